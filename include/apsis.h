@@ -1,0 +1,359 @@
+/*
+ * apsis: exact transforms of binary images, on the CPU or on an NVIDIA GPU.
+ *
+ * A binary image is a set of pixels, the non-zero ones, in 2-D or 3-D.  Apsis
+ * answers questions about that set:
+ *
+ *     apsis_distance       how far is each pixel from the set, and which member is nearest?
+ *
+ * There are three things to know.  A context says where the work runs.  An
+ * image describes memory that you own.  Options say what is computed; NULL
+ * means the defaults.
+ *
+ *     apsis_context *ctx = NULL;
+ *     apsis_status   st  = apsis_create(APSIS_VERSION, APSIS_BEST, &ctx);
+ *     if (st == APSIS_OK) {
+ *         apsis_image set  = {.data = mask, .type = APSIS_U8,  .ndim = 2, .size = {w, h}};
+ *         apsis_image dist = {.data = out,  .type = APSIS_F32, .ndim = 2, .size = {w, h}};
+ *         st = apsis_distance(ctx, &set, &dist, NULL, NULL);
+ *     }
+ *     if (st != APSIS_OK)
+ *         fprintf(stderr, "apsis: %s\n", apsis_message(ctx));
+ *     apsis_destroy(ctx);
+ *
+ * Ownership.  Apsis never keeps a pointer you pass, except to a callback, its
+ *   user pointer, a stream or a workspace, each until you replace it.  It
+ *   never frees your memory, and never returns memory that you must free,
+ *   except from apsis_create and apsis_alloc.
+ * Threads.  Use a context from one thread at a time.  Different contexts are
+ *   independent.  There is no global state, and no call changes the calling
+ *   thread's current CUDA device.
+ * Errors.  A call that can fail returns an apsis_status.  After a failure the
+ *   contents of the outputs are unspecified; the context is still good, save
+ *   after APSIS_ERROR_DEVICE.  An argument error is found before anything is
+ *   written.  No C++ exception leaves the library, and nothing is printed.
+ * Results.  The bytes of every output are the same on every device, with any
+ *   number of threads, in every run.
+ * Binary compatibility.  Within one major version functions, enumerators and
+ *   the last fields of apsis_options are added; nothing else changes.  The
+ *   shared library is libapsis.so.<major> (apsis-<major>.dll on Windows).
+ *   Major version 0 is still being built: each minor version may change it.
+ */
+#ifndef APSIS_H
+#define APSIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define APSIS_VERSION_MAJOR 0
+#define APSIS_VERSION_MINOR 1
+#define APSIS_VERSION_PATCH 0
+#define APSIS_VERSION \
+    (APSIS_VERSION_MAJOR * 10000 + APSIS_VERSION_MINOR * 100 + APSIS_VERSION_PATCH)
+
+#if defined(APSIS_STATIC)
+#  define APSIS_API
+#elif defined(_WIN32) && defined(APSIS_BUILD)
+#  define APSIS_API __declspec(dllexport)
+#elif defined(_WIN32)
+#  define APSIS_API __declspec(dllimport)
+#else
+#  define APSIS_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+
+/* ---- Status ------------------------------------------------------------- */
+
+/** What became of a call.  Values never change; new ones may appear. */
+typedef enum apsis_status {
+    APSIS_OK                = 0,
+    APSIS_ERROR_ARGUMENT    = 1, /**< An argument breaks its documented rule. */
+    APSIS_ERROR_UNSUPPORTED = 2, /**< Valid, but not in this version or build. */
+    APSIS_ERROR_NO_DEVICE   = 3, /**< No such device, or no driver for it. */
+    APSIS_ERROR_MEMORY      = 4, /**< Host or device memory ran out. */
+    APSIS_ERROR_WORKSPACE   = 5, /**< The workspace you set is too small. */
+    APSIS_ERROR_RANGE       = 6, /**< A result might not fit the output type. */
+    APSIS_ERROR_CANCELLED   = 7, /**< Your progress callback asked to stop. */
+    APSIS_ERROR_DEVICE      = 8, /**< The device failed; destroy the context. */
+    APSIS_ERROR_INTERNAL    = 9, /**< A bug in apsis; please report it. */
+    APSIS_STATUS_FORCE_32   = 0x7fffffff
+} apsis_status;
+
+/** The name of a status, such as "APSIS_ERROR_RANGE".  Never NULL. */
+APSIS_API const char *apsis_status_name(apsis_status status);
+
+
+/* ---- Images ------------------------------------------------------------- */
+
+/** The type of a pixel. */
+typedef enum apsis_type {
+    APSIS_BIT = 1, /**< One bit per pixel, lowest bit first; sets only. */
+    APSIS_U8  = 2, /**< Non-zero is in the set; sets only. */
+    APSIS_I32 = 3,
+    APSIS_I64 = 4,
+    APSIS_F32 = 5,
+    APSIS_F64 = 6,
+    APSIS_TYPE_FORCE_32 = 0x7fffffff
+} apsis_type;
+
+/** Where pixels are. */
+typedef enum apsis_memory {
+    APSIS_HOST   = 0, /**< Memory that the CPU can read and write. */
+    APSIS_DEVICE = 1, /**< Memory of the context's CUDA device. */
+    APSIS_MEMORY_FORCE_32 = 0x7fffffff
+} apsis_memory;
+
+/**
+ * A view of pixels in memory that you own.  Pixel (x, y, z) is at
+ *
+ *     data + x * stride[0] + y * stride[1] + z * stride[2]
+ *
+ * x, y and z are only names for axes 0, 1 and 2: a row-major array
+ * a[depth][height][width] has size {width, height, depth}.  Strides are in
+ * bytes, may be negative, and 0 means packed: stride[0] is the size of a
+ * pixel, each other stride the extent of the axis before it.  A row of
+ * APSIS_BIT pixels starts on a byte, and its stride[0] is 0.  data and strides
+ * are multiples of the size of a pixel.  An extent is at most 2^30; an image
+ * may have more than 2^31 pixels, or none at all, and then no data.  Inputs
+ * are never written to, and of outputs only their pixels; the unused bits of a
+ * row's last byte may change.
+ *
+ * This structure is final: it will not change within a major version.
+ */
+typedef struct apsis_image {
+    void        *data;
+    apsis_type   type;
+    int32_t      ndim;      /**< 2 or 3. */
+    int64_t      size[3];   /**< Pixels along x, y, z; size[2] counts if ndim is 3. */
+    int64_t      stride[3]; /**< Bytes from a pixel to the next along x, y, z. */
+    apsis_memory memory;
+    int32_t      reserved;  /**< 0. */
+} apsis_image;
+
+
+/* ---- Options ------------------------------------------------------------ */
+
+/** How length is measured. */
+typedef enum apsis_metric {
+    APSIS_EUCLIDEAN  = 0, /**< The square root of dx^2 + dy^2 + dz^2. */
+    APSIS_CITY_BLOCK = 1, /**< |dx| + |dy| + |dz|. */
+    APSIS_CHESSBOARD = 2, /**< max(|dx|, |dy|, |dz|). */
+    APSIS_METRIC_FORCE_32 = 0x7fffffff
+} apsis_metric;
+
+/** The published method to compute with. */
+typedef enum apsis_method {
+    APSIS_AUTO = 0, /**< The fastest exact method for this image and device. */
+    APSIS_METHOD_FORCE_32 = 0x7fffffff
+} apsis_method;
+
+enum {
+    APSIS_COMPLEMENT = 1 << 0, /**< The set is the zero pixels instead. */
+    APSIS_SIGNED     = 1 << 1, /**< apsis_distance: inside the set, minus the distance to its complement. */
+    APSIS_SLICES     = 1 << 3  /**< ndim is 3, but every z is a 2-D image of its own: a batch. */
+};
+
+/**
+ * What to compute.  Zero in any field but the first means its default, and a
+ * NULL pointer to options means all the defaults.
+ *
+ *     apsis_options options = APSIS_OPTIONS_INIT;
+ *     options.metric = APSIS_CITY_BLOCK;
+ */
+typedef struct apsis_options {
+    uint32_t     struct_size;  /**< sizeof(apsis_options); lets later versions add fields. */
+    uint32_t     flags;        /**< APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES, or 0. */
+    double       spacing[3];   /**< Size of a pixel along x, y, z, in your unit.  All zero,
+                                    the default, is 1; one zero beside others is an error. */
+    double       max_distance; /**< Stop looking beyond this distance.  Default: no limit. */
+    apsis_metric metric;       /**< Default APSIS_EUCLIDEAN. */
+    apsis_method method;       /**< Default APSIS_AUTO. */
+} apsis_options;
+
+#define APSIS_OPTIONS_INIT \
+    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO }
+
+
+/* ---- Contexts ----------------------------------------------------------- */
+
+/** Where work runs: a device, a stream, scratch memory, callbacks, and the
+ *  message of the last error. */
+typedef struct apsis_context apsis_context;
+
+enum {
+    APSIS_CPU  = -1, /**< All cores of this machine. */
+    APSIS_BEST = -2  /**< The first usable CUDA device, otherwise the CPU. */
+};
+
+/** The version of the library itself, to compare with APSIS_VERSION. */
+APSIS_API int apsis_version(void);
+
+/** The number of usable CUDA devices: 0 without a driver, or in a build
+ *  without CUDA.  Never fails. */
+APSIS_API int apsis_device_count(void);
+
+/**
+ * Makes a context.
+ *
+ * @param version  APSIS_VERSION: the header that you were compiled with.
+ * @param device   APSIS_CPU, APSIS_BEST, or a CUDA device number.
+ * @param context  Receives the context, or NULL on failure; then
+ *                 apsis_message(NULL) says why.
+ */
+APSIS_API apsis_status apsis_create(int version, int device, apsis_context **context);
+
+/** Waits for the context's work, and frees it.  NULL is allowed. */
+APSIS_API void apsis_destroy(apsis_context *context);
+
+/** The CUDA device number of a context, or APSIS_CPU. */
+APSIS_API int apsis_device(const apsis_context *context);
+
+/** What a context runs on, in words, such as "NVIDIA H200" or "CPU, AVX2".
+ *  Never NULL, and valid as long as the context. */
+APSIS_API const char *apsis_device_name(const apsis_context *context);
+
+/**
+ * Says in English why the last failed call on this context failed; "" if none
+ * has.  The text is the context's, and valid until its next call.  With NULL
+ * it tells of this thread's last failed apsis_create.
+ */
+APSIS_API const char *apsis_message(const apsis_context *context);
+
+
+/* ---- Transforms --------------------------------------------------------- *
+ *
+ * Every image of a call has the same ndim and size.  Outputs overlap nothing.
+ * Images without pixels are allowed, and nothing happens.
+ *
+ * A CPU context takes APSIS_HOST images.  A CUDA context takes both.  When all
+ * its images are APSIS_DEVICE the call queues work on the context's stream and
+ * may return before that work is done; otherwise it returns when it is done.
+ */
+
+/**
+ * The distance from every pixel to the nearest pixel of the set, 0 on the set,
+ * and which pixel that is.  Either output may be NULL.  If the set is empty, or
+ * lies beyond max_distance, the distance is +infinity, or the largest integer,
+ * and the nearest pixel is -1.
+ *
+ * With APSIS_SIGNED a pixel of the set gets minus its distance to the nearest
+ * pixel outside the set, and that pixel is its nearest one; if there is none,
+ * -infinity, or minus the largest integer, and -1.
+ *
+ * Integers decide, so distances are exact, and floating-point ones are rounded
+ * once from the exact value.  The exception is spacing that is not in the
+ * ratio of whole numbers up to 1024: it is computed in double precision in a
+ * fixed order, and distances that differ by its rounding may count as equal.
+ * City-block and chessboard distances take a spacing that is the same along
+ * every axis.
+ *
+ * @param set       APSIS_BIT or APSIS_U8.
+ * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
+ *                  APSIS_I32 or APSIS_I64: its square (Euclidean) or itself
+ *                  (the other metrics), for spacing 1 only; APSIS_ERROR_RANGE
+ *                  if images of this size, with this max_distance, might have
+ *                  one that does not fit.
+ * @param nearest   APSIS_I32 or APSIS_I64: the index x + width * (y + height * z)
+ *                  of the nearest pixel of the set; of several, the lowest.
+ */
+APSIS_API apsis_status apsis_distance(apsis_context *context, const apsis_image *set,
+                                      const apsis_image *distance,
+                                      const apsis_image *nearest,
+                                      const apsis_options *options);
+
+
+/* ---- Memory ------------------------------------------------------------- *
+ *
+ * Enough to use the GPU without a line of CUDA: allocate, copy in, transform
+ * as often as you like, copy out.
+ */
+
+/**
+ * Allocates packed pixels for image->type, ndim and size, not initialised, and
+ * fills in data, stride and memory.  An image without pixels gets no data.
+ *
+ * @param memory  APSIS_DEVICE: memory of the context's CUDA device.  APSIS_HOST:
+ *                memory of the CPU, page-locked if the context is a CUDA one.
+ */
+APSIS_API apsis_status apsis_alloc(apsis_context *context, apsis_memory memory,
+                                   apsis_image *image);
+
+/** Frees what apsis_alloc allocated with this context, and sets data to NULL.
+ *  A NULL image or data is allowed. */
+APSIS_API void apsis_free(apsis_context *context, apsis_image *image);
+
+/** Copies pixels between two images of one size and type, on the host, on the
+ *  device, or between them.  Strides may differ; so may APSIS_BIT and APSIS_U8,
+ *  where APSIS_BIT becomes 0 and 1.  Returns as a transform does. */
+APSIS_API apsis_status apsis_copy(apsis_context *context, const apsis_image *from,
+                                  const apsis_image *to);
+
+
+/* ---- For those who embed apsis ------------------------------------------ */
+
+struct CUstream_st; /* what cudaStream_t and CUstream point to */
+
+/** Queues later work on this stream of the context's device.  NULL, and the
+ *  default, is CUDA's default stream. */
+APSIS_API apsis_status apsis_set_stream(apsis_context *context, struct CUstream_st *stream);
+
+/** Waits for the context's work, and reports an error in it. */
+APSIS_API apsis_status apsis_sync(apsis_context *context);
+
+/** Uses at most this many threads on the CPU.  0, the default, is one per core. */
+APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
+
+/** The transforms, by name. */
+typedef enum apsis_transform {
+    APSIS_DISTANCE = 0,
+    APSIS_TRANSFORM_FORCE_32 = 0x7fffffff
+} apsis_transform;
+
+/**
+ * The bytes of scratch memory that a transform needs for these images.  An
+ * upper bound, within the same version of the library.
+ *
+ * @param images  The images of the call, inputs first, in its order; NULL for
+ *                one that is left out.  Their data may be NULL.
+ * @param count   How many: 3 for APSIS_DISTANCE.
+ */
+APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
+                                            const apsis_image *const *images, int count,
+                                            const apsis_options *options, size_t *bytes);
+
+/** Uses this scratch memory, aligned to 256 bytes and of the context's kind
+ *  (the device's for a CUDA context), and allocates none.  With NULL, the
+ *  default, the context allocates what it needs and keeps it for later calls. */
+APSIS_API apsis_status apsis_set_workspace(apsis_context *context, void *memory, size_t bytes);
+
+/** Allocates memory of this kind, aligned to 256 bytes, for use on this stream
+ *  (NULL for host memory), and returns NULL on failure; and frees it. */
+typedef void *(*apsis_alloc_fn)(void *user, apsis_memory memory, size_t bytes,
+                                struct CUstream_st *stream);
+typedef void (*apsis_free_fn)(void *user, apsis_memory memory, void *data, size_t bytes,
+                              struct CUstream_st *stream);
+
+/** Takes the context's memory from your pool.  NULL, NULL restores the default.
+ *  Frees the context's workspace first; images of apsis_alloc must be gone. */
+APSIS_API apsis_status apsis_set_allocator(apsis_context *context, apsis_alloc_fn allocate,
+                                           apsis_free_fn release, void *user);
+
+/** Told how much is done, from 0 to 1; returns non-zero to stop.  Called now
+ *  and then on the thread that called apsis, which waits for the device. */
+typedef int (*apsis_progress_fn)(void *user, double done);
+APSIS_API apsis_status apsis_set_progress(apsis_context *context, apsis_progress_fn progress,
+                                          void *user);
+
+/** Told what happens, one line at a time, without a newline. */
+typedef void (*apsis_log_fn)(void *user, const char *line);
+APSIS_API apsis_status apsis_set_log(apsis_context *context, apsis_log_fn log, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* APSIS_H */
