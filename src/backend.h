@@ -1,0 +1,60 @@
+// What a back end can do.  There are two, the CPU and CUDA; the tests have a third, whose device memory is host memory
+// that nobody else may touch.  A back end sees checked views in memory that it can reach, and throws Error.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/measure.h"
+#include "error.h"
+#include "workspace.h"
+
+namespace apsis {
+
+/// Tells how much of a call is done, 0 to 1, and throws APSIS_ERROR_CANCELLED if the caller wants to stop.  To be
+/// called on the calling thread only.  Empty if nobody listens.
+using Progress = std::function<void(double)>;
+
+/// apsis_distance, its arguments checked and its defaults filled in.
+struct DistanceJob {
+    View set;
+    View distance;  // without data: not wanted
+    View nearest;   // likewise
+    int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
+    bool complement = false;
+    bool is_signed = false;
+    Measure measure;
+};
+
+class Backend {
+  public:
+    virtual ~Backend() = default;
+    virtual int device() const = 0;  // the CUDA device number, or APSIS_CPU
+    virtual const char *name() const = 0;
+
+    // Memory.  allocate() throws APSIS_ERROR_MEMORY; memory is aligned to Carver::SLOT.
+    virtual void *allocate(apsis_memory memory, size_t bytes) = 0;
+    virtual void release(apsis_memory memory, void *data, size_t bytes) noexcept = 0;
+    /// Copies pixels between views of one size: strides may differ, and APSIS_BIT and APSIS_U8 may meet, where both
+    /// lie in the back end's own memory.  Between host and device both are packed and of one type.
+    virtual void copy(const View &from, const View &to) = 0;
+
+    // Order.  Work is queued on the stream; a CPU has done it when a call returns.
+    virtual void set_stream(CUstream_st *stream) = 0;
+    virtual CUstream_st *stream() const = 0;
+    virtual void sync() = 0;
+    virtual void set_threads(int threads) = 0;
+
+    // The transforms, each with the bytes of scratch memory that it carves.
+    virtual size_t distance_scratch(const DistanceJob &job) const = 0;
+    virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
+};
+
+std::unique_ptr<Backend> make_cpu_backend();
+
+/// Throws APSIS_ERROR_NO_DEVICE, with the reason, if there is no such device.
+std::unique_ptr<Backend> make_device_backend(int device);
+int device_count() noexcept;
+
+}  // namespace apsis

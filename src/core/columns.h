@@ -1,0 +1,76 @@
+// Bit-packed columns with carries: the nearest site in a pixel's own column in O(1).
+//
+// The last axis of the transform (y in 2-D, z in 3-D) is cut into strips of 32 pixels, and the 32 pixels of one
+// column in one strip are the bits of one word.  All columns of a strip lie side by side.  Two carries a word, the
+// last site before its strip and the first one after it, tell all that a strip must know of the rest of the image.
+#pragma once
+
+#include "core/view.h"
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+namespace apsis {
+
+constexpr int STRIP = 32;                 // pixels of a column in a word
+constexpr int32_t NO_SITE_BEFORE = -(1 << 30) - 1;  // farther from every pixel than an image is long ...
+constexpr int32_t NO_SITE_AFTER = INT32_MAX;        // ... and no difference of it and a position wraps
+
+struct Columns {
+    uint32_t *words = nullptr;   // [batch][strip][column]
+    int32_t *before = nullptr;   // the last site's position before the strip, or NO_SITE_BEFORE
+    int32_t *after = nullptr;    // the first site's position after the strip, or NO_SITE_AFTER
+    int64_t count = 0;           // columns in a strip: width in 2-D, width * height in 3-D
+    int64_t length = 0;          // pixels of a column
+    int64_t batch = 0;           // images: slices in a batch, else 1
+
+    APSIS_BOTH int64_t strips() const { return (length + STRIP - 1) / STRIP; }
+    APSIS_BOTH int64_t total() const { return batch * strips() * count; }
+    APSIS_BOTH int64_t at(int64_t image, int64_t strip, int64_t column) const {
+        return (image * strips() + strip) * count + column;
+    }
+    /// The bits of a strip that are pixels of the image: all but in the last strip.
+    APSIS_BOTH uint32_t valid(int64_t strip) const {
+        int64_t rest = length - strip * STRIP;
+        return rest >= STRIP ? ~0u : (1u << rest) - 1;
+    }
+};
+
+APSIS_BOTH inline int lowest_bit(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+    return __ffs(static_cast<int>(word)) - 1;
+#elif defined(_MSC_VER)
+    unsigned long bit;
+    _BitScanForward(&bit, word);
+    return static_cast<int>(bit);
+#else
+    return __builtin_ctz(word);
+#endif
+}
+
+APSIS_BOTH inline int highest_bit(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+    return 31 - __clz(static_cast<int>(word));
+#elif defined(_MSC_VER)
+    unsigned long bit;
+    _BitScanReverse(&bit, word);
+    return static_cast<int>(bit);
+#else
+    return 31 - __builtin_clz(word);
+#endif
+}
+
+/// The position of the nearest site of a column to position `at`, of two the first; NO_SITE_BEFORE if there is none.
+/// `word`, `before` and `after` are those of the strip that begins at `start` and holds `at`.
+APSIS_BOTH inline int32_t nearest_in_column(uint32_t word, int32_t before, int32_t after, int32_t start, int32_t at) {
+    const int bit = at - start;
+    const uint32_t lower = word & (0xffffffffu >> (31 - bit));
+    const uint32_t upper = word >> bit;
+    const int32_t up = lower ? start + highest_bit(lower) : before;
+    const int32_t down = upper ? at + lowest_bit(upper) : after;
+    if (up == NO_SITE_BEFORE && down == NO_SITE_AFTER) return NO_SITE_BEFORE;
+    return static_cast<int64_t>(at) - up <= static_cast<int64_t>(down) - at ? up : down;
+}
+
+}  // namespace apsis

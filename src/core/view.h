@@ -1,0 +1,37 @@
+// A checked image: what every transform reads and writes.  2-D images have size[2] = 1, strides are never 0
+// except stride[0] of APSIS_BIT.  Plain data, so that a kernel can take it by value.
+#pragma once
+
+#include <apsis.h>
+
+#if defined(__CUDACC__)
+#define APSIS_BOTH __host__ __device__
+#else
+#define APSIS_BOTH
+#endif
+
+namespace apsis {
+
+struct View {
+    uint8_t *data = nullptr;
+    apsis_type type = APSIS_U8;
+    apsis_memory memory = APSIS_HOST;
+    int64_t size[3] = {0, 0, 0};
+    int64_t stride[3] = {0, 0, 0};
+
+    APSIS_BOTH int64_t pixels() const { return size[0] * size[1] * size[2]; }
+    APSIS_BOTH uint8_t *row(int64_t y, int64_t z) const { return data + y * stride[1] + z * stride[2]; }
+    APSIS_BOTH explicit operator bool() const { return data != nullptr; }
+};
+
+/// Whether pixel x of a row of a set is non-zero.
+APSIS_BOTH inline bool is_set(const View &set, const uint8_t *row, int64_t x) {
+    return set.type == APSIS_BIT ? (row[x >> 3] >> (x & 7)) & 1 : row[x * set.stride[0]] != 0;
+}
+
+template <class Pixel>
+APSIS_BOTH inline void put(const View &image, uint8_t *row, int64_t x, Pixel value) {
+    *reinterpret_cast<Pixel *>(row + x * image.stride[0]) = value;
+}
+
+}  // namespace apsis
