@@ -62,14 +62,14 @@ HWY_INLINE void store(D d, const Line<T> &line, int64_t x, const Best<D> &best) 
 
 /// Outward search for one block of `B` vectors from x.  False if it did not end within NEAR steps.
 template <bool ORDERED, int B, class T, class D>
-HWY_INLINE bool search_block(D d, const Line<T> &line, int64_t x) {
+HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x) {
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     Best<D> best[B];
     for (int b = 0; b < B; ++b) {
         best[b].cost = hn::LoadU(d, line.cost + x + b * N);
         if constexpr (ORDERED) {
             best[b].order = hn::LoadU(d, line.order + x + b * N);
-            best[b].arg = hn::Iota(d, static_cast<T>(x + b * N));
+            best[b].arg = hn::Add(lanes, hn::Set(d, static_cast<T>(x + b * N)));
         }
     }
     for (int64_t k = 1; k <= NEAR; ++k) {
@@ -87,7 +87,7 @@ HWY_INLINE bool search_block(D d, const Line<T> &line, int64_t x) {
             if constexpr (ORDERED) {
                 for (int64_t from : {at - k, at + k})
                     take_outward(d, best[b], hn::Add(hn::LoadU(d, line.cost + from), step),
-                                 hn::LoadU(d, line.order + from), hn::Iota(d, static_cast<T>(from)));
+                                 hn::LoadU(d, line.order + from), hn::Add(lanes, hn::Set(d, static_cast<T>(from))));
             } else {
                 const auto near = hn::Min(hn::LoadU(d, line.cost + at - k), hn::LoadU(d, line.cost + at + k));
                 best[b].cost = hn::Min(best[b].cost, hn::Add(near, step));
@@ -99,7 +99,7 @@ HWY_INLINE bool search_block(D d, const Line<T> &line, int64_t x) {
 
 /// The best candidate of pixel x in [low, high].  A vector may look past high: what it sees there cannot be better.
 template <bool ORDERED, class T, class D>
-HWY_INLINE int64_t best_for(D d, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
+HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     if (low == high) return low;
     Best<D> best{hn::Set(d, hwy::HighestValue<T>()), hn::Set(d, hwy::HighestValue<T>()), hn::Zero(d)};
@@ -107,10 +107,10 @@ HWY_INLINE int64_t best_for(D d, const Line<T> &line, int64_t x, int64_t low, in
         const auto cost = hn::Add(hn::LoadU(d, line.cost + c), hn::LoadU(d, line.table + (c - x)));
         const auto order = ORDERED ? hn::LoadU(d, line.order + c) : hn::Zero(d);
         if constexpr (ORDERED) {
-            take<true>(d, best, cost, order, hn::Iota(d, static_cast<T>(c)));
+            take<true>(d, best, cost, order, hn::Add(lanes, hn::Set(d, static_cast<T>(c))));
         } else {
             const auto better = hn::Lt(cost, best.cost);
-            best.arg = hn::IfThenElse(better, hn::Iota(d, static_cast<T>(c)), best.arg);
+            best.arg = hn::IfThenElse(better, hn::Add(lanes, hn::Set(d, static_cast<T>(c))), best.arg);
             best.cost = hn::Min(cost, best.cost);
         }
     }
@@ -140,19 +140,19 @@ HWY_INLINE void serve_tile(D d, const Line<T> &line, int64_t x, int64_t low, int
 /// Monotone argmin for pixels [begin, end), whose best candidates lie in [low, length).  Returns the best candidate of
 /// the last pixel.
 template <bool ORDERED, class T, class D>
-int64_t bracket_segment(D d, const Line<T> &line, int64_t begin, int64_t end, int64_t low) {
+int64_t bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begin, int64_t end, int64_t low) {
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int64_t tiles = (end - begin + N - 1) / N;
     T *const best = line.bracket;  // best[i]: of pixel begin + i * N; best[tiles]: of the last pixel
     const auto pixel = [&](int64_t i) { return i < tiles ? begin + i * N : end - 1; };
-    best[0] = static_cast<T>(best_for<ORDERED>(d, line, pixel(0), low, line.length - 1));
-    best[tiles] = static_cast<T>(best_for<ORDERED>(d, line, pixel(tiles), best[0], line.length - 1));
+    best[0] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(0), low, line.length - 1));
+    best[tiles] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(tiles), best[0], line.length - 1));
     int64_t stride = 1;
     while (stride < tiles) stride *= 2;
     for (stride /= 2; stride >= 1; stride /= 2)
         for (int64_t i = stride; i < tiles; i += 2 * stride) {
             const int64_t right = i + stride < tiles ? i + stride : tiles;
-            best[i] = static_cast<T>(best_for<ORDERED>(d, line, pixel(i), best[i - stride], best[right]));
+            best[i] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(i), best[i - stride], best[right]));
         }
     for (int64_t i = 0; i < tiles; ++i) serve_tile<ORDERED>(d, line, begin + i * N, best[i], best[i + 1]);
     return best[tiles];
@@ -161,14 +161,15 @@ int64_t bracket_segment(D d, const Line<T> &line, int64_t begin, int64_t end, in
 template <bool ORDERED, class T>
 void solve_line(const Line<T> &line) {
     const hn::ScalableTag<T> d;
+    const auto lanes = hn::Iota(d, 0);  // once: it goes through memory
     constexpr int B = ORDERED ? 2 : 4;
     const int64_t block = B * static_cast<int64_t>(hn::Lanes(d));
     int64_t low = 0;  // no pixel from here on has its best candidate further left
     for (int64_t begin = 0; begin < line.length; begin += SEGMENT) {
         const int64_t end = begin + SEGMENT < line.length ? begin + SEGMENT : line.length;
         int64_t x = begin;
-        while (x < end && search_block<ORDERED, B>(d, line, x)) x += block;
-        if (x < end) low = bracket_segment<ORDERED>(d, line, begin, end, low);
+        while (x < end && search_block<ORDERED, B>(d, lanes, line, x)) x += block;
+        if (x < end) low = bracket_segment<ORDERED>(d, lanes, line, begin, end, low);
     }
 }
 
