@@ -74,22 +74,43 @@ void free_answer(answer *a) {
     free(a->nearest);
 }
 
-/* ---- Every pixel against every other one ---- */
+/* ---- Every pixel against every target ---- */
+
+static void solve_image(const problem *p, answer *a, int64_t first, int64_t pixels, int64_t *targets, bool member) {
+    const int64_t w = p->size[0], h = p->size[1], slice = w * h;
+    int64_t count = 0;
+    for (int64_t j = first; j < first + pixels; ++j)
+        if (is_member(p, j) == member) targets[count++] = j;
+    for (int64_t i = first; i < first + pixels; ++i) {
+        if (is_negative(p, i) == member) continue;
+        const int64_t x = i % w, y = i / w % h, z = i / slice;
+        for (int64_t t = 0; t < count; ++t) {
+            const int64_t j = targets[t];
+            const int64_t in_plane = add_cost(p, axis_cost(p, 0, j % w - x), axis_cost(p, 1, j / w % h - y));
+            consider(a, i, add_cost(p, in_plane, axis_cost(p, 2, j / slice - z)), j);
+        }
+    }
+}
 
 answer solve_by_force(const problem *p) {
     answer a = no_answer(p);
-    const int64_t w = p->size[0], h = p->size[1], slice = w * h;
-    const int64_t image = p->options.flags & APSIS_SLICES ? slice : pixels_of(p);
-    for (int64_t i = 0; i < pixels_of(p); ++i) {
-        const bool target = !is_negative(p, i);
-        for (int64_t j = i / image * image; j < (i / image + 1) * image; ++j) {
-            if (is_member(p, j) != target) continue;
-            const int64_t in_plane = add_cost(p, axis_cost(p, 0, j % w - i % w), axis_cost(p, 1, j / w % h - i / w % h));
-            consider(&a, i, add_cost(p, in_plane, axis_cost(p, 2, j / slice - i / slice)), j);
-        }
-    }
+    const int64_t all = pixels_of(p);
+    const int64_t pixels = p->options.flags & APSIS_SLICES ? p->size[0] * p->size[1] : all;
+    int64_t *targets = must_alloc((size_t)pixels * sizeof(int64_t));
+    for (int64_t first = 0; first < all; first += pixels)
+        for (int member = 0; member < 2; ++member) solve_image(p, &a, first, pixels, targets, member);
+    free(targets);
     forget_what_is_beyond(p, &a);
     return a;
+}
+
+int64_t work_of_force(const problem *p) {
+    const int64_t all = pixels_of(p);
+    const int64_t pixels = p->options.flags & APSIS_SLICES ? p->size[0] * p->size[1] : all;
+    int64_t members = 0;
+    for (int64_t i = 0; i < all; ++i) members += is_member(p, i);
+    if (!(p->options.flags & APSIS_SIGNED)) return members * pixels;
+    return 2 * members * (all - members) / (all / pixels);
 }
 
 /* ---- Row by row, outward ---- */

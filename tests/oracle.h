@@ -27,8 +27,11 @@ int64_t pixels_of(const problem *p);
 void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit);
 void describe(const problem *p, char *text, size_t bytes);
 
-/** Brute force: every pixel against every other one.  For small problems. */
+/** Brute force: every pixel against every target. */
 answer solve_by_force(const problem *p);
+
+/** About how many comparisons that takes. */
+int64_t work_of_force(const problem *p);
 
 /** Row by row, outward, until the rows are too far: the same answer, for larger ones. */
 answer solve_by_rows(const problem *p);

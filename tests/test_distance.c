@@ -236,6 +236,22 @@ static void large_costs(bench *b) {
         }
 }
 
+/** Also in units that are no power of two a distance is rounded once from the exact value. */
+static void rounded_once(bench *b) {
+    static const double units[] = {0.1, 3.14159, 1.0 / 3, 1e-7};
+    static const apsis_type reals[] = {APSIS_F32, APSIS_F64};
+    uint8_t mask[61 * 47] = {[7] = 1};
+    for (int u = 0; u < COUNT(units); ++u)
+        for (int m = 0; m < COUNT(metrics); ++m)
+            for (int t = 0; t < 2; ++t) {
+                problem p = new_problem(2, 61, 47, 1, mask);
+                p.options.metric = metrics[m];
+                set_spacing(&p, 1, 1, 1, units[u]);
+                const given how = {.set = APSIS_U8, .distance = reals[t]};
+                check_distance(b, &p, &how);
+            }
+}
+
 /* ---- Spacing that is in no ratio of small whole numbers ---- */
 
 static void check_irrational(bench *b, problem *p, const double spacing[3], apsis_type type) {
@@ -307,6 +323,7 @@ int main(int argc, char **argv) {
                                       TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
                                       TEST(large_costs, EVERYWHERE),
+                                      TEST(rounded_once, EVERYWHERE),
                                       TEST(irrational_spacing, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
