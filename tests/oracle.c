@@ -209,9 +209,9 @@ void expected_pixel(const problem *p, const answer *a, int64_t i, apsis_type typ
     const int64_t i64 = sign * (found ? cost : INT64_MAX);
     double f64 = HUGE_VAL;
     float f32 = HUGE_VALF;
-    if (found) {
-        f64 = length_of(p, cost);
-        f32 = euclidean(p) && p->unit == 1 ? exact_root_float(cost) : (float)f64;
+    if (found) { /* exact where unit is a power of two; elsewhere see is_close */
+        f64 = euclidean(p) ? (double)(p->unit * (long double)exact_root(cost)) : p->unit * (double)cost;
+        f32 = euclidean(p) ? (float)(p->unit * (long double)exact_root_float(cost)) : (float)f64;
     }
     f64 *= (double)sign;
     f32 *= (float)sign;
