@@ -27,21 +27,23 @@ namespace apsis {
 namespace {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
+constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 registers, and no kernel spills any
 
 // A bracket up to this long is tried whole by every lane, at some 10 instructions a candidate; a longer one is halved by
 // 31 searches of the warp, at some 60 instructions each and 5 passes over the bracket, 25 instructions for 32 candidates.
 constexpr int SHORT_BRACKET = 256;
 
-// What costs and orders are held in.  Order 32 bits wide serve any image with less than 2^31 columns along x.
+/// What costs and orders are held in.  Orders are kept only if somebody asks which site is nearest.
 template <class C, class O, bool KEEP>
 struct Kind {
     using Cost = C;
     using Order = O;
     static constexpr bool ORDERED = KEEP;
 };
-using Plain = Kind<int32_t, int32_t, false>;  // nobody asks which site is nearest
-using Ordered = Kind<int32_t, int32_t, true>;
-using Wide = Kind<int64_t, int64_t, true>;
+using Narrow = Kind<int32_t, int32_t, false>;
+using NarrowOrdered = Kind<int32_t, int32_t, true>;
+using Wide = Kind<int64_t, int32_t, false>;
+using WideOrdered = Kind<int64_t, int64_t, true>;
 
 /// A candidate: the cost and order of a pixel of a line, from the axes before.
 template <class K>
@@ -50,10 +52,10 @@ struct Site {
     typename K::Order order;
 };
 
-/// The best candidate so far for a point of a line.
+/// The best candidate so far for a point of a line.  At first it costs as much as any sum of costs may.
 template <class K>
 struct Best {
-    typename K::Cost cost = sizeof(typename K::Cost) == 4 ? INT32_MAX : static_cast<typename K::Cost>(INT64_MAX);
+    typename K::Cost cost = NO_COST<typename K::Cost> - 1 + NO_COST<typename K::Cost>;
     typename K::Order order = 0;
     int32_t at = 0;
 };
@@ -247,7 +249,7 @@ __device__ Best<K> search_share(const Lines &lines, const Ruler<K> &ruler, const
 
 /// Finds the winners of a level: a warp a share.
 template <class K, class Lines>
-__global__ void __launch_bounds__(BLOCK) bracket_points(Lines lines, Ruler<K> ruler, Level level) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, Ruler<K> ruler, Level level) {
     const int lane = threadIdx.x % WARP;
     const int64_t shares = level.shares(), points = level.points(), total = level.lines() * shares;
     const int64_t step = int64_t(gridDim.x) * WARPS;
@@ -261,7 +263,7 @@ __global__ void __launch_bounds__(BLOCK) bracket_points(Lines lines, Ruler<K> ru
 
 /// Finds the best of every pixel of rows, the last axis, and writes the outputs: a warp 32 pixels.
 template <class K, class Lines>
-__global__ void __launch_bounds__(BLOCK) finish_rows(Lines lines, Ruler<K> ruler, Level level, bool slices,
+__global__ void __launch_bounds__(BLOCK, RESIDENT) finish_rows(Lines lines, Ruler<K> ruler, Level level, bool slices,
                                                      Output output) {
     const int lane = threadIdx.x % WARP;
     const int64_t shares = level.shares(), total = level.lines() * shares, width = level.length;
@@ -281,7 +283,7 @@ constexpr int TILE = 32;  // lines, and their pixels, that a block turns round: 
 
 /// Finds the best of every pixel of lines along y, and stores it for the search along x: a block 32 x 32 pixels of a plane.
 template <class K>
-__global__ void __launch_bounds__(BLOCK) store_planes(ColumnLines<K> lines, Ruler<K> ruler, Level level,
+__global__ void __launch_bounds__(BLOCK, RESIDENT) store_planes(ColumnLines<K> lines, Ruler<K> ruler, Level level,
                                                       StoredLines<K> store) {
     using Cost = typename K::Cost;
     using Order = typename K::Order;
@@ -361,9 +363,10 @@ struct Scratch {
 /// Calls `run` with the narrowest kind that serves a job.
 template <class Run>
 auto with_kind(const DistanceJob &job, const Run &run) {
+    const bool narrow = is_narrow(job.measure);
+    if (!job.nearest) return narrow ? run(Narrow()) : run(Wide());
     const bool short_orders = job.axes == 2 || job.set.size[1] * job.set.size[2] <= INT32_MAX;
-    if (!is_narrow(job.measure) || (job.nearest && !short_orders)) return run(Wide());
-    return job.nearest ? run(Ordered()) : run(Plain());
+    return narrow && short_orders ? run(NarrowOrdered()) : run(WideOrdered());
 }
 
 /// One map, from `begin` to `end` of the whole call's work.

@@ -1,6 +1,8 @@
 // Writes the pixels of a distance map, whatever transform found them.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include "backend.h"
 
 namespace apsis {

@@ -31,9 +31,10 @@ namespace {
 constexpr unsigned ALL_LANES = 0xffffffffu;
 constexpr int SPAN = 512;       // pixels of a row that a block sweeps along y, halo included: with 32 + 32 of it, 7/8 are its own
 constexpr int ROW_HALO = 32;    // and the rows of a launch
-constexpr int AHEAD = 8;        // rows whose loads are on their way before they are needed
+constexpr int AHEAD = 8;        // rows whose loads are on their way before they are needed; even, for two buffers
 constexpr int SIDE = 32;        // a block sweeping along z has SIDE x SIDE pixels: a warp a row, as wide as a block can be
-constexpr int PLANE_HALO = 4;   // and this many planes a launch: (24 / 32)^2 of its pixels are its own
+constexpr int PLANE_HALO = 4;   // and this many planes a launch, all of whose loads are on their way before they are
+                                // needed: (24 / 32)^2 of its pixels are its own
 
 /// The keys of an image, and how they are made.  A key of 4 bytes has no index.
 template <class Key>
@@ -67,6 +68,12 @@ struct Sweep {
     bool from_sites;     // the keys are not there yet: they start from the sites
 };
 
+/// What a pixel has before the sweep comes by.
+template <class Key>
+__device__ Key load_start(const Keys<Key> &keys, const Sweep &sweep, int64_t x, int64_t y, int64_t z) {
+    return sweep.from_sites ? keys.start(x, y, z) : *keys.at(x, y, z);
+}
+
 template <class Key>
 __device__ Key least(Key a, Key b, Key c) {
     return min(a, min(b, c));
@@ -74,7 +81,7 @@ __device__ Key least(Key a, Key b, Key c) {
 
 /// Sweeps along z: a block a tile of SIDE x SIDE pixels, a warp a row of it.
 template <class Key>
-__global__ void __launch_bounds__(SIDE *SIDE) sweep_planes(Keys<Key> keys, Sweep sweep) {
+__global__ void __launch_bounds__(SIDE * SIDE, 1) sweep_planes(Keys<Key> keys, Sweep sweep) {
     __shared__ Key rows[2][SIDE][SIDE];
     const int i = threadIdx.x, j = threadIdx.y, own = SIDE - 2 * sweep.halo;
     const int64_t across = (keys.width + own - 1) / own, tiles = across * ((keys.height + own - 1) / own);
@@ -84,16 +91,24 @@ __global__ void __launch_bounds__(SIDE *SIDE) sweep_planes(Keys<Key> keys, Sweep
         const bool is_own = inside && min(i, j) >= sweep.halo && max(i, j) < SIDE - sweep.halo;
         Key key = keys.NONE;
         if (inside && !sweep.begins) key = *keys.at(x, y, sweep.from - sweep.direction);
-        for (int32_t t = 0; t < sweep.count; ++t) {
+        for (int32_t t = 0; t < sweep.count; t += PLANE_HALO) {
             const int64_t z = sweep.from + int64_t(t) * sweep.direction;
-            Key start = keys.NONE;
-            if (inside) start = sweep.from_sites ? keys.start(x, y, z) : *keys.at(x, y, z);
-            rows[t % 2][j][i] = least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
-            __syncthreads();
-            const Key before = least(rows[t % 2][max(j - 1, 0)][i], rows[t % 2][j][i],
-                                     rows[t % 2][min(j + 1, SIDE - 1)][i]);
-            key = min(start, before + keys.one());
-            if (is_own) *keys.at(x, y, z) = key;
+            Key start[PLANE_HALO];
+#pragma unroll
+            for (int k = 0; k < PLANE_HALO; ++k)
+                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y, z + k * sweep.direction)
+                                                         : keys.NONE;
+#pragma unroll
+            for (int k = 0; k < PLANE_HALO; ++k) {
+                if (t + k >= sweep.count) break;
+                rows[k % 2][j][i] =
+                    least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
+                __syncthreads();
+                const Key before = least(rows[k % 2][max(j - 1, 0)][i], rows[k % 2][j][i],
+                                         rows[k % 2][min(j + 1, SIDE - 1)][i]);
+                key = min(start[k], before + keys.one());
+                if (is_own) *keys.at(x, y, z + k * sweep.direction) = key;
+            }
         }
         __syncthreads();
     }
@@ -101,7 +116,7 @@ __global__ void __launch_bounds__(SIDE *SIDE) sweep_planes(Keys<Key> keys, Sweep
 
 /// Sweeps along y: a block a stretch of SPAN pixels of the rows of one z.
 template <class Key>
-__global__ void __launch_bounds__(SPAN) sweep_rows(Keys<Key> keys, Sweep sweep) {
+__global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep sweep) {
     __shared__ Key row[2][SPAN];
     const int i = threadIdx.x, own = SPAN - 2 * sweep.halo;
     const int64_t across = (keys.width + own - 1) / own;
@@ -115,12 +130,9 @@ __global__ void __launch_bounds__(SPAN) sweep_rows(Keys<Key> keys, Sweep sweep) 
             const int64_t y = sweep.from + int64_t(t) * sweep.direction;
             Key start[AHEAD];
 #pragma unroll
-            for (int k = 0; k < AHEAD; ++k) {
-                start[k] = keys.NONE;
-                if (!inside || t + k >= sweep.count) continue;
-                const int64_t at = y + int64_t(k) * sweep.direction;
-                start[k] = sweep.from_sites ? keys.start(x, at, z) : *keys.at(x, at, z);
-            }
+            for (int k = 0; k < AHEAD; ++k)
+                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y + k * sweep.direction, z)
+                                                         : keys.NONE;
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k) {
                 if (t + k >= sweep.count) break;
@@ -128,7 +140,7 @@ __global__ void __launch_bounds__(SPAN) sweep_rows(Keys<Key> keys, Sweep sweep) 
                 __syncthreads();
                 const Key before = least(row[k % 2][max(i - 1, 0)], key, row[k % 2][min(i + 1, SPAN - 1)]);
                 key = min(start[k], before + keys.one());
-                if (is_own) *keys.at(x, y + int64_t(k) * sweep.direction, z) = key;
+                if (is_own) *keys.at(x, y + k * sweep.direction, z) = key;
             }
         }
         __syncthreads();
