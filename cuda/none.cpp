@@ -1,4 +1,4 @@
-// What a build without CUDA links in place of its back end: no devices, and a sentence that says why.
+// The device back end of a build without a CUDA compiler: no devices.
 #include "backend.h"
 
 namespace apsis {
@@ -6,7 +6,7 @@ namespace apsis {
 int device_count() noexcept { return 0; }
 
 std::unique_ptr<Backend> make_device_backend(int device) {
-    throw Error(APSIS_ERROR_NO_DEVICE, "device is %d, but this build of apsis has no CUDA back end", device);
+    throw Error(APSIS_ERROR_NO_DEVICE, "device %d: this build of apsis has no CUDA back end", device);
 }
 
 }  // namespace apsis

@@ -1,0 +1,189 @@
+// The CUDA back end: one device, one stream, and the calling thread's current device left as it was.
+//
+// A device number is CUDA's own.  A device is usable if its compute capability is 7.5 or more, and device_count() is one
+// more than the highest usable number, so that numbers below it are worth trying: an older device among them is refused
+// by make_device_backend, with the reason.
+#include "backend.h"
+
+#include <cuda_runtime.h>
+
+#include "launch.h"
+#include "transforms.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int LEAST_CAPABILITY = 75;  // Turing: the oldest that CUDA 13 compiles for
+
+/// Makes a device current, and at the end the one that was so before.
+class CurrentDevice {
+  public:
+    explicit CurrentDevice(int device) {
+        check(cudaGetDevice(&before_), "finding the current device");
+        if (before_ == device) return;
+        check(cudaSetDevice(device), "selecting the device");
+        changed_ = true;
+    }
+    ~CurrentDevice() {
+        if (changed_ && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+    }
+    CurrentDevice(const CurrentDevice &) = delete;
+    CurrentDevice &operator=(const CurrentDevice &) = delete;
+
+  private:
+    int before_ = 0;
+    bool changed_ = false;
+};
+
+/// The number of CUDA devices, usable or not.  Leaves no error behind.
+cudaError_t count_devices(int &count) noexcept {
+    count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        count = 0;
+    }
+    return error;
+}
+
+/// 10 * major + minor, or 0 if CUDA does not say.
+int capability(int device) noexcept {
+    int major = 0, minor = 0;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess)
+        return 10 * major + minor;
+    cudaGetLastError();
+    return 0;
+}
+
+/// Throws APSIS_ERROR_NO_DEVICE, with the reason, unless CUDA has this device and it is new enough.
+void require_device(int device) {
+    int count;
+    const cudaError_t error = count_devices(count);
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there is no CUDA device", device);
+    if (error != cudaSuccess)
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: no NVIDIA driver that CUDA %d.%d can use was found (%s)", device,
+                    CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, cudaGetErrorString(error));
+    if (device < 0 || device >= count) {
+        if (count == 1) throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there is 1 device, 0", device);
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there are %d devices, 0 to %d", device, count, count - 1);
+    }
+    const int has = capability(device);
+    if (has < LEAST_CAPABILITY)
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: its compute capability is %d.%d, and apsis needs %d.%d", device,
+                    has / 10, has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
+}
+
+class CudaBackend final : public Backend {
+  public:
+    explicit CudaBackend(int device) : device_(device) {
+        const CurrentDevice current(device_);
+        cudaDeviceProp properties;
+        check(cudaGetDeviceProperties(&properties, device_), "asking for the device's properties");
+        name_ = properties.name;
+        check(probe_code(), "loading apsis's kernels");
+        check(cudaEventCreateWithFlags(&handover_, cudaEventDisableTiming), "creating an event");
+    }
+
+    ~CudaBackend() override {
+        try {
+            const CurrentDevice current(device_);
+            if (cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
+            if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
+        } catch (const Error &) {  // a failed device: nothing is left to wait for
+        }
+    }
+
+    int device() const override { return device_; }
+    const char *name() const override { return name_.c_str(); }
+
+    void *allocate(apsis_memory memory, size_t bytes) override {
+        const CurrentDevice current(device_);
+        void *data = nullptr;
+        const cudaError_t error = memory == APSIS_DEVICE ? cudaMalloc(&data, bytes) : cudaMallocHost(&data, bytes);
+        if (error == cudaErrorMemoryAllocation) {
+            cudaGetLastError();
+            throw Error(APSIS_ERROR_MEMORY, "%zu bytes of %s memory: %s", bytes,
+                        memory == APSIS_DEVICE ? "device" : "page-locked host", cudaGetErrorString(error));
+        }
+        check(error, "allocating memory");
+        return data;
+    }
+
+    void release(apsis_memory memory, void *data, size_t) noexcept override {
+        try {
+            const CurrentDevice current(device_);
+            check(memory == APSIS_DEVICE ? cudaFree(data) : cudaFreeHost(data), "freeing memory");
+        } catch (const Error &) {  // a failed device, which has lost its memory anyway
+        }
+    }
+
+    void copy(const View &from, const View &to) override {
+        const CurrentDevice current(device_);
+        copy_views(from, to, stream_);
+    }
+
+    // The workspace serves one stream after the other: what is queued on the new one comes after what is queued on the
+    // old one.  NULL is a stream like others here, CUDA's default one.
+    void set_stream(CUstream_st *next) override {
+        if (next == stream_) return;
+        const CurrentDevice current(device_);
+        check(cudaEventRecord(handover_, stream_), "marking the end of the old stream");
+        check(cudaStreamWaitEvent(next, handover_, 0), "queueing behind the old stream");
+        stream_ = next;
+    }
+
+    CUstream_st *stream() const override { return stream_; }
+
+    void sync() override {
+        const CurrentDevice current(device_);
+        check(cudaStreamSynchronize(stream_), "waiting for the device");
+    }
+
+    void set_threads(int) override {}
+
+    size_t distance_scratch(const DistanceJob &job) const override {
+        return job.measure.metric == APSIS_CHESSBOARD ? steps_scratch(job) : lines_scratch(job);
+    }
+
+    void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        const auto transform = job.measure.metric == APSIS_CHESSBOARD ? distance_by_steps : distance_by_lines;
+        transform(job, scratch, stream_, progress);
+    }
+
+  private:
+    int device_;
+    std::string name_;
+    cudaStream_t stream_ = nullptr;
+    cudaEvent_t handover_ = nullptr;
+};
+
+}  // namespace
+
+void report(const Progress &progress, double done, cudaStream_t stream) {
+    if (!progress) return;
+    check(cudaStreamSynchronize(stream), "waiting for the device");
+    progress(done);
+}
+
+int device_count() noexcept {
+    int count;
+    count_devices(count);
+    while (count > 0 && capability(count - 1) < LEAST_CAPABILITY) --count;
+    return count;
+}
+
+std::unique_ptr<Backend> make_device_backend(int device) {
+    require_device(device);
+    try {
+        return std::make_unique<CudaBackend>(device);
+    } catch (const Error &error) {
+        if (error.status == APSIS_ERROR_MEMORY) throw;
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: %s", device, error.what());
+    }
+}
+
+}  // namespace apsis

@@ -1,0 +1,153 @@
+// Packs a set into bit columns, and finds their carries: the first two steps of a distance map.
+//
+// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in registers.
+// Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.
+#include "columns.h"
+
+#include "launch.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int QUAD = 4;   // columns of a thread: their pixels in a row are one 32-bit load
+constexpr int TILE = 32;  // columns along x, and along y, that a block turns round: a warp stores 32 neighbours
+
+/// Four bytes, each non-zero one's highest bit set.
+__device__ uint32_t mark_bytes(uint32_t bytes) { return bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu); }
+
+/// The words of up to four columns from x on: bit r is pixel x of the r-th row, a row being `step` bytes from the next.
+/// With `aligned`, four bytes of a row are one load.
+__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
+                             bool aligned, uint32_t (&words)[QUAD]) {
+    for (uint32_t &word : words) word = 0;
+    if (aligned && columns == QUAD) {
+#pragma unroll 8
+        for (int r = 0; r < rows; ++r) {
+            const uint32_t marks = mark_bytes(*reinterpret_cast<const uint32_t *>(row + r * step + x));
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c) words[c] |= (marks >> (8 * c + 7) & 1) << r;
+        }
+    } else {
+#pragma unroll 4
+        for (int r = 0; r < rows; ++r) {
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c)
+                if (c < columns && is_set(set, row + r * step, x + c)) words[c] |= 1u << r;
+        }
+    }
+}
+
+__device__ int rows_of(const Columns &columns, int64_t strip) {
+    return static_cast<int>(min(columns.length - strip * STRIP, int64_t(STRIP)));
+}
+
+/// Columns along y: a thread a quad of a strip.
+__global__ void pack_strips(View set, bool aligned, bool complement, Columns columns) {
+    const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
+    const int64_t total = quads * strips * columns.batch, step = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
+        const int64_t line = item / quads, x = item % quads * QUAD, strip = line % strips, image = line / strips;
+        const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
+        uint32_t words[QUAD];
+        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, aligned,
+                     words);
+        const uint32_t flip = complement ? columns.valid(strip) : 0;
+        uint32_t *to = columns.words + columns.at(image, strip, x);
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c)
+            if (c < here) to[c] = words[c] ^ flip;
+    }
+}
+
+/// Columns along z: a block a tile of 32 x 32 columns of a strip, gathered along x and stored along y.
+__global__ void pack_planes(View set, bool aligned, bool complement, Columns columns) {
+    __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that both ways of access hit 32 banks
+    const int64_t width = set.size[0], height = set.size[1];
+    const int64_t across = (width + TILE - 1) / TILE, along = (height + TILE - 1) / TILE;
+    const int quad = threadIdx.x % (TILE / QUAD) * QUAD, line = threadIdx.x / (TILE / QUAD);
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    for (int64_t item = blockIdx.x; item < across * along * columns.strips(); item += gridDim.x) {
+        const int64_t strip = item / (across * along), left = item % across * TILE, top = item / across % along * TILE;
+        const int64_t x = left + quad, y = top + line;
+        const int here = y < height ? static_cast<int>(min(max(width - x, int64_t(0)), int64_t(QUAD))) : 0;
+        uint32_t words[QUAD];
+        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x, here,
+                     aligned, words);
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) tile[quad + c][line] = words[c];
+        __syncthreads();
+        const uint32_t flip = complement ? columns.valid(strip) : 0;
+        for (int i = warp; i < TILE; i += WARPS)
+            if (left + i < width && top + lane < height)
+                columns.words[columns.at(0, strip, (left + i) * height + top + lane)] = tile[i][lane] ^ flip;
+        __syncthreads();
+    }
+}
+
+/// A thread a column, down and up again.
+__global__ void carry_words(Columns columns) {
+    const int64_t total = columns.batch * columns.count, strips = columns.strips();
+    const int64_t step = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
+        const int64_t first = columns.at(item / columns.count, 0, item % columns.count);
+        int32_t last = NO_SITE_BEFORE;
+#pragma unroll 8
+        for (int64_t strip = 0; strip < strips; ++strip) {
+            const int64_t at = first + strip * columns.count;
+            const uint32_t word = columns.words[at];
+            columns.before[at] = last;
+            if (word) last = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
+        }
+        int32_t next = NO_SITE_AFTER;
+#pragma unroll 8
+        for (int64_t strip = strips - 1; strip >= 0; --strip) {
+            const int64_t at = first + strip * columns.count;
+            const uint32_t word = columns.words[at];
+            columns.after[at] = next;
+            if (word) next = static_cast<int32_t>(strip * STRIP) + lowest_bit(word);
+        }
+    }
+}
+
+/// Whether four pixels side by side are one aligned 32-bit word wherever x is a multiple of four.
+bool is_aligned(const View &set) {
+    const auto bits = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
+                      static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
+    return set.type == APSIS_U8 && set.stride[0] == 1 && bits % QUAD == 0;
+}
+
+}  // namespace
+
+Columns shape_columns(const View &set, int axis) {
+    Columns columns;
+    columns.length = set.size[axis];
+    columns.count = axis == 1 ? set.size[0] : set.size[0] * set.size[1];
+    columns.batch = axis == 1 ? set.size[2] : 1;
+    return columns;
+}
+
+void carve_words(Columns &columns, Carver &carver) { columns.words = carver.take<uint32_t>(columns.total()); }
+
+void carve_carries(Columns &columns, Carver &carver) {
+    columns.before = carver.take<int32_t>(columns.total());
+    columns.after = carver.take<int32_t>(columns.total());
+}
+
+void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream) {
+    const bool aligned = is_aligned(set);
+    if (axis == 1) {
+        const int64_t quads = parts(columns.count, QUAD) * columns.strips() * columns.batch;
+        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, aligned, complement, columns);
+    } else {
+        static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
+        const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
+        launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, aligned, complement, columns);
+    }
+}
+
+void carry_columns(const Columns &columns, cudaStream_t stream) {
+    launch("carry_words", carry_words, parts(columns.batch * columns.count, BLOCK), BLOCK, stream, columns);
+}
+
+}  // namespace apsis

@@ -1,0 +1,24 @@
+// Bit-packed columns on the device: see core/columns.h.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/columns.h"
+#include "workspace.h"
+
+namespace apsis {
+
+/// Columns along y, one image a slice, or along z, one image in all.  Column x of a slice is number x.  Column (x, y)
+/// along z is number x * height + y: neighbours along y, the axis of the next pass, are neighbours in memory.
+Columns shape_columns(const View &set, int axis);
+
+void carve_words(Columns &columns, Carver &carver);
+void carve_carries(Columns &columns, Carver &carver);
+
+/// Queues the packing of a set, or of its complement, into columns along an axis.
+void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream);
+
+/// Queues the filling in of the carries.
+void carry_columns(const Columns &columns, cudaStream_t stream);
+
+}  // namespace apsis

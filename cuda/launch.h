@@ -1,0 +1,42 @@
+// How the CUDA files call CUDA: every call is checked, every kernel is launched on a stream, and no error is left
+// behind for the next call, ours or the caller's, to stumble over.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "error.h"
+
+namespace apsis {
+
+constexpr int WARP = 32;
+constexpr int BLOCK = 256;  // threads of a block whose threads or warps are independent: 8 warps fill any SM evenly
+constexpr int WARPS = BLOCK / WARP;
+constexpr int64_t MOST_BLOCKS = INT32_MAX;  // of a grid's x axis; kernels stride over what is beyond
+
+/// Throws what CUDA says, if it is an error.
+inline void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError();
+    throw Error(error == cudaErrorMemoryAllocation ? APSIS_ERROR_MEMORY : APSIS_ERROR_DEVICE, "%s: %s (%s)", what,
+                cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
+
+/// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of the caller's
+/// own code is not taken for ours.
+template <class... Parameters, class... Arguments>
+void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, cudaStream_t stream,
+            const Arguments &...arguments) {
+    if (blocks == 0) return;
+    cudaLaunchConfig_t shape = {};
+    shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));
+    shape.blockDim = threads;
+    shape.stream = stream;
+    check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+}  // namespace apsis

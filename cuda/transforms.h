@@ -1,0 +1,27 @@
+// What the CUDA files offer to the back end.  Each call queues its work on the stream and returns; the views and the
+// scratch memory are the device's, and the device is current.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "backend.h"
+
+namespace apsis {
+
+/// CUDA's error if this build has no code for the current device.
+cudaError_t probe_code() noexcept;
+
+void copy_views(const View &from, const View &to, cudaStream_t stream);
+
+// Euclidean and city-block distance, line by line.
+size_t lines_scratch(const DistanceJob &job);
+void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
+// Chessboard distance, step by step.
+size_t steps_scratch(const DistanceJob &job);
+void distance_by_steps(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
+/// Reports progress if somebody listens, after waiting for the work so far; otherwise does not wait.
+void report(const Progress &progress, double done, cudaStream_t stream);
+
+}  // namespace apsis
