@@ -13,9 +13,9 @@
 
 namespace apsis {
 
-constexpr int STRIP = 32;                 // pixels of a column in a word
-constexpr int32_t NO_SITE_BEFORE = -(1 << 30) - 1;  // farther from every pixel than an image is long ...
-constexpr int32_t NO_SITE_AFTER = INT32_MAX;        // ... and no difference of it and a position wraps
+constexpr int STRIP = 32;                       // pixels of a column in a word
+constexpr int32_t NO_SITE_BEFORE = -(1 << 30);  // 2^30 or more from every position, farther than an image is long;
+constexpr int32_t NO_SITE_AFTER = INT32_MAX;    // and its difference to a position does not wrap
 
 struct Columns {
     uint32_t *words = nullptr;   // [batch][strip][column]

@@ -16,8 +16,8 @@ struct Measure {
     apsis_metric metric = APSIS_EUCLIDEAN;
     int64_t weight[3] = {1, 1, 1};
     double unit = 1;
-    int64_t limit = INT64_MAX;  // costs above it count as no site
-    int64_t largest = 0;        // no two pixels of the image cost more
+    int64_t largest = 0;  // no two pixels of the image cost more
+    int64_t limit = 0;    // costs above it count as no site; at most `largest`
 };
 
 /// The cost of "no site here": above every cost between pixels, and such a cost can be added without overflow.
@@ -66,7 +66,7 @@ APSIS_BOTH inline Real length_of(const Measure &measure, int64_t cost) {
 template <class Pixel>
 APSIS_BOTH inline Pixel distance_pixel(const Measure &measure, int64_t cost, bool found, bool negative) {
     Pixel value;
-    if constexpr (sizeof(Pixel) == 0 || Pixel(0.5) == Pixel(0)) {
+    if constexpr (Pixel(0.5) == Pixel(0)) {  // an integer
         value = found ? static_cast<Pixel>(cost) : static_cast<Pixel>(sizeof(Pixel) == 4 ? INT32_MAX : INT64_MAX);
     } else {
         value = found ? length_of<Pixel>(measure, cost) : static_cast<Pixel>(HUGE_VAL);

@@ -1,0 +1,243 @@
+// Every function of apsis.h: guard, check, dispatch.
+#include <apsis.h>
+
+#include "core/keys.h"
+#include "guard.h"
+#include "image.h"
+#include "options.h"
+#include "stage.h"
+
+using namespace apsis;
+
+namespace {
+
+thread_local std::string create_message;
+
+/// The chessboard transform keeps a distance and a site's index in one 64-bit key.
+void check_keys(const DistanceJob &job) {
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (bits_below(image) + bits_below(job.measure.largest + 1) > 62)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for the chessboard metric",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
+}
+
+/// The images and options of an apsis_distance call, checked.  `need_data` is false for apsis_workspace_size.
+DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
+                           const apsis_image *nearest, const apsis_options *given, bool need_data) {
+    DistanceJob job;
+    job.set = check_image("set", set, Role::SET, need_data);
+    const apsis_options options = read_options(given);
+    if (distance) {
+        job.distance = check_image("distance", distance, Role::DISTANCE, need_data);
+        check_same_size("set", set, "distance", distance);
+    }
+    if (nearest) {
+        job.nearest = check_image("nearest", nearest, Role::INDEX, need_data);
+        check_same_size("set", set, "nearest", nearest);
+    }
+    struct Named {
+        const char *name;
+        const View *view;
+        bool given;
+    } images[] = {{"set", &job.set, true}, {"distance", &job.distance, distance != nullptr},
+                  {"nearest", &job.nearest, nearest != nullptr}};
+    for (const Named &image : images)
+        if (image.given && image.view->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
+            throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", image.name);
+    if (need_data) {
+        check_apart("set", job.set, "distance", job.distance);
+        check_apart("set", job.set, "nearest", job.nearest);
+        check_apart("distance", job.distance, "nearest", job.nearest);
+    }
+
+    const bool slices = options.flags & APSIS_SLICES;
+    if (slices && set->ndim != 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
+    job.axes = slices ? 2 : set->ndim;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.is_signed = options.flags & APSIS_SIGNED;
+    job.measure = make_measure(options, job.set.size, job.axes);
+    if (options.metric == APSIS_CHESSBOARD) check_keys(job);
+    if (distance) check_fits("distance", distance->type, job.measure);
+    if (nearest && nearest->type == APSIS_I32 && job.set.pixels() > (int64_t(1) << 31))
+        throw Error(APSIS_ERROR_RANGE, "nearest: type is APSIS_I32, but an index may be as large as %lld",
+                    static_cast<long long>(job.set.pixels() - 1));
+    return job;
+}
+
+/// The job on the back end's own memory: images that it cannot reach become device copies carved from the workspace.
+DistanceJob stage_distance(DistanceJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    if (job.distance) job.distance = stage.output(job.distance);
+    if (job.nearest) job.nearest = stage.output(job.nearest);
+    return job;
+}
+
+size_t distance_bytes(const apsis_context &context, const DistanceJob &job) {
+    if (job.set.pixels() == 0) return 0;
+    Carver count;
+    Stage stage(context, count);
+    stage_distance(job, stage);
+    count.take<uint8_t>(static_cast<int64_t>(context.backend->distance_scratch(job)));
+    return count.used();
+}
+
+void run_distance(apsis_context &context, const DistanceJob &job) {
+    Carver carver(context.scratch(distance_bytes(context, job)));
+    Stage stage(context, carver);
+    const DistanceJob own = stage_distance(job, stage);
+    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->distance_scratch(job)));
+    context.log("distance: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
+                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
+                context.backend->name());
+    stage.run([&] { context.backend->distance(own, scratch, context.progress()); });
+}
+
+}  // namespace
+
+const char *apsis_status_name(apsis_status status) {
+    switch (status) {
+        case APSIS_OK: return "APSIS_OK";
+        case APSIS_ERROR_ARGUMENT: return "APSIS_ERROR_ARGUMENT";
+        case APSIS_ERROR_UNSUPPORTED: return "APSIS_ERROR_UNSUPPORTED";
+        case APSIS_ERROR_NO_DEVICE: return "APSIS_ERROR_NO_DEVICE";
+        case APSIS_ERROR_MEMORY: return "APSIS_ERROR_MEMORY";
+        case APSIS_ERROR_WORKSPACE: return "APSIS_ERROR_WORKSPACE";
+        case APSIS_ERROR_RANGE: return "APSIS_ERROR_RANGE";
+        case APSIS_ERROR_CANCELLED: return "APSIS_ERROR_CANCELLED";
+        case APSIS_ERROR_DEVICE: return "APSIS_ERROR_DEVICE";
+        case APSIS_ERROR_INTERNAL: return "APSIS_ERROR_INTERNAL";
+        default: return "unknown apsis_status";
+    }
+}
+
+int apsis_version(void) { return APSIS_VERSION; }
+
+int apsis_device_count(void) { return device_count(); }
+
+apsis_status apsis_create(int version, int device, apsis_context **context) {
+    return guard("create", create_message, [&] {
+        if (!context) throw Error(APSIS_ERROR_ARGUMENT, "context is NULL, but must point to a pointer");
+        *context = nullptr;
+        if (version / 10000 != APSIS_VERSION_MAJOR || version > APSIS_VERSION)
+            throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
+        if (device < APSIS_BEST)
+            throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number", device);
+        if (device == APSIS_BEST) device = device_count() > 0 ? 0 : int(APSIS_CPU);
+        *context = new apsis_context(device == APSIS_CPU ? make_cpu_backend() : make_device_backend(device));
+    });
+}
+
+void apsis_destroy(apsis_context *context) { delete context; }
+
+int apsis_device(const apsis_context *context) { return context ? context->backend->device() : int(APSIS_CPU); }
+
+const char *apsis_device_name(const apsis_context *context) { return context ? context->backend->name() : ""; }
+
+const char *apsis_message(const apsis_context *context) {
+    return context ? context->message.c_str() : create_message.c_str();
+}
+
+apsis_status apsis_distance(apsis_context *context, const apsis_image *set, const apsis_image *distance,
+                            const apsis_image *nearest, const apsis_options *options) {
+    return guard("distance", context, [&] {
+        const DistanceJob job = check_distance(*context, set, distance, nearest, options, true);
+        if (job.set.pixels() > 0 && (distance || nearest)) run_distance(*context, job);
+    });
+}
+
+apsis_status apsis_alloc(apsis_context *context, apsis_memory memory, apsis_image *image) {
+    return guard("alloc", context, [&] {
+        if (!image) throw Error(APSIS_ERROR_ARGUMENT, "image is NULL, but an image is needed");
+        if (memory != APSIS_HOST && memory != APSIS_DEVICE)
+            throw Error(APSIS_ERROR_ARGUMENT, "memory is %d, but must be APSIS_HOST or APSIS_DEVICE", int(memory));
+        if (memory == APSIS_DEVICE && context->own_memory() == APSIS_HOST)
+            throw Error(APSIS_ERROR_ARGUMENT, "memory is APSIS_DEVICE, but the context is a CPU one");
+        apsis_image wanted = *image;
+        wanted.data = nullptr;
+        wanted.memory = memory;
+        for (int64_t &stride : wanted.stride) stride = 0;
+        const View view = check_image("image", &wanted, Role::ANY_OUTPUT, false);
+        if (view.pixels() > 0) wanted.data = context->allocate(memory, static_cast<size_t>(packed_bytes(view)));
+        for (int a = 0; a < 3; ++a) wanted.stride[a] = a < wanted.ndim ? view.stride[a] : 0;
+        *image = wanted;
+    });
+}
+
+void apsis_free(apsis_context *context, apsis_image *image) {
+    if (!context || !image || !image->data) return;
+    guard("free", context->message, [&] {
+        const View view = check_image("image", image, Role::ANY_INPUT);
+        if (view.memory == APSIS_DEVICE) context->backend->sync();
+        context->release(view.memory, image->data, static_cast<size_t>(packed_bytes(view)));
+        image->data = nullptr;
+    });
+}
+
+apsis_status apsis_copy(apsis_context *context, const apsis_image *from, const apsis_image *to) {
+    return guard("copy", context, [&] {
+        const View source = check_image("from", from, Role::ANY_INPUT);
+        const View target = check_image("to", to, Role::ANY_OUTPUT);
+        check_same_size("from", from, "to", to);
+        const bool both_sets = from->type <= APSIS_U8 && to->type <= APSIS_U8;
+        if (from->type != to->type && !both_sets)
+            throw Error(APSIS_ERROR_ARGUMENT, "to: type is %d, but that of from is %d", int(to->type), int(from->type));
+        for (const apsis_image *image : {from, to})
+            if (image->memory == APSIS_DEVICE && context->own_memory() == APSIS_HOST)
+                throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one",
+                            image == from ? "from" : "to");
+        check_apart("from", source, "to", target);
+        if (source.pixels() > 0) copy_between(*context, source, target);
+    });
+}
+
+apsis_status apsis_set_stream(apsis_context *context, struct CUstream_st *stream) {
+    return guard("set_stream", context, [&] { context->backend->set_stream(stream); });
+}
+
+apsis_status apsis_sync(apsis_context *context) {
+    return guard("sync", context, [&] { context->backend->sync(); });
+}
+
+apsis_status apsis_set_threads(apsis_context *context, int threads) {
+    return guard("set_threads", context, [&] {
+        if (threads < 0) throw Error(APSIS_ERROR_ARGUMENT, "threads is %d, but cannot be negative", threads);
+        context->backend->set_threads(threads);
+    });
+}
+
+apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform, const apsis_image *const *images,
+                                  int count, const apsis_options *options, size_t *bytes) {
+    return guard("workspace_size", context, [&] {
+        if (transform != APSIS_DISTANCE)
+            throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", int(transform));
+        if (!images) throw Error(APSIS_ERROR_ARGUMENT, "images is NULL, but the images of the call are needed");
+        if (count != 3) throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but apsis_distance has 3 images", count);
+        if (!bytes) throw Error(APSIS_ERROR_ARGUMENT, "bytes is NULL, but must point to a size_t");
+        const DistanceJob job = check_distance(*context, images[0], images[1], images[2], options, false);
+        *bytes = distance_bytes(*context, job);
+    });
+}
+
+apsis_status apsis_set_workspace(apsis_context *context, void *memory, size_t bytes) {
+    return guard("set_workspace", context, [&] { context->set_workspace(memory, bytes); });
+}
+
+apsis_status apsis_set_allocator(apsis_context *context, apsis_alloc_fn allocate, apsis_free_fn release, void *user) {
+    return guard("set_allocator", context, [&] { context->set_allocator(allocate, release, user); });
+}
+
+apsis_status apsis_set_progress(apsis_context *context, apsis_progress_fn progress, void *user) {
+    return guard("set_progress", context, [&] {
+        context->progress_fn = progress;
+        context->progress_user = user;
+    });
+}
+
+apsis_status apsis_set_log(apsis_context *context, apsis_log_fn log, void *user) {
+    return guard("set_log", context, [&] {
+        context->log_fn = log;
+        context->log_user = user;
+    });
+}

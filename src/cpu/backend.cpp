@@ -1,0 +1,54 @@
+// The CPU back end: memory, threads, and where each transform lives.
+#include <string>
+#include <thread>
+
+#include "cpu/distance.h"
+#include "cpu/parallel.h"
+#include "cpu/rows.h"
+#include "image.h"
+#include "platform.h"
+
+namespace apsis {
+namespace {
+
+class CpuBackend final : public Backend {
+  public:
+    CpuBackend() : name_(std::string("CPU, ") + row_instructions()) { set_threads(0); }
+
+    int device() const override { return APSIS_CPU; }
+    const char *name() const override { return name_.c_str(); }
+
+    void *allocate(apsis_memory, size_t bytes) override {
+        void *data = aligned_memory(Carver::SLOT, bytes);
+        if (!data) throw Error(APSIS_ERROR_MEMORY, "no memory for %zu bytes", bytes);
+        return data;
+    }
+    void release(apsis_memory, void *data, size_t) noexcept override { free_aligned_memory(data); }
+    void copy(const View &from, const View &to) override { copy_pixels(from, to); }
+
+    void set_stream(CUstream_st *stream) override {
+        if (stream) throw Error(APSIS_ERROR_ARGUMENT, "stream is not NULL, but the context is a CPU one");
+    }
+    CUstream_st *stream() const override { return nullptr; }
+    void sync() override {}
+    void set_threads(int threads) override {
+        arena_ = std::make_unique<tbb::task_arena>(threads ? threads : int(tbb::task_arena::automatic));
+    }
+
+    size_t distance_scratch(const DistanceJob &job) const override { 
+        return cpu::distance_scratch(job, arena_->max_concurrency());
+    }
+    void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
+        cpu::distance(job, scratch, *arena_, progress);
+    }
+
+  private:
+    std::string name_;
+    std::unique_ptr<tbb::task_arena> arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace apsis

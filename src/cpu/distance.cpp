@@ -1,0 +1,282 @@
+// apsis_distance on the CPU, Euclidean and city-block: bit-packed columns with carries (core/columns.h), then one pass
+// a remaining axis over lines in cache (cpu/rows.h).  Time is n log n at worst; memory is 3/8 byte a pixel, and a few
+// lines (2-D) or planes (3-D) a thread.
+#include "cpu/distance.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/finish.h"
+#include "cpu/parallel.h"
+#include "cpu/rows.h"
+#include "workspace.h"
+
+namespace apsis::cpu {
+namespace {
+
+constexpr int64_t BATCH = 16;         // lines along y that are turned at once: a cache line of 32-bit costs
+constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: its carries stay in the first cache
+
+/// The columns of a job, and those of the set's complement: the same words, flipped, with carries of their own.
+struct Sides {
+    Columns columns[2];
+    int count;
+
+    Sides(const DistanceJob &job, Carver &carver) : count(job.is_signed ? 2 : 1) {
+        Columns &set = columns[0];
+        set.count = job.axes == 3 ? job.set.size[0] * job.set.size[1] : job.set.size[0];
+        set.length = job.axes == 3 ? job.set.size[2] : job.set.size[1];
+        set.batch = job.axes == 3 ? 1 : job.set.size[2];
+        set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
+        columns[1] = set;
+        for (int side = 0; side < count; ++side) {
+            columns[side].before = carver.take<int32_t>(set.total() + LINE_PAD);
+            columns[side].after = carver.take<int32_t>(set.total() + LINE_PAD);
+        }
+    }
+    uint32_t flip(int side, int64_t strip) const { return side ? columns[0].valid(strip) : 0; }
+};
+
+/// The set's pixels of one strip and one row of columns, as words.
+void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int64_t strip, int64_t row) {
+    const int64_t width = job.set.size[0];
+    uint32_t *const words = columns.words + columns.at(image, strip, row * width);
+    std::memset(words, 0, static_cast<size_t>(width) * sizeof *words);
+    const int64_t start = strip * STRIP, end = std::min<int64_t>(start + STRIP, columns.length);
+    for (int64_t at = start; at < end; ++at) {
+        const uint8_t *pixels = job.axes == 3 ? job.set.row(row, at) : job.set.row(at, image);
+        const int bit = static_cast<int>(at - start);
+        if (job.set.type == APSIS_U8 && job.set.stride[0] == 1)
+            pack_bytes(pixels, width, bit, words);
+        else
+            for (int64_t x = 0; x < width; ++x) words[x] |= uint32_t(is_set(job.set, pixels, x)) << bit;
+    }
+    if (job.complement)
+        for (int64_t x = 0; x < width; ++x) words[x] ^= columns.valid(strip);
+}
+
+/// Carries the nearest sites across the strips of a chunk of columns.
+void carry_chunk(const Columns &columns, const Sides &sides, int side, int64_t image, int64_t begin, int64_t end) {
+    int32_t carried[CARRY_CHUNK];
+    std::fill_n(carried, end - begin, NO_SITE_BEFORE);
+    for (int64_t strip = 0; strip < columns.strips(); ++strip)
+        for (int64_t c = begin; c < end; ++c) {
+            const int64_t at = columns.at(image, strip, c);
+            const uint32_t word = columns.words[at] ^ sides.flip(side, strip);
+            columns.before[at] = carried[c - begin];
+            if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
+        }
+    std::fill_n(carried, end - begin, NO_SITE_AFTER);
+    for (int64_t strip = columns.strips() - 1; strip >= 0; --strip)
+        for (int64_t c = begin; c < end; ++c) {
+            const int64_t at = columns.at(image, strip, c);
+            const uint32_t word = columns.words[at] ^ sides.flip(side, strip);
+            columns.after[at] = carried[c - begin];
+            if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + lowest_bit(word);
+        }
+}
+
+/// table[d] = the cost of an offset d, beyond the line that of its ends.
+template <class Cost>
+Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carver, bool fill) {
+    const int64_t reach = length + LINE_PAD;
+    Cost *const table = carver.take<Cost>(2 * reach + 1 + LINE_PAD) + reach;
+    for (int64_t d = 0; fill && d <= reach; ++d)
+        table[d] = table[-d] =
+            static_cast<Cost>(axis_cost<int64_t>(measure.metric, measure.weight[axis], std::min(d, length - 1)));
+    return table;
+}
+
+/// A line's buffer with its spare elements, of which the first `length` are addressed from 0.
+template <class Cost>
+Cost *take_line(Carver &carver, int64_t length) {
+    return carver.take<Cost>(length + 2 * LINE_PAD) + LINE_PAD;
+}
+
+template <class Cost>
+void seal(Cost *line, int64_t length) {
+    std::fill_n(line - LINE_PAD, LINE_PAD, NO_COST<Cost>);
+    std::fill_n(line + length, LINE_PAD, NO_COST<Cost>);
+}
+
+/// What one thread works on: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
+template <class Cost>
+struct Bench {
+    int64_t pitch;
+    Cost *cost, *order;              // rows of the plane, each sealed
+    Cost *turned_cost, *turned_order;  // BATCH lines along y
+    Cost *least, *arg, *arg_order, *bracket;
+
+    Bench(const DistanceJob &job, bool ordered, Carver &carver) {
+        const int64_t width = job.set.size[0], height = job.set.size[1];
+        const int64_t rows = job.axes == 3 ? height : 1, longest = std::max(width, job.axes == 3 ? height : 0);
+        pitch = width + 2 * LINE_PAD;
+        cost = carver.take<Cost>(pitch * rows) + LINE_PAD;
+        order = ordered ? carver.take<Cost>(pitch * rows) + LINE_PAD : nullptr;
+        turned_cost = turned_order = nullptr;
+        if (job.axes == 3) {
+            turned_cost = carver.take<Cost>(BATCH * (height + 2 * LINE_PAD)) + LINE_PAD;
+            if (ordered) turned_order = carver.take<Cost>(BATCH * (height + 2 * LINE_PAD)) + LINE_PAD;
+        }
+        least = take_line<Cost>(carver, longest);
+        bracket = take_line<Cost>(carver, longest);
+        arg = ordered ? take_line<Cost>(carver, longest) : nullptr;
+        arg_order = ordered ? take_line<Cost>(carver, longest) : nullptr;
+    }
+};
+
+template <class Cost>
+class Transform {
+  public:
+    Transform(const DistanceJob &job, int threads, void *scratch)
+        : job_(job), carver_(scratch), sides_(job, carver_), ordered_(static_cast<bool>(job.nearest)) {
+        for (int axis = 0; axis < job.axes - 1; ++axis)
+            table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver_, scratch != nullptr);
+        Carver count;
+        Bench<Cost>(job, ordered_, count);
+        bench_bytes_ = count.used();
+        benches_ = carver_.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
+    }
+
+    size_t bytes() const { return carver_.used(); }
+
+    void run(tbb::task_arena &arena, const Progress &progress) {
+        const Columns &set = sides_.columns[0];
+        const int64_t rows = job_.axes == 3 ? job_.set.size[1] : 1, strips = set.batch * set.strips();
+        parallel_for(arena, strips * rows, progress, 0.0, 0.1, [&](int64_t i) {
+            pack_row(job_, set, i / rows / set.strips(), i / rows % set.strips(), i % rows);
+        });
+        const int64_t chunks = (set.count + CARRY_CHUNK - 1) / CARRY_CHUNK;
+        parallel_for(arena, sides_.count * set.batch * chunks, progress, 0.1, 0.15, [&](int64_t i) {
+            const int side = static_cast<int>(i / chunks / set.batch);
+            const int64_t begin = i % chunks * CARRY_CHUNK, end = std::min(begin + CARRY_CHUNK, set.count);
+            carry_chunk(sides_.columns[side], sides_, side, i / chunks % set.batch, begin, end);
+        });
+        const int64_t height = job_.set.size[1], depth = job_.set.size[2];
+        parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
+            for (int side = 0; side < sides_.count; ++side)
+                job_.axes == 3 ? solve_plane(side, i) : solve_row(side, i % height, i / height);
+        });
+    }
+
+  private:
+    /// The bench of this thread.
+    Bench<Cost> bench() const {
+        const int thread = tbb::this_task_arena::current_thread_index();
+        Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(thread));
+        return Bench<Cost>(job_, ordered_, carver);
+    }
+
+    void fill_row(const Bench<Cost> &bench, int side, int64_t image, int64_t at, int64_t row) const {
+        const Columns &columns = sides_.columns[side];
+        const int64_t width = job_.set.size[0], strip = at / STRIP;
+        const int64_t first = columns.at(image, strip, row * width);
+        Cost *const cost = bench.cost + row * bench.pitch;
+        column_costs(job_.measure, job_.axes - 1, columns.words + first, columns.before + first, columns.after + first,
+                     sides_.flip(side, strip), width, static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(at), cost,
+                     ordered_ ? bench.order + row * bench.pitch : nullptr);
+        seal(cost, width);
+    }
+
+    void solve_row(int side, int64_t y, int64_t z) const {
+        const Bench<Cost> mine = bench();
+        fill_row(mine, side, z, y, 0);
+        finish_row(mine, side, 0, y, z);
+    }
+
+    void solve_plane(int side, int64_t z) const {
+        const Bench<Cost> mine = bench();
+        const int64_t width = job_.set.size[0], height = job_.set.size[1];
+        for (int64_t y = 0; y < height; ++y) fill_row(mine, side, 0, z, y);
+        for (int64_t x = 0; x < width; x += BATCH) solve_along_y(mine, x, std::min(BATCH, width - x));
+        for (int64_t y = 0; y < height; ++y) finish_row(mine, side, y, y, z);
+    }
+
+    /// The pass along y for `count` columns of the plane from x, in place.
+    void solve_along_y(const Bench<Cost> &bench, int64_t x, int64_t count) const {
+        const int64_t height = job_.set.size[1], length = height + 2 * LINE_PAD;
+        for (int64_t y = 0; y < height; ++y)
+            for (int64_t k = 0; k < count; ++k) {
+                bench.turned_cost[k * length + y] = bench.cost[y * bench.pitch + x + k];
+                if (ordered_) bench.turned_order[k * length + y] = bench.order[y * bench.pitch + x + k];
+            }
+        for (int64_t k = 0; k < count; ++k) {
+            Cost *const cost = bench.turned_cost + k * length;
+            Cost *const order = ordered_ ? bench.turned_order + k * length : nullptr;
+            seal(cost, height);
+            least_on_line(Line<Cost>{height, cost, order, table_[1], bench.least, bench.arg, bench.arg_order, bench.bracket});
+            std::copy_n(bench.least, height, cost);
+            for (int64_t y = 0; ordered_ && y < height; ++y) order[y] = bench.arg_order[y] * static_cast<Cost>(height) + bench.arg[y];
+        }
+        for (int64_t y = 0; y < height; ++y)
+            for (int64_t k = 0; k < count; ++k) {
+                bench.cost[y * bench.pitch + x + k] = bench.turned_cost[k * length + y];
+                if (ordered_) bench.order[y * bench.pitch + x + k] = bench.turned_order[k * length + y];
+            }
+    }
+
+    /// The pass along x for a row of the plane, and its results to the outputs.
+    void finish_row(const Bench<Cost> &bench, int side, int64_t row, int64_t y, int64_t z) const {
+        const int64_t width = job_.set.size[0];
+        Cost *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
+        least_on_line(Line<Cost>{width, bench.cost + row * bench.pitch, order, table_[0], bench.least, bench.arg,
+                                 bench.arg_order, bench.bracket});
+        const RowTarget target{job_, y, z, side == 1};
+        const auto cost_at = [&](int64_t x) { return static_cast<int64_t>(bench.least[x]); };
+        const int64_t image = job_.axes == 3 ? 0 : z * job_.set.size[1] * width;  // where the indices of a slice begin
+        if (!write_floats(target, bench)) write_distances(target, cost_at);
+        write_sites(target, cost_at, [&](int64_t x) {
+            return image + static_cast<int64_t>(bench.arg_order[x]) * width + static_cast<int64_t>(bench.arg[x]);
+        });
+    }
+
+    /// The common case, in SIMD: packed floats of Euclidean distances in spacing 1.
+    bool write_floats(const RowTarget &target, const Bench<Cost> &bench) const {
+        if constexpr (sizeof(Cost) == 4) {
+            const View &out = job_.distance;
+            if (!out || out.type != APSIS_F32 || out.stride[0] != 4) return false;
+            if (job_.measure.metric != APSIS_EUCLIDEAN || job_.measure.unit != 1) return false;
+            float *const roots = reinterpret_cast<float *>(bench.bracket);
+            float *const row = reinterpret_cast<float *>(out.row(target.y, target.z));
+            const int32_t limit = static_cast<int32_t>(std::min<int64_t>(job_.measure.limit, NO_COST<int32_t> - 1));
+            float_roots(bench.least, out.size[0], limit, roots);
+            if (!target.inside)
+                std::copy_n(roots, out.size[0], row);
+            else
+                for (int64_t x = 0; x < out.size[0]; ++x) row[x] = bench.least[x] ? -roots[x] : row[x];
+            return true;
+        }
+        return false;
+    }
+
+    const DistanceJob &job_;
+    Carver carver_;
+    Sides sides_;
+    bool ordered_;
+    Cost *table_[2] = {};
+    uint8_t *benches_ = nullptr;
+    size_t bench_bytes_ = 0;
+};
+
+/// 32-bit lanes serve unless a cost, or the site numbers that decide ties, need more.
+bool fits_32_bits(const DistanceJob &job) {
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    return is_narrow(job.measure) && (!job.nearest || image < INT32_MAX);
+}
+
+}  // namespace
+
+size_t distance_scratch(const DistanceJob &job, int threads) {
+    if (job.measure.metric == APSIS_CHESSBOARD) return chessboard_scratch(job);
+    return fits_32_bits(job) ? Transform<int32_t>(job, threads, nullptr).bytes()
+                             : Transform<int64_t>(job, threads, nullptr).bytes();
+}
+
+void distance(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+    if (job.measure.metric == APSIS_CHESSBOARD) return chessboard(job, scratch, arena, progress);
+    const int threads = arena.max_concurrency();
+    fits_32_bits(job) ? Transform<int32_t>(job, threads, scratch).run(arena, progress)
+                      : Transform<int64_t>(job, threads, scratch).run(arena, progress);
+}
+
+}  // namespace apsis::cpu

@@ -1,0 +1,36 @@
+// Threads of the CPU back end: a oneTBB arena a context, and loops that report progress and can be cancelled.
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+#include <atomic>
+#include <thread>
+
+#include "backend.h"
+
+namespace apsis {
+
+/// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
+/// between `from` and `to` as the loop goes.
+template <class Body>
+void parallel_for(tbb::task_arena &arena, int64_t count, const Progress &progress, double from, double to, Body body) {
+    std::atomic<int64_t> done{0};
+    const std::thread::id caller = std::this_thread::get_id();
+    arena.execute([&] {
+        // A context of our own keeps a cancelled call from cancelling the caller's own loops.
+        tbb::task_group_context group(tbb::task_group_context::isolated);
+        tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
+            for (int64_t i = range.begin(); i < range.end(); ++i) {
+                body(i);
+                const int64_t now = ++done;
+                if (progress && std::this_thread::get_id() == caller)
+                    progress(from + (to - from) * static_cast<double>(now) / static_cast<double>(count));
+            }
+        }, tbb::auto_partitioner(), group);
+    });
+}
+
+}  // namespace apsis

@@ -1,0 +1,51 @@
+// The inner loops of the distance transform, in SIMD with run-time dispatch.
+//
+// A line is a row (or column) of pixels.  Each element of it knows the cost of reaching its site from its own place,
+// and the transform asks, for every x, for the least cost[x'] + |x - x'|'s cost over all x'.  Two exact ways:
+//   outward search    when all sites are near: candidates x - 1, x + 1, x - 2, ... until none can be better;
+//   monotone argmin   otherwise: the best x' never moves left as x moves right, so the best ones of two pixels
+//                     bracket those of all between.  log2(n) + 2 evaluations a pixel, whatever the image.
+// Among equal costs the lower order wins, then the lower x', so that the answer is unique.
+#pragma once
+
+#include "core/columns.h"
+#include "core/measure.h"
+
+namespace apsis {
+
+/// Lines have this many spare elements on both sides, of NO_COST: loads may run over the ends.
+constexpr int64_t LINE_PAD = 96;
+
+template <class Cost>
+struct Line {
+    int64_t length;
+    const Cost *cost;   // [-LINE_PAD, length + LINE_PAD)
+    const Cost *order;  // likewise; nullptr if only the least cost is wanted
+    const Cost *table;  // table[d], -(length + LINE_PAD) <= d <= length + LINE_PAD: the cost of an offset d
+    Cost *least;        // [0, length + LINE_PAD): the least cost
+    Cost *arg;          // the x' that it is reached at, and its order; nullptr if order is
+    Cost *arg_order;
+    Cost *bracket;      // scratch, length + LINE_PAD
+};
+
+void least_on_line(const Line<int32_t> &line);
+void least_on_line(const Line<int64_t> &line);
+
+/// The costs (and orders: site positions) of `count` columns at position `at`, from the words and carries of the strip
+/// that begins at `start`.  `flip` turns sites and other pixels about.  Here and below a vector may reach past the
+/// last element, in what is read and what is written: arrays have LINE_PAD spare ones.
+void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
+                  uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order);
+void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
+                  uint32_t flip, int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *order);
+
+/// Float distances of 32-bit Euclidean costs in spacing 1; +infinity above `limit`, which is below NO_COST.
+void float_roots(const int32_t *cost, int64_t count, int32_t limit, float *distance);
+
+/// Sets bit `bit` of words[x] where pixel x of a packed row of bytes is non-zero.
+void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words);
+
+/// The instructions that this machine runs the loops with, such as "AVX2".
+const char *row_instructions();
+
+}  // namespace apsis

@@ -1,0 +1,41 @@
+// What every entry point begins with: no exception passes the boundary, and each leaves a status and a sentence.
+#pragma once
+
+#include <new>
+
+#include "context.h"
+
+namespace apsis {
+
+/// Runs the body of a call.  On failure `message` becomes "name: sentence".
+template <class Body>
+apsis_status guard(const char *name, std::string &message, Body body) noexcept {
+    auto fail = [&](apsis_status status, const char *sentence) noexcept {
+        try {
+            message = std::string(name) + ": " + sentence;
+        } catch (...) {  // no memory even for the sentence
+            message.clear();
+        }
+        return status;
+    };
+    try {
+        body();
+        return APSIS_OK;
+    } catch (const Error &error) {
+        return fail(error.status, error.what());
+    } catch (const std::bad_alloc &) {
+        return fail(APSIS_ERROR_MEMORY, "host memory ran out");
+    } catch (const std::exception &error) {
+        return fail(APSIS_ERROR_INTERNAL, error.what());
+    } catch (...) {
+        return fail(APSIS_ERROR_INTERNAL, "an unknown exception");
+    }
+}
+
+template <class Body>
+apsis_status guard(const char *name, apsis_context *context, Body body) noexcept {
+    if (!context) return APSIS_ERROR_ARGUMENT;  // nowhere to leave a sentence
+    return guard(name, context->message, body);
+}
+
+}  // namespace apsis

@@ -1,0 +1,172 @@
+// Options: see options.h.
+#include "options.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstring>
+
+#include "error.h"
+
+namespace apsis {
+namespace {
+
+constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES;
+constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
+constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
+constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
+
+void check_spacing(const double spacing[3]) {
+    const bool all_default = spacing[0] == 0 && spacing[1] == 0 && spacing[2] == 0;
+    for (int a = 0; a < 3 && !all_default; ++a) {
+        if (a == 2 && spacing[a] == 0) continue;  // 2-D: checked with the axes in make_measure
+        if (!(spacing[a] > 0) || std::isinf(spacing[a]))
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is %g, but must be positive and finite", a, spacing[a]);
+    }
+}
+
+/// Whether a * p == b * q, exactly.
+bool equal_products(double a, double p, double b, double q) {
+    const double left = a * p, right = b * q;
+    return left == right && std::fma(a, p, -left) == std::fma(b, q, -right);
+}
+
+/// Finds whole numbers in the ratio of the spacings, and the unit that they count.
+bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit) {
+    const double least = *std::min_element(spacing, spacing + axes);
+    for (int q = 1; q <= LARGEST_RATIO; ++q) {
+        bool fits = true;
+        for (int a = 0; a < axes && fits; ++a) {
+            const double k = std::nearbyint(spacing[a] / least * q);
+            whole[a] = static_cast<int64_t>(k);
+            fits = k <= LARGEST_RATIO && equal_products(spacing[a], q, least, k);
+        }
+        if (fits) {
+            unit = least / q;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The cost between opposite corners, or -1 if it is too large.
+int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
+    __int128 cost = 0;
+    for (int a = 0; a < axes; ++a) {
+        const __int128 offset = std::max<int64_t>(size[a] - 1, 0);
+        cost += measure.weight[a] * (measure.metric == APSIS_EUCLIDEAN ? offset * offset : offset);
+    }
+    return cost < NO_COST<int64_t> ? static_cast<int64_t>(cost) : -1;
+}
+
+/// Spacings without a common measure: weights are rounded to the finest unit in which no cost of the image overflows.
+void round_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
+    double corner = 0;
+    for (int a = 0; a < axes; ++a) {
+        const double reach = spacing[a] * static_cast<double>(std::max<int64_t>(size[a] - 1, 1));
+        corner += measure.metric == APSIS_EUCLIDEAN ? reach * reach : reach;
+    }
+    int exponent;
+    std::frexp(corner, &exponent);
+    int shift = 61 - exponent;  // weights are multiples of 2^-shift; even, so that the unit is a power of two
+    if (measure.metric == APSIS_EUCLIDEAN) shift &= ~1;
+    for (int a = 0; a < axes; ++a) {
+        const double weight = measure.metric == APSIS_EUCLIDEAN ? spacing[a] * spacing[a] : spacing[a];
+        const double scaled = std::nearbyint(std::ldexp(weight, shift));
+        if (!(scaled >= LEAST_WEIGHT))
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g, too small beside the others for this image",
+                        a, spacing[a]);
+        measure.weight[a] = static_cast<int64_t>(scaled);
+    }
+    measure.unit = std::ldexp(1.0, measure.metric == APSIS_EUCLIDEAN ? -shift / 2 : -shift);
+}
+
+void set_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
+    int64_t whole[3] = {1, 1, 1};
+    if (whole_ratio(spacing, axes, whole, measure.unit)) {
+        for (int a = 0; a < axes; ++a)
+            measure.weight[a] = measure.metric == APSIS_EUCLIDEAN ? whole[a] * whole[a] : whole[a];
+        if (corner_cost(measure, size, axes) >= 0) return;
+    }
+    round_weights(measure, spacing, size, axes);
+}
+
+/// The largest cost whose length, as a caller sees it in double precision, is within max_distance.
+int64_t cost_limit(const Measure &measure, double max_distance) {
+    int64_t low = 0, high = NO_COST<int64_t> - 1;
+    if (length_of<double>(measure, high) <= max_distance) return high;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (length_of<double>(measure, middle) <= max_distance)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+}  // namespace
+
+apsis_options read_options(const apsis_options *given) {
+    apsis_options options = APSIS_OPTIONS_INIT;
+    if (!given) return options;
+    const uint32_t size = given->struct_size;
+    if (size < FIRST_STRUCT_SIZE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: struct_size is %" PRIu32 ", but must be sizeof(apsis_options), %zu", size,
+                    sizeof options);
+    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(given);
+    for (uint32_t i = sizeof options; i < size; ++i)
+        if (bytes[i])
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: struct_size is %" PRIu32 ", and byte %" PRIu32
+                        " sets a field that this version does not know", size, i);
+    std::memcpy(&options, given, std::min<size_t>(size, sizeof options));
+
+    if (options.flags & ~KNOWN_FLAGS)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%" PRIx32 ", but 0x%" PRIx32 " is unknown", options.flags,
+                    options.flags & ~KNOWN_FLAGS);
+    if (options.metric < APSIS_EUCLIDEAN || options.metric > APSIS_CHESSBOARD)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", int(options.metric));
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", int(options.method));
+    if (!(options.max_distance >= 0))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",
+                    options.max_distance);
+    check_spacing(options.spacing);
+    return options;
+}
+
+Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
+    Measure measure;
+    measure.metric = options.metric;
+    const bool is_default = options.spacing[0] == 0;
+    double spacing[3] = {1, 1, 1};
+    for (int a = 0; a < axes && !is_default; ++a) {
+        spacing[a] = options.spacing[a];
+        if (spacing[a] == 0)
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be positive and finite", a);
+    }
+    if (options.metric == APSIS_CHESSBOARD) {
+        for (int a = 1; a < axes; ++a)
+            if (spacing[a] != spacing[0])
+                throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the chessboard "
+                            "metric they must be equal", a, spacing[a], spacing[0]);
+        measure.unit = spacing[0];
+        measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
+    } else {
+        set_weights(measure, spacing, size, axes);
+        measure.largest = corner_cost(measure, size, axes);
+    }
+    measure.limit = measure.largest;
+    if (options.max_distance > 0) measure.limit = std::min(measure.limit, cost_limit(measure, options.max_distance));
+    return measure;
+}
+
+void check_fits(const char *name, apsis_type type, const Measure &measure) {
+    if (type != APSIS_I32 && type != APSIS_I64) return;
+    if (measure.unit != 1 || measure.weight[0] != 1 || measure.weight[1] != 1 || measure.weight[2] != 1)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
+    if (type == APSIS_I32 && measure.limit >= INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a result may be as large as %" PRId64, name, measure.limit);
+}
+
+}  // namespace apsis

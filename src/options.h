@@ -1,0 +1,18 @@
+// Options: reads an older or newer apsis_options, and turns them into what a back end computes.
+#pragma once
+
+#include "core/measure.h"
+
+namespace apsis {
+
+/// The caller's options with defaults for what their version of the struct lacks.  Throws if a field is out of its
+/// documented range, or a newer struct sets what this version does not know.
+apsis_options read_options(const apsis_options *options);
+
+/// The measure of a distance over the first `axes` axes of an image of this size.
+Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
+
+/// Throws APSIS_ERROR_RANGE unless every cost up to the limit fits an integer type beside its "none".
+void check_fits(const char *name, apsis_type type, const Measure &measure);
+
+}  // namespace apsis

@@ -1,0 +1,12 @@
+// The calls that differ between operating systems, in one place.
+#pragma once
+
+#include <cstddef>
+
+namespace apsis {
+
+/// Memory aligned to `alignment`, or nullptr.
+void *aligned_memory(size_t alignment, size_t bytes) noexcept;
+void free_aligned_memory(void *data) noexcept;
+
+}  // namespace apsis

@@ -1,0 +1,292 @@
+// Times apsis_distance on one GPU: device-resident images, kernels only (CUDA events, 3 warm-ups, median of 10), the
+// copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
+// moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
+//
+//     bench_cuda [--check] GROUP...       2d 3d small nearest forms odd slices large
+//
+// --check compares every output with the CPU back end's, byte for byte.
+#include <apsis.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "masks.h"
+
+namespace {
+
+constexpr int WARM_UPS = 3, RUNS = 10, REPLAYS = 50;
+
+void check(cudaError_t status, const char *what) {
+    if (status == cudaSuccess) return;
+    std::fprintf(stderr, "bench_cuda: %s: %s\n", what, cudaGetErrorString(status));
+    std::exit(1);
+}
+
+void check(apsis_context *context, apsis_status status) {
+    if (status == APSIS_OK) return;
+    std::fprintf(stderr, "bench_cuda: %s\n", apsis_message(context));
+    std::exit(1);
+}
+
+size_t pixel_bytes(apsis_type type) { return type <= APSIS_U8 ? 1 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8; }
+
+struct Timer {
+    cudaEvent_t begin, end;
+    Timer() {
+        check(cudaEventCreate(&begin), "event");
+        check(cudaEventCreate(&end), "event");
+    }
+    template <class Work>
+    double median_ms(cudaStream_t stream, Work work) {
+        std::vector<float> times;
+        for (int i = 0; i < WARM_UPS + RUNS; ++i) {
+            check(cudaEventRecord(begin, stream), "record");
+            work();
+            check(cudaEventRecord(end, stream), "record");
+            check(cudaEventSynchronize(end), "synchronize");
+            float ms;
+            check(cudaEventElapsedTime(&ms, begin, end), "elapsed");
+            if (i >= WARM_UPS) times.push_back(ms);
+        }
+        std::sort(times.begin(), times.end());
+        return times[RUNS / 2];
+    }
+};
+
+struct Case {
+    std::string group, mask;
+    int64_t size[3] = {1, 1, 1};
+    int ndim = 2;
+    apsis_type set = APSIS_U8, distance = APSIS_F32;
+    bool nearest = false, graph = false;
+    apsis_options options = APSIS_OPTIONS_INIT;
+};
+
+class Bench {
+  public:
+    explicit Bench(bool compare) : compare_(compare) {
+        check(nullptr, apsis_create(APSIS_VERSION, 0, &gpu_));
+        check(nullptr, apsis_create(APSIS_VERSION, APSIS_CPU, &cpu_));
+        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+        check(gpu_, apsis_set_stream(gpu_, reinterpret_cast<CUstream_st *>(stream_)));
+        ceiling_ = copy_ceiling();
+        std::printf("# %s, copy ceiling %.0f GB/s read and written\n", apsis_device_name(gpu_), ceiling_ / 1e9);
+        std::printf("group,mask,width,height,depth,outputs,ms,ns_per_pixel,times_floor,workspace_bytes_per_pixel\n");
+    }
+
+    void run(const Case &c) {
+        const size_t pixels = static_cast<size_t>(c.size[0] * c.size[1] * c.size[2]);
+        load_mask(c, pixels);
+        apsis_image bytes = image(c, APSIS_U8), set = image(c, c.set), distance = image(c, c.distance),
+                    nearest = image(c, pixels > (size_t(1) << 31) ? APSIS_I64 : APSIS_I32);
+        apsis_image host = bytes;
+        host.data = mask_.data();
+        check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &set));
+        check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &distance));
+        if (c.nearest) check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &nearest));
+        check(gpu_, apsis_copy(gpu_, &host, &set));
+        const apsis_image *const wanted = c.nearest ? &nearest : nullptr;
+        const apsis_image *images[] = {&set, &distance, wanted};
+        size_t workspace = 0;
+        check(gpu_, apsis_workspace_size(gpu_, APSIS_DISTANCE, images, 3, &c.options, &workspace));
+        const auto call = [&] { check(gpu_, apsis_distance(gpu_, &set, &distance, wanted, &c.options)); };
+        call();
+        const double ms = c.graph ? graph_ms(call) : timer_.median_ms(stream_, call);
+
+        const double moved = static_cast<double>(pixels) * ((c.set == APSIS_BIT ? 0.125 : 1) + pixel_bytes(c.distance) +
+                                                            (c.nearest ? pixel_bytes(nearest.type) : 0));
+        std::printf("%s,%s,%lld,%lld,%lld,%s%s%s%s,%.4f,%.4f,%.2f,%.3f%s\n", c.group.c_str(), c.mask.c_str(),
+                    (long long)c.size[0], (long long)c.size[1], (long long)c.size[2], c.set == APSIS_BIT ? "bit:" : "",
+                    c.distance == APSIS_F32 ? "f32" : "i32", c.options.flags & APSIS_SIGNED ? " signed" : "",
+                    c.nearest ? "+nearest" : "", ms, 1e6 * ms / pixels, 1e-3 * ms * ceiling_ / moved,
+                    static_cast<double>(workspace) / pixels, compare_ ? verdict(c, host, distance, wanted).c_str() : "");
+        std::fflush(stdout);
+        apsis_free(gpu_, &set);
+        apsis_free(gpu_, &distance);
+        if (c.nearest) apsis_free(gpu_, &nearest);
+    }
+
+  private:
+    static apsis_image image(const Case &c, apsis_type type) {
+        apsis_image result = {};
+        result.type = type;
+        result.ndim = c.ndim;
+        std::copy_n(c.size, 3, result.size);
+        return result;
+    }
+
+    double copy_ceiling() {
+        const size_t bytes = size_t(2) << 30;
+        void *from, *to;
+        check(cudaMalloc(&from, bytes), "memory");
+        check(cudaMalloc(&to, bytes), "memory");
+        const double ms = timer_.median_ms(
+            stream_, [&] { check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copy"); });
+        cudaFree(from);
+        cudaFree(to);
+        return 2.0 * bytes / (1e-3 * ms);
+    }
+
+    void load_mask(const Case &c, size_t pixels) {
+        const std::string key = c.mask + std::to_string(c.size[0]) + "x" + std::to_string(c.size[1]) + "x" + std::to_string(c.size[2]);
+        if (key == loaded_) return;
+        mask_.resize(pixels);
+        bench_mask(c.mask.c_str(), c.size[0], c.size[1], c.size[2], mask_.data());
+        loaded_ = key;
+    }
+
+    template <class Call>
+    double graph_ms(Call call) {
+        cudaGraph_t graph;
+        cudaGraphExec_t exec;
+        check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
+        call();
+        check(cudaStreamEndCapture(stream_, &graph), "capture");
+        check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+        const double ms = timer_.median_ms(stream_, [&] {
+            for (int i = 0; i < REPLAYS; ++i) check(cudaGraphLaunch(exec, stream_), "launch");
+        });
+        cudaGraphExecDestroy(exec);
+        cudaGraphDestroy(graph);
+        return ms / REPLAYS;
+    }
+
+    /// ",same" if the CPU back end gives the same bytes.
+    std::string verdict(const Case &c, const apsis_image &host, const apsis_image &distance, const apsis_image *nearest) {
+        bool same = true;
+        std::vector<apsis_image> expected;
+        std::vector<std::unique_ptr<uint8_t[]>> memory;
+        for (const apsis_image *output : {&distance, nearest}) {
+            if (!output) continue;
+            apsis_image copy = image(c, output->type);
+            memory.push_back(std::make_unique_for_overwrite<uint8_t[]>(bytes_of(copy)));
+            copy.data = memory.back().get();
+            expected.push_back(copy);
+        }
+        check(cpu_, apsis_distance(cpu_, &host, &expected[0], nearest ? &expected[1] : nullptr, &c.options));
+        size_t k = 0;
+        for (const apsis_image *output : {&distance, nearest}) {
+            if (!output) continue;
+            auto result = std::make_unique_for_overwrite<uint8_t[]>(bytes_of(*output));
+            apsis_image copy = image(c, output->type);
+            copy.data = result.get();
+            check(gpu_, apsis_copy(gpu_, output, &copy));
+            same = same && std::memcmp(result.get(), expected[k++].data, bytes_of(*output)) == 0;
+        }
+        failed = failed || !same;
+        return same ? ",same" : ",DIFFERENT";
+    }
+
+    static size_t bytes_of(const apsis_image &i) {
+        return static_cast<size_t>(i.size[0] * i.size[1] * i.size[2]) * pixel_bytes(i.type);
+    }
+
+    bool compare_;
+    apsis_context *gpu_ = nullptr, *cpu_ = nullptr;
+    cudaStream_t stream_ = nullptr;
+    Timer timer_;
+    double ceiling_ = 0;
+    std::string loaded_;
+    std::vector<uint8_t> mask_;
+
+  public:
+    bool failed = false;
+};
+
+Case plane(const char *group, const char *mask, int64_t width, int64_t height) {
+    Case c;
+    c.group = group;
+    c.mask = mask;
+    c.size[0] = width;
+    c.size[1] = height;
+    return c;
+}
+
+Case volume(const char *group, const char *mask, int64_t width, int64_t height, int64_t depth) {
+    Case c = plane(group, mask, width, height);
+    c.size[2] = depth;
+    c.ndim = 3;
+    return c;
+}
+
+void run_group(Bench &bench, const std::string &group) {
+    const char *few[] = {"noise-0.01", "noise-0.5", "blobs", "disc"};
+    if (group == "2d")
+        for (int64_t side : {4096, 8192, 16384})
+            for (auto mask = bench_masks_2d; *mask; ++mask) bench.run(plane("2d", *mask, side, side));
+    if (group == "3d")
+        for (int64_t side : {256, 512, 768})
+            for (auto mask = bench_masks_3d; *mask; ++mask) bench.run(volume("3d", *mask, side, side, side));
+    if (group == "small")
+        for (int64_t side : {64, 256, 512, 1024, 2048})
+            for (const char *mask : few) {
+                Case c = plane("small", mask, side, side);
+                c.graph = true;
+                bench.run(c);
+            }
+    if (group == "nearest")
+        for (const char *mask : few) {
+            Case c = plane("nearest", mask, 16384, 16384);
+            c.nearest = true;
+            bench.run(c);
+        }
+    if (group == "forms")
+        for (const char *mask : few) {
+            Case c = plane("bit", mask, 16384, 16384);
+            c.set = APSIS_BIT;
+            bench.run(c);
+            c = plane("squared", mask, 16384, 16384);
+            c.distance = APSIS_I32;
+            bench.run(c);
+            c = plane("signed", mask, 16384, 16384);
+            c.options.flags = APSIS_SIGNED;
+            bench.run(c);
+            c = volume("spacing", mask, 512, 512, 512);
+            c.options.spacing[0] = c.options.spacing[1] = 1;
+            c.options.spacing[2] = 2.5;
+            bench.run(c);
+        }
+    if (group == "odd")
+        for (const char *mask : few) {
+            bench.run(plane("odd", mask, 16383, 16381));
+            bench.run(plane("odd", mask, 100, 1000000));
+            bench.run(plane("odd", mask, 1000000, 100));
+            bench.run(volume("odd", mask, 2048, 2048, 30));
+            bench.run(volume("odd", mask, 30, 2048, 2048));
+        }
+    if (group == "slices")
+        for (const char *mask : few) {
+            Case c = volume("slices", mask, 2048, 2048, 100);
+            c.options.flags = APSIS_SLICES;
+            bench.run(c);
+            bench.run(plane("slices", mask, 20480, 20480));
+        }
+    if (group == "large")
+        for (const char *mask : {"noise-0.01", "noise-0.5", "disc"})
+            for (int64_t side : {32768, 65536}) bench.run(plane("large", mask, side, side));
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    bool compare = false;
+    std::vector<std::string> groups;
+    for (int i = 1; i < argc; ++i)
+        if (!std::strcmp(argv[i], "--check"))
+            compare = true;
+        else
+            groups.push_back(argv[i]);
+    if (apsis_device_count() == 0) {
+        std::fprintf(stderr, "bench_cuda: no CUDA device here, nothing is measured\n");
+        return 0;
+    }
+    Bench bench(compare);
+    for (const std::string &group : groups) run_group(bench, group);
+    return bench.failed;
+}

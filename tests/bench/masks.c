@@ -1,0 +1,80 @@
+// The images that benchmarks run on: see masks.h.  Every pixel is computed from its coordinates alone, so an image
+// is the same on every machine.
+#include "masks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.h"
+
+const char *const bench_masks_2d[] = {"noise-0.0001", "noise-0.01", "noise-0.1",  "noise-0.3", "noise-0.5", "noise-0.7",
+                                      "noise-0.9",    "blobs",      "disc",       "ring",      "single",    "diagonal",
+                                      "left-strip",   "text",       "full",       "row",       NULL};
+const char *const bench_masks_3d[] = {"noise-0.01", "noise-0.1", "noise-0.5", "blobs", "disc", NULL};
+
+typedef struct {
+    int64_t width, height, depth;
+    uint64_t threshold; /* of noise: a pixel is set if its hash is below */
+} shape;
+
+static uint64_t hash(uint64_t i) {
+    i += 0x9e3779b97f4a7c15u;
+    i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
+    i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
+    return i ^ (i >> 31);
+}
+
+static int noise(const shape *s, int64_t x, int64_t y, int64_t z) {
+    return hash((uint64_t)((z * s->height + y) * s->width + x)) < s->threshold;
+}
+
+static int left_strip(const shape *s, int64_t x, int64_t y, int64_t z) { return x < s->width / 10 && noise(s, x, y, z); }
+
+/* Distance from the centre, squared, in units in which the image is 1 wide. */
+static double radius2(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const double dx = (x + 0.5) / s->width - 0.5, dy = (y + 0.5) / s->height - 0.5;
+    const double dz = s->depth > 1 ? (z + 0.5) / s->depth - 0.5 : 0;
+    return dx * dx + dy * dy + dz * dz;
+}
+
+/* The sites lie outside a disc or ball: a hole to be measured. */
+static int disc(const shape *s, int64_t x, int64_t y, int64_t z) { return radius2(s, x, y, z) > 0.45 * 0.45; }
+
+static int ring(const shape *s, int64_t x, int64_t y, int64_t z) {
+    return fabs(sqrt(radius2(s, x, y, z)) - 0.4) < 1.0 / s->width;
+}
+
+/* Smooth islands some hundred pixels across, without a period that divides the image. */
+static int blobs(const shape *s, int64_t x, int64_t y, int64_t z) {
+    (void)s;
+    const float u = 0.013f * (float)x, v = 0.017f * (float)y, w = 0.019f * (float)z;
+    return sinf(u + 1.3f * sinf(0.31f * v)) * sinf(v + 1.7f * sinf(0.37f * u + w)) + 0.3f * sinf(2.7f * u - 1.9f * v + w) > 0.45f;
+}
+
+static int single(const shape *s, int64_t x, int64_t y, int64_t z) {
+    return x == s->width / 2 && y == s->height / 3 && z == s->depth / 2;
+}
+static int diagonal(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)z, x == y; }
+static int full(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)x, (void)y, (void)z, 1; }
+static int one_row(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)x, (void)z, y == s->height / 5; }
+static int text(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)z, page_pixel(x, y); }
+
+int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask) {
+    static const struct {
+        const char *name;
+        int (*is_set)(const shape *, int64_t, int64_t, int64_t);
+    } masks[] = {{"noise-", noise},   {"left-strip", left_strip}, {"disc", disc}, {"ring", ring},   {"blobs", blobs},
+                 {"single", single},  {"diagonal", diagonal},     {"full", full}, {"row", one_row}, {"text", text}};
+    shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0)};
+    for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
+        if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;
+        if (masks[m].is_set == noise) s.threshold = (uint64_t)(atof(name + 6) * 18446744073709551615.0);
+#pragma omp parallel for
+        for (int64_t row = 0; row < height * depth; ++row)
+            for (int64_t x = 0; x < width; ++x)
+                mask[row * width + x] = (uint8_t)masks[m].is_set(&s, x, row % height, row / height);
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,21 @@
+// The images that benchmarks run on: noise of several densities, and the shapes that noise flatters.
+#ifndef APSIS_BENCH_MASKS_H
+#define APSIS_BENCH_MASKS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The names of the 2-D and the 3-D masks, NULL at the end. */
+extern const char *const bench_masks_2d[];
+extern const char *const bench_masks_3d[];
+
+/** Fills width * height * depth bytes with 0 and 1.  Returns 0 if there is no mask of this name. */
+int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
