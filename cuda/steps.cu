@@ -21,6 +21,7 @@
 // Cost: linear.  In bytes a pixel, with a key of 8 (4 if nobody asks which site is nearest): 2-D 1 + 8 + 16 +
 // 8 + 8, and in 3-D 32 more, plus the halos and the outputs.
 #include "columns.h"
+#include "core/keys.h"
 #include "launch.h"
 #include "output.h"
 #include "transforms.h"
@@ -251,10 +252,8 @@ struct Scratch {
         keys.columns = shape_columns(job.set, 1);
         keys.width = job.set.size[0], keys.height = job.set.size[1], keys.depth = job.set.size[2];
         keys.slices = job.axes == 2;
-        keys.shift = 0;
         const int64_t sites = keys.width * keys.height * (keys.slices ? 1 : keys.depth);
-        if (sizeof(Key) == 8)
-            while (int64_t(1) << keys.shift < sites) ++keys.shift;
+        keys.shift = sizeof(Key) == 8 ? bits_below(sites) : 0;
         carve_words(keys.columns, carver);
         keys.data = carver.take<Key>(job.set.pixels());
         const int64_t ends_count = parts(keys.width, WARP) * keys.height * keys.depth;
