@@ -62,8 +62,9 @@ void Arguments::integer(std::string name, std::string value, std::string help, s
         target = parsed<std::int64_t>(word);
         if (!target || *target < least)
             usage(label + " is " + quoted(word) + ", but must be a whole number" +
-                  (least == std::numeric_limits<std::int64_t>::min() ? ""
-                                                                     : ", at least " + std::to_string(least)));
+                  (least == std::numeric_limits<std::int64_t>::min()
+                       ? ""
+                       : ", at least " + std::to_string(least)));
     });
 }
 
@@ -143,7 +144,7 @@ std::string wrapped(const std::string &text, size_t indent, size_t column) {
     bool first = true;
     while (words >> word) {
         if (!first && column + 1 + word.size() > kWidth) {
-            result += "\n" + std::string(indent, ' ');
+            result.append(1, '\n').append(indent, ' ');
             column = indent;
         } else if (!first) {
             result += " ";

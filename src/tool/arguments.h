@@ -29,7 +29,8 @@ struct Positional {
 /// What a verb accepts.
 class Arguments {
   public:
-    Arguments(std::string verb, std::string description) : verb_(std::move(verb)), description_(std::move(description)) {}
+    Arguments(std::string verb, std::string description)
+        : verb_(std::move(verb)), description_(std::move(description)) {}
 
     void positional(std::string name, std::string help, std::string &target);
     void flag(std::string name, std::string help, bool &target, char letter = 0);
@@ -41,7 +42,8 @@ class Arguments {
 
     /// An option that takes one of these words; the target becomes the word's place among them.
     template <class Enum>
-    void choice(const std::string &name, const std::vector<std::string> &words, std::string help, Enum &target) {
+    void choice(const std::string &name, const std::vector<std::string> &words, std::string help,
+                Enum &target) {
         choose(name, words, std::move(help), [&target](int place) { target = static_cast<Enum>(place); });
     }
     /// An option with a rule of its own.

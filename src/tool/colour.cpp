@@ -78,7 +78,9 @@ Rgb diverging(double t) {
 Rgb distinct(std::uint64_t label) {
     static const std::vector<Rgb> colours = table(kDistinct, [](int i) {
         const std::uint64_t bits = scattered(static_cast<std::uint64_t>(i));
-        const auto fraction = [bits](int shift) { return static_cast<double>(bits >> shift & 0xFFFF) / 0xFFFF; };
+        const auto fraction = [bits](int shift) {
+            return static_cast<double>(bits >> shift & 0xFFFF) / 0xFFFF;
+        };
         return shown(0.50 + 0.40 * fraction(0), 0.06 + 0.10 * fraction(16), 360 * fraction(32));
     });
     return colours[scattered(label) % kDistinct];

@@ -8,9 +8,9 @@ namespace tool {
 
 using Rgb = std::array<std::uint8_t, 3>;
 
-constexpr Rgb kSite = {255, 255, 255};      // the set itself, in distance pictures
-constexpr Rgb kDark = {16, 16, 16};         // the set itself, in pictures of indices
-constexpr Rgb kNothing = {128, 128, 128};   // no distance, no index
+constexpr Rgb kSite = {255, 255, 255};     // the set itself, in distance pictures
+constexpr Rgb kDark = {16, 16, 16};        // the set itself, in pictures of indices
+constexpr Rgb kNothing = {128, 128, 128};  // no distance, no index
 
 /// From dark blue at 0 to light yellow at 1; ever lighter, so that it can be read without colour too.
 Rgb sequential(double t);

@@ -40,41 +40,51 @@ struct Request {
 };
 
 Arguments arguments_of(Request &request) {
-    Arguments arguments("distance",
-                        "Writes the exact distance from every pixel to the nearest pixel of a set, 0 on the set, "
-                        "and infinity (or the largest integer) where there is none.");
-    arguments.positional("IN.tif",
-                         "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits. Reduced "
-                         "copies and transparency masks inside the file are passed over.",
-                         request.input);
-    arguments.positional("OUT.tif", "The distances: TIFF with a page for every page of IN.tif.", request.output);
+    Arguments arguments(
+        "distance",
+        "Writes the exact distance from every pixel to the nearest pixel of a set, 0 on the set, "
+        "and infinity (or the largest integer) where there is none.");
+    arguments.positional(
+        "IN.tif",
+        "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits. Reduced "
+        "copies and transparency masks inside the file are passed over.",
+        request.input);
+    arguments.positional("OUT.tif", "The distances: TIFF with a page for every page of IN.tif.",
+                         request.output);
     request.reading.add_to(arguments);
-    arguments.text("--nearest", "OUT2.tif",
-                   "Also write which pixel of the set is nearest: its index x + width * (y + height * page), the "
-                   "lowest of several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
-                   request.nearest);
+    arguments.text(
+        "--nearest", "OUT2.tif",
+        "Also write which pixel of the set is nearest: its index x + width * (y + height * page), the "
+        "lowest of several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
+        request.nearest);
     arguments.choice("--metric", kMetrics, "How length is measured. Default: euclidean.", request.metric);
-    arguments.numbers("--spacing", "x,y[,z]",
-                      "Size of a pixel along each axis, in your unit; one number is for every axis. Default: 1. "
-                      "City-block and chessboard take the same for every axis, integer types only 1.",
-                      request.spacing);
+    arguments.numbers(
+        "--spacing", "x,y[,z]",
+        "Size of a pixel along each axis, in your unit; one number is for every axis. Default: 1. "
+        "City-block and chessboard take the same for every axis, integer types only 1.",
+        request.spacing);
     arguments.flag("--signed",
                    "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.",
                    request.is_signed);
-    arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is none. Default: no limit.",
+    arguments.number("--max-distance", "D",
+                     "Look no farther than D: beyond it, there is none. Default: no limit.",
                      request.max_distance);
-    arguments.flag("--squared", "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.",
+    arguments.flag("--squared",
+                   "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.",
                    request.squared);
-    arguments.choice("--type", kTypes,
-                     "Type of the distances. Default: f32. i32 and i64 are for --squared and for the city-block "
-                     "and chessboard metrics.",
-                     request.type);
+    arguments.choice(
+        "--type", kTypes,
+        "Type of the distances. Default: f32. i32 and i64 are for --squared and for the city-block "
+        "and chessboard metrics.",
+        request.type);
     request.writing.add_to(arguments);
-    arguments.text("--picture", "FILE.png|.tif",
-                   "Also draw the distances, dark near the set and light far from it, the set white; signed ones "
-                   "red outside and blue inside; grey where there is none. Of several pages the first, of a "
-                   "volume the middle slice.",
-                   request.picture);
+    arguments.text(
+        "--picture", "FILE.png|.tif",
+        "Also draw the distances, dark near the set and light far from it, the set white; signed ones "
+        "red outside and blue inside, each up to its own extreme; grey where there is none. Of several pages "
+        "the first, of a "
+        "volume the middle slice.",
+        request.picture);
     arguments.text("--picture-nearest", "FILE.png|.tif",
                    "Also draw the nearest pixels, each in a colour of its own, the set black.",
                    request.nearest_picture);
@@ -94,7 +104,8 @@ void check_type(Request &request) {
     if (request.squared && request.type >= 0 && !request.whole())
         usage("--squared gives whole numbers, but --type is " + kTypes[request.type] + ": use i32 or i64");
     if (!request.squared && request.metric == APSIS_EUCLIDEAN && request.whole())
-        usage("--type " + kTypes[request.type] + " cannot hold Euclidean distances; add --squared for their squares");
+        usage("--type " + kTypes[request.type] +
+              " cannot hold Euclidean distances; add --squared for their squares");
     if (request.type < 0) request.type = request.squared ? 2 : 0;
 }
 
@@ -104,8 +115,8 @@ void check_spacing(Request &request) {
     const size_t axes = request.reading.volume ? 3 : 2;
     if (spacing.size() == 1) spacing.resize(axes, spacing[0]);
     if (spacing.size() != axes)
-        usage("--spacing has " + std::to_string(spacing.size()) + " numbers, but must have " + std::to_string(axes) +
-              (axes == 3 ? " with --volume" : " without --volume"));
+        usage("--spacing has " + std::to_string(spacing.size()) + " numbers, but must have " +
+              std::to_string(axes) + (axes == 3 ? " with --volume" : " without --volume"));
     const auto all = [&spacing](double size) {
         return std::all_of(spacing.begin(), spacing.end(), [size](double one) { return one == size; });
     };
@@ -185,7 +196,8 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
         nearest = Raster(shape.pixels() > INT32_MAX ? APSIS_I64 : APSIS_I32, shape, "nearest pixels");
     const apsis_options options = options_of(request, image);
     progress.phase("computing");
-    device.check(apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
+    device.check(
+        apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
     image.marks = Raster();
     outcome.seconds.transform = watch.lap();
     progress.update(1);
@@ -199,8 +211,8 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
 
     const std::int64_t slice = request.reading.volume ? shape.depth / 2 : 0;
     if (outputs.picture)
-        write_picture(picture_of_distance(distance, outcome.statistics, request.squared, slice), *outputs.picture,
-                      image.tags, progress);
+        write_picture(picture_of_distance(distance, outcome.statistics, request.squared, slice),
+                      *outputs.picture, image.tags, progress);
     if (outputs.nearest_picture)
         write_picture(picture_of_indices(nearest, slice), *outputs.nearest_picture, image.tags, progress);
     progress.update(1);
@@ -220,7 +232,9 @@ void print_json(const Request &request, const Outcome &outcome) {
     Json json;
     json.object().member("command", "distance").member("input", request.input);
     json.member("width", shape.width).member("height", shape.height).member("pages", outcome.pages);
-    json.member("volume", request.reading.volume).member("pixels", shape.pixels()).member("sites", outcome.sites);
+    json.member("volume", request.reading.volume)
+        .member("pixels", shape.pixels())
+        .member("sites", outcome.sites);
     json.member("sites_are", kSites[static_cast<size_t>(request.reading.sites)]).key("threshold");
     request.reading.threshold ? json.value(*request.reading.threshold) : json.null();
     json.key("spacing").array();
@@ -241,7 +255,9 @@ void print_json(const Request &request, const Outcome &outcome) {
         json.key(key);
         finite ? json.value(value) : json.null();
     }
-    json.member("finite", outcome.statistics.finite).member("infinite", outcome.statistics.infinite).end_object();
+    json.member("finite", outcome.statistics.finite)
+        .member("infinite", outcome.statistics.infinite)
+        .end_object();
     const Seconds &seconds = outcome.seconds;
     json.key("seconds").object().member("read", seconds.read).member("transform", seconds.transform);
     json.member("measure", seconds.measure).member("write", seconds.write).member("picture", seconds.picture);
@@ -256,10 +272,11 @@ void print_json(const Request &request, const Outcome &outcome) {
 
 void print_summary(const Request &request, const Outcome &outcome) {
     const Shape &shape = outcome.shape;
-    const std::string pages = outcome.pages > 1 || request.reading.volume
-                                  ? (request.reading.volume ? " x " + std::to_string(outcome.pages) + " pixels"
-                                                            : " pixels, " + std::to_string(outcome.pages) + " pages")
-                                  : " pixels";
+    const std::string pages =
+        outcome.pages > 1 || request.reading.volume
+            ? (request.reading.volume ? " x " + std::to_string(outcome.pages) + " pixels"
+                                      : " pixels, " + std::to_string(outcome.pages) + " pages")
+            : " pixels";
     std::printf("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", request.input.c_str(),
                 static_cast<long long>(shape.width), static_cast<long long>(shape.height), pages.c_str(),
                 static_cast<long long>(outcome.sites),

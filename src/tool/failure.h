@@ -1,4 +1,5 @@
-// How the command fails: an exit code and one sentence, thrown by whoever finds the fault and printed by main.
+// How the command fails: an exit code and one sentence, thrown by whoever finds the fault and printed by
+// main.
 #pragma once
 
 #include <string>
@@ -6,13 +7,12 @@
 
 namespace tool {
 
-enum ExitCode {
-    kSuccess = 0,
-    kFailed = 1,   // a file could not be read or written
-    kUsage = 2,    // the command line is wrong
-    kStatus = 10,  // plus the apsis_status that the library returned
-    kSignal = 128  // plus the signal that interrupted the command
-};
+// The exit codes.
+constexpr int kSuccess = 0;
+constexpr int kFailed = 1;    // a file could not be read or written
+constexpr int kUsage = 2;     // the command line is wrong
+constexpr int kStatus = 10;   // plus the apsis_status that the library returned
+constexpr int kSignal = 128;  // plus the signal that interrupted the command
 
 struct Failure {
     int code;
@@ -28,6 +28,6 @@ struct Interrupted {
 [[noreturn]] inline void usage(std::string sentence) { throw Failure{kUsage, std::move(sentence)}; }
 
 /// A name as it appears in a sentence.
-inline std::string quoted(const std::string &name) { return "'" + name + "'"; }
+inline std::string quoted(const std::string &name) { return '\'' + name + '\''; }
 
 }  // namespace tool

@@ -73,9 +73,16 @@ class Json {
 
     /// The length of the UTF-8 character that `text` starts with, or 0.
     static size_t character(std::string_view text) {
-        const auto byte = [text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+        const auto byte = [text](size_t i) {
+            return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+        };
         const unsigned lead = byte(0), next = byte(1);
-        size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+        size_t length = lead < 0x80   ? 1
+                        : lead < 0xC2 ? 0
+                        : lead < 0xE0 ? 2
+                        : lead < 0xF0 ? 3
+                        : lead < 0xF5 ? 4
+                                      : 0;
         for (size_t i = 1; i < length; ++i)
             if ((byte(i) & 0xC0) != 0x80) return 0;
         const bool overlong = (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90);

@@ -33,10 +33,12 @@ std::string version() {
 }
 
 void print_help() {
-    std::printf("usage: apsis VERB ...\n\nExact transforms of binary images, on the CPU or on an NVIDIA GPU.\n\n");
+    std::printf(
+        "usage: apsis VERB ...\n\nExact transforms of binary images, on the CPU or on an NVIDIA GPU.\n\n");
     for (const Verb &verb : kVerbs) std::printf("  %-10s  %s\n", verb.name, verb.summary);
     std::printf("  %-10s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
-    std::printf("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s", exit_codes().c_str());
+    std::printf("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s",
+                exit_codes().c_str());
 }
 
 const Verb &find(const std::string &name) {
@@ -92,7 +94,7 @@ int main(int count, char **words) {
         complain(kSignal + interrupted.signal, "interrupted; nothing was written");
         end_by_signal(interrupted.signal);
     } catch (const std::bad_alloc &) {
-        return complain(static_cast<int>(kStatus) + APSIS_ERROR_MEMORY, "memory ran out");
+        return complain(kStatus + APSIS_ERROR_MEMORY, "memory ran out");
     } catch (const std::exception &error) {
         return complain(kFailed, error.what());
     }

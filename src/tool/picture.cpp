@@ -13,22 +13,27 @@ namespace {
 
 bool ends_with(const std::string &path, const std::string &ending) {
     if (path.size() <= ending.size()) return false;
-    return std::equal(ending.begin(), ending.end(), path.end() - static_cast<std::ptrdiff_t>(ending.size()),
-                      [](char one, char other) { return one == std::tolower(static_cast<unsigned char>(other)); });
+    return std::equal(
+        ending.begin(), ending.end(), path.end() - static_cast<std::ptrdiff_t>(ending.size()),
+        [](char one, char other) { return one == std::tolower(static_cast<unsigned char>(other)); });
 }
 
-/// Where a distance stands between the extremes of its picture.
+/// Where a distance stands between 0 and the extreme on its side, which are both drawn in full colour: inside
+/// a set distances are often so much smaller that one scale for both would show nothing of them.
 struct Scale {
-    bool squared, is_signed;
-    double largest;
+    bool squared;
+    double minimum, maximum;
 
-    double linear(double value) const { return squared ? std::copysign(std::sqrt(std::abs(value)), value) : value; }
+    double linear(double value) const {
+        return squared ? std::copysign(std::sqrt(std::abs(value)), value) : value;
+    }
     template <class Distance>
     Rgb colour(Distance distance) const {
         if (!is_finite(distance)) return kNothing;
-        const double t = largest > 0 ? linear(static_cast<double>(distance)) / largest : 0;
-        if (is_signed) return diverging(t);
-        return distance == 0 ? kSite : sequential(t);
+        const double value = linear(static_cast<double>(distance));
+        const double t = value < 0 ? value / -minimum : value > 0 ? value / maximum : 0;
+        if (minimum < 0) return diverging(t);
+        return value == 0 ? kSite : sequential(t);
     }
 };
 
@@ -50,15 +55,18 @@ void check_picture_name(const std::string &option, const std::string &path) {
     if (!has_png()) usage(option + " is " + quoted(path) + ", but this build has no libpng: use .tif");
 }
 
-Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared, std::int64_t z) {
-    Scale scale = {squared, statistics.minimum < 0, 0};
-    scale.largest = std::max(std::abs(scale.linear(statistics.minimum)), scale.linear(statistics.maximum));
+Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
+                            std::int64_t z) {
+    Scale scale = {squared, 0, 0};
+    scale.minimum = scale.linear(statistics.minimum);
+    scale.maximum = scale.linear(statistics.maximum);
     return with_type(distance.type(), [&](auto zero) {
         using Distance = decltype(zero);
         const auto colour = [&distance, scale, z](std::int64_t x, std::int64_t y) {
             return scale.colour(distance.row_of<Distance>(y, z)[x]);
         };
-        return Picture{distance.shape().width, distance.shape().height, rows_of(distance.shape().width, colour)};
+        return Picture{distance.shape().width, distance.shape().height,
+                       rows_of(distance.shape().width, colour)};
     });
 }
 
@@ -82,7 +90,8 @@ void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tag
     if (ends_with(file.path(), ".png")) return write_png(picture, file, report);
     OutputSettings settings;
     settings.compression = Compression::kDeflate;
-    const TiffImage image = {picture.width, picture.height, 8, 3, SampleFormat::kUnsigned, tags, picture.rows};
+    const TiffImage image = {picture.width,           picture.height, 8,           3,
+                             SampleFormat::kUnsigned, tags,           picture.rows};
     TiffWriter writer(file, settings, image, 1);
     writer.write(image, report);
     writer.finish();

@@ -21,7 +21,8 @@ struct Picture {
 void check_picture_name(const std::string &option, const std::string &path);
 
 /// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
-Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared, std::int64_t z);
+Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
+                            std::int64_t z);
 /// Slice z of indices or labels.
 Picture picture_of_indices(const Raster &indices, std::int64_t z);
 

@@ -18,7 +18,8 @@ class Progress {
 
     /// Starts a phase, such as "reading".
     void phase(const char *name);
-    /// Shows that this part of the phase, from 0 to 1, is done.  Throws Interrupted if the user has had enough.
+    /// Shows that this part of the phase, from 0 to 1, is done.  Throws Interrupted if the user has had
+    /// enough.
     void update(double done);
     /// The same, but returns whether to stop; for callbacks that must not throw.
     bool stopped(double done);

@@ -11,11 +11,15 @@ constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's
 
 int bits_of(apsis_type type) {
     switch (type) {
-        case APSIS_BIT: return 1;
-        case APSIS_U8: return 8;
+        case APSIS_BIT:
+            return 1;
+        case APSIS_U8:
+            return 8;
         case APSIS_I32:
-        case APSIS_F32: return 32;
-        default: return 64;
+        case APSIS_F32:
+            return 32;
+        default:
+            return 64;
     }
 }
 
@@ -31,7 +35,8 @@ Raster::Raster(apsis_type type, const Shape &shape, const char *what) : shape_(s
     if (!__builtin_mul_overflow(row_bytes_, shape.height, &bytes) &&
         !__builtin_mul_overflow(bytes, shape.depth, &bytes))
         memory_.reset(static_cast<std::uint8_t *>(std::calloc(static_cast<size_t>(bytes), 1)));
-    if (!memory_) throw Failure{kStatus + APSIS_ERROR_MEMORY, std::string("no memory for ") + what + " of " + size};
+    if (!memory_)
+        throw Failure{kStatus + APSIS_ERROR_MEMORY, std::string("no memory for ") + what + " of " + size};
 
     image_.data = memory_.get();
     image_.type = type;

@@ -56,10 +56,14 @@ int bits_of(apsis_type type);
 template <class Body>
 auto with_type(apsis_type type, Body body) {
     switch (type) {
-        case APSIS_I32: return body(std::int32_t{});
-        case APSIS_I64: return body(std::int64_t{});
-        case APSIS_F64: return body(double{});
-        default: return body(float{});
+        case APSIS_I32:
+            return body(std::int32_t{});
+        case APSIS_I64:
+            return body(std::int64_t{});
+        case APSIS_F64:
+            return body(double{});
+        default:
+            return body(float{});
     }
 }
 

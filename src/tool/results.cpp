@@ -34,13 +34,17 @@ Statistics measure(const Raster &distance) {
     });
 }
 
-void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
-                  Progress &progress) {
+void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings,
+                  const TiffTags &tags, Progress &progress) {
     const Shape &shape = raster.shape();
     const bool floating = raster.type() == APSIS_F32 || raster.type() == APSIS_F64;
     std::int64_t z = 0;
-    const TiffImage image = {shape.width, shape.height, bits_of(raster.type()), 1,
-                             floating ? SampleFormat::kFloat : SampleFormat::kSigned, tags,
+    const TiffImage image = {shape.width,
+                             shape.height,
+                             bits_of(raster.type()),
+                             1,
+                             floating ? SampleFormat::kFloat : SampleFormat::kSigned,
+                             tags,
                              [&](std::int64_t y, std::uint8_t *row) {
                                  std::memcpy(row, raster.row(y, z), static_cast<size_t>(raster.row_bytes()));
                              }};

@@ -29,7 +29,7 @@ bool is_finite(Distance distance) {
 Statistics measure(const Raster &distance);
 
 /// Writes a page for every slice; the file still waits for its name.
-void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
-                  Progress &progress);
+void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings,
+                  const TiffTags &tags, Progress &progress);
 
 }  // namespace tool

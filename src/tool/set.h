@@ -12,7 +12,7 @@
 namespace tool {
 
 struct BinaryImage {
-    Raster marks;            // the non-zero samples: APSIS_BIT or APSIS_U8
+    Raster marks;             // the non-zero samples: APSIS_BIT or APSIS_U8
     bool complement = false;  // the set is the others
     std::int64_t sites = 0;   // pixels of the set
     std::int64_t pages = 0;

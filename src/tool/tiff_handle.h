@@ -39,7 +39,8 @@ struct TiffMessages {
         std::vsnprintf(line, sizeof line, format, values);
         std::string text = line;
         while (!text.empty() && (text.back() == '.' || text.back() == '\n')) text.pop_back();
-        // What comes out of a damaged file may hold anything: keep a terminal safe, and a sentence on its line.
+        // What comes out of a damaged file may hold anything: keep a terminal safe, and a sentence on its
+        // line.
         for (char &letter : text)
             if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F) letter = '?';
         return text;

@@ -20,10 +20,14 @@ SampleFormat format_of(TIFF *tiff) {
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
     switch (format) {
         case SAMPLEFORMAT_UINT:
-        case SAMPLEFORMAT_VOID: return SampleFormat::kUnsigned;
-        case SAMPLEFORMAT_INT: return SampleFormat::kSigned;
-        case SAMPLEFORMAT_IEEEFP: return SampleFormat::kFloat;
-        default: return SampleFormat::kOther;
+        case SAMPLEFORMAT_VOID:
+            return SampleFormat::kUnsigned;
+        case SAMPLEFORMAT_INT:
+            return SampleFormat::kSigned;
+        case SAMPLEFORMAT_IEEEFP:
+            return SampleFormat::kFloat;
+        default:
+            return SampleFormat::kOther;
     }
 }
 
@@ -98,11 +102,14 @@ TiffReader::TiffReader(const std::string &path) : path_(path), handle_(new Handl
     const std::int64_t size = lseek(descriptor, 0, SEEK_END);
     lseek(descriptor, 0, SEEK_SET);
     // Without memory mapping (m): a file that shrinks meanwhile must be an error, not a crash.
-    handle_->tiff = open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size), handle_->messages);
+    handle_->tiff =
+        open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size), handle_->messages);
     if (!handle_->tiff) {
         close(descriptor);
         fail("cannot read " + quoted(path) + ": " +
-             (size == 0 ? "it is empty" : handle_->messages.error.empty() ? "no memory" : handle_->messages.error));
+             (size == 0                         ? "it is empty"
+              : handle_->messages.error.empty() ? "no memory"
+                                                : handle_->messages.error));
     }
     list_pages();
     handle_->messages.forget();  // warnings about tags that it does not know, which nobody misses
@@ -120,8 +127,9 @@ void TiffReader::list_pages() {
         if (pending_signal()) throw Interrupted{pending_signal()};
         if (TIFFLastDirectory(tiff)) return;
         if (!TIFFReadDirectory(tiff))
-            fail("cannot read " + quoted(path_) + " beyond page " + std::to_string(pages_.size()) + ": " +
-                 (handle_->messages.error.empty() ? "its list of pages is damaged" : handle_->messages.error));
+            fail(
+                "cannot read " + quoted(path_) + " beyond page " + std::to_string(pages_.size()) + ": " +
+                (handle_->messages.error.empty() ? "its list of pages is damaged" : handle_->messages.error));
     }
 }
 
@@ -163,12 +171,14 @@ void TiffReader::read(size_t number, const SampleSink &sink, const Report &repor
         fail("cannot read " + quoted(path_) + ": this libtiff does not have its compression, " +
              page.compression_name);
     if (page.block_width < 1 || page.block_height < 1 || (page.tiled && page.block_width % 8 != 0))
-        fail("cannot read " + quoted(path_) + ": its tiles or strips are " + std::to_string(page.block_width) +
-             " x " + std::to_string(page.block_height) + " pixels, which TIFF does not allow");
+        fail("cannot read " + quoted(path_) + ": its tiles or strips are " +
+             std::to_string(page.block_width) + " x " + std::to_string(page.block_height) +
+             " pixels, which TIFF does not allow");
 
     const std::int64_t row_bytes = (page.block_width * page.bits + 7) / 8;
     const std::unique_ptr<std::uint8_t[], void (*)(void *)> buffer(
-        static_cast<std::uint8_t *>(std::calloc(static_cast<size_t>(page.block_height), static_cast<size_t>(row_bytes))),
+        static_cast<std::uint8_t *>(
+            std::calloc(static_cast<size_t>(page.block_height), static_cast<size_t>(row_bytes))),
         std::free);
     if (!buffer)
         throw Failure{kStatus + APSIS_ERROR_MEMORY,
