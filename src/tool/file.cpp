@@ -124,9 +124,13 @@ int open_input(const std::string &path) {
 }
 
 bool same_file(const std::string &one, const std::string &other) {
+    namespace fs = std::filesystem;
     std::error_code error;
-    const std::filesystem::path first = std::filesystem::weakly_canonical(one, error);
-    return one == other || (!error && first == std::filesystem::weakly_canonical(other, error) && !error);
+    const auto whole = [&error](const std::string &path) {
+        return fs::weakly_canonical(fs::absolute(path, error), error);
+    };
+    const fs::path first = whole(one), second = whole(other);
+    return one == other || (!error && first == second);
 }
 
 std::string system_error(int number) { return std::strerror(number); }
