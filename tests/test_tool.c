@@ -1027,6 +1027,7 @@ static void test_claims(void **state) {
         TIFFClose(tiff);
         const int code = shell("@ distance in.tif out.tif --threads 1");
         if (code != 1 && code != 14) fail_msg("%u x %u: exit code %d", sizes[i].width, sizes[i].height, code);
+        assert_in(err_text, "apsis distance: ");
         assert_files(1);
     }
 }
