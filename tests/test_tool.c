@@ -676,7 +676,7 @@ static void test_words(void **state) {
         "\"volume\": false", "\"pixels\": 851", "\"sites\": ", "\"sites_are\": \"white\"", "\"threshold\": null",
         "\"spacing\": [1, 2]", "\"metric\": \"euclidean\"", "\"type\": \"f64\"", "\"max_distance\": null",
         "\"device\": {\"number\": ", "\"why\": \"", "\"threads\": 2", "\"minimum\": 0", "\"maximum\": ", "\"mean\": ",
-        "\"seconds\": {\"read\": ", "\"transform\": ", "\"write\": ", "\"picture\": ", "\"total\": ",
+        "\"seconds\": {\"prepare\": ", "\"read\": ", "\"transform\": ", "\"write\": ", "\"picture\": ", "\"total\": ",
         "\"outputs\": {\"distance\": \"o \\\"u\\u0009t.tif\", \"nearest\": null", "}}\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_in(out_text, parts[i]);
     succeed("info in.tif --json");

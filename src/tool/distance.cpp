@@ -151,7 +151,7 @@ struct Outputs {
 };
 
 struct Seconds {
-    double read = 0, transform = 0, measure = 0, write = 0, picture = 0, total = 0;
+    double prepare = 0, read = 0, transform = 0, measure = 0, write = 0, picture = 0, total = 0;
 };
 
 /// What came of it.
@@ -175,20 +175,32 @@ apsis_options options_of(const Request &request, const BinaryImage &image) {
     return options;
 }
 
+void draw(const Request &request, Outputs &outputs, const Raster &distance, const Raster &nearest,
+          const Statistics &statistics, const TiffTags &tags, Progress &progress) {
+    const std::int64_t slice = request.reading.volume ? distance.shape().depth / 2 : 0;
+    if (outputs.picture)
+        write_picture(picture_of_distance(distance, statistics, request.squared, slice), *outputs.picture,
+                      tags, progress);
+    if (outputs.nearest_picture)
+        write_picture(picture_of_indices(nearest, slice), *outputs.nearest_picture, tags, progress);
+}
+
+/// From the input to the outputs, which have their names at the end.
 Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
-    Stopwatch total, watch;
     Outcome outcome = {};
+    Seconds &seconds = outcome.seconds;
+    Stopwatch total, watch;
     const Device device(request.running, progress);
     outcome.device = device.name();
     outcome.why = device.why();
     outcome.device_number = device.number();
-    watch.lap();
+    seconds.prepare = watch.lap();
 
     BinaryImage image = read_set(request.input, request.reading, progress);
     const Shape shape = outcome.shape = image.marks.shape();
     outcome.pages = image.pages;
     outcome.sites = image.sites;
-    outcome.seconds.read = watch.lap();
+    seconds.read = watch.lap();
 
     const Raster distance(kTypeOf[request.type], shape, "distances");
     Raster nearest;
@@ -198,27 +210,21 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     progress.phase("computing");
     device.check(
         apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
-    image.marks = Raster();
-    outcome.seconds.transform = watch.lap();
-    progress.update(1);
+    image.marks = Raster();  // not needed any more
+    seconds.transform = watch.lap();
 
     outcome.statistics = measure(distance);
-    outcome.seconds.measure = watch.lap();
+    seconds.measure = watch.lap();
 
     write_raster(distance, *outputs.distance, request.writing, image.tags, progress);
     if (outputs.nearest) write_raster(nearest, *outputs.nearest, request.writing, image.tags, progress);
-    outcome.seconds.write = watch.lap();
+    seconds.write = watch.lap();
 
-    const std::int64_t slice = request.reading.volume ? shape.depth / 2 : 0;
-    if (outputs.picture)
-        write_picture(picture_of_distance(distance, outcome.statistics, request.squared, slice),
-                      *outputs.picture, image.tags, progress);
-    if (outputs.nearest_picture)
-        write_picture(picture_of_indices(nearest, slice), *outputs.nearest_picture, image.tags, progress);
-    progress.update(1);
+    draw(request, outputs, distance, nearest, outcome.statistics, image.tags, progress);
+    progress.update(1);  // the last moment to stop
     outputs.commit();
-    outcome.seconds.picture = watch.lap();
-    outcome.seconds.total = total.lap();
+    seconds.picture = watch.lap();
+    seconds.total = total.lap();
     return outcome;
 }
 
@@ -259,7 +265,11 @@ void print_json(const Request &request, const Outcome &outcome) {
         .member("infinite", outcome.statistics.infinite)
         .end_object();
     const Seconds &seconds = outcome.seconds;
-    json.key("seconds").object().member("read", seconds.read).member("transform", seconds.transform);
+    json.key("seconds")
+        .object()
+        .member("prepare", seconds.prepare)
+        .member("read", seconds.read)
+        .member("transform", seconds.transform);
     json.member("measure", seconds.measure).member("write", seconds.write).member("picture", seconds.picture);
     json.member("total", seconds.total).end_object().key("outputs").object();
     name_or_null(json, "distance", request.output);
