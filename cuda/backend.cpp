@@ -1,8 +1,8 @@
 // The CUDA back end: one device, one stream, and the calling thread's current device left as it was.
 //
-// A device number is CUDA's own.  A device is usable if its compute capability is 7.5 or more, and device_count() is one
-// more than the highest usable number, so that numbers below it are worth trying: an older device among them is refused
-// by make_device_backend, with the reason.
+// A device number is CUDA's own.  A device is usable if its compute capability is 7.5 or more, and
+// device_count() is one more than the highest usable number, so that numbers below it are worth trying: an
+// older device among them is refused by make_device_backend, with the reason.
 #include "backend.h"
 
 #include <cuda_runtime.h>
@@ -64,16 +64,19 @@ void require_device(int device) {
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
         throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there is no CUDA device", device);
     if (error != cudaSuccess)
-        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: no NVIDIA driver that CUDA %d.%d can use was found (%s)", device,
+        throw Error(APSIS_ERROR_NO_DEVICE,
+                    "device %d: no NVIDIA driver that CUDA %d.%d can use was found (%s)", device,
                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, cudaGetErrorString(error));
     if (device < 0 || device >= count) {
         if (count == 1) throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there is 1 device, 0", device);
-        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there are %d devices, 0 to %d", device, count, count - 1);
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there are %d devices, 0 to %d", device, count,
+                    count - 1);
     }
     const int has = capability(device);
     if (has < LEAST_CAPABILITY)
-        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: its compute capability is %d.%d, and apsis needs %d.%d", device,
-                    has / 10, has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
+        throw Error(APSIS_ERROR_NO_DEVICE,
+                    "device %d: its compute capability is %d.%d, and apsis needs %d.%d", device, has / 10,
+                    has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
 }
 
 class CudaBackend final : public Backend {
@@ -102,7 +105,8 @@ class CudaBackend final : public Backend {
     void *allocate(apsis_memory memory, size_t bytes) override {
         const CurrentDevice current(device_);
         void *data = nullptr;
-        const cudaError_t error = memory == APSIS_DEVICE ? cudaMalloc(&data, bytes) : cudaMallocHost(&data, bytes);
+        const cudaError_t error =
+            memory == APSIS_DEVICE ? cudaMalloc(&data, bytes) : cudaMallocHost(&data, bytes);
         if (error == cudaErrorMemoryAllocation) {
             cudaGetLastError();
             throw Error(APSIS_ERROR_MEMORY, "%zu bytes of %s memory: %s", bytes,
@@ -125,8 +129,8 @@ class CudaBackend final : public Backend {
         copy_views(from, to, stream_);
     }
 
-    // The workspace serves one stream after the other: what is queued on the new one comes after what is queued on the
-    // old one.  NULL is a stream like others here, CUDA's default one.
+    // The workspace serves one stream after the other: what is queued on the new one comes after what is
+    // queued on the old one.  NULL is a stream like others here, CUDA's default one.
     void set_stream(CUstream_st *next) override {
         if (next == stream_) return;
         const CurrentDevice current(device_);

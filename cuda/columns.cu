@@ -1,7 +1,7 @@
 // Packs a set into bit columns, and finds their carries: the first two steps of a distance map.
 //
-// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in registers.
-// Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.
+// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in
+// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.
 #include "columns.h"
 
 #include "launch.h"
@@ -10,16 +10,17 @@ namespace apsis {
 
 namespace {
 
-constexpr int QUAD = 4;   // columns of a thread: their pixels in a row are one 32-bit load
-constexpr int TILE = 32;  // columns along x, and along y, that a block turns round: a warp stores 32 neighbours
+constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
+constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
+constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
 __device__ uint32_t mark_bytes(uint32_t bytes) { return bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu); }
 
-/// The words of up to four columns from x on: bit r is pixel x of the r-th row, a row being `step` bytes from the next.
-/// With `aligned`, four bytes of a row are one load.
-__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
-                             bool aligned, uint32_t (&words)[QUAD]) {
+/// The words of up to four columns from x on: bit r is pixel x of the r-th row, a row being `step` bytes from
+/// the next. With `aligned`, four bytes of a row are one load.
+__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x,
+                             int columns, bool aligned, uint32_t (&words)[QUAD]) {
     for (uint32_t &word : words) word = 0;
     if (aligned && columns == QUAD) {
 #pragma unroll 8
@@ -47,11 +48,12 @@ __global__ void pack_strips(View set, bool aligned, bool complement, Columns col
     const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
     const int64_t total = quads * strips * columns.batch, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t line = item / quads, x = item % quads * QUAD, strip = line % strips, image = line / strips;
+        const int64_t line = item / quads, x = item % quads * QUAD, strip = line % strips,
+                      image = line / strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
         uint32_t words[QUAD];
-        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, aligned,
-                     words);
+        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here,
+                     aligned, words);
         const uint32_t flip = complement ? columns.valid(strip) : 0;
         uint32_t *to = columns.words + columns.at(image, strip, x);
 #pragma unroll
@@ -68,12 +70,13 @@ __global__ void pack_planes(View set, bool aligned, bool complement, Columns col
     const int quad = threadIdx.x % (TILE / QUAD) * QUAD, line = threadIdx.x / (TILE / QUAD);
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     for (int64_t item = blockIdx.x; item < across * along * columns.strips(); item += gridDim.x) {
-        const int64_t strip = item / (across * along), left = item % across * TILE, top = item / across % along * TILE;
+        const int64_t strip = item / (across * along), left = item % across * TILE,
+                      top = item / across % along * TILE;
         const int64_t x = left + quad, y = top + line;
         const int here = y < height ? static_cast<int>(min(max(width - x, int64_t(0)), int64_t(QUAD))) : 0;
         uint32_t words[QUAD];
-        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x, here,
-                     aligned, words);
+        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x,
+                     here, aligned, words);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c) tile[quad + c][line] = words[c];
         __syncthreads();
@@ -85,28 +88,47 @@ __global__ void pack_planes(View set, bool aligned, bool complement, Columns col
     }
 }
 
-/// A thread a column, down and up again.
-__global__ void carry_words(Columns columns) {
-    const int64_t total = columns.batch * columns.count, strips = columns.strips();
-    const int64_t step = int64_t(gridDim.x) * blockDim.x;
+/// Walks a column down: every strip learns of the last site before it.
+__device__ void carry_down(const Columns &columns, int64_t first) {
+    const int64_t strips = columns.strips();
+    int32_t last = NO_SITE_BEFORE;
+    for (int64_t strip = 0; strip < strips; strip += AHEAD) {
+        const int64_t at = first + strip * columns.count;
+        uint32_t words[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k)
+            words[k] = strip + k < strips ? columns.words[at + k * columns.count] : 0;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            if (strip + k < strips) columns.before[at + k * columns.count] = last;
+            if (words[k]) last = static_cast<int32_t>((strip + k) * STRIP) + highest_bit(words[k]);
+        }
+    }
+}
+
+/// Walks it up: every strip learns of the first site after it.
+__device__ void carry_up(const Columns &columns, int64_t first) {
+    int32_t next = NO_SITE_AFTER;
+    for (int64_t strip = columns.strips() - 1; strip >= 0; strip -= AHEAD) {
+        const int64_t at = first + strip * columns.count;
+        uint32_t words[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) words[k] = strip >= k ? columns.words[at - k * columns.count] : 0;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            if (strip >= k) columns.after[at - k * columns.count] = next;
+            if (words[k]) next = static_cast<int32_t>((strip - k) * STRIP) + lowest_bit(words[k]);
+        }
+    }
+}
+
+/// A thread a column, both ways.
+__global__ void __launch_bounds__(WALKERS) carry_words(Columns columns) {
+    const int64_t total = columns.batch * columns.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
         const int64_t first = columns.at(item / columns.count, 0, item % columns.count);
-        int32_t last = NO_SITE_BEFORE;
-#pragma unroll 8
-        for (int64_t strip = 0; strip < strips; ++strip) {
-            const int64_t at = first + strip * columns.count;
-            const uint32_t word = columns.words[at];
-            columns.before[at] = last;
-            if (word) last = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
-        }
-        int32_t next = NO_SITE_AFTER;
-#pragma unroll 8
-        for (int64_t strip = strips - 1; strip >= 0; --strip) {
-            const int64_t at = first + strip * columns.count;
-            const uint32_t word = columns.words[at];
-            columns.after[at] = next;
-            if (word) next = static_cast<int32_t>(strip * STRIP) + lowest_bit(word);
-        }
+        carry_down(columns, first);
+        carry_up(columns, first);
     }
 }
 
@@ -138,7 +160,8 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
     const bool aligned = is_aligned(set);
     if (axis == 1) {
         const int64_t quads = parts(columns.count, QUAD) * columns.strips() * columns.batch;
-        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, aligned, complement, columns);
+        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, aligned, complement,
+               columns);
     } else {
         static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
         const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
@@ -147,7 +170,8 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {
-    launch("carry_words", carry_words, parts(columns.batch * columns.count, BLOCK), BLOCK, stream, columns);
+    launch("carry_words", carry_words, parts(columns.batch * columns.count, WALKERS), WALKERS, stream,
+           columns);
 }
 
 }  // namespace apsis

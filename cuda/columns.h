@@ -8,8 +8,9 @@
 
 namespace apsis {
 
-/// Columns along y, one image a slice, or along z, one image in all.  Column x of a slice is number x.  Column (x, y)
-/// along z is number x * height + y: neighbours along y, the axis of the next pass, are neighbours in memory.
+/// Columns along y, one image a slice, or along z, one image in all.  Column x of a slice is number x. Column
+/// (x, y) along z is number x * height + y: neighbours along y, the axis of the next pass, are neighbours in
+/// memory.
 Columns shape_columns(const View &set, int axis);
 
 void carve_words(Columns &columns, Carver &carver);

@@ -1,4 +1,5 @@
-// Copies pixels: between host and device as they lie, within the device with any strides, and between bits and bytes.
+// Copies pixels: between host and device as they lie, within the device with any strides, and between bits
+// and bytes.
 //
 // Cost: every pixel is read once and written once.  Lanes are neighbours along x.
 #include "launch.h"
@@ -11,10 +12,13 @@ namespace {
 int64_t pixel_size(apsis_type type) {
     switch (type) {
         case APSIS_I32:
-        case APSIS_F32: return 4;
+        case APSIS_F32:
+            return 4;
         case APSIS_I64:
-        case APSIS_F64: return 8;
-        default: return 1;
+        case APSIS_F64:
+            return 8;
+        default:
+            return 1;
     }
 }
 
@@ -28,7 +32,8 @@ int64_t row_bytes(const View &view) {
 bool is_packed(const View &view) {
     const int64_t row = row_bytes(view);
     return (view.type == APSIS_BIT || view.stride[0] == pixel_size(view.type)) &&
-           (view.size[1] == 1 || view.stride[1] == row) && (view.size[2] == 1 || view.stride[2] == row * view.size[1]);
+           (view.size[1] == 1 || view.stride[1] == row) &&
+           (view.size[2] == 1 || view.stride[2] == row * view.size[1]);
 }
 
 __device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -70,8 +75,8 @@ __global__ void spread_bits(View from, View to) {
 void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
     const int64_t blocks = parts(to.pixels(), BLOCK);
     if (to.type == APSIS_BIT)
-        launch("write_bits", write_bits, parts(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK, stream,
-               from, to);
+        launch("write_bits", write_bits, parts(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK,
+               stream, from, to);
     else if (from.type == APSIS_BIT)
         launch("spread_bits", spread_bits, blocks, BLOCK, stream, from, to);
     else if (pixel_size(to.type) == 8)

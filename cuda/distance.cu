@@ -1,22 +1,23 @@
 // Euclidean and city-block distance: columns of bits, then a monotone search along lines.
 //
-// The distance map is separable: a pixel's cost is the least, over the pixels of its line along one axis, of their own
-// cost along the axes before plus the cost of the way along the line.  Along the first axis (y in 2-D, z in 3-D) the
-// cost is O(1) from a word of bits and two carries (core/columns.h) and is never stored.  Along the others the matrix
-// f(x') + c(x - x') is totally monotone, so that the best x' never moves left as x moves right (Aggarwal and others,
-// "Geometric applications of a matrix-searching algorithm", 1987; as divide and conquer it is in Hirata, "A unified
-// linear-time algorithm for computing distance maps", 1996).  Ties change nothing: of two candidates the right one wins
-// from some x on, whichever of them a tie favours.  A tie goes to the lower order, then to the lower x'.  The order of
-// a site along the first axis is its position; along an axis of n pixels that of the winner x' is order * n + x'.  After
-// the last axis that is the linear index.
+// The distance map is separable: a pixel's cost is the least, over the pixels of its line along one axis, of
+// their own cost along the axes before plus the cost of the way along the line.  Along the first axis (y in
+// 2-D, z in 3-D) the cost is O(1) from a word of bits and two carries (core/columns.h) and is never stored.
+// Along the others the matrix f(x') + c(x - x') is totally monotone, so that the best x' never moves left as
+// x moves right.  (The axes one by one: Saito and Toriwaki, 1994, and for other metrics Hirata, 1996.  The
+// matrices: Aggarwal, Klawe, Moran, Shor and Wilber, 1987.)  Ties change nothing: of two candidates the right
+// one wins from some x on, whichever of them a tie favours.  A tie goes to the lower order, then to the lower
+// x'.  The order of a site along the first axis is its position; along an axis of n pixels that of the winner
+// x' is order * n + x'.  After the last axis that is the linear index.
 //
-// A line is searched by levels of 32: its points at stride 32^k, each warp 32 of them, lie between the best of two points
-// at stride 32^(k+1).  Where that bracket is short, every lane tries all of it for its own point.  Where it is long, the
-// warp halves it point by point, all lanes on one point.
+// A line is searched by levels of 32: its points at stride 32^k, each warp 32 of them, lie between the best
+// of two points at stride 32^(k+1).  Where that bracket is short, every lane tries all of it for its own
+// point.  Where it is long, the warp halves it point by point, all lanes on one point.
 //
-// Cost: 1 byte a pixel in and the outputs out; 3/8 of words and carries, read back through the caches; in 3-D 4 or 8 bytes a
-// pixel written and read between y and x.  Up to log2(n) + 2 evaluations a pixel above stride 1 divided by 32 lanes,
-// and about 33 at stride 1.
+// Cost, for every image: 1 byte a pixel in and the outputs out; 3/8 of words and carries, read again at each
+// level, mostly in the caches; in 3-D 4 or 8 bytes a pixel written and read between y and x.  5 candidates a
+// pixel for each level above stride 1; at stride 1 about 33, by a lane whose warp shares the loads, or 5 by
+// halves.
 #include "columns.h"
 #include "launch.h"
 #include "output.h"
@@ -26,11 +27,12 @@ namespace apsis {
 
 namespace {
 
-constexpr unsigned ALL_LANES = 0xffffffffu;
-constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 registers, and no kernel spills any
+// Blocks on a multiprocessor: that leaves a thread 64 registers, which are enough.
+constexpr int RESIDENT = 4;
 
-// A bracket up to this long is tried whole by every lane, at some 10 instructions a candidate; a longer one is halved by
-// 31 searches of the warp, at some 60 instructions each and 5 passes over the bracket, 25 instructions for 32 candidates.
+// A bracket up to this long is tried whole by every lane, at some 10 instructions a candidate; a longer one
+// is halved by 31 searches of the warp, at some 60 instructions each and 5 passes over the bracket, 25
+// instructions for 32 candidates.
 constexpr int SHORT_BRACKET = 256;
 
 /// What costs and orders are held in.  Orders are kept only if somebody asks which site is nearest.
@@ -78,11 +80,12 @@ struct Ruler {
     }
 };
 
-// ---- Lines -------------------------------------------------------------------------------------------------------------
-// Lines are numbered by two axes, outer * inner_size + inner; outer is always z, inner the one of x and y across the line.
+// ---- Lines ----
+// Lines are numbered by two axes, outer * inner_size + inner; outer is always z, inner the one of x and y
+// across the line.
 
-/// The first lines searched: their pixels' costs come from bit columns.  In 2-D a line is a row, and its columns go
-/// along y; in 3-D it goes along y, and its columns along z.
+/// The first lines searched: their pixels' costs come from bit columns.  In 2-D a line is a row, and its
+/// columns go along y; in 3-D it goes along y, and its columns along z.
 template <class K>
 struct ColumnLines {
     Columns columns;
@@ -105,9 +108,11 @@ struct ColumnLines {
 
     __device__ Line line(int64_t outer, int64_t inner) const {
         const int64_t at = along_z ? outer : inner;
-        const int64_t first = along_z ? columns.at(0, at / STRIP, inner * length) : columns.at(outer, at / STRIP, 0);
-        return {columns.words + first, columns.before + first, columns.after + first,
-                static_cast<int32_t>(at / STRIP * STRIP), static_cast<int32_t>(at), ruler};
+        const int64_t first =
+            along_z ? columns.at(0, at / STRIP, inner * length) : columns.at(outer, at / STRIP, 0);
+        return {columns.words + first,    columns.before + first,
+                columns.after + first,    static_cast<int32_t>(at / STRIP * STRIP),
+                static_cast<int32_t>(at), ruler};
     }
 };
 
@@ -134,9 +139,10 @@ struct StoredLines {
     }
 };
 
-// ---- The search, a warp at a time --------------------------------------------------------------------------------------
+// ---- The search, a warp at a time ----
 
-/// A warp's share of a level: 32 points of a line, `stride` apart, and the bracket that holds the best of each.
+/// A warp's share of a level: 32 points of a line, `stride` apart, and the bracket that holds the best of
+/// each.
 struct Share {
     int32_t first, stride, length;
     int32_t low, high;
@@ -145,7 +151,8 @@ struct Share {
     __device__ int32_t point(int lane) const { return min(first + lane * stride, length - 1); }
 };
 
-/// Tries the whole bracket for every point of a share.  Each lane loads one of 32 candidates and shows it to all.
+/// Tries the whole bracket for every point of a share.  Each lane loads one of 32 candidates and shows it to
+/// all.
 template <class K, class Line>
 __device__ Best<K> search_whole(const Line &line, const Ruler<K> &ruler, const Share &share, int lane) {
     const int32_t x = share.point(lane);
@@ -170,8 +177,8 @@ __device__ Best<K> search_whole(const Line &line, const Ruler<K> &ruler, const S
 
 /// The best for one point, all lanes together; every lane gets it.
 template <class K, class Line>
-__device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int32_t x, int32_t low, int32_t high,
-                                   int lane) {
+__device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int32_t x, int32_t low,
+                                   int32_t high, int lane) {
     Best<K> best;
     best.at = low + lane;  // loses every tie if it lies beyond the bracket
 #pragma unroll 4
@@ -194,7 +201,8 @@ __device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int3
     return best;
 }
 
-/// Halves the bracket: the first point, then the one in the middle, then those in the middle of the halves ...
+/// Halves the bracket: the first point, then the one in the middle, then those in the middle of the halves
+/// ...
 template <class K, class Line>
 __device__ Best<K> search_by_halves(const Line &line, const Ruler<K> &ruler, const Share &share, int lane) {
     int32_t low = share.low, high = share.first_known && lane == 0 ? share.low : share.high;
@@ -255,16 +263,16 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, R
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < total; item += step) {
         const int64_t line = item / shares, number = item % shares, point = number * WARP + lane;
-        const Best<K> best = search_share<K>(lines, ruler, level, line / level.inner_size, line % level.inner_size,
-                                             number, lane);
+        const Best<K> best = search_share<K>(lines, ruler, level, line / level.inner_size,
+                                             line % level.inner_size, number, lane);
         if (point < points) level.winners[line * points + point] = best.at;
     }
 }
 
 /// Finds the best of every pixel of rows, the last axis, and writes the outputs: a warp 32 pixels.
 template <class K, class Lines>
-__global__ void __launch_bounds__(BLOCK, RESIDENT) finish_rows(Lines lines, Ruler<K> ruler, Level level, bool slices,
-                                                     Output output) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT)
+    finish_rows(Lines lines, Ruler<K> ruler, Level level, bool slices, Output output) {
     const int lane = threadIdx.x % WARP;
     const int64_t shares = level.shares(), total = level.lines() * shares, width = level.length;
     const int64_t step = int64_t(gridDim.x) * WARPS;
@@ -279,12 +287,14 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) finish_rows(Lines lines, Rule
     }
 }
 
-constexpr int TILE = 32;  // lines, and their pixels, that a block turns round: it stores 32 neighbours along x at once
+constexpr int TILE =
+    WARP;  // lines, and their pixels, of a block that turns them: a warp stores 32 neighbours
 
-/// Finds the best of every pixel of lines along y, and stores it for the search along x: a block 32 x 32 pixels of a plane.
+/// Finds the best of every pixel of lines along y, and stores it for the search along x: a block 32 x 32
+/// pixels of a plane.
 template <class K>
-__global__ void __launch_bounds__(BLOCK, RESIDENT) store_planes(ColumnLines<K> lines, Ruler<K> ruler, Level level,
-                                                      StoredLines<K> store) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT)
+    store_planes(ColumnLines<K> lines, Ruler<K> ruler, Level level, StoredLines<K> store) {
     using Cost = typename K::Cost;
     using Order = typename K::Order;
     __shared__ Cost costs[TILE][TILE + 1];
@@ -293,7 +303,8 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) store_planes(ColumnLines<K> l
     const int64_t width = level.inner_size, height = level.length, shares = level.shares();
     const int64_t across = (width + TILE - 1) / TILE, total = level.outer_size * shares * across;
     for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
-        const int64_t left = item % across * TILE, number = item / across % shares, z = item / across / shares;
+        const int64_t left = item % across * TILE, number = item / across % shares,
+                      z = item / across / shares;
         for (int i = warp; i < TILE && left + i < width; i += WARPS) {
             const Best<K> best = search_share<K>(lines, ruler, level, z, left + i, number, lane);
             costs[i][lane] = best.cost;
@@ -310,7 +321,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) store_planes(ColumnLines<K> l
     }
 }
 
-// ---- The passes --------------------------------------------------------------------------------------------------------
+// ---- The passes ----
 
 /// The winners that a search keeps, over all levels above stride 1.
 int64_t count_winners(int64_t lines, int64_t length) {
@@ -329,8 +340,8 @@ Level search_levels(const Lines &lines, const Ruler<K> &ruler, int64_t outer_siz
     for (; stride > 1; stride /= WARP) {
         level.stride = static_cast<int32_t>(stride);
         level.winners = winners;
-        launch("bracket_points", bracket_points<K, Lines>, parts(level.lines() * level.shares(), WARPS), BLOCK, stream,
-               lines, ruler, level);
+        launch("bracket_points", bracket_points<K, Lines>, parts(level.lines() * level.shares(), WARPS),
+               BLOCK, stream, lines, ruler, level);
         level.coarse = winners;
         winners += level.lines() * level.points();
     }
@@ -371,8 +382,8 @@ auto with_kind(const DistanceJob &job, const Run &run) {
 
 /// One map, from `begin` to `end` of the whole call's work.
 template <class K>
-void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStream_t stream, const Progress &progress,
-              double begin, double end) {
+void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStream_t stream,
+              const Progress &progress, double begin, double end) {
     const auto ruler = [&](int axis) {
         return Ruler<K>{job.measure.metric, static_cast<typename K::Cost>(job.measure.weight[axis])};
     };
@@ -388,16 +399,16 @@ void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStre
     const ColumnLines<K> lines = {scratch.columns, ruler(job.axes - 1), deep, deep ? height : width};
     if (!deep) {
         const Level last = search_levels<K>(lines, ruler(0), depth, height, scratch.winners, stream);
-        launch("finish_rows", finish_rows<K, ColumnLines<K>>, parts(last.lines() * last.shares(), WARPS), BLOCK, stream,
-               lines, ruler(0), last, true, output);
+        launch("finish_rows", finish_rows<K, ColumnLines<K>>, parts(last.lines() * last.shares(), WARPS),
+               BLOCK, stream, lines, ruler(0), last, true, output);
     } else {
         const Level planes = search_levels<K>(lines, ruler(1), depth, width, scratch.winners, stream);
-        launch("store_planes", store_planes<K>, depth * planes.shares() * parts(width, TILE), BLOCK, stream, lines,
-               ruler(1), planes, scratch.stored);
+        launch("store_planes", store_planes<K>, depth * planes.shares() * parts(width, TILE), BLOCK, stream,
+               lines, ruler(1), planes, scratch.stored);
         tell(0.5);
         const Level last = search_levels<K>(scratch.stored, ruler(0), depth, height, scratch.winners, stream);
-        launch("finish_rows", finish_rows<K, StoredLines<K>>, parts(last.lines() * last.shares(), WARPS), BLOCK, stream,
-               scratch.stored, ruler(0), last, false, output);
+        launch("finish_rows", finish_rows<K, StoredLines<K>>, parts(last.lines() * last.shares(), WARPS),
+               BLOCK, stream, scratch.stored, ruler(0), last, false, output);
     }
     tell(1);
 }

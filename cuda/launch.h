@@ -1,5 +1,5 @@
-// How the CUDA files call CUDA: every call is checked, every kernel is launched on a stream, and no error is left
-// behind for the next call, ours or the caller's, to stumble over.
+// How the CUDA files call CUDA: every call is checked, every kernel is launched on a stream, and no error is
+// left behind for the next call, ours or the caller's, to stumble over.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,25 +12,28 @@
 namespace apsis {
 
 constexpr int WARP = 32;
-constexpr int BLOCK = 256;  // threads of a block whose threads or warps are independent: 8 warps fill any SM evenly
+constexpr unsigned ALL_LANES = 0xffffffffu;
+constexpr int BLOCK = 256;  // threads of a block whose warps are independent: a few such fill any device
 constexpr int WARPS = BLOCK / WARP;
+constexpr int WALKERS =
+    64;  // threads of a block whose threads walk far: they are few, and so reach more of the device
 constexpr int64_t MOST_BLOCKS = INT32_MAX;  // of a grid's x axis; kernels stride over what is beyond
 
 /// Throws what CUDA says, if it is an error.
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
     cudaGetLastError();
-    throw Error(error == cudaErrorMemoryAllocation ? APSIS_ERROR_MEMORY : APSIS_ERROR_DEVICE, "%s: %s (%s)", what,
-                cudaGetErrorString(error), cudaGetErrorName(error));
+    throw Error(error == cudaErrorMemoryAllocation ? APSIS_ERROR_MEMORY : APSIS_ERROR_DEVICE, "%s: %s (%s)",
+                what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
 inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
-/// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of the caller's
-/// own code is not taken for ours.
+/// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
+/// the caller's own code is not taken for ours.
 template <class... Parameters, class... Arguments>
-void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, cudaStream_t stream,
-            const Arguments &...arguments) {
+void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads,
+            cudaStream_t stream, const Arguments &...arguments) {
     if (blocks == 0) return;
     cudaLaunchConfig_t shape = {};
     shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));

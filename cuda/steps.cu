@@ -1,25 +1,27 @@
 // Chessboard distance: sweeps of steps, along z, then y, then x.
 //
-// The key of a pixel is (distance << shift) | index of a site.  The least key over all sites is the distance and the
-// lowest index of a nearest site at once, and the keys are the fixpoint of key(p) = min over the 26 neighbours (8 in
-// 2-D) of key + (1 << shift): a step to any neighbour costs 1.
+// The key of a pixel is (distance << shift) | index of a site.  The least key over all sites is the distance
+// and the lowest index of a nearest site at once, and the keys are the fixpoint of key(p) = min over the 26
+// neighbours (8 in 2-D) of key + (1 << shift): a step to any neighbour costs 1.
 //
-// The sweeps.  A shortest way from a site to a pixel can be put in this order: first its steps along z, each of which
-// may also go one along y and x; then the steps along y that are left, each of which may also go one along x; then the
-// steps along x that are left.  Its length is the largest of the three offsets, and in this order each axis needs no more
-// steps than are left to it.  So a sweep along z, down and up, with the 3 x 3 stencil of the plane before, then one along y
-// with the 3-stencil of the row before, then a running minimum along x find every shortest way.  The sweep up begins
-// with what the sweep down has left, not with the sites alone: the ways it so adds go down and up again, but they are
-// ways, never shorter than the distance, so that no key falls below the least one, and the least one is still found.
+// The sweeps.  A shortest way from a site to a pixel can be put in this order: first its steps along z, each
+// of which may also go one along y and x; then the steps along y that are left, each of which may also go one
+// along x; then the steps along x that are left.  Its length is the largest of the three offsets, and in this
+// order each axis needs no more steps than are left to it.  So a sweep along z, down and up, with the 3 x 3
+// stencil of the plane before, then one along y with the 3-stencil of the row before, then a running minimum
+// along x find every shortest way.  The sweep up begins with what the sweep down has left, not with the sites
+// alone: the ways it so adds go down and up again, but they are ways, never shorter than the distance, so
+// that no key falls below the least one, and the least one is still found.
 //
-// In place.  Blocks hold tiles with a halo, so as to take several planes or rows a launch, and read in the halo what
-// others write in the same launch.  They may see the key before or after: after is the result of this same sweep there,
-// and taking it for the start changes nothing, as min(min(s, w), w) = min(s, w).  The accesses are volatile, so that each
-// is one of 8 (or 4) bytes.
+// In place.  Blocks hold tiles with a halo, so as to take several planes or rows a launch, and read in the
+// halo what others write in the same launch.  They may see the key before or after: after is the result of
+// this same sweep there, and taking it for the start changes nothing, as min(min(s, w), w) = min(s, w).  The
+// accesses are volatile, so that each is one of 8 (or 4) bytes.
 //
-// Cost: linear.  In bytes a pixel, with a key of 8 (4 if nobody asks which site is nearest): 2-D 1 + 8 + 16 + 8 + 8, and in
-// 3-D 40 more, plus the halos and the outputs.
+// Cost: linear.  In bytes a pixel, with a key of 8 (4 if nobody asks which site is nearest): 2-D 1 + 8 + 16 +
+// 8 + 8, and in 3-D 32 more, plus the halos and the outputs.
 #include "columns.h"
+#include "core/keys.h"
 #include "launch.h"
 #include "output.h"
 #include "transforms.h"
@@ -28,13 +30,18 @@ namespace apsis {
 
 namespace {
 
-constexpr unsigned ALL_LANES = 0xffffffffu;
-constexpr int SPAN = 512;       // pixels of a row that a block sweeps along y, halo included: with 32 + 32 of it, 7/8 are its own
-constexpr int ROW_HALO = 32;    // and the rows of a launch
-constexpr int AHEAD = 8;        // rows whose loads are on their way before they are needed; even, for two buffers
-constexpr int SIDE = 32;        // a block sweeping along z has SIDE x SIDE pixels: a warp a row, as wide as a block can be
-constexpr int PLANE_HALO = 4;   // and this many planes a launch, all of whose loads are on their way before they are
-                                // needed: (24 / 32)^2 of its pixels are its own
+// Loads on their way before they are needed, where each step waits for the one before.
+constexpr int AHEAD = 8;
+
+// Along y a block has SPAN pixels of a row, of which 7/8 are not halo, and takes ROW_HALO rows a launch.
+constexpr int SPAN = 512;
+constexpr int ROW_HALO = 32;
+
+// Along z it has SIDE x SIDE pixels, a warp a row and as many as a block can be, of which 9/16 are not halo,
+// and takes PLANE_HALO planes a launch, all on their way before they are needed.
+constexpr int SIDE = 32;
+constexpr int PLANE_HALO = 4;
+static_assert(AHEAD % 2 == 0 && PLANE_HALO % 2 == 0, "the rows of a turn use two buffers in turn");
 
 /// The keys of an image, and how they are made.  A key of 4 bytes has no index.
 template <class Key>
@@ -45,7 +52,8 @@ struct Keys {
     int shift;
     bool slices;
 
-    static constexpr Key NONE = Key(1) << (8 * sizeof(Key) - 1);  // and every key can be added without overflow
+    /// No site yet.  Any number of steps within an image can be added without overflow.
+    static constexpr Key NONE = Key(1) << (8 * sizeof(Key) - 1);
 
     __device__ Key one() const { return Key(1) << shift; }
     __device__ volatile Key *at(int64_t x, int64_t y, int64_t z) const {
@@ -63,9 +71,9 @@ struct Keys {
 struct Sweep {
     int64_t from;
     int32_t count, direction;
-    int32_t halo;        // 0 if a block sees the whole image
-    bool begins;         // there is nothing before `from`
-    bool from_sites;     // the keys are not there yet: they start from the sites
+    int32_t halo;     // 0 if a block sees the whole image
+    bool begins;      // there is nothing before `from`
+    bool from_sites;  // the keys are not there yet: they start from the sites
 };
 
 /// What a pixel has before the sweep comes by.
@@ -81,7 +89,7 @@ __device__ Key least(Key a, Key b, Key c) {
 
 /// Sweeps along z: a block a tile of SIDE x SIDE pixels, a warp a row of it.
 template <class Key>
-__global__ void __launch_bounds__(SIDE * SIDE, 1) sweep_planes(Keys<Key> keys, Sweep sweep) {
+__global__ void __launch_bounds__(SIDE *SIDE, 1) sweep_planes(Keys<Key> keys, Sweep sweep) {
     __shared__ Key rows[2][SIDE][SIDE];
     const int i = threadIdx.x, j = threadIdx.y, own = SIDE - 2 * sweep.halo;
     const int64_t across = (keys.width + own - 1) / own, tiles = across * ((keys.height + own - 1) / own);
@@ -96,8 +104,9 @@ __global__ void __launch_bounds__(SIDE * SIDE, 1) sweep_planes(Keys<Key> keys, S
             Key start[PLANE_HALO];
 #pragma unroll
             for (int k = 0; k < PLANE_HALO; ++k)
-                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y, z + k * sweep.direction)
-                                                         : keys.NONE;
+                start[k] = inside && t + k < sweep.count
+                               ? load_start(keys, sweep, x, y, z + k * sweep.direction)
+                               : keys.NONE;
 #pragma unroll
             for (int k = 0; k < PLANE_HALO; ++k) {
                 if (t + k >= sweep.count) break;
@@ -131,8 +140,9 @@ __global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep swee
             Key start[AHEAD];
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k)
-                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y + k * sweep.direction, z)
-                                                         : keys.NONE;
+                start[k] = inside && t + k < sweep.count
+                               ? load_start(keys, sweep, x, y + k * sweep.direction, z)
+                               : keys.NONE;
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k) {
                 if (t + k >= sweep.count) break;
@@ -147,12 +157,12 @@ __global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep swee
     }
 }
 
-// ---- Along x: tiles of 32 pixels of a row, what each sends to the right and to the left, and a walk over the tiles ----
+// ---- Along x: tiles of 32 pixels of a row, what each sends right and left, a walk over tiles ----
 
 template <class Key>
 struct Ends {
-    Key *to_right;  // [tile][row]: the least key at the tile's last pixel, later at the last pixel before the tile
-    Key *to_left;   // at its first pixel, later at the first pixel after it
+    Key *to_right;  // [tile][row]: the least key at the tile's last pixel; later at the one before the tile
+    Key *to_left;   // at its first pixel; later at the one after the tile
 };
 
 template <class Key>
@@ -180,27 +190,30 @@ __global__ void __launch_bounds__(BLOCK) summarise_tiles(Keys<Key> keys, Ends<Ke
     }
 }
 
-/// Carries from tile to tile: a thread a row, to the right and back.
+/// Walks over the tiles of a row, `step` apart: what each sends becomes what comes to it.
 template <class Key>
-__global__ void __launch_bounds__(BLOCK) carry_tiles(Keys<Key> keys, Ends<Key> ends) {
+__device__ void carry_along(const Keys<Key> &keys, Key *end, int64_t step, int64_t tiles) {
+    Key carry = keys.NONE;
+    for (int64_t tile = 0; tile < tiles; tile += AHEAD) {
+        Key sent[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) sent[k] = tile + k < tiles ? end[(tile + k) * step] : keys.NONE;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            if (tile + k < tiles) end[(tile + k) * step] = carry;
+            carry = min(sent[k], carry + WARP * keys.one());
+        }
+    }
+}
+
+/// Carries from tile to tile: a thread a row, both ways.
+template <class Key>
+__global__ void __launch_bounds__(WALKERS) carry_tiles(Keys<Key> keys, Ends<Key> ends) {
     const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
-    const int64_t step = int64_t(gridDim.x) * BLOCK;
-    const Key across = WARP * keys.one();
-    for (int64_t row = int64_t(blockIdx.x) * BLOCK + threadIdx.x; row < rows; row += step) {
-        Key carry = keys.NONE;
-#pragma unroll 8
-        for (int64_t tile = 0; tile < tiles; ++tile) {
-            const Key sent = ends.to_right[tile * rows + row];
-            ends.to_right[tile * rows + row] = carry;
-            carry = min(sent, carry + across);
-        }
-        carry = keys.NONE;
-#pragma unroll 8
-        for (int64_t tile = tiles - 1; tile >= 0; --tile) {
-            const Key sent = ends.to_left[tile * rows + row];
-            ends.to_left[tile * rows + row] = carry;
-            carry = min(sent, carry + across);
-        }
+    const int64_t step = int64_t(gridDim.x) * WALKERS;
+    for (int64_t row = int64_t(blockIdx.x) * WALKERS + threadIdx.x; row < rows; row += step) {
+        carry_along(keys, ends.to_right + row, rows, tiles);
+        carry_along(keys, ends.to_left + (tiles - 1) * rows + row, -rows, tiles);
     }
 }
 
@@ -212,8 +225,9 @@ __global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> 
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < rows * tiles; item += step) {
         const int64_t row = item / tiles, tile = item % tiles, x = tile * WARP + lane;
-        Key key = least<Key>(key_or_none(keys, row, x), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
-                             ends.to_left[tile * rows + row] + (WARP - lane) * keys.one());
+        Key key =
+            least<Key>(key_or_none(keys, row, x), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
+                       ends.to_left[tile * rows + row] + (WARP - lane) * keys.one());
 #pragma unroll
         for (int o = 1; o < WARP; o *= 2) {
             const Key left = __shfl_up_sync(ALL_LANES, key, o), right = __shfl_down_sync(ALL_LANES, key, o);
@@ -227,7 +241,7 @@ __global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> 
     }
 }
 
-// ---- The passes --------------------------------------------------------------------------------------------------------
+// ---- The passes ----
 
 template <class Key>
 struct Scratch {
@@ -238,10 +252,8 @@ struct Scratch {
         keys.columns = shape_columns(job.set, 1);
         keys.width = job.set.size[0], keys.height = job.set.size[1], keys.depth = job.set.size[2];
         keys.slices = job.axes == 2;
-        keys.shift = 0;
         const int64_t sites = keys.width * keys.height * (keys.slices ? 1 : keys.depth);
-        if (sizeof(Key) == 8)
-            while (int64_t(1) << keys.shift < sites) ++keys.shift;
+        keys.shift = sizeof(Key) == 8 ? bits_below(sites) : 0;
         carve_words(keys.columns, carver);
         keys.data = carver.take<Key>(job.set.pixels());
         const int64_t ends_count = parts(keys.width, WARP) * keys.height * keys.depth;
@@ -255,11 +267,11 @@ auto with_key(const DistanceJob &job, const Run &run) {
     return job.nearest ? run(uint64_t()) : run(uint32_t());
 }
 
-/// Queues one sweep through `length` planes or rows: in one launch if a block sees all of each, otherwise as many at a
-/// time as its halo allows.
+/// Queues one sweep through `length` planes or rows: in one launch if a block sees all of each, otherwise as
+/// many at a time as its halo allows.
 template <class Key>
-void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length, bool down,
-               bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
+void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length,
+               bool down, bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
     const int64_t most = halo ? halo : length;
     for (int64_t done = 0; done < length; done += most) {
         Sweep sweep;
@@ -275,8 +287,8 @@ void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Ke
 
 /// One map, from `begin` to `end` of the whole call's work.
 template <class Key>
-void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream, const Progress &progress,
-              double begin, double end) {
+void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream,
+              const Progress &progress, double begin, double end) {
     const Keys<Key> &keys = scratch.keys;
     const Ends<Key> &ends = scratch.ends;
     const auto tell = [&](double done) { report(progress, begin + (end - begin) * done, stream); };
@@ -287,20 +299,20 @@ void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaSt
         const int32_t halo = keys.width <= SIDE && keys.height <= SIDE ? 0 : PLANE_HALO;
         const int64_t blocks = parts(keys.width, SIDE - 2 * halo) * parts(keys.height, SIDE - 2 * halo);
         for (const bool down : {true, false})
-            run_sweep("sweep_planes", sweep_planes<Key>, keys, keys.depth, down, down, halo, blocks, dim3(SIDE, SIDE),
-                      stream);
+            run_sweep("sweep_planes", sweep_planes<Key>, keys, keys.depth, down, down, halo, blocks,
+                      dim3(SIDE, SIDE), stream);
         tell(0.5);
     }
     const int32_t halo = keys.width <= SPAN ? 0 : ROW_HALO;
     const int64_t blocks = parts(keys.width, SPAN - 2 * halo) * keys.depth;
     for (const bool down : {true, false})
-        run_sweep("sweep_rows", sweep_rows<Key>, keys, keys.height, down, down && keys.slices, halo, blocks, dim3(SPAN),
-                  stream);
+        run_sweep("sweep_rows", sweep_rows<Key>, keys, keys.height, down, down && keys.slices, halo, blocks,
+                  dim3(SPAN), stream);
     tell(0.8);
 
     const int64_t rows = keys.height * keys.depth, tiles = parts(keys.width, WARP) * rows;
     launch("summarise_tiles", summarise_tiles<Key>, parts(tiles, WARPS), BLOCK, stream, keys, ends);
-    launch("carry_tiles", carry_tiles<Key>, parts(rows, BLOCK), BLOCK, stream, keys, ends);
+    launch("carry_tiles", carry_tiles<Key>, parts(rows, WALKERS), WALKERS, stream, keys, ends);
     launch("finish_tiles", finish_tiles<Key>, parts(tiles, WARPS), BLOCK, stream, keys, ends,
            Output(job, inside));
     tell(1);

@@ -1,5 +1,5 @@
-// What the CUDA files offer to the back end.  Each call queues its work on the stream and returns; the views and the
-// scratch memory are the device's, and the device is current.
+// What the CUDA files offer to the back end.  Each call queues its work on the stream and returns; the views
+// and the scratch memory are the device's, and the device is current.
 #pragma once
 
 #include <cuda_runtime.h>

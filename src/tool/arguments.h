@@ -1,0 +1,75 @@
+// The command line of a verb: one table of options, from which it is both parsed and explained.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tool {
+
+/// One option.  `value` is what --help shows for its value, empty if it takes none.
+struct Option {
+    std::string name;  // "--sites"
+    char letter;       // 'q', or 0
+    std::string value;
+    std::string help;
+    std::function<void(const std::string &)> take;
+};
+
+/// One argument without a dash, such as IN.tif.
+struct Positional {
+    std::string name;
+    std::string help;
+    std::string *target;
+};
+
+/// What a verb accepts.
+class Arguments {
+  public:
+    Arguments(std::string verb, std::string description)
+        : verb_(std::move(verb)), description_(std::move(description)) {}
+
+    void positional(std::string name, std::string help, std::string &target);
+    void flag(std::string name, std::string help, bool &target, char letter = 0);
+    void text(std::string name, std::string value, std::string help, std::string &target);
+    void integer(std::string name, std::string value, std::string help, std::int64_t least,
+                 std::optional<std::int64_t> &target);
+    void number(std::string name, std::string value, std::string help, std::optional<double> &target);
+    void numbers(std::string name, std::string value, std::string help, std::vector<double> &target);
+
+    /// An option that takes one of these words; the target becomes the word's place among them.
+    template <class Enum>
+    void choice(const std::string &name, const std::vector<std::string> &words, std::string help,
+                Enum &target) {
+        choose(name, words, std::move(help), [&target](int place) { target = static_cast<Enum>(place); });
+    }
+    /// An option with a rule of its own.
+    void custom(std::string name, std::string value, std::string help,
+                std::function<void(const std::string &)> take);
+
+    /// A paragraph that --help shows after the options.
+    void epilogue(std::string text) { epilogue_ = std::move(text); }
+
+    /// Parses the words after the verb.  Returns false if they ask for help.
+    bool parse(const std::vector<std::string> &words);
+
+    std::string help() const;
+
+  private:
+    void choose(const std::string &name, const std::vector<std::string> &words, std::string help,
+                std::function<void(int)> take);
+    void take_option(const std::vector<std::string> &words, size_t &at);
+    const Option &find(const std::string &word, const std::string &name) const;
+
+    std::string verb_, description_, epilogue_;
+    std::vector<Option> options_;
+    std::vector<Positional> positionals_;
+};
+
+/// Text in lines of at most 80 columns; lines after the first start with `indent` spaces.
+std::string wrapped(const std::string &text, size_t indent, size_t column);
+
+}  // namespace tool

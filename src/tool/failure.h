@@ -1,0 +1,33 @@
+// How the command fails: an exit code and one sentence, thrown by whoever finds the fault and printed by
+// main.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace tool {
+
+// The exit codes.
+constexpr int kSuccess = 0;
+constexpr int kFailed = 1;    // a file could not be read or written
+constexpr int kUsage = 2;     // the command line is wrong
+constexpr int kStatus = 10;   // plus the apsis_status that the library returned
+constexpr int kSignal = 128;  // plus the signal that interrupted the command
+
+struct Failure {
+    int code;
+    std::string sentence;
+};
+
+/// Thrown when the user interrupts; main cleans up and ends as the signal asks.
+struct Interrupted {
+    int signal;
+};
+
+[[noreturn]] inline void fail(std::string sentence) { throw Failure{kFailed, std::move(sentence)}; }
+[[noreturn]] inline void usage(std::string sentence) { throw Failure{kUsage, std::move(sentence)}; }
+
+/// A name as it appears in a sentence.
+inline std::string quoted(const std::string &name) { return '\'' + name + '\''; }
+
+}  // namespace tool

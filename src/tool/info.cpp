@@ -1,0 +1,162 @@
+// apsis info: what a TIFF file holds, and what its samples mean.
+#include <cstdio>
+#include <optional>
+
+#include "arguments.h"
+#include "failure.h"
+#include "json.h"
+#include "progress.h"
+#include "set.h"
+#include "settings.h"
+#include "tiff.h"
+#include "verbs.h"
+
+namespace tool {
+namespace {
+
+const char *format_name(SampleFormat format) {
+    switch (format) {
+        case SampleFormat::kUnsigned:
+            return "unsigned";
+        case SampleFormat::kSigned:
+            return "signed";
+        case SampleFormat::kFloat:
+            return "float";
+        default:
+            return "other";
+    }
+}
+
+std::string photometric_name(const std::optional<int> &photometric) {
+    static const char *const names[] = {"MinIsWhite", "MinIsBlack", "RGB",  "palette",
+                                        "mask",       "separated",  "YCbCr"};
+    if (!photometric) return "not said";
+    const size_t number = static_cast<size_t>(*photometric);
+    return number < std::size(names) ? names[number] : "number " + std::to_string(*photometric);
+}
+
+const char *unit_name(int unit) { return unit == 2 ? "inch" : unit == 3 ? "centimetre" : "none"; }
+
+/// A page, and how many of its samples are not zero, or why that cannot be said.
+struct Page {
+    TiffPage tags;
+    std::optional<std::int64_t> nonzero;
+    std::string why_not;
+};
+
+Page examine(TiffReader &reader, size_t number, Progress &progress) {
+    Page page = {reader.pages()[number], {}, unusable(reader.pages()[number])};
+    if (page.why_not.empty())
+        page.nonzero = count_nonzero(reader, number, [&progress](double done) { progress.update(done); });
+    return page;
+}
+
+void write_page(Json &json, const Page &page) {
+    const TiffPage &tags = page.tags;
+    const auto text_or_null = [&json](const char *key, const std::string &text) {
+        json.key(key);
+        text.empty() ? json.null() : json.value(text);
+    };
+    json.object().member("width", tags.width).member("height", tags.height);
+    json.member("bits", tags.bits).member("samples", tags.samples).member("format", format_name(tags.format));
+    json.member("photometric", photometric_name(tags.photometric));
+    text_or_null("nonzero_is", nonzero_colour(tags));
+    json.member("compression", tags.compression_name).member("layout", tags.tiled ? "tiles" : "strips");
+    json.member("block_width", tags.block_width).member("block_height", tags.block_height);
+    json.member("fill_order", tags.lowest_bit_first ? "lowest bit first" : "highest bit first");
+    json.member("orientation", tags.tags.orientation).key("resolution");
+    if (tags.tags.x_resolution > 0)
+        json.object()
+            .member("x", static_cast<double>(tags.tags.x_resolution))
+            .member("y", static_cast<double>(tags.tags.y_resolution))
+            .member("unit", unit_name(tags.tags.unit))
+            .end_object();
+    else
+        json.null();
+    json.key("nonzero");
+    page.nonzero ? json.value(*page.nonzero) : json.null();
+    text_or_null("unusable", page.why_not);
+    json.end_object();
+}
+
+void print_json(const std::string &path, const TiffReader &reader, const std::vector<Page> &pages) {
+    Json json;
+    json.object().member("command", "info").member("input", path).member("bigtiff", reader.bigtiff());
+    json.member("byte_order", reader.big_endian() ? "big endian" : "little endian");
+    json.member("pages_left_out", reader.pages_left_out()).key("pages").array();
+    for (const Page &page : pages) write_page(json, page);
+    json.end_array().end_object();
+    std::printf("%s\n", json.text().c_str());
+}
+
+std::string layout(const TiffPage &page) {
+    if (page.tiled)
+        return "tiles of " + std::to_string(page.block_width) + " x " + std::to_string(page.block_height) +
+               " pixels";
+    return "strips of " + std::to_string(page.block_height) + (page.block_height == 1 ? " row" : " rows");
+}
+
+void print_page(const Page &page) {
+    const TiffPage &tags = page.tags;
+    const std::string colour = nonzero_colour(tags);
+    std::printf("  size         %lld x %lld pixels\n", static_cast<long long>(tags.width),
+                static_cast<long long>(tags.height));
+    std::printf("  samples      %d a pixel, %d-bit, %s\n", tags.samples, tags.bits, format_name(tags.format));
+    std::printf("  photometric  %s%s\n", photometric_name(tags.photometric).c_str(),
+                colour.empty() ? "" : (": a non-zero sample is " + colour).c_str());
+    std::printf("  stored as    %s, %s, %s bit first\n", tags.compression_name.c_str(), layout(tags).c_str(),
+                tags.lowest_bit_first ? "lowest" : "highest");
+    if (tags.tags.x_resolution > 0)
+        std::printf("  resolution   %g x %g pixels, unit %s\n", static_cast<double>(tags.tags.x_resolution),
+                    static_cast<double>(tags.tags.y_resolution), unit_name(tags.tags.unit));
+    if (tags.tags.orientation != 1) std::printf("  orientation  %d\n", tags.tags.orientation);
+    if (page.nonzero)
+        std::printf("  non-zero     %lld of %lld samples (%.3g %%)\n", static_cast<long long>(*page.nonzero),
+                    static_cast<long long>(tags.width * tags.height),
+                    100 * static_cast<double>(*page.nonzero) /
+                        (static_cast<double>(tags.width) * static_cast<double>(tags.height)));
+    else
+        std::printf("  not for apsis: it %s\n", page.why_not.c_str());
+}
+
+void print_text(const std::string &path, const TiffReader &reader, const std::vector<Page> &pages) {
+    std::printf("%s: %s, %s endian, %zu %s\n", path.c_str(), reader.bigtiff() ? "BigTIFF" : "TIFF",
+                reader.big_endian() ? "big" : "little", pages.size(), pages.size() == 1 ? "page" : "pages");
+    if (reader.pages_left_out() > 0)
+        std::printf("  passed over  %zu reduced copies or masks\n", reader.pages_left_out());
+    for (size_t i = 0; i < pages.size(); ++i) {
+        if (pages.size() > 1) std::printf("page %zu\n", i + 1);
+        print_page(pages[i]);
+    }
+}
+
+}  // namespace
+
+int run_info(const Words &words) {
+    std::string path;
+    bool json = false;
+    Arguments arguments(
+        "info",
+        "Tells what a TIFF file holds: its pages, their size, samples and colours, how they are "
+        "stored, and how many samples are not zero.");
+    arguments.positional("IN.tif", "The file: TIFF or BigTIFF.", path);
+    arguments.flag("--json", "Print a JSON object on standard output.", json);
+    ProgressMode mode = ProgressMode::kAuto;
+    arguments.choice("--progress", {"auto", "always", "never"},
+                     "Show progress on standard error. auto, the default: if that is a terminal.", mode);
+    arguments.epilogue(exit_codes());
+    if (!arguments.parse(words)) {
+        std::fputs(arguments.help().c_str(), stdout);
+        return kSuccess;
+    }
+    Progress progress(mode, false);
+    progress.phase("reading");
+    TiffReader reader(path);
+    std::vector<Page> pages;
+    for (size_t i = 0; i < reader.pages().size(); ++i) pages.push_back(examine(reader, i, progress));
+    progress.clear();
+    json ? print_json(path, reader, pages) : print_text(path, reader, pages);
+    return kSuccess;
+}
+
+}  // namespace tool

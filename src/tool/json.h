@@ -1,0 +1,118 @@
+// Writes one JSON value, piece by piece, into a string.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace tool {
+
+class Json {
+  public:
+    Json &object() { return open('{'); }
+    Json &array() { return open('['); }
+    Json &end_object() { return close('}'); }
+    Json &end_array() { return close(']'); }
+
+    Json &key(std::string_view name) {
+        comma();
+        quote(name);
+        text_ += ": ";
+        fresh_ = true;
+        return *this;
+    }
+
+    Json &value(std::string_view text) {
+        comma();
+        quote(text);
+        return *this;
+    }
+    Json &value(const char *text) { return value(std::string_view(text)); }
+    Json &value(bool truth) { return raw(truth ? "true" : "false"); }
+    Json &value(std::integral auto number) { return raw(std::to_string(number)); }
+    /// The shortest digits that read back as the same number; null for what JSON cannot say.
+    Json &value(double number) {
+        if (!std::isfinite(number)) return null();
+        char digits[32];
+        return raw({digits, std::to_chars(digits, digits + sizeof digits, number).ptr});
+    }
+    Json &null() { return raw("null"); }
+
+    template <class Value>
+    Json &member(std::string_view name, const Value &what) {
+        return key(name).value(what);
+    }
+
+    const std::string &text() const { return text_; }
+
+  private:
+    void comma() {
+        if (!fresh_) text_ += ", ";
+        fresh_ = false;
+    }
+    Json &raw(std::string_view text) {
+        comma();
+        text_ += text;
+        return *this;
+    }
+    Json &open(char bracket) {
+        comma();
+        text_ += bracket;
+        fresh_ = true;
+        return *this;
+    }
+    Json &close(char bracket) {
+        text_ += bracket;
+        fresh_ = false;
+        return *this;
+    }
+
+    /// The length of the UTF-8 character that `text` starts with, or 0.
+    static size_t character(std::string_view text) {
+        const auto byte = [text](size_t i) {
+            return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+        };
+        const unsigned lead = byte(0), next = byte(1);
+        size_t length = lead < 0x80   ? 1
+                        : lead < 0xC2 ? 0
+                        : lead < 0xE0 ? 2
+                        : lead < 0xF0 ? 3
+                        : lead < 0xF5 ? 4
+                                      : 0;
+        for (size_t i = 1; i < length; ++i)
+            if ((byte(i) & 0xC0) != 0x80) return 0;
+        const bool overlong = (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90);
+        const bool no_character = (lead == 0xED && next > 0x9F) || (lead == 0xF4 && next > 0x8F);
+        return overlong || no_character ? 0 : length;
+    }
+
+    /// File names may hold any bytes, JSON only UTF-8: what is not becomes the replacement character.
+    void quote(std::string_view text) {
+        text_ += '"';
+        while (!text.empty()) {
+            const size_t length = character(text);
+            const unsigned char first = static_cast<unsigned char>(text[0]);
+            if (length == 0) {
+                text_ += "\xEF\xBF\xBD";
+            } else if (first < 0x20 || first == 0x7F) {
+                char escape[8];
+                std::snprintf(escape, sizeof escape, "\\u%04x", first);
+                text_ += escape;
+            } else {
+                if (first == '"' || first == '\\') text_ += '\\';
+                text_ += text.substr(0, length);
+            }
+            text.remove_prefix(length ? length : 1);
+        }
+        text_ += '"';
+    }
+
+    std::string text_;
+    bool fresh_ = true;
+};
+
+}  // namespace tool

@@ -1,0 +1,100 @@
+// Draws distances and indices.
+#include "picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "colour.h"
+#include "failure.h"
+#include "png.h"
+
+namespace tool {
+namespace {
+
+bool ends_with(const std::string &path, const std::string &ending) {
+    if (path.size() <= ending.size()) return false;
+    return std::equal(
+        ending.begin(), ending.end(), path.end() - static_cast<std::ptrdiff_t>(ending.size()),
+        [](char one, char other) { return one == std::tolower(static_cast<unsigned char>(other)); });
+}
+
+/// Where a distance stands between 0 and the extreme on its side, which are both drawn in full colour: inside
+/// a set distances are often so much smaller that one scale for both would show nothing of them.
+struct Scale {
+    bool squared;
+    double minimum, maximum;
+
+    double linear(double value) const {
+        return squared ? std::copysign(std::sqrt(std::abs(value)), value) : value;
+    }
+    template <class Distance>
+    Rgb colour(Distance distance) const {
+        if (!is_finite(distance)) return kNothing;
+        const double value = linear(static_cast<double>(distance));
+        const double t = value < 0 ? value / -minimum : value > 0 ? value / maximum : 0;
+        if (minimum < 0) return diverging(t);
+        return value == 0 ? kSite : sequential(t);
+    }
+};
+
+template <class Colour>
+RowSource rows_of(std::int64_t width, Colour colour) {
+    return [width, colour](std::int64_t y, std::uint8_t *row) {
+        for (std::int64_t x = 0; x < width; ++x) {
+            const Rgb rgb = colour(x, y);
+            std::copy(rgb.begin(), rgb.end(), row + 3 * x);
+        }
+    };
+}
+
+}  // namespace
+
+void check_picture_name(const std::string &option, const std::string &path) {
+    if (ends_with(path, ".tif") || ends_with(path, ".tiff")) return;
+    if (!ends_with(path, ".png")) usage(option + " is " + quoted(path) + ", but must end in .png or .tif");
+    if (!has_png()) usage(option + " is " + quoted(path) + ", but this build has no libpng: use .tif");
+}
+
+Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
+                            std::int64_t z) {
+    Scale scale = {squared, 0, 0};
+    scale.minimum = scale.linear(statistics.minimum);
+    scale.maximum = scale.linear(statistics.maximum);
+    return with_type(distance.type(), [&](auto zero) {
+        using Distance = decltype(zero);
+        const auto colour = [&distance, scale, z](std::int64_t x, std::int64_t y) {
+            return scale.colour(distance.row_of<Distance>(y, z)[x]);
+        };
+        return Picture{distance.shape().width, distance.shape().height,
+                       rows_of(distance.shape().width, colour)};
+    });
+}
+
+Picture picture_of_indices(const Raster &indices, std::int64_t z) {
+    const Shape shape = indices.shape();
+    return with_type(indices.type(), [&](auto zero) {
+        using Index = decltype(zero);
+        const auto colour = [&indices, shape, z](std::int64_t x, std::int64_t y) {
+            const auto index = static_cast<std::int64_t>(indices.row_of<Index>(y, z)[x]);
+            if (index < 0) return kNothing;
+            const bool itself = index == x + shape.width * (y + shape.height * z);
+            return itself ? kDark : distinct(static_cast<std::uint64_t>(index));
+        };
+        return Picture{shape.width, shape.height, rows_of(shape.width, colour)};
+    });
+}
+
+void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress) {
+    progress.phase("drawing");
+    const auto report = [&progress](double done) { progress.update(done); };
+    if (ends_with(file.path(), ".png")) return write_png(picture, file, report);
+    OutputSettings settings;
+    settings.compression = Compression::kDeflate;
+    const TiffImage image = {picture.width,           picture.height, 8,           3,
+                             SampleFormat::kUnsigned, tags,           picture.rows};
+    TiffWriter writer(file, settings, image, 1);
+    writer.write(image, report);
+    writer.finish();
+}
+
+}  // namespace tool

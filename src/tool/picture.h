@@ -1,0 +1,32 @@
+// Pictures of results, for people: drawn row by row, so that they need no memory of their own.
+#pragma once
+
+#include <string>
+
+#include "file.h"
+#include "progress.h"
+#include "raster.h"
+#include "results.h"
+#include "tiff.h"
+
+namespace tool {
+
+/// Red, green and blue bytes.
+struct Picture {
+    std::int64_t width, height;
+    RowSource rows;
+};
+
+/// Fails with a usage error unless the name says which kind of picture it is to be.
+void check_picture_name(const std::string &option, const std::string &path);
+
+/// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
+Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
+                            std::int64_t z);
+/// Slice z of indices or labels.
+Picture picture_of_indices(const Raster &indices, std::int64_t z);
+
+/// PNG or TIFF, as the name says; the file still waits for its name.
+void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress);
+
+}  // namespace tool

@@ -1,0 +1,52 @@
+// Tells the user how far the work is, and the work when the user wants it stopped.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "settings.h"
+
+namespace tool {
+
+/// One line on standard error, rewritten as the work goes on and cleared when the object goes.
+class Progress {
+  public:
+    Progress(ProgressMode mode, bool quiet);
+    ~Progress();
+    Progress(const Progress &) = delete;
+    Progress &operator=(const Progress &) = delete;
+
+    /// Starts a phase, such as "reading".
+    void phase(const char *name);
+    /// Shows that this part of the phase, from 0 to 1, is done.  Throws Interrupted if the user has had
+    /// enough.
+    void update(double done);
+    /// The same, but returns whether to stop; for callbacks that must not throw.
+    bool stopped(double done);
+    /// Takes the line away, so that something else can be printed.
+    void clear();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    bool shown_;
+    bool drawn_ = false;
+    const char *phase_ = "";
+    Clock::time_point next_ = Clock::now();
+};
+
+/// Seconds since it was made or last asked.
+class Stopwatch {
+  public:
+    double lap() {
+        const auto now = std::chrono::steady_clock::now();
+        const double seconds = std::chrono::duration<double>(now - start_).count();
+        start_ = now;
+        return seconds;
+    }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace tool

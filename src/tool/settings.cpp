@@ -1,0 +1,85 @@
+// The options that verbs share, in the words of --help.
+#include "settings.h"
+
+#include <charconv>
+
+#include "failure.h"
+
+namespace tool {
+namespace {
+
+int parse_device(const std::string &word) {
+    if (word == "auto") return APSIS_BEST;
+    if (word == "cpu") return APSIS_CPU;
+    int device = -1;
+    const char *end = word.data() + word.size();
+    const auto result = std::from_chars(word.data(), end, device);
+    if (result.ec != std::errc() || result.ptr != end || device < 0)
+        usage("--device is " + quoted(word) + ", but must be auto, cpu or the number of a CUDA device");
+    return device;
+}
+
+}  // namespace
+
+void InputSettings::add_to(Arguments &arguments) {
+    arguments.choice(
+        "--sites", {"nonzero", "zero", "black", "white"},
+        "Which pixels are the set. nonzero, the default: those whose stored sample is not 0, "
+        "whatever colour the photometric tag gives them; zero: the others. black and white pick "
+        "by colour: in a MinIsWhite file (most scans and faxes) a non-zero sample is black, in a "
+        "MinIsBlack file white. 'apsis info' tells which a file is.",
+        sites);
+    arguments.integer("--threshold", "N",
+                      "A sample of at least N counts as non-zero, and any other as zero. Default: all but 0.",
+                      std::numeric_limits<std::int64_t>::min(), threshold);
+    arguments.flag("--volume",
+                   "The pages of the file are the slices of one 3-D image. Default: every page is a 2-D "
+                   "image of its own.",
+                   volume);
+}
+
+void OutputSettings::add_to(Arguments &arguments) {
+    arguments.flag("--tiled", "Write TIFF in tiles of 256 x 256 pixels. Default: in strips.", tiled);
+    arguments.choice(
+        "--compress", {"none", "deflate"},
+        "Compression of the TIFF files written. deflate comes with the predictor for their type. "
+        "Default: none.",
+        compression);
+    arguments.flag("--bigtiff", "Write BigTIFF. Default: only when a file might exceed 4 GB.", bigtiff);
+    arguments.flag("--overwrite", "Replace output files that exist. Default: refuse.", overwrite);
+}
+
+void RunSettings::add_to(Arguments &arguments) {
+    arguments.custom("--device", "auto|cpu|N",
+                     "Where to compute: the first usable CUDA device, otherwise the CPU (auto, the default); "
+                     "the CPU; or CUDA device N. 'apsis devices' lists them. The results are the same bytes.",
+                     [this](const std::string &word) { device = parse_device(word); });
+    arguments.integer("--threads", "N", "Use at most N threads on the CPU. Default 0: one per core.", 0,
+                      threads);
+    arguments.flag("--json", "Print a JSON object about the run on standard output, instead of the summary.",
+                   json);
+    arguments.choice("--progress", {"auto", "always", "never"},
+                     "Show progress on standard error. auto, the default: if that is a terminal.", progress);
+    arguments.flag("--quiet", "Print no summary and no progress, only errors, warnings and --json.", quiet,
+                   'q');
+}
+
+std::string exit_codes() {
+    return "Exit codes:\n"
+           "  0    success\n"
+           "  1    a file could not be read or written, or is not what apsis takes\n"
+           "  2    the command line is wrong\n"
+           "  11   the library refused an argument          (APSIS_ERROR_ARGUMENT)\n"
+           "  12   not in this version or build             (APSIS_ERROR_UNSUPPORTED)\n"
+           "  13   no such device, or no driver for it      (APSIS_ERROR_NO_DEVICE)\n"
+           "  14   host or device memory ran out            (APSIS_ERROR_MEMORY)\n"
+           "  15   the workspace is too small               (APSIS_ERROR_WORKSPACE)\n"
+           "  16   a result might not fit the output type   (APSIS_ERROR_RANGE)\n"
+           "  17   cancelled                                (APSIS_ERROR_CANCELLED)\n"
+           "  18   the device failed                        (APSIS_ERROR_DEVICE)\n"
+           "  19   a bug in apsis; please report it         (APSIS_ERROR_INTERNAL)\n"
+           "  129, 130, 143   interrupted by SIGHUP, SIGINT or SIGTERM, as a shell shows it\n"
+           "After any but 0 there is no new file under an output's name.\n";
+}
+
+}  // namespace tool

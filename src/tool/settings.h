@@ -1,0 +1,52 @@
+// The options that verbs share: how an input is read, how outputs are written, where and how loudly it runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "arguments.h"
+#include "apsis.h"
+
+namespace tool {
+
+enum class Sites { kNonzero, kZero, kBlack, kWhite };
+
+/// Which pixels of which pages.
+struct InputSettings {
+    Sites sites = Sites::kNonzero;
+    std::optional<std::int64_t> threshold;
+    bool volume = false;
+
+    void add_to(Arguments &arguments);
+};
+
+enum class Compression { kNone, kDeflate };
+
+/// How TIFF files are laid out, and whether they may replace others.
+struct OutputSettings {
+    bool tiled = false;
+    Compression compression = Compression::kNone;
+    bool bigtiff = false;
+    bool overwrite = false;
+
+    void add_to(Arguments &arguments);
+};
+
+enum class ProgressMode { kAuto, kAlways, kNever };
+
+/// Where the work runs, and what is said about it.
+struct RunSettings {
+    int device = APSIS_BEST;
+    std::optional<std::int64_t> threads;
+    bool json = false;
+    ProgressMode progress = ProgressMode::kAuto;
+    bool quiet = false;
+
+    void add_to(Arguments &arguments);
+};
+
+/// The paragraph of --help that lists the exit codes.
+std::string exit_codes();
+
+}  // namespace tool

@@ -1,0 +1,114 @@
+// TIFF files in and out.  tiff_read.cpp and tiff_write.cpp are the only files that know libtiff.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "file.h"
+#include "settings.h"
+
+namespace tool {
+
+enum class SampleFormat { kUnsigned, kSigned, kFloat, kOther };
+
+/// What a file says of where its picture belongs, kept from input to output.
+struct TiffTags {
+    float x_resolution = 0, y_resolution = 0;  // 0: not said
+    std::uint16_t unit = 2;                    // 1: none, 2: inch, 3: centimetre
+    std::uint16_t orientation = 1;
+};
+
+/// One page, as its tags describe it.
+struct TiffPage {
+    std::uint64_t offset;  // of its directory
+    std::int64_t width, height;
+    int bits, samples;
+    SampleFormat format;
+    std::optional<int> photometric;
+    int compression;
+    std::string compression_name;
+    bool tiled;
+    std::int64_t block_width, block_height;  // of a tile or strip
+    bool lowest_bit_first;
+    TiffTags tags;
+};
+
+/// Part of a row, as stored: `count` samples from column x on, sub-byte samples packed highest bits first.
+using SampleSink =
+    std::function<void(std::int64_t x, std::int64_t y, std::int64_t count, const std::uint8_t *samples)>;
+/// Told how much is done, from 0 to 1; may throw.
+using Report = std::function<void(double done)>;
+
+class TiffReader {
+  public:
+    /// Reads the tags of every page.
+    explicit TiffReader(const std::string &path);
+    ~TiffReader();
+    TiffReader(const TiffReader &) = delete;
+    TiffReader &operator=(const TiffReader &) = delete;
+
+    /// The full images; reduced copies and masks of others are left out.
+    const std::vector<TiffPage> &pages() const { return pages_; }
+    size_t pages_left_out() const { return left_out_; }
+    bool bigtiff() const;
+    bool big_endian() const;
+
+    /// Hands out the samples of a page that has one sample a pixel.  Throws if any cannot be had.
+    void read(size_t page, const SampleSink &sink, const Report &report);
+
+    /// What was odd about the pixels that were read, if anything.
+    std::string warning() const;
+
+  private:
+    struct Handle;
+    void list_pages();
+    void read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes);
+
+    std::string path_;
+    std::unique_ptr<Handle> handle_;
+    std::vector<TiffPage> pages_;
+    size_t left_out_ = 0;
+};
+
+/// Fills in one packed row.
+using RowSource = std::function<void(std::int64_t y, std::uint8_t *row)>;
+
+/// A page to write.
+struct TiffImage {
+    std::int64_t width, height;
+    int bits;
+    int samples;  // 1: grey, 3: red, green, blue
+    SampleFormat format;
+    TiffTags tags;
+    RowSource rows;
+};
+
+class TiffWriter {
+  public:
+    /// For that many pages, all like this one.
+    TiffWriter(OutputFile &file, const OutputSettings &settings, const TiffImage &image, std::int64_t pages);
+    ~TiffWriter();
+    TiffWriter(const TiffWriter &) = delete;
+    TiffWriter &operator=(const TiffWriter &) = delete;
+
+    void write(const TiffImage &image, const Report &report);
+    /// Everything is in the system's hands, or it throws.
+    void finish();
+
+  private:
+    struct Handle;
+    void set_tags(const TiffImage &image);
+    void write_strips(const TiffImage &image, const Report &report);
+    void write_tiles(const TiffImage &image, const Report &report);
+
+    OutputFile &file_;
+    OutputSettings settings_;
+    std::int64_t pages_, page_ = 0;
+    std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace tool

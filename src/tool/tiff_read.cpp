@@ -1,0 +1,200 @@
+// Reads TIFF: tags of every page, then samples, a strip or a tile at a time.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "apsis.h"
+#include "tiff.h"
+#include "tiff_handle.h"
+
+#include <unistd.h>
+
+namespace tool {
+namespace {
+
+/// No tag array or compressed strip of an honest file is larger than this, or than a few times the file.
+constexpr std::int64_t kLargestAllocation = std::int64_t{1} << 28;
+
+SampleFormat format_of(TIFF *tiff) {
+    std::uint16_t format = SAMPLEFORMAT_UINT;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
+    switch (format) {
+        case SAMPLEFORMAT_UINT:
+        case SAMPLEFORMAT_VOID:
+            return SampleFormat::kUnsigned;
+        case SAMPLEFORMAT_INT:
+            return SampleFormat::kSigned;
+        case SAMPLEFORMAT_IEEEFP:
+            return SampleFormat::kFloat;
+        default:
+            return SampleFormat::kOther;
+    }
+}
+
+std::uint16_t short_tag(TIFF *tiff, std::uint32_t tag, std::uint16_t otherwise) {
+    std::uint16_t value = 0;
+    return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : otherwise;
+}
+
+TiffTags tags_of(TIFF *tiff) {
+    TiffTags tags;
+    if (!TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &tags.x_resolution) ||
+        !TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &tags.y_resolution) || !(tags.x_resolution > 0) ||
+        !(tags.y_resolution > 0))
+        tags.x_resolution = tags.y_resolution = 0;
+    tags.unit = short_tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    tags.orientation = short_tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    return tags;
+}
+
+TiffPage page_of(TIFF *tiff) {
+    TiffPage page = {};
+    std::uint32_t width = 0, height = 0, block_width = 0, block_height = 0;
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+    page.offset = TIFFCurrentDirOffset(tiff);
+    page.width = width;
+    page.height = height;
+    page.bits = short_tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    page.samples = short_tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    page.format = format_of(tiff);
+    std::uint16_t photometric = 0;
+    if (TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric)) page.photometric = photometric;
+    page.compression = short_tag(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    const TIFFCodec *codec = TIFFFindCODEC(static_cast<std::uint16_t>(page.compression));
+    page.compression_name = codec ? codec->name : "number " + std::to_string(page.compression);
+    page.tiled = TIFFIsTiled(tiff) != 0;
+    if (page.tiled) {
+        TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &block_width);
+        TIFFGetField(tiff, TIFFTAG_TILELENGTH, &block_height);
+    } else {
+        TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &block_height);
+        block_width = width;
+        block_height = std::min(block_height, height);
+    }
+    page.block_width = block_width;
+    page.block_height = block_height;
+    page.lowest_bit_first = short_tag(tiff, TIFFTAG_FILLORDER, FILLORDER_MSB2LSB) == FILLORDER_LSB2MSB;
+    page.tags = tags_of(tiff);
+    return page;
+}
+
+/// Whether a page is a reduced copy or a transparency mask of another.
+bool secondary(TIFF *tiff) {
+    std::uint32_t type = 0;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &type);
+    return (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
+}
+
+}  // namespace
+
+struct TiffReader::Handle {
+    TIFF *tiff = nullptr;
+    TiffMessages messages;
+
+    ~Handle() {
+        if (tiff) TIFFClose(tiff);
+    }
+};
+
+TiffReader::TiffReader(const std::string &path) : path_(path), handle_(new Handle) {
+    const int descriptor = open_input(path);
+    const std::int64_t size = lseek(descriptor, 0, SEEK_END);
+    lseek(descriptor, 0, SEEK_SET);
+    // Without memory mapping (m): a file that shrinks meanwhile must be an error, not a crash.
+    handle_->tiff =
+        open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size), handle_->messages);
+    if (!handle_->tiff) {
+        close(descriptor);
+        fail("cannot read " + quoted(path) + ": " +
+             (size == 0                         ? "it is empty"
+              : handle_->messages.error.empty() ? "no memory"
+                                                : handle_->messages.error));
+    }
+    list_pages();
+    handle_->messages.forget();  // warnings about tags that it does not know, which nobody misses
+}
+
+TiffReader::~TiffReader() = default;
+
+void TiffReader::list_pages() {
+    TIFF *tiff = handle_->tiff;
+    for (bool first = true;; first = false) {
+        if (first || !secondary(tiff))
+            pages_.push_back(page_of(tiff));
+        else
+            ++left_out_;
+        if (pending_signal()) throw Interrupted{pending_signal()};
+        if (TIFFLastDirectory(tiff)) return;
+        if (!TIFFReadDirectory(tiff))
+            fail(
+                "cannot read " + quoted(path_) + " beyond page " + std::to_string(pages_.size()) + ": " +
+                (handle_->messages.error.empty() ? "its list of pages is damaged" : handle_->messages.error));
+    }
+}
+
+bool TiffReader::bigtiff() const { return TIFFIsBigTIFF(handle_->tiff) != 0; }
+
+bool TiffReader::big_endian() const { return TIFFIsBigEndian(handle_->tiff) != 0; }
+
+std::string TiffReader::warning() const {
+    const TiffMessages &messages = handle_->messages;
+    if (messages.warnings == 0) return "";
+    return messages.warning +
+           (messages.warnings > 1 ? " (and " + std::to_string(messages.warnings - 1) + " more)" : "");
+}
+
+void TiffReader::read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes) {
+    TIFF *tiff = handle_->tiff;
+    // A sparse file leaves out blocks of zeroes.
+    if (TIFFGetStrileOffset(tiff, index) == 0 && TIFFGetStrileByteCount(tiff, index) == 0) {
+        std::memset(buffer, 0, static_cast<size_t>(bytes));
+        return;
+    }
+    const bool tiled = TIFFIsTiled(tiff) != 0;
+    const tmsize_t got = tiled ? TIFFReadEncodedTile(tiff, index, buffer, bytes)
+                               : TIFFReadEncodedStrip(tiff, index, buffer, bytes);
+    // Some decoders report damage and carry on: what they made up is not what the file says.
+    if (got == bytes && handle_->messages.error.empty()) return;
+    fail("cannot read " + quoted(path_) + ": " + (tiled ? "tile " : "strip ") + std::to_string(index) + ": " +
+         (handle_->messages.error.empty() ? "it is too short" : handle_->messages.error));
+}
+
+void TiffReader::read(size_t number, const SampleSink &sink, const Report &report) {
+    TIFF *tiff = handle_->tiff;
+    const TiffPage &page = pages_[number];
+    if (TIFFCurrentDirOffset(tiff) != page.offset && !TIFFSetSubDirectory(tiff, page.offset))
+        fail("cannot read page " + std::to_string(number + 1) + " of " + quoted(path_) + ": " +
+             handle_->messages.error);
+    handle_->messages.forget();
+    if (!TIFFIsCODECConfigured(static_cast<std::uint16_t>(page.compression)))
+        fail("cannot read " + quoted(path_) + ": this libtiff does not have its compression, " +
+             page.compression_name);
+    if (page.block_width < 1 || page.block_height < 1 || (page.tiled && page.block_width % 8 != 0))
+        fail("cannot read " + quoted(path_) + ": its tiles or strips are " +
+             std::to_string(page.block_width) + " x " + std::to_string(page.block_height) +
+             " pixels, which TIFF does not allow");
+
+    const std::int64_t row_bytes = (page.block_width * page.bits + 7) / 8;
+    const std::unique_ptr<std::uint8_t[], void (*)(void *)> buffer(
+        static_cast<std::uint8_t *>(
+            std::calloc(static_cast<size_t>(page.block_height), static_cast<size_t>(row_bytes))),
+        std::free);
+    if (!buffer)
+        throw Failure{kStatus + APSIS_ERROR_MEMORY,
+                      "no memory for a tile or strip of " + std::to_string(page.block_width) + " x " +
+                          std::to_string(page.block_height) + " pixels of " + quoted(path_)};
+
+    std::uint32_t index = 0;
+    for (std::int64_t y = 0; y < page.height; y += page.block_height)
+        for (std::int64_t x = 0; x < page.width; x += page.block_width, ++index) {
+            const std::int64_t rows = std::min(page.block_height, page.height - y);
+            // A tile is whole even at the border of the page; a strip is not.
+            read_tile_or_strip(index, buffer.get(), row_bytes * (page.tiled ? page.block_height : rows));
+            for (std::int64_t row = 0; row < rows; ++row)
+                sink(x, y + row, std::min(page.block_width, page.width - x), buffer.get() + row * row_bytes);
+            report(static_cast<double>(y + rows) / static_cast<double>(page.height));
+        }
+}
+
+}  // namespace tool

@@ -1,0 +1,16 @@
+// The verbs of the command: one file each.  Each takes the words after its name, and returns an exit code or
+// throws a Failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tool {
+
+using Words = std::vector<std::string>;
+
+int run_distance(const Words &words);
+int run_info(const Words &words);
+int run_devices(const Words &words);
+
+}  // namespace tool
