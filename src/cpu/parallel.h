@@ -34,9 +34,9 @@ void parallel_for(tbb::task_arena &arena, int64_t count, const Progress &progres
             done.load(std::memory_order_acquire);
             for (int64_t i = range.begin(); i < range.end(); ++i) {
                 body(i);
-                const int64_t now = ++done;
                 if (progress && std::this_thread::get_id() == caller)
-                    progress(from + (to - from) * static_cast<double>(now) / static_cast<double>(count));
+                    progress(from + (to - from) * static_cast<double>(done + 1) / static_cast<double>(count));
+                ++done;
             }
         }, tbb::auto_partitioner(), group);
     });
