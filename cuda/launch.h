@@ -32,14 +32,29 @@ inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / 
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
 /// the caller's own code is not taken for ours.
 template <class... Parameters, class... Arguments>
-void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads,
-            cudaStream_t stream, const Arguments &...arguments) {
+void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                   cudaStream_t stream, const Arguments &...arguments) {
     if (blocks == 0) return;
     cudaLaunchConfig_t shape = {};
     shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));
     shape.blockDim = threads;
+    shape.dynamicSmemBytes = shared_bytes;
     shape.stream = stream;
     check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, cudaStream_t stream,
+            const Arguments &...arguments) {
+    launch_shared(name, kernel, blocks, threads, 0, stream, arguments...);
+}
+
+/// Launches a kernel with more shared memory than every kernel may have unasked.
+template <class... Parameters, class... Arguments>
+void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                  cudaStream_t stream, const Arguments &...arguments) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)), name);
+    launch_shared(name, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
 }  // namespace apsis
