@@ -27,6 +27,18 @@ inline void check(cudaError_t error, const char *what) {
                 what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
+#if defined(__CUDACC__)
+/// The least of the values of a warp's lanes.
+__device__ inline uint32_t least_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+#endif
+}
+#endif
+
 inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
