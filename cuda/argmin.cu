@@ -19,6 +19,8 @@ namespace {
 
 constexpr int THREADS = 512;      // three such blocks, of rows up to 16384, fill a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
+constexpr int AHEAD = 4;         // columns whose words a thread has on the way at once
+constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every row; rows are shorter
 constexpr int GROUP = 32;         // columns that share a least cost: one turn of a warp
 constexpr int64_t WIDEST_ROW = 49152;  // of which shared memory holds the costs
 constexpr int PATCH_TILES = PATCH / TILE;
@@ -57,17 +59,27 @@ __device__ void load_row(const Row &row, const Columns &columns, int64_t image, 
     const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
     const int32_t start = static_cast<int32_t>(strip * STRIP), at = static_cast<int32_t>(y);
     const int32_t end = (row.length + GROUP - 1) / GROUP * GROUP;
-    for (int32_t x = threadIdx.x; x < end; x += THREADS) {
-        uint32_t cost = none;
-        if (x < row.length) {
-            const int32_t site = nearest_in_column(columns.words[first + x], columns.before[first + x],
-                                                   columns.after[first + x], start, at);
-            const int32_t d = site - at;
-            if (site != NO_SITE_BEFORE) cost = static_cast<uint32_t>(d * d);
+    for (int32_t turn = threadIdx.x; turn < end; turn += AHEAD * THREADS) {
+        uint32_t word[AHEAD];
+        int32_t before[AHEAD], after[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const int64_t from = first + min(turn + k * THREADS, row.length - 1);
+            word[k] = columns.words[from];
+            before[k] = columns.before[from];
+            after[k] = columns.after[from];
         }
-        row.cost[Row::place(x)] = cost;
-        const uint32_t least = least_of_warp(cost);
-        if (threadIdx.x % WARP == 0) row.least[x / GROUP] = least;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const int32_t x = turn + k * THREADS;
+            if (x >= end) break;  // whole warps leave: both are multiples of 32
+            const int32_t d = nearest_in_column(word[k], before[k], after[k], start, at) - at;
+            const bool has_site = d > -NO_SITE_OFFSET && x < row.length;
+            const uint32_t cost = has_site ? static_cast<uint32_t>(d * d) : none;
+            row.cost[Row::place(x)] = cost;
+            const uint32_t least = least_of_warp(cost);
+            if (threadIdx.x % WARP == 0) row.least[x / GROUP] = least;
+        }
     }
 }
 
