@@ -211,6 +211,13 @@ struct Tile {
 #pragma unroll
         for (int k = 0; k < TILE; ++k, here += slope) cost[k] = min(cost[k], here);
     }
+    /// Of the pixels' least costs the largest: a candidate whose column alone costs more is no use.
+    __device__ uint32_t worst() const {
+        uint32_t most = 0;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) most = max(most, result(k));
+        return most;
+    }
     __device__ uint32_t result(int k) const { return cost[k] - BIAS + k * k; }
 };
 
@@ -233,7 +240,7 @@ __device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, 
 }
 
 __device__ float root_of(uint32_t cost) {
-    return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : static_cast<float>(sqrt(static_cast<double>(cost)));
+    return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : large_root(cost);
 }
 
 template <bool NEAREST>
@@ -272,17 +279,25 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
         const bool wanted = t < row.tiles && marks[t / PATCH_TILES];
         const int32_t low = wanted ? row.best[t] : 0, high = wanted ? row.best[t + 1] : 0, x = t * TILE;
         Tile tile;
-        if (wanted && high - low < ALONE)
-            for (int32_t c = low; c <= high; ++c) tile.take(row, c, x);
+        if (wanted) {
+            tile.take(row, low, x);
+            if (high > low) tile.take(row, high, x);
+        }
+        const uint32_t bound = tile.worst();
+        if (high - low < ALONE)
+            for (int32_t c = low + 1; c < high; ++c)
+                if (row.cost[Row::place(c)] <= bound) tile.take(row, c, x);
         for (uint32_t mask = __ballot_sync(ALL_LANES, high - low >= ALONE); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
             const int32_t from = __shfl_sync(ALL_LANES, low, owner), to = __shfl_sync(ALL_LANES, high, owner);
+            const uint32_t most = __shfl_sync(ALL_LANES, bound, owner);
             Tile share;
-            for (int32_t c = from + lane; c <= to; c += WARP) share.take(row, c, (turn + owner) * TILE);
+            for (int32_t c = from + 1 + lane; c < to; c += WARP)
+                if (row.cost[Row::place(c)] <= most) share.take(row, c, (turn + owner) * TILE);
 #pragma unroll
             for (int k = 0; k < TILE; ++k) {
                 const uint32_t least = least_of_warp(share.cost[k]);
-                if (lane == owner) tile.cost[k] = least;
+                if (lane == owner) tile.cost[k] = min(tile.cost[k], least);
             }
         }
         if (wanted) write_tile<NEAREST>(rows, row, tile, floats, image, y, x, low, high);
