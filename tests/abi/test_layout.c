@@ -1,0 +1,60 @@
+/* The layout of every structure and the value of every enumerator: bindings copy them, so they never change. */
+#include "apsis_test.h"
+
+#define FIELD(type, field, offset, bytes)                       \
+    assert_int_equal(offsetof(type, field), offset);            \
+    assert_int_equal(sizeof(((type *)0)->field), bytes)
+
+static void images(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(apsis_image), 72);
+    FIELD(apsis_image, data, 0, 8);
+    FIELD(apsis_image, type, 8, 4);
+    FIELD(apsis_image, ndim, 12, 4);
+    FIELD(apsis_image, size, 16, 24);
+    FIELD(apsis_image, stride, 40, 24);
+    FIELD(apsis_image, memory, 64, 4);
+    FIELD(apsis_image, reserved, 68, 4);
+}
+
+static void options(void **state) {
+    (void)state;
+    const apsis_options o = APSIS_OPTIONS_INIT;
+    assert_int_equal(sizeof(apsis_options), 48);
+    assert_int_equal(o.struct_size, 48);
+    FIELD(apsis_options, struct_size, 0, 4);
+    FIELD(apsis_options, flags, 4, 4);
+    FIELD(apsis_options, spacing, 8, 24);
+    FIELD(apsis_options, max_distance, 32, 8);
+    FIELD(apsis_options, metric, 40, 4);
+    FIELD(apsis_options, method, 44, 4);
+}
+
+static void values(void **state) {
+    (void)state;
+    static const int in_order[] = {
+        APSIS_OK, APSIS_ERROR_ARGUMENT, APSIS_ERROR_UNSUPPORTED, APSIS_ERROR_NO_DEVICE, APSIS_ERROR_MEMORY,
+        APSIS_ERROR_WORKSPACE, APSIS_ERROR_RANGE, APSIS_ERROR_CANCELLED, APSIS_ERROR_DEVICE, APSIS_ERROR_INTERNAL};
+    for (int i = 0; i < COUNT(in_order); ++i) assert_int_equal(in_order[i], i);
+    static const int types[] = {APSIS_BIT, APSIS_U8, APSIS_I32, APSIS_I64, APSIS_F32, APSIS_F64};
+    for (int i = 0; i < COUNT(types); ++i) assert_int_equal(types[i], i + 1);
+    assert_int_equal(APSIS_HOST, 0);
+    assert_int_equal(APSIS_DEVICE, 1);
+    assert_int_equal(APSIS_EUCLIDEAN, 0);
+    assert_int_equal(APSIS_CITY_BLOCK, 1);
+    assert_int_equal(APSIS_CHESSBOARD, 2);
+    assert_int_equal(APSIS_AUTO, 0);
+    assert_int_equal(APSIS_COMPLEMENT, 1);
+    assert_int_equal(APSIS_SIGNED, 2);
+    assert_int_equal(APSIS_SLICES, 8);
+    assert_int_equal(APSIS_CPU, -1);
+    assert_int_equal(APSIS_BEST, -2);
+    assert_int_equal(APSIS_DISTANCE, 0);
+    assert_int_equal(sizeof(apsis_status), 4);
+    assert_int_equal(sizeof(apsis_transform), 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(values)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

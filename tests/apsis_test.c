@@ -1,0 +1,177 @@
+#include "apsis_test.h"
+
+enum { SKIPPED = 77 }; /* CTest's SKIP_RETURN_CODE */
+
+/* ---- Places ---- */
+
+typedef struct running {
+    const test_case *test;
+    bench bench;
+    char name[160];
+} running;
+
+static int set_up(void **state) {
+    bench *b = &((running *)*state)->bench;
+    if (apsis_create(APSIS_VERSION, b->device, &b->ctx) == APSIS_OK) return 0;
+    print_error("apsis_create: %s\n", apsis_message(NULL));
+    return -1;
+}
+
+static int tear_down(void **state) {
+    apsis_destroy(((running *)*state)->bench.ctx);
+    return 0;
+}
+
+static void run_one(void **state) {
+    running *r = *state;
+    r->test->run(&r->bench);
+}
+
+static int place(running *out, const test_case *cases, int count, bench where, const char *label) {
+    int made = 0;
+    for (int i = 0; i < count; ++i) {
+        if (!(cases[i].places & where.place)) continue;
+        out[made].test = &cases[i];
+        out[made].bench = where;
+        snprintf(out[made++].name, sizeof out->name, "%s [%s]", cases[i].name, label);
+    }
+    return made;
+}
+
+int run_cases(const char *group, const test_case *cases, int count, int argc, char **argv) {
+    const bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
+    const bool device = argc < 2 || strcmp(argv[1], "device") == 0;
+    const int devices = device ? apsis_device_count() : 0;
+    if (device && devices == 0) {
+        fprintf(stderr, "SKIPPED: no CUDA device here\n");
+        if (!cpu) return SKIPPED;
+    }
+    running *all = must_alloc((size_t)count * (size_t)(1 + 2 * devices) * sizeof *all);
+    int total = 0;
+    if (cpu) total += place(all, cases, count, (bench){ON_CPU, APSIS_CPU, APSIS_HOST, NULL}, "CPU");
+    for (int d = 0; d < devices; ++d) {
+        total += place(all + total, cases, count, (bench){ON_DEVICE_HOST, d, APSIS_HOST, NULL}, "device, host images");
+        total += place(all + total, cases, count, (bench){ON_DEVICE, d, APSIS_DEVICE, NULL}, "device, device images");
+    }
+    struct CMUnitTest *tests = must_alloc((size_t)total * sizeof *tests);
+    for (int i = 0; i < total; ++i)
+        tests[i] = (struct CMUnitTest){all[i].name, run_one, set_up, tear_down, &all[i]};
+    const int failed = total == 0 ? SKIPPED : _cmocka_run_group_tests(group, tests, (size_t)total, NULL, NULL);
+    free(tests);
+    free(all);
+    return failed;
+}
+
+int effort(int full) {
+#ifdef APSIS_TEST_REDUCED
+    return full < 10 ? 1 : full / 10;
+#else
+    return full;
+#endif
+}
+
+/* ---- Assertions ---- */
+
+void check_ok(const apsis_context *ctx, apsis_status got, const char *call, const char *file, int line) {
+    if (got == APSIS_OK) return;
+    print_error("%s\n  gave %s: \"%s\"\n", call, apsis_status_name(got), apsis_message(ctx));
+    _fail(file, line);
+}
+
+static bool contains_all(const char *message, const char *words) {
+    char word[64];
+    while (*words) {
+        const size_t length = strcspn(words, "|");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        if (!strstr(message, word)) return false;
+        words += length + (words[length] == '|');
+    }
+    return true;
+}
+
+void check_fails(const apsis_context *ctx, apsis_status got, apsis_status status, const char *text, const char *call,
+                 const char *file, int line) {
+    const char *message = apsis_message(ctx);
+    if (got == status && contains_all(message, text) && message[0] && !strchr(message, '\n')) return;
+    print_error("%s\n  gave %s: \"%s\"\n  want %s: \"…%s…\"\n", call, apsis_status_name(got), message,
+                apsis_status_name(status), text);
+    _fail(file, line);
+}
+
+/* ---- Chance: splitmix64 ---- */
+
+uint64_t roll(chance *c) {
+    uint64_t z = c->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+int64_t roll_below(chance *c, int64_t bound) { return (int64_t)(roll(c) % (uint64_t)bound); }
+
+double roll_real(chance *c) { return (double)(roll(c) >> 11) / 9007199254740992.0; }
+
+/* ---- Masks ---- */
+
+const char *const mask_name[MASK_KINDS] = {"empty",    "full",    "single",   "noise",     "blobs", "disc", "ring",
+                                           "diagonal", "corners", "checkers", "left strip"};
+
+/** Whether pixel (x, y, z) belongs to a shape of this size. */
+static bool in_shape(int kind, const int64_t size[3], int64_t x, int64_t y, int64_t z) {
+    const int64_t radius = (size[0] < size[1] ? size[0] : size[1]) / 3 + 1;
+    const int64_t dx = x - size[0] / 2, dy = y - size[1] / 2, dz = z - size[2] / 2;
+    const int64_t square = dx * dx + dy * dy + dz * dz;
+    switch (kind) {
+    case FULL: return true;
+    case DISC: return square <= radius * radius;
+    case RING: return square <= radius * radius && square > (radius - 2) * (radius - 2);
+    case DIAGONAL: return x * size[1] / size[0] == y;
+    case CORNERS: return (x == 0 || x == size[0] - 1) && (y == 0 || y == size[1] - 1);
+    case CHECKERS: return (x + y + z) & 1;
+    default: return false;
+    }
+}
+
+static void add_blobs(uint8_t *mask, const int64_t size[3], chance *c) {
+    for (int blob = 0; blob < 12; ++blob) {
+        const int64_t at[3] = {roll_below(c, size[0]), roll_below(c, size[1]), roll_below(c, size[2])};
+        const int64_t r = 1 + roll_below(c, 1 + (size[0] + size[1]) / 24);
+        for (int64_t z = 0; z < size[2]; ++z)
+            for (int64_t y = 0; y < size[1]; ++y)
+                for (int64_t x = 0; x < size[0]; ++x) {
+                    const int64_t dx = x - at[0], dy = y - at[1], dz = z - at[2];
+                    if (dx * dx + dy * dy + dz * dz <= r * r) mask[x + size[0] * (y + size[1] * z)] = 1;
+                }
+    }
+}
+
+void fill_mask(uint8_t *mask, const int64_t size[3], int kind, double density, chance *c) {
+    const int64_t pixels = size[0] * size[1] * size[2];
+    memset(mask, 0, (size_t)pixels);
+    if (pixels == 0) return;
+    if (kind == SINGLE) mask[roll_below(c, pixels)] = 1;
+    if (kind == BLOBS) add_blobs(mask, size, c);
+    for (int64_t i = 0; i < pixels; ++i) {
+        const int64_t x = i % size[0], y = i / size[0] % size[1], z = i / size[0] / size[1];
+        if (kind == NOISE) mask[i] = roll_real(c) < density;
+        if (kind == LEFT_STRIP) mask[i] = x * 8 <= size[0] && roll_real(c) < density;
+        if (in_shape(kind, size, x, y, z)) mask[i] = 1;
+    }
+}
+
+void draw(uint8_t *mask, ...) {
+    va_list rows;
+    va_start(rows, mask);
+    for (const char *row; (row = va_arg(rows, const char *)) != NULL;)
+        while (*row) *mask++ = *row++ == '#';
+    va_end(rows);
+}
+
+void *must_alloc(size_t bytes) {
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory) {
+        fprintf(stderr, "the tests have run out of memory\n");
+        abort();
+    }
+    return memory;
+}

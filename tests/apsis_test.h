@@ -1,0 +1,86 @@
+/*
+ * What every test needs: CMocka, assertions that show apsis's own message, places to run in, masks, chance.
+ *
+ *     static void test_it(bench *b) { assert_ok(b->ctx, apsis_sync(b->ctx)); }
+ *     static const test_case cases[] = {TEST(test_it, EVERYWHERE)};
+ *     int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
+ *
+ * A test program takes "cpu" or "device", or nothing for both; with "device" and no device it says so and returns 77.
+ */
+#ifndef APSIS_TEST_H
+#define APSIS_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <apsis.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* ---- Places: one list of cases, run in all of them ---- */
+
+enum {
+    ON_CPU = 1,          /* a CPU context */
+    ON_DEVICE_HOST = 2,  /* a device context, images in host memory */
+    ON_DEVICE = 4,       /* a device context, images in device memory */
+    WITH_HOST_IMAGES = ON_CPU | ON_DEVICE_HOST,
+    WITH_DEVICE = ON_DEVICE_HOST | ON_DEVICE,
+    EVERYWHERE = 7
+};
+
+typedef struct bench {
+    int place;           /* ON_CPU, ON_DEVICE_HOST or ON_DEVICE */
+    int device;          /* APSIS_CPU or a device number */
+    apsis_memory memory; /* where the images of the test are */
+    apsis_context *ctx;  /* made before the test, destroyed after it */
+} bench;
+
+typedef struct test_case {
+    const char *name;
+    void (*run)(bench *b);
+    int places;
+} test_case;
+
+#define TEST(function, places) {#function, function, places}
+#define RUN_CASES(cases, argc, argv) run_cases(__FILE__, cases, COUNT(cases), argc, argv)
+int run_cases(const char *group, const test_case *cases, int count, int argc, char **argv);
+
+/** How many of `full` random cases to run: all, or few in a build with sanitizers, which is slow. */
+int effort(int full);
+
+/* ---- Assertions ---- */
+
+#define assert_ok(ctx, call) check_ok(ctx, call, #call, __FILE__, __LINE__)
+#define assert_fails(ctx, call, status, text) check_fails(ctx, call, status, text, #call, __FILE__, __LINE__)
+void check_ok(const apsis_context *ctx, apsis_status got, const char *call, const char *file, int line);
+/** `text` is a list of words separated by '|', each of which the message must contain. */
+void check_fails(const apsis_context *ctx, apsis_status got, apsis_status status, const char *text, const char *call,
+                 const char *file, int line);
+
+/* ---- Chance: the same on every machine ---- */
+
+typedef struct { uint64_t state; } chance;
+uint64_t roll(chance *c);
+int64_t roll_below(chance *c, int64_t bound);
+double roll_real(chance *c);
+
+/* ---- Masks: one byte a pixel, packed; 1 is in the set ---- */
+
+enum { EMPTY, FULL, SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, CORNERS, CHECKERS, LEFT_STRIP, MASK_KINDS };
+extern const char *const mask_name[MASK_KINDS];
+void fill_mask(uint8_t *mask, const int64_t size[3], int kind, double density, chance *c);
+
+/** A mask of ASCII art, rows from the top, '#' in the set: draw(mask, "#..", ".#.", NULL). */
+void draw(uint8_t *mask, ...);
+
+void *must_alloc(size_t bytes);
+
+#endif

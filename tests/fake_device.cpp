@@ -1,0 +1,179 @@
+// A device for machines without one: it takes the place of the CUDA back end when the tests are linked.
+//
+// Its memory faults when anyone else touches it (fake_memory.h); it refuses a host pointer given for a device one and the
+// other way round; what is queued on it happens no sooner than sync(); scratch memory and outputs are poisoned before each
+// transform.  The arithmetic is that of the CPU back end.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "backend.h"
+#include "fake_memory.h"
+
+namespace apsis {
+namespace {
+
+struct Span {
+    const uint8_t *start;
+    size_t bytes;
+};
+
+size_t pixel_size(apsis_type type) {
+    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 1;
+}
+
+/// The bytes of a row, from its pixel x = 0, if its stride is positive.
+int64_t row_bytes(const View &view) {
+    return view.type == APSIS_BIT ? (view.size[0] + 7) / 8 : view.size[0] * static_cast<int64_t>(pixel_size(view.type));
+}
+
+/// All bytes from the first to the last of a view's pixels.
+Span span_of(const View &view) {
+    int64_t low = 0, high = view.type == APSIS_BIT ? row_bytes(view) : static_cast<int64_t>(pixel_size(view.type));
+    for (int a = view.type == APSIS_BIT ? 1 : 0; a < 3; ++a) {
+        const int64_t reach = (view.size[a] - 1) * view.stride[a];
+        (reach < 0 ? low : high) += reach;
+    }
+    return {view.data + low, static_cast<size_t>(high - low)};
+}
+
+void require_device(const char *name, const View &view) {
+    if (!view) return;
+    const Span span = span_of(view);
+    if (view.memory != APSIS_DEVICE || !fake::owns(span.start, span.bytes))
+        throw Error(APSIS_ERROR_DEVICE, "fake device: %s at %p is not in device memory", name, static_cast<void *>(view.data));
+}
+
+void require_host(const char *name, const View &view) {
+    const Span span = span_of(view);
+    if (view.memory != APSIS_HOST || fake::touches(span.start, span.bytes))
+        throw Error(APSIS_ERROR_DEVICE, "fake device: %s at %p is not in host memory", name, static_cast<void *>(view.data));
+}
+
+/// What crosses between host and device is packed, as cudaMemcpy wants it.
+void require_packed(const char *name, const View &view) {
+    const bool rows = view.type == APSIS_BIT || view.size[0] == 1 || view.stride[0] == int64_t(pixel_size(view.type));
+    const bool planes = view.size[1] == 1 || view.stride[1] == row_bytes(view);
+    const bool volume = view.size[2] == 1 || view.stride[2] == row_bytes(view) * view.size[1];
+    if (!rows || !planes || !volume) throw Error(APSIS_ERROR_DEVICE, "fake device: %s is not packed", name);
+}
+
+void poison(const View &view) {
+    if (!view) return;
+    for (int64_t z = 0; z < view.size[2]; ++z)
+        for (int64_t y = 0; y < view.size[1]; ++y)
+            for (int64_t x = 0; x < view.size[0]; ++x)
+                std::memset(view.row(y, z) + x * view.stride[0], fake::POISON, pixel_size(view.type));
+}
+
+View as_host(View view) {
+    view.memory = APSIS_HOST;
+    return view;
+}
+
+class FakeDevice final : public Backend {
+  public:
+    // What has not been waited for never happens: a destroy that forgets to wait is seen.
+    ~FakeDevice() override {
+        if (allocated_ == 0) return;
+        std::fprintf(stderr, "fake device: %lld allocations were never released\n", static_cast<long long>(allocated_));
+        std::abort();
+    }
+
+    int device() const override { return 0; }
+    const char *name() const override { return "fake device"; }
+
+    void *allocate(apsis_memory memory, size_t bytes) override {
+        void *data = memory == APSIS_DEVICE ? fake::allocate(bytes) : cpu_->allocate(APSIS_HOST, bytes);
+        if (!data) throw Error(APSIS_ERROR_MEMORY, "fake device: no memory for %zu bytes", bytes);
+        if (memory == APSIS_HOST) std::memset(data, fake::POISON, bytes);
+        ++allocated_;
+        return data;
+    }
+    void release(apsis_memory memory, void *data, size_t bytes) noexcept override {
+        --allocated_;
+        if (memory == APSIS_DEVICE)
+            queue_.push_back([=] { fake::release(data, bytes); });  // in the stream's order
+        else
+            cpu_->release(memory, data, bytes);
+        if (memory == APSIS_DEVICE && queue_.size() == 1) sync();
+    }
+
+    void copy(const View &from, const View &to) override {
+        from.memory == APSIS_DEVICE ? require_device("from", from) : require_host("from", from);
+        to.memory == APSIS_DEVICE ? require_device("to", to) : require_host("to", to);
+        if (from.memory == APSIS_HOST && to.memory == APSIS_HOST)
+            throw Error(APSIS_ERROR_DEVICE, "fake device: a copy from host to host is not its work");
+        if (from.memory != to.memory) {
+            require_packed("from", from);
+            require_packed("to", to);
+            if (from.type != to.type) throw Error(APSIS_ERROR_DEVICE, "fake device: a crossing copy changes the type");
+        }
+        queue_.push_back([this, from, to] {
+            const std::vector<fake::Opened> open = opened({&from, &to});
+            cpu_->copy(as_host(from), as_host(to));
+        });
+    }
+
+    void set_stream(CUstream_st *stream) override { stream_ = stream; }
+    CUstream_st *stream() const override { return stream_; }
+    void set_threads(int threads) override { cpu_->set_threads(threads); }
+    void sync() override {
+        const std::vector<std::function<void()>> work = std::exchange(queue_, {});
+        for (const auto &step : work) step();
+    }
+
+    size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
+    void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
+        require_device("set", job.set);
+        require_device("distance", job.distance);
+        require_device("nearest", job.nearest);
+        const size_t bytes = distance_scratch(job);
+        if (bytes && !fake::owns(scratch, bytes))
+            throw Error(APSIS_ERROR_DEVICE, "fake device: scratch at %p is not %zu bytes of device memory", scratch, bytes);
+        if (progress) {  // as a back end that reports progress has to wait
+            sync();
+            return work(job, scratch, bytes, progress);
+        }
+        queue_.push_back([this, job, scratch, bytes] { work(job, scratch, bytes, {}); });
+    }
+
+  private:
+    static std::vector<fake::Opened> opened(std::initializer_list<const View *> views) {
+        std::vector<fake::Opened> open;
+        for (const View *view : views)
+            if (*view && view->memory == APSIS_DEVICE) open.emplace_back(view->data);
+        return open;
+    }
+
+    void work(DistanceJob job, void *scratch, size_t bytes, const Progress &progress) {
+        std::vector<fake::Opened> open = opened({&job.set, &job.distance, &job.nearest});
+        if (bytes) {
+            open.emplace_back(scratch);
+            std::memset(scratch, fake::POISON, bytes);
+        }
+        poison(job.distance);
+        poison(job.nearest);
+        for (View *view : {&job.set, &job.distance, &job.nearest}) *view = as_host(*view);
+        cpu_->distance(job, scratch, progress);
+    }
+
+    std::unique_ptr<Backend> cpu_ = make_cpu_backend();
+    std::vector<std::function<void()>> queue_;
+    CUstream_st *stream_ = nullptr;
+    int64_t allocated_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_device_backend(int device) {
+    if (device != 0) throw Error(APSIS_ERROR_NO_DEVICE, "device is %d, but the only device is 0, a fake one", device);
+    return std::make_unique<FakeDevice>();
+}
+
+int device_count() noexcept { return 1; }
+
+}  // namespace apsis

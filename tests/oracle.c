@@ -1,0 +1,237 @@
+#include "oracle.h"
+
+#include <float.h>
+#include <math.h>
+
+problem new_problem(int ndim, int64_t w, int64_t h, int64_t d, const uint8_t *mask) {
+    return (problem){ndim, {w, h, d}, mask, APSIS_OPTIONS_INIT, {1, 1, 1}, 1};
+}
+
+int64_t pixels_of(const problem *p) { return p->size[0] * p->size[1] * p->size[2]; }
+
+void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit) {
+    const int64_t ratio[3] = {x, y, z};
+    memcpy(p->ratio, ratio, sizeof ratio);
+    p->unit = unit;
+    for (int a = 0; a < 3; ++a) p->options.spacing[a] = (double)ratio[a] * unit;
+}
+
+void describe(const problem *p, char *text, size_t bytes) {
+    const apsis_options *o = &p->options;
+    snprintf(text, bytes, "%lldx%lldx%lld (%d-D), metric %d,%s%s%s spacing {%g, %g, %g}, max_distance %.17g",
+             (long long)p->size[0], (long long)p->size[1], (long long)p->size[2], p->ndim, (int)o->metric,
+             o->flags & APSIS_COMPLEMENT ? " complement," : "", o->flags & APSIS_SIGNED ? " signed," : "",
+             o->flags & APSIS_SLICES ? " slices," : "", o->spacing[0], o->spacing[1], o->spacing[2], o->max_distance);
+}
+
+/* ---- Costs ---- */
+
+static bool euclidean(const problem *p) { return p->options.metric == APSIS_EUCLIDEAN; }
+
+static int64_t axis_cost(const problem *p, int axis, int64_t offset) {
+    if (euclidean(p)) return p->ratio[axis] * offset * p->ratio[axis] * offset;
+    return offset < 0 ? -offset : offset;
+}
+
+static int64_t add_cost(const problem *p, int64_t a, int64_t b) {
+    return p->options.metric == APSIS_CHESSBOARD ? (a > b ? a : b) : a + b;
+}
+
+static bool is_member(const problem *p, int64_t i) {
+    return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
+}
+
+/** Inside the set of a signed map, the way out is looked for, and the sign is minus. */
+static bool is_negative(const problem *p, int64_t i) { return p->options.flags & APSIS_SIGNED && is_member(p, i); }
+
+static double length_of(const problem *p, int64_t cost) {
+    return p->unit * (euclidean(p) ? exact_root(cost) : (double)cost);
+}
+
+static void consider(answer *a, int64_t i, int64_t cost, int64_t site) {
+    const bool better = a->cost[i] < 0 || cost < a->cost[i] || (cost == a->cost[i] && site < a->nearest[i]);
+    if (!better) return;
+    a->cost[i] = cost;
+    a->nearest[i] = site;
+}
+
+static answer no_answer(const problem *p) {
+    const size_t bytes = (size_t)pixels_of(p) * sizeof(int64_t);
+    answer a = {must_alloc(bytes), must_alloc(bytes)};
+    memset(a.cost, -1, bytes);
+    memset(a.nearest, -1, bytes);
+    return a;
+}
+
+static void forget_what_is_beyond(const problem *p, answer *a) {
+    if (p->options.max_distance == 0) return;
+    for (int64_t i = 0; i < pixels_of(p); ++i)
+        if (a->cost[i] >= 0 && length_of(p, a->cost[i]) > p->options.max_distance) a->cost[i] = a->nearest[i] = -1;
+}
+
+void free_answer(answer *a) {
+    free(a->cost);
+    free(a->nearest);
+}
+
+/* ---- Every pixel against every target ---- */
+
+static void solve_image(const problem *p, answer *a, int64_t first, int64_t pixels, int64_t *targets, bool member) {
+    const int64_t w = p->size[0], h = p->size[1], slice = w * h;
+    int64_t count = 0;
+    for (int64_t j = first; j < first + pixels; ++j)
+        if (is_member(p, j) == member) targets[count++] = j;
+    for (int64_t i = first; i < first + pixels; ++i) {
+        if (is_negative(p, i) == member) continue;
+        const int64_t x = i % w, y = i / w % h, z = i / slice;
+        for (int64_t t = 0; t < count; ++t) {
+            const int64_t j = targets[t];
+            const int64_t in_plane = add_cost(p, axis_cost(p, 0, j % w - x), axis_cost(p, 1, j / w % h - y));
+            consider(a, i, add_cost(p, in_plane, axis_cost(p, 2, j / slice - z)), j);
+        }
+    }
+}
+
+answer solve_by_force(const problem *p) {
+    answer a = no_answer(p);
+    const int64_t all = pixels_of(p);
+    const int64_t pixels = p->options.flags & APSIS_SLICES ? p->size[0] * p->size[1] : all;
+    int64_t *targets = must_alloc((size_t)pixels * sizeof(int64_t));
+    for (int64_t first = 0; first < all; first += pixels)
+        for (int member = 0; member < 2; ++member) solve_image(p, &a, first, pixels, targets, member);
+    free(targets);
+    forget_what_is_beyond(p, &a);
+    return a;
+}
+
+int64_t work_of_force(const problem *p) {
+    const int64_t all = pixels_of(p);
+    const int64_t pixels = p->options.flags & APSIS_SLICES ? p->size[0] * p->size[1] : all;
+    int64_t members = 0;
+    for (int64_t i = 0; i < all; ++i) members += is_member(p, i);
+    if (!(p->options.flags & APSIS_SIGNED)) return members * pixels;
+    return 2 * members * (all - members) / (all / pixels);
+}
+
+/* ---- Row by row, outward ---- */
+
+typedef struct rows {
+    int32_t *before[2], *after[2]; /* [is member]: of each pixel, the x of the nearest such pixel up to it, and from it */
+} rows;
+
+static rows scan_rows(const problem *p) {
+    rows r;
+    const int64_t w = p->size[0], all = pixels_of(p);
+    for (int member = 0; member < 2; ++member) {
+        r.before[member] = must_alloc((size_t)all * sizeof(int32_t));
+        r.after[member] = must_alloc((size_t)all * sizeof(int32_t));
+        for (int64_t i = 0; i < all; ++i)
+            r.before[member][i] = is_member(p, i) == member ? (int32_t)(i % w) : i % w ? r.before[member][i - 1] : -1;
+        for (int64_t i = all - 1; i >= 0; --i)
+            r.after[member][i] =
+                is_member(p, i) == member ? (int32_t)(i % w) : i % w < w - 1 ? r.after[member][i + 1] : (int32_t)w;
+    }
+    return r;
+}
+
+/** The candidates of one row, which is `away` from pixel i. */
+static void consider_row(const problem *p, const rows *r, answer *a, int64_t i, int64_t row, int64_t away, int target) {
+    const int64_t w = p->size[0], x = i % w, left = r->before[target][row + x], right = r->after[target][row + x];
+    if (left >= 0) consider(a, i, add_cost(p, away, axis_cost(p, 0, x - left)), row + left);
+    if (right < w) consider(a, i, add_cost(p, away, axis_cost(p, 0, right - x)), row + right);
+    if (p->options.metric != APSIS_CHESSBOARD || (left < 0 && right == w)) return;
+    int64_t reach = left >= 0 ? x - left : right - x; /* all within it are equally far: the first one counts */
+    if (right < w && right - x < reach) reach = right - x;
+    if (away > reach) reach = away;
+    const int64_t first = r->after[target][row + (x > reach ? x - reach : 0)];
+    consider(a, i, reach, row + first);
+}
+
+static void search_plane(const problem *p, const rows *r, answer *a, int64_t i, int64_t z, int64_t away, int target) {
+    const int64_t w = p->size[0], h = p->size[1], y = i / w % h;
+    for (int64_t d = 0; d < h; ++d) {
+        const int64_t cost = add_cost(p, away, axis_cost(p, 1, d));
+        if (a->cost[i] >= 0 && cost > a->cost[i]) return;
+        if (y >= d) consider_row(p, r, a, i, w * (y - d + h * z), cost, target);
+        if (d > 0 && y + d < h) consider_row(p, r, a, i, w * (y + d + h * z), cost, target);
+    }
+}
+
+answer solve_by_rows(const problem *p) {
+    answer a = no_answer(p);
+    rows r = scan_rows(p);
+    const int64_t slice = p->size[0] * p->size[1];
+    const int64_t depth = p->options.flags & APSIS_SLICES ? 1 : p->size[2];
+    for (int64_t i = 0; i < pixels_of(p); ++i) {
+        const int target = !is_negative(p, i);
+        const int64_t z = i / slice;
+        for (int64_t d = 0; d < depth; ++d) {
+            const int64_t cost = axis_cost(p, 2, d);
+            if (a.cost[i] >= 0 && cost > a.cost[i]) break;
+            if (z >= d) search_plane(p, &r, &a, i, z - d, cost, target);
+            if (d > 0 && z + d < p->size[2]) search_plane(p, &r, &a, i, z + d, cost, target);
+        }
+    }
+    for (int member = 0; member < 2; ++member) {
+        free(r.before[member]);
+        free(r.after[member]);
+    }
+    forget_what_is_beyond(p, &a);
+    return a;
+}
+
+/* ---- Roots and pixels ---- */
+
+/** floor(sqrt(cost) * 2^32), its last bit set if that is not exact: 57 bits or more of a large cost's root. */
+static uint64_t sticky_root(int64_t cost) {
+    const unsigned __int128 square = (unsigned __int128)(uint64_t)cost << 64;
+    uint64_t root = 0;
+    for (int bit = 62; bit >= 0; --bit) {
+        const uint64_t next = root | (uint64_t)1 << bit;
+        if ((unsigned __int128)next * next <= square) root = next;
+    }
+    return root | ((unsigned __int128)root * root != square);
+}
+
+/* Up to 2^50 the double root of an exact operand is rounded once by itself, and far enough from a midpoint of floats. */
+double exact_root(int64_t cost) {
+    return cost < (int64_t)1 << 50 ? sqrt((double)cost) : ldexp((double)sticky_root(cost), -32);
+}
+
+float exact_root_float(int64_t cost) {
+    return cost < (int64_t)1 << 50 ? (float)sqrt((double)cost) : ldexpf((float)sticky_root(cost), -32);
+}
+
+void expected_pixel(const problem *p, const answer *a, int64_t i, apsis_type type, void *pixel) {
+    const int64_t cost = a->cost[i], sign = is_negative(p, i) ? -1 : 1;
+    const bool found = cost >= 0;
+    const int32_t i32 = (int32_t)sign * (found ? (int32_t)cost : INT32_MAX);
+    const int64_t i64 = sign * (found ? cost : INT64_MAX);
+    double f64 = HUGE_VAL;
+    float f32 = HUGE_VALF;
+    if (found) { /* exact where unit is a power of two; elsewhere see is_close */
+        f64 = euclidean(p) ? (double)(p->unit * (long double)exact_root(cost)) : p->unit * (double)cost;
+        f32 = euclidean(p) ? (float)(p->unit * (long double)exact_root_float(cost)) : (float)f64;
+    }
+    f64 *= (double)sign;
+    f32 *= (float)sign;
+    switch (type) {
+    case APSIS_I32: memcpy(pixel, &i32, sizeof i32); break;
+    case APSIS_I64: memcpy(pixel, &i64, sizeof i64); break;
+    case APSIS_F32: memcpy(pixel, &f32, sizeof f32); break;
+    default: memcpy(pixel, &f64, sizeof f64); break;
+    }
+}
+
+bool is_close(const problem *p, const answer *a, int64_t i, apsis_type type, const void *got) {
+    const long double root = euclidean(p) ? sqrtl((long double)a->cost[i]) : (long double)a->cost[i];
+    const long double exact = (is_negative(p, i) ? -1 : 1) * (long double)p->unit * root;
+    float f32;
+    double f64;
+    memcpy(type == APSIS_F32 ? (void *)&f32 : (void *)&f64, got, type == APSIS_F32 ? sizeof f32 : sizeof f64);
+    const long double value = type == APSIS_F32 ? (long double)f32 : (long double)f64;
+    int exponent;
+    frexpl(exact, &exponent);
+    const long double ulp = ldexpl(1, exponent - (type == APSIS_F32 ? FLT_MANT_DIG : DBL_MANT_DIG));
+    return fabsl(value - exact) <= 0.501L * ulp;
+}

@@ -1,0 +1,94 @@
+#include "run_distance.h"
+
+#include <math.h>
+
+const given PLAIN = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = APSIS_I32};
+
+static void *take(frame *f, bool wanted) {
+    if (!wanted) return NULL;
+    void *pixels = must_alloc((size_t)(f->count + 8) * (f->image.type == APSIS_BIT ? 8 : 1));
+    frame_get(f, pixels);
+    frame_close(f);
+    return pixels;
+}
+
+outputs run_distance(bench *b, const problem *p, const given *how) {
+    const apsis_type type[2] = {how->distance, how->nearest};
+    const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
+    frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), out[2];
+    frame_put(&set, p->mask);
+    for (int k = 0; k < 2; ++k)
+        if (type[k]) out[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
+    assert_ok(b->ctx, apsis_distance(b->ctx, &set.image, type[0] ? &out[0].image : NULL, type[1] ? &out[1].image : NULL,
+                                     &p->options));
+    frame_assert_unchanged(&set);
+    frame_close(&set);
+    return (outputs){take(&out[0], type[0]), take(&out[1], type[1])};
+}
+
+void free_outputs(outputs *out) {
+    free(out->distance);
+    free(out->nearest);
+}
+
+/* ---- Comparing ---- */
+
+static void print_value(apsis_type type, const void *pixel) {
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+    switch (type) {
+    case APSIS_I32: memcpy(&i32, pixel, sizeof i32); print_error("%d", i32); break;
+    case APSIS_I64: memcpy(&i64, pixel, sizeof i64); print_error("%lld", (long long)i64); break;
+    case APSIS_F32: memcpy(&f32, pixel, sizeof f32); print_error("%.9g", (double)f32); break;
+    default: memcpy(&f64, pixel, sizeof f64); print_error("%.17g", f64); break;
+    }
+}
+
+static void differ(const problem *p, const char *what, int64_t i, apsis_type type, const void *got, const void *want) {
+    char text[256];
+    describe(p, text, sizeof text);
+    print_error("%s\n  %s at (%lld, %lld, %lld) is ", text, what, (long long)(i % p->size[0]),
+                (long long)(i / p->size[0] % p->size[1]), (long long)(i / p->size[0] / p->size[1]));
+    print_value(type, got);
+    print_error(", but should be ");
+    print_value(type, want);
+    print_error("\n");
+    fail();
+}
+
+static bool is_power_of_two(double unit) {
+    int exponent;
+    return frexp(unit, &exponent) == 0.5;
+}
+
+void compare_outputs(const problem *p, const given *how, const outputs *out, const answer *want) {
+    const bool exact = is_power_of_two(p->unit);
+    const uint8_t *distance = out->distance, *nearest = out->nearest;
+    for (int64_t i = 0; i < pixels_of(p); ++i) {
+        uint8_t pixel[8];
+        const size_t size = type_size(how->distance), index_size = type_size(how->nearest);
+        if (distance) {
+            const uint8_t *got = distance + (size_t)i * size;
+            expected_pixel(p, want, i, how->distance, pixel);
+            const bool same = exact || want->cost[i] <= 0 ? memcmp(got, pixel, size) == 0
+                                                          : is_close(p, want, i, how->distance, got);
+            if (!same) differ(p, "distance", i, how->distance, got, pixel);
+        }
+        if (nearest) {
+            const uint8_t *got = nearest + (size_t)i * index_size;
+            const int32_t narrow = (int32_t)want->nearest[i];
+            memcpy(pixel, index_size == 4 ? (const void *)&narrow : &want->nearest[i], index_size);
+            if (memcmp(got, pixel, index_size) != 0) differ(p, "nearest", i, how->nearest, got, pixel);
+        }
+    }
+}
+
+void check_distance(bench *b, const problem *p, const given *how) {
+    outputs out = run_distance(b, p, how);
+    answer want = work_of_force(p) <= 20000000 ? solve_by_force(p) : solve_by_rows(p);
+    compare_outputs(p, how, &out, &want);
+    free_answer(&want);
+    free_outputs(&out);
+}

@@ -1,0 +1,32 @@
+/*
+ * One problem through apsis_distance, in a bench's place, and its answer compared with the oracle's.
+ */
+#ifndef RUN_DISTANCE_H
+#define RUN_DISTANCE_H
+
+#include "frame.h"
+#include "oracle.h"
+
+/** How the images are given; a type of 0 leaves an output out. */
+typedef struct given {
+    apsis_type set, distance, nearest;
+    unsigned set_layout, distance_layout, nearest_layout;
+} given;
+
+extern const given PLAIN; /* packed APSIS_U8, APSIS_F32, APSIS_I32 */
+
+/** Runs the problem, and returns packed outputs in memory to be freed; NULL for one that is left out.  Fails if the
+ *  call fails, or changes the set or a byte that is no pixel of an output. */
+typedef struct outputs {
+    void *distance, *nearest;
+} outputs;
+outputs run_distance(bench *b, const problem *p, const given *how);
+void free_outputs(outputs *out);
+
+/** Fails, with the first pixel that differs, unless the outputs are the answer. */
+void compare_outputs(const problem *p, const given *how, const outputs *out, const answer *want);
+
+/** All of it: run, solve (by force where that is fast), compare. */
+void check_distance(bench *b, const problem *p, const given *how);
+
+#endif
