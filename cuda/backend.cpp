@@ -79,6 +79,18 @@ void require_device(int device) {
                     has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
 }
 
+/// The transform that serves a distance map.
+struct DistanceWay {
+    size_t (*scratch)(const DistanceJob &);
+    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);
+};
+
+DistanceWay way_of(const DistanceJob &job) {
+    if (job.measure.metric == APSIS_CHESSBOARD) return {steps_scratch, distance_by_steps};
+    if (rows_serve(job)) return {rows_scratch, distance_by_rows};
+    return {lines_scratch, distance_by_lines};
+}
+
 class CudaBackend final : public Backend {
   public:
     explicit CudaBackend(int device) : device_(device) {
@@ -149,13 +161,12 @@ class CudaBackend final : public Backend {
     void set_threads(int) override {}
 
     size_t distance_scratch(const DistanceJob &job) const override {
-        return job.measure.metric == APSIS_CHESSBOARD ? steps_scratch(job) : lines_scratch(job);
+        return way_of(job).scratch(job);
     }
 
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        const auto transform = job.measure.metric == APSIS_CHESSBOARD ? distance_by_steps : distance_by_lines;
-        transform(job, scratch, stream_, progress);
+        way_of(job).run(job, scratch, stream_, progress);
     }
 
   private:

@@ -27,19 +27,46 @@ inline void check(cudaError_t error, const char *what) {
                 what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
+#if defined(__CUDACC__)
+/// The least of the values of a warp's lanes.
+__device__ inline uint32_t least_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+#endif
+}
+#endif
+
 inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
 /// the caller's own code is not taken for ours.
 template <class... Parameters, class... Arguments>
-void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads,
-            cudaStream_t stream, const Arguments &...arguments) {
+void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                   cudaStream_t stream, const Arguments &...arguments) {
     if (blocks == 0) return;
     cudaLaunchConfig_t shape = {};
     shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));
     shape.blockDim = threads;
+    shape.dynamicSmemBytes = shared_bytes;
     shape.stream = stream;
     check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, cudaStream_t stream,
+            const Arguments &...arguments) {
+    launch_shared(name, kernel, blocks, threads, 0, stream, arguments...);
+}
+
+/// Launches a kernel with more shared memory than every kernel may have unasked.
+template <class... Parameters, class... Arguments>
+void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                  cudaStream_t stream, const Arguments &...arguments) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)), name);
+    launch_shared(name, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
 }  // namespace apsis

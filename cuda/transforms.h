@@ -17,6 +17,11 @@ void copy_views(const View &from, const View &to, cudaStream_t stream);
 size_t lines_scratch(const DistanceJob &job);
 void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// Euclidean distance in the plane, row by row, where rows_serve() says so.
+bool rows_serve(const DistanceJob &job);
+size_t rows_scratch(const DistanceJob &job);
+void distance_by_rows(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 // Chessboard distance, step by step.
 size_t steps_scratch(const DistanceJob &job);
 void distance_by_steps(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);

@@ -168,7 +168,8 @@ typedef struct apsis_options {
     uint32_t     struct_size;  /**< sizeof(apsis_options); lets later versions add fields. */
     uint32_t     flags;        /**< APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES, or 0. */
     double       spacing[3];   /**< Size of a pixel along x, y, z, in your unit.  All zero,
-                                    the default, is 1; one zero beside others is an error. */
+                                    the default, is 1; one zero beside others is an error,
+                                    but for z where no distance goes along z. */
     double       max_distance; /**< Stop looking beyond this distance.  Default: no limit. */
     apsis_metric metric;       /**< Default APSIS_EUCLIDEAN. */
     apsis_method method;       /**< Default APSIS_AUTO. */
@@ -192,8 +193,9 @@ enum {
 /** The version of the library itself, to compare with APSIS_VERSION. */
 APSIS_API int apsis_version(void);
 
-/** The number of usable CUDA devices: 0 without a driver, or in a build
- *  without CUDA.  Never fails. */
+/** One more than the highest number of a usable CUDA device: 0 without a
+ *  driver, or in a build without CUDA.  Numbers are CUDA's own; among several
+ *  devices an older one may not be usable, and apsis_create says so. */
 APSIS_API int apsis_device_count(void);
 
 /**
@@ -259,6 +261,7 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  *                  one that does not fit.
  * @param nearest   APSIS_I32 or APSIS_I64: the index x + width * (y + height * z)
  *                  of the nearest pixel of the set; of several, the lowest.
+ *                  With APSIS_SLICES too z counts.
  */
 APSIS_API apsis_status apsis_distance(apsis_context *context, const apsis_image *set,
                                       const apsis_image *distance,

@@ -13,6 +13,16 @@ namespace {
 
 thread_local std::string create_message;
 
+/// The first device that can be used, otherwise the CPU.
+std::unique_ptr<Backend> make_best_backend() {
+    const int count = device_count();
+    for (int device = 0; device < count; ++device) try {
+            return make_device_backend(device);
+        } catch (const Error &) {  // too old, or taken: the next one may serve
+        }
+    return make_cpu_backend();
+}
+
 /// The chessboard transform keeps a distance and a site's index in one 64-bit key.
 void check_keys(const DistanceJob &job) {
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
@@ -124,8 +134,9 @@ apsis_status apsis_create(int version, int device, apsis_context **context) {
             throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
         if (device < APSIS_BEST)
             throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number", device);
-        if (device == APSIS_BEST) device = device_count() > 0 ? 0 : int(APSIS_CPU);
-        *context = new apsis_context(device == APSIS_CPU ? make_cpu_backend() : make_device_backend(device));
+        *context = new apsis_context(device == APSIS_BEST  ? make_best_backend()
+                                     : device == APSIS_CPU ? make_cpu_backend()
+                                                           : make_device_backend(device));
     });
 }
 

@@ -38,6 +38,15 @@ static int place(running *out, const test_case *cases, int count, bench where, c
     return made;
 }
 
+/** A device may be there and not be usable: then it is passed over, aloud. */
+static bool is_usable(int device) {
+    apsis_context *ctx = NULL;
+    const apsis_status st = apsis_create(APSIS_VERSION, device, &ctx);
+    apsis_destroy(ctx);
+    if (st == APSIS_ERROR_NO_DEVICE) fprintf(stderr, "SKIPPED: %s\n", apsis_message(NULL));
+    return st != APSIS_ERROR_NO_DEVICE;
+}
+
 int run_cases(const char *group, const test_case *cases, int count, int argc, char **argv) {
     const bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
     const bool device = argc < 2 || strcmp(argv[1], "device") == 0;
@@ -50,6 +59,7 @@ int run_cases(const char *group, const test_case *cases, int count, int argc, ch
     int total = 0;
     if (cpu) total += place(all, cases, count, (bench){ON_CPU, APSIS_CPU, APSIS_HOST, NULL}, "CPU");
     for (int d = 0; d < devices; ++d) {
+        if (!is_usable(d)) continue;
         total += place(all + total, cases, count, (bench){ON_DEVICE_HOST, d, APSIS_HOST, NULL}, "device, host images");
         total += place(all + total, cases, count, (bench){ON_DEVICE, d, APSIS_DEVICE, NULL}, "device, device images");
     }

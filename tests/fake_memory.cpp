@@ -32,6 +32,15 @@ uintptr_t arena = 0, next_page = 0;
     std::abort();
 }
 
+/// What is still there when the program ends was leaked.
+struct AtExit {
+    ~AtExit() {
+        if (blocks.empty()) return;
+        std::fprintf(stderr, "fake device: %zu allocations were never released\n", blocks.size());
+        std::_Exit(1);
+    }
+} at_exit;
+
 size_t page_size() {
     static const size_t bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     return bytes;

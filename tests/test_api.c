@@ -230,7 +230,7 @@ static void progress_and_cancelling(bench *b) {
         assert_fails(b->ctx, st, APSIS_ERROR_CANCELLED, "stop");
         assert_int_equal(l.calls, stop);
     }
-    assert_true(stop > 2 && l.calls == stop - 1 && l.last == 1);
+    assert_true(stop > 2 && l.calls < stop && l.last == 1);
     l = (listener){.thread = pthread_self()};
     check_distance(b, &p, &PLAIN); /* the context is still good */
     const int after = l.calls;

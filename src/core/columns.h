@@ -70,7 +70,7 @@ APSIS_BOTH inline int32_t nearest_in_column(uint32_t word, int32_t before, int32
     const int32_t up = lower ? start + highest_bit(lower) : before;
     const int32_t down = upper ? at + lowest_bit(upper) : after;
     if (up == NO_SITE_BEFORE && down == NO_SITE_AFTER) return NO_SITE_BEFORE;
-    return static_cast<int64_t>(at) - up <= static_cast<int64_t>(down) - at ? up : down;
+    return at - up <= down - at ? up : down;
 }
 
 }  // namespace apsis

@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cstring>
+
 #include "cpu/rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -301,7 +303,10 @@ void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
     HWY_DYNAMIC_DISPATCH(PackBytes)(row, count, bit, words);
 }
 
-const char *row_instructions() { return HWY_DYNAMIC_DISPATCH(Instructions)(); }
+const char *row_instructions() {
+    const char *name = HWY_DYNAMIC_DISPATCH(Instructions)();
+    return std::strncmp(name, "AVX3", 4) == 0 ? "AVX-512" : name;  // Highway's name for it
+}
 
 }  // namespace apsis
 #endif

@@ -61,7 +61,7 @@ Arguments arguments_of(Request &request) {
     arguments.numbers(
         "--spacing", "x,y[,z]",
         "Size of a pixel along each axis, in your unit; one number is for every axis. Default: 1. "
-        "City-block and chessboard take the same for every axis, integer types only 1.",
+        "Chessboard takes the same for every axis, integer types only 1.",
         request.spacing);
     arguments.flag("--signed",
                    "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.",

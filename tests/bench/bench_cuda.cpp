@@ -2,9 +2,9 @@
 // copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
-//     bench_cuda [--check] GROUP...       2d 3d small nearest forms odd slices large
+//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large
 //
-// --check compares every output with the CPU back end's, byte for byte.
+// --check compares every output with the CPU back end's, byte for byte.  GROUP@SIDE runs one size of a group.
 #include <apsis.h>
 #include <cuda_runtime_api.h>
 
@@ -81,6 +81,7 @@ class Bench {
     }
 
     void run(const Case &c) {
+        if ((!only.empty() && c.mask != only) || (side && c.size[0] != side)) return;
         const size_t pixels = static_cast<size_t>(c.size[0] * c.size[1] * c.size[2]);
         load_mask(c, pixels);
         apsis_image bytes = image(c, APSIS_U8), set = image(c, c.set), distance = image(c, c.distance),
@@ -196,6 +197,8 @@ class Bench {
     std::vector<uint8_t> mask_;
 
   public:
+    std::string only;  // this mask alone
+    int64_t side = 0;  // this width alone
     bool failed = false;
 };
 
@@ -277,9 +280,12 @@ void run_group(Bench &bench, const std::string &group) {
 int main(int argc, char **argv) {
     bool compare = false;
     std::vector<std::string> groups;
+    std::string only;
     for (int i = 1; i < argc; ++i)
         if (!std::strcmp(argv[i], "--check"))
             compare = true;
+        else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
         else
             groups.push_back(argv[i]);
     if (apsis_device_count() == 0) {
@@ -287,6 +293,11 @@ int main(int argc, char **argv) {
         return 0;
     }
     Bench bench(compare);
-    for (const std::string &group : groups) run_group(bench, group);
+    bench.only = only;
+    for (const std::string &group : groups) {
+        const size_t at = group.find('@');
+        bench.side = at == std::string::npos ? 0 : std::atoll(group.c_str() + at + 1);
+        run_group(bench, group.substr(0, at));
+    }
     return bench.failed;
 }

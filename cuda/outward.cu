@@ -1,0 +1,279 @@
+// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 16 pixels.
+//
+// A block takes a strip of 32 rows, 512 columns wide, and what it may look at on either side.  It counts the distances
+// in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
+// memory.  Then a thread holds 4 columns of two rows and tries the candidates 1, 2, 3 ... columns away, an add and a
+// minimum of both rows in one instruction (sm_90; a few before), until none farther out can be better.  For the nearest
+// site a row is searched alone, by keys of cost, row and column, whose least is the lowest of the nearest.
+//
+// Cost: 3/8 byte a pixel in, through the second cache, and the outputs out; some 20 instructions a pixel, and 1 more a
+// column outwards.
+#include <cuda_runtime.h>
+
+#include "launch.h"
+#include "rows.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 16 of 20 words of which are its own
+constexpr int REACH = 16;                    // columns that the search looks out: beyond, the argmin is cheaper
+constexpr int PITCH = SPAN + 2 * REACH;      // 544 words: rows start on 16 bytes
+constexpr int QUAD = 4;                      // columns of a thread: 16 bytes of shared memory, and of floats
+constexpr int RESIDENT = 4;                  // blocks on a multiprocessor: leaves a thread 64 registers
+constexpr int HALF = STRIP / 2;              // rows r and r + HALF share a register
+constexpr uint32_t BOTH = 0x00010001u;       // one in both halves
+constexpr int32_t FAR_CARRY = 222;           // a longer carry counts as this: + 32 rows its square fits 16 bits with REACH^2
+static_assert((FAR_CARRY + STRIP) * (FAR_CARRY + STRIP) + (REACH + 1) * (REACH + 1) < 65536);
+static_assert(PATCH == WARP * QUAD && SPAN % PATCH == 0);
+
+/// Where a block works: a span of a strip of an image.
+struct Block {
+    int64_t image, strip, left;
+
+    __host__ __device__ static int64_t count(const Columns &columns) {
+        return columns.batch * columns.strips() * ((columns.count + SPAN - 1) / SPAN);
+    }
+    __device__ Block(const Columns &columns, int64_t number) {
+        const int64_t spans = (columns.count + SPAN - 1) / SPAN;
+        left = number % spans * SPAN;
+        strip = number / spans % columns.strips();
+        image = number / spans / columns.strips();
+    }
+};
+
+/// The distances to the nearest site of a column above and below each row of a strip, rows r and r + HALF together:
+/// calls lay(r, up, down) for 0 <= r < HALF.
+template <class Lay>
+__device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
+    const uint32_t lower = word & 0xffff, upper = word >> HALF;
+    const uint32_t first = min(start - 1 - before, FAR_CARRY);      // at the row above the strip
+    const uint32_t last = min(after - start - STRIP, FAR_CARRY);    // at the row below it
+    const uint32_t middle_up = lower ? HALF - 1 - highest_bit(lower) : first + HALF;
+    const uint32_t middle_down = upper ? lowest_bit(upper) : last + HALF;
+    uint32_t up[HALF], count = middle_up << 16 | first;
+#pragma unroll
+    for (int r = 0; r < HALF; ++r) {
+        const uint32_t sites = (word >> r & BOTH) * 0xffff;
+        up[r] = count = (count + BOTH) & ~sites;
+    }
+    count = last << 16 | middle_down;
+#pragma unroll
+    for (int r = HALF - 1; r >= 0; --r) {
+        const uint32_t sites = (word >> r & BOTH) * 0xffff;
+        count = (count + BOTH) & ~sites;
+        lay(r, up[r], count);
+    }
+}
+
+/// Calls scan_column for every column that the block looks at.
+template <class Lay>
+__device__ void scan_block(const Columns &columns, int64_t image, int64_t strip, int64_t left, Lay lay) {
+    for (int c = threadIdx.x; c < PITCH; c += BLOCK) {
+        const int64_t x = left - REACH + c;
+        const bool inside = x >= 0 && x < columns.count;
+        const int64_t at = inside ? columns.at(image, strip, x) : 0;
+        const uint32_t word = inside ? columns.words[at] : 0;
+        const int32_t before = inside ? columns.before[at] : NO_SITE_BEFORE;
+        const int32_t after = inside ? columns.after[at] : NO_SITE_AFTER;
+        scan_column(word, before, after, static_cast<int32_t>(strip * STRIP),
+                    [&](int r, uint32_t up, uint32_t down) { lay(c, r, up, down); });
+    }
+}
+
+/// How results are written.
+struct Target {
+    bool plain;     // four pixels of an output are one store
+    int32_t limit;  // costs above it count as no site
+};
+
+/// Writes four pixels of a row: their costs, and the indices of their nearest sites if anybody wants them.
+__device__ void write_quad(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
+                           const int32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
+    if (x >= rows.columns.count) return;
+    const Output &output = rows.output;
+    if (!target.plain || x + QUAD > rows.columns.count) {
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c)
+            if (x + c < rows.columns.count) write_pixel(output, x + c, y, z, cost[c], true, site[c]);
+        return;
+    }
+    if (output.distance) {
+        const auto root = [&](int c) { return cost[c] <= target.limit ? small_root(static_cast<float>(cost[c])) : INFINITY; };
+        __stcs(reinterpret_cast<float4 *>(output.distance.row(y, z)) + x / QUAD, make_float4(root(0), root(1), root(2), root(3)));
+    }
+    if (output.nearest) {
+        const auto index = [&](int c) { return cost[c] <= target.limit ? static_cast<int32_t>(site[c]) : -1; };
+        __stcs(reinterpret_cast<int4 *>(output.nearest.row(y, z)) + x / QUAD, make_int4(index(0), index(1), index(2), index(3)));
+    }
+}
+
+__device__ uint32_t quad_at(const uint4 &quad, int i) { return i == 0 ? quad.x : i == 1 ? quad.y : i == 2 ? quad.z : quad.w; }
+
+/// Four steps outwards from step `from` for four columns.  `left` and `right` are the quads that `from` lies in, going
+/// in; those `QUAD` columns farther out, coming out.
+template <class Take>
+__device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &left, uint4 &right, Take take) {
+    const uint4 left_on = *reinterpret_cast<const uint4 *>(shared + column - from - QUAD);
+    const uint4 right_on = *reinterpret_cast<const uint4 *>(shared + column + from + QUAD);
+#pragma unroll
+    for (int k = 1; k <= QUAD; ++k)
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) {
+            const int l = c - k, r = c + k - QUAD;  // the candidates' places in the quads
+            take(c, k, l >= 0 ? quad_at(left, l) : quad_at(left_on, l + QUAD),
+                 r < 0 ? quad_at(right, r + QUAD) : quad_at(right_on, r));
+        }
+    left = left_on;
+    right = right_on;
+}
+
+/// Distances alone: rows r and r + HALF at once.
+__global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {
+    __shared__ __align__(16) uint32_t squares[HALF][PITCH];
+    const Columns &columns = rows.columns;
+    const Block block(columns, blockIdx.x);
+    const int64_t image = block.image, strip = block.strip, left = block.left;
+    scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
+        const uint32_t near = __vminu2(up, down);
+        const uint32_t low = near & 0xffff, high = near >> 16;
+        squares[r][c] = low * low + (near & 0xffff0000u) * high;
+    });
+    __syncthreads();
+
+    const int lane = threadIdx.x % WARP;
+    for (int item = threadIdx.x / WARP; item < HALF * (SPAN / PATCH); item += WARPS) {
+        const int r = item / (SPAN / PATCH), patch = item % (SPAN / PATCH), column = REACH + patch * PATCH + lane * QUAD;
+        const int64_t x = left + patch * PATCH + lane * QUAD, y = strip * STRIP + r;
+        if (left + patch * PATCH >= columns.count) continue;
+        uint4 on_left = *reinterpret_cast<const uint4 *>(&squares[r][column]), on_right = on_left;
+        uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
+        const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
+        int done = 0;  // steps done: what is farther out costs (done + 1)^2 or more
+        const auto settled = [&](uint32_t most) {
+            const int32_t next = (done + 1) * (done + 1);
+            return static_cast<int32_t>(max(most & 0xffff, most >> 16)) <= next || next > target.limit;
+        };
+        uint32_t most = worst();
+        bool near = __all_sync(ALL_LANES, settled(most));
+#pragma unroll 1
+        for (int from = 0; from < REACH && !near; from += QUAD) {
+            step_quad(squares[r], column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
+                const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
+                best[c] = __viaddmin_u16x2(__vminu2(a, b), step, best[c]);
+            });
+            done = from + QUAD;
+            most = worst();
+            near = __all_sync(ALL_LANES, settled(most));
+        }
+        // The two rows part here: either may be near.
+        const bool out = x >= columns.count;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int64_t row = y + half * HALF;
+            const int32_t worst_here = half ? most >> 16 : most & 0xffff;
+            const bool ends = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
+            if (row >= columns.length) break;
+            if (lane == 0) rows.marks_of(image, row)[(left + patch * PATCH) / PATCH] = !ends;
+            if (!ends) continue;
+            int32_t cost[QUAD];
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
+            write_quad(rows, target, x, row, image, cost, {});
+        }
+    }
+}
+
+// Keys for the nearest site: cost, row and column, so that the least is the lowest of the nearest.
+constexpr int ROW_BITS = 6, COLUMN_BITS = 6;  // offsets from -32 to 31
+constexpr int COST_SHIFT = ROW_BITS + COLUMN_BITS;
+constexpr uint32_t NO_SITE = 1u << 28;        // costs more than any key that matters, and a way fits above it
+static_assert(REACH < 32 && (REACH + 1) * (REACH + 1) < 32 * 32, "a site 32 rows away is never near");
+
+/// The key of a site by its distances up and down its own column.  Of two as far, the one above is lower.
+__device__ uint32_t column_key(uint32_t up, uint32_t down) {
+    const uint32_t distance = min(up, down);
+    const uint32_t row = up <= down ? 32 - up : 32 + down;
+    return distance < 32 ? distance * distance << COST_SHIFT | row << COLUMN_BITS : NO_SITE;
+}
+
+/// What a candidate `offset` columns away adds to the key of its column.
+__device__ uint32_t way_key(int offset) { return static_cast<uint32_t>((offset * offset << COST_SHIFT) + 32 + offset); }
+
+/// Distances and nearest sites: a row at a time.
+__global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
+    extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
+    const Columns &columns = rows.columns;
+    const Block block(columns, blockIdx.x);
+    const int64_t image = block.image, strip = block.strip, left = block.left;
+    scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
+        keys[r * PITCH + c] = column_key(up & 0xffff, down & 0xffff);
+        keys[(r + HALF) * PITCH + c] = column_key(up >> 16, down >> 16);
+    });
+    __syncthreads();
+
+    const int lane = threadIdx.x % WARP;
+    for (int item = threadIdx.x / WARP; item < STRIP * (SPAN / PATCH); item += WARPS) {
+        const int r = item / (SPAN / PATCH), patch = item % (SPAN / PATCH), column = REACH + patch * PATCH + lane * QUAD;
+        const int64_t x = left + patch * PATCH + lane * QUAD, y = strip * STRIP + r;
+        if (left + patch * PATCH >= columns.count || y >= columns.length) continue;
+        const uint32_t *const line = keys + r * PITCH;
+        uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+        uint32_t best[QUAD] = {on_left.x + 32, on_left.y + 32, on_left.z + 32, on_left.w + 32};
+        int done = 0;
+        const auto settled = [&] {
+            const int32_t worst = max(max(best[0], best[1]), max(best[2], best[3])) >> COST_SHIFT;
+            const int32_t next = (done + 1) * (done + 1);  // where it is equal, a lower site may be found
+            return x >= columns.count || worst < next || next > target.limit;
+        };
+        bool near = __all_sync(ALL_LANES, settled());
+#pragma unroll 1
+        for (int from = 0; from < REACH && !near; from += QUAD) {
+            step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
+                best[c] = min(best[c], min(a + way_key(-from - k), b + way_key(from + k)));
+            });
+            done = from + QUAD;
+            near = __all_sync(ALL_LANES, settled());
+        }
+        if (lane == 0) rows.marks_of(image, y)[(left + patch * PATCH) / PATCH] = !near;
+        if (!near) continue;
+        int32_t cost[QUAD];
+        int64_t site[QUAD];
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) {
+            const int64_t down = static_cast<int64_t>(best[c] >> COLUMN_BITS & 63) - 32;
+            const int64_t along = static_cast<int64_t>(best[c] & 63) - 32;
+            cost[c] = best[c] >> COST_SHIFT;
+            site[c] = (image * columns.length + y + down) * columns.count + x + c + along;
+        }
+        write_quad(rows, target, x, y, image, cost, site);
+    }
+}
+
+bool is_plain(const View &view, bool right_type) {
+    const auto bits = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
+                      static_cast<uintptr_t>(view.size[2] > 1 ? view.stride[2] : 0);
+    return right_type && view.stride[0] == 4 && bits % 16 == 0;
+}
+
+}  // namespace
+
+bool Rows::plain_distances() const {
+    return is_plain(output.distance, output.distance.type == APSIS_F32) && output.measure.unit == 1 && !output.is_signed;
+}
+
+bool Rows::plain_indices() const { return is_plain(output.nearest, output.nearest.type == APSIS_I32) && !output.is_signed; }
+
+void search_outward(const Rows &rows, cudaStream_t stream) {
+    const Output &output = rows.output;
+    const Target target = {(!output.distance || rows.plain_distances()) && (!output.nearest || rows.plain_indices()),
+                           static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
+    const int64_t blocks = Block::count(rows.columns);
+    if (output.nearest)
+        launch_large("search_sites", search_sites, blocks, BLOCK, STRIP * PITCH * sizeof(uint32_t), stream, rows, target);
+    else
+        launch("search_costs", search_costs, blocks, BLOCK, stream, rows, target);
+}
+
+}  // namespace apsis

@@ -1,0 +1,51 @@
+// Euclidean distance maps in the plane: columns of bits with carries, then every row by the way that suits it.
+//
+// Cost: 1 byte a pixel in (1/8 from bits) and the outputs out; in between 1/2 byte a pixel of words, carries and marks,
+// most of it in the second cache.
+#include "rows.h"
+
+#include "columns.h"
+#include "transforms.h"
+
+namespace apsis {
+
+namespace {
+
+struct Scratch {
+    Columns columns;
+    uint8_t *marks;
+
+    Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
+        carve_words(columns, carver);
+        carve_carries(columns, carver);
+        marks = carver.take<uint8_t>(Rows{columns, nullptr, Output(job, false)}.count_marks());
+    }
+};
+
+}  // namespace
+
+size_t rows_scratch(const DistanceJob &job) {
+    Carver carver;
+    Scratch(job, carver);
+    return carver.used();
+}
+
+void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    Carver carver(memory);
+    const Scratch scratch(job, carver);
+    const int sides = job.is_signed ? 2 : 1;
+    for (int side = 0; side < sides; ++side) {
+        const bool inside = side == 1;
+        const Rows rows = {scratch.columns, scratch.marks, Output(job, inside)};
+        const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
+        pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
+        carry_columns(rows.columns, stream);
+        tell(0.3);
+        search_outward(rows, stream);
+        tell(0.6);
+        search_marked(rows, stream);
+        tell(1);
+    }
+}
+
+}  // namespace apsis

@@ -1,0 +1,60 @@
+// The last pass of a 2-D Euclidean distance map on the device: rows, in two exact ways (see cpu/rows.h).
+//
+// The outward search takes every row first.  Where sites are near it writes the outputs; where they are not, it marks
+// the patch, PATCH pixels of a row, and the monotone argmin takes it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/columns.h"
+#include "output.h"
+
+namespace apsis {
+
+constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the outward search
+
+/// The rows of a map, their columns packed and carried.
+struct Rows {
+    Columns columns;
+    uint8_t *marks;  // [image][row][patch]: not 0 where the outward search gave up
+    Output output;
+
+    __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
+    __host__ __device__ int64_t count_marks() const { return columns.batch * columns.length * patches(); }
+    __host__ __device__ uint8_t *marks_of(int64_t image, int64_t row) const {
+        return marks + (image * columns.length + row) * patches();
+    }
+
+    /// Whether four pixels are one aligned store of plain numbers of 32 bits.
+    bool plain_distances() const;
+    bool plain_indices() const;
+};
+
+/// Writes what is near, and marks what is far.
+void search_outward(const Rows &rows, cudaStream_t stream);
+
+/// Writes what is marked.
+void search_marked(const Rows &rows, cudaStream_t stream);
+
+/// The root of a whole number below 2^24, correctly rounded: one correction of the approximate root leaves less than
+/// half a step, tried for every one of them.
+__device__ inline float small_root(float cost) {
+    const float inverse = rsqrtf(fmaxf(cost, 1e-30f));
+    const float root = __fmul_rn(cost, inverse);
+    return fmaf(fmaf(-root, root, cost), 0.5f * inverse, root);
+}
+
+/// The root of any whole number of 32 bits, correctly rounded: two Newton steps in double precision from the
+/// hardware's first 20 bits leave an error far below the 2^-50 that separates such a root from the middle of two floats.
+__device__ inline float large_root(uint32_t cost) {
+    const double value = __hiloint2double(0x43300000, static_cast<int>(cost)) - 4503599627370496.0;
+    double inverse;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(value));
+    double root = value * inverse;
+    const double half = 0.5 * inverse;
+    root = fma(fma(-root, root, value), half, root);
+    root = fma(fma(-root, root, value), half, root);
+    return static_cast<float>(root);
+}
+
+}  // namespace apsis
