@@ -40,6 +40,7 @@ void parallel_for(tbb::task_arena &arena, int64_t count, const Progress &progres
             }
         }, tbb::auto_partitioner(), group);
     });
+    if (progress) progress(to);  // whoever ran the last body
 }
 
 }  // namespace apsis
