@@ -306,7 +306,8 @@ APSIS_API apsis_status apsis_set_stream(apsis_context *context, struct CUstream_
 /** Waits for the context's work, and reports an error in it. */
 APSIS_API apsis_status apsis_sync(apsis_context *context);
 
-/** Uses at most this many threads on the CPU.  0, the default, is one per core. */
+/** Uses at most this many threads on the CPU, and no more than there are cores.
+ *  0, the default, is one per core. */
 APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
 
 /** The transforms, by name. */
