@@ -2,6 +2,7 @@
 #include <apsis.h>
 
 #include "core/keys.h"
+#include "enums.h"
 #include "guard.h"
 #include "image.h"
 #include "options.h"
@@ -107,7 +108,7 @@ void run_distance(apsis_context &context, const DistanceJob &job) {
 }  // namespace
 
 const char *apsis_status_name(apsis_status status) {
-    switch (status) {
+    switch (raw(status)) {
         case APSIS_OK: return "APSIS_OK";
         case APSIS_ERROR_ARGUMENT: return "APSIS_ERROR_ARGUMENT";
         case APSIS_ERROR_UNSUPPORTED: return "APSIS_ERROR_UNSUPPORTED";
@@ -162,8 +163,8 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
 apsis_status apsis_alloc(apsis_context *context, apsis_memory memory, apsis_image *image) {
     return guard("alloc", context, [&] {
         if (!image) throw Error(APSIS_ERROR_ARGUMENT, "image is NULL, but an image is needed");
-        if (memory != APSIS_HOST && memory != APSIS_DEVICE)
-            throw Error(APSIS_ERROR_ARGUMENT, "memory is %d, but must be APSIS_HOST or APSIS_DEVICE", int(memory));
+        if (raw(memory) != APSIS_HOST && raw(memory) != APSIS_DEVICE)
+            throw Error(APSIS_ERROR_ARGUMENT, "memory is %d, but must be APSIS_HOST or APSIS_DEVICE", raw(memory));
         if (memory == APSIS_DEVICE && context->own_memory() == APSIS_HOST)
             throw Error(APSIS_ERROR_ARGUMENT, "memory is APSIS_DEVICE, but the context is a CPU one");
         apsis_image wanted = *image;
@@ -222,8 +223,8 @@ apsis_status apsis_set_threads(apsis_context *context, int threads) {
 apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform, const apsis_image *const *images,
                                   int count, const apsis_options *options, size_t *bytes) {
     return guard("workspace_size", context, [&] {
-        if (transform != APSIS_DISTANCE)
-            throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", int(transform));
+        if (raw(transform) != APSIS_DISTANCE)
+            throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", raw(transform));
         if (!images) throw Error(APSIS_ERROR_ARGUMENT, "images is NULL, but the images of the call are needed");
         if (count != 3) throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but apsis_distance has 3 images", count);
         if (!bytes) throw Error(APSIS_ERROR_ARGUMENT, "bytes is NULL, but must point to a size_t");

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "enums.h"
 #include "workspace.h"
 
 namespace apsis {
@@ -44,7 +45,7 @@ uintptr_t lowest_address(const Cover &cover) {
 /// Stands for data that is still to come, so that the view counts as wanted.  Never read or written.
 uint8_t *const WANTED = reinterpret_cast<uint8_t *>(uintptr_t(Carver::SLOT));
 
-const char *type_name(apsis_type type) {
+const char *type_name(int type) {
     switch (type) {
         case APSIS_BIT: return "APSIS_BIT";
         case APSIS_U8: return "APSIS_U8";
@@ -56,9 +57,9 @@ const char *type_name(apsis_type type) {
     }
 }
 
-void check_type(const char *name, apsis_type type, Role role) {
+void check_type(const char *name, int type, Role role) {
     const char *found = type_name(type);
-    if (!found) throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %d, which is no apsis_type", name, int(type));
+    if (!found) throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %d, which is no apsis_type", name, type);
     const bool is_set = type == APSIS_BIT || type == APSIS_U8;
     const bool is_integer = type == APSIS_I32 || type == APSIS_I64;
     if (role == Role::SET && !is_set)
@@ -185,11 +186,11 @@ View check_image(const char *name, const apsis_image *image, Role role, bool nee
     if (!image) throw Error(APSIS_ERROR_ARGUMENT, "%s is NULL, but an image is needed", name);
     if (image->ndim != 2 && image->ndim != 3)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: ndim is %d, but must be 2 or 3", name, int(image->ndim));
-    if (image->memory != APSIS_HOST && image->memory != APSIS_DEVICE)
-        throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is %d, but must be APSIS_HOST or APSIS_DEVICE", name, int(image->memory));
+    if (raw(image->memory) != APSIS_HOST && raw(image->memory) != APSIS_DEVICE)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is %d, but must be APSIS_HOST or APSIS_DEVICE", name, raw(image->memory));
     if (image->reserved != 0)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: reserved is %d, but must be 0", name, int(image->reserved));
-    check_type(name, image->type, role);
+    check_type(name, raw(image->type), role);
 
     View view;
     view.type = image->type;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "enums.h"
 #include "error.h"
 
 namespace apsis {
@@ -124,10 +125,10 @@ apsis_options read_options(const apsis_options *given) {
     if (options.flags & ~KNOWN_FLAGS)
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%" PRIx32 ", but 0x%" PRIx32 " is unknown", options.flags,
                     options.flags & ~KNOWN_FLAGS);
-    if (options.metric < APSIS_EUCLIDEAN || options.metric > APSIS_CHESSBOARD)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", int(options.metric));
-    if (options.method != APSIS_AUTO)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", int(options.method));
+    if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHESSBOARD)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
+    if (raw(options.method) != APSIS_AUTO)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", raw(options.method));
     if (!(options.max_distance >= 0))
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",
                     options.max_distance);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "cpu/finish.h"
 #include "cpu/parallel.h"
@@ -95,10 +96,18 @@ Cost *take_line(Carver &carver, int64_t length) {
     return carver.take<Cost>(length + 2 * LINE_PAD) + LINE_PAD;
 }
 
+/// Fills the spare elements of a line, so that none of them is ever the best candidate: with NO_COST in the line of
+/// costs, and the highest number in that of orders.
 template <class Cost>
-void seal(Cost *line, int64_t length) {
-    std::fill_n(line - LINE_PAD, LINE_PAD, NO_COST<Cost>);
-    std::fill_n(line + length, LINE_PAD, NO_COST<Cost>);
+void seal(Cost *line, int64_t length, Cost spare) {
+    std::fill_n(line - LINE_PAD, LINE_PAD, spare);
+    std::fill_n(line + length, LINE_PAD, spare);
+}
+
+template <class Cost>
+void seal(Cost *cost, Cost *order, int64_t length) {
+    seal(cost, length, NO_COST<Cost>);
+    if (order) seal(order, length, std::numeric_limits<Cost>::max());
 }
 
 /// What one thread works on: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
@@ -173,11 +182,11 @@ class Transform {
         const Columns &columns = sides_.columns[side];
         const int64_t width = job_.set.size[0], strip = at / STRIP;
         const int64_t first = columns.at(image, strip, row * width);
-        Cost *const cost = bench.cost + row * bench.pitch;
+        Cost *const cost = bench.cost + row * bench.pitch, *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
         column_costs(job_.measure, job_.axes - 1, columns.words + first, columns.before + first, columns.after + first,
                      sides_.flip(side, strip), width, static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(at), cost,
-                     ordered_ ? bench.order + row * bench.pitch : nullptr);
-        seal(cost, width);
+                     order);
+        seal(cost, order, width);
     }
 
     void solve_row(int side, int64_t y, int64_t z) const {
@@ -205,7 +214,7 @@ class Transform {
         for (int64_t k = 0; k < count; ++k) {
             Cost *const cost = bench.turned_cost + k * length;
             Cost *const order = ordered_ ? bench.turned_order + k * length : nullptr;
-            seal(cost, height);
+            seal(cost, order, height);
             least_on_line(Line<Cost>{height, cost, order, table_[1], bench.least, bench.arg, bench.arg_order, bench.bracket});
             std::copy_n(bench.least, height, cost);
             for (int64_t y = 0; ordered_ && y < height; ++y) order[y] = bench.arg_order[y] * static_cast<Cost>(height) + bench.arg[y];

@@ -207,8 +207,10 @@ void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const in
         const auto to_up = hn::Sub(here, up), to_down = hn::Sub(down, here);
         const auto offset = hn::Min(to_up, to_down);
         const auto length = squared ? hn::Mul(offset, offset) : offset;
-        hn::StoreU(hn::IfThenElse(hn::Lt(offset, none), hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
-        if (order) hn::StoreU(hn::IfThenElse(hn::Gt(to_up, to_down), down, up), d, order + x);
+        const auto has_site = hn::Lt(offset, none);
+        hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
+        if (order)
+            hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
     }
 }
 
@@ -307,7 +309,7 @@ void column_costs(const Measure &measure, int axis, const uint32_t *words, const
         const int32_t site = nearest_in_column(words[x] ^ flip, before[x], after[x], start, at);
         cost[x] = site == NO_SITE_BEFORE ? NO_COST<int64_t>
                                          : axis_cost<int64_t>(measure.metric, measure.weight[axis], int64_t(at) - site);
-        if (order) order[x] = site;
+        if (order) order[x] = site == NO_SITE_BEFORE ? 0 : site;
     }
 }
 
