@@ -31,7 +31,7 @@ int64_t row_bytes(const View &view) {
 
 bool is_packed(const View &view) {
     const int64_t row = row_bytes(view);
-    return (view.type == APSIS_BIT || view.stride[0] == pixel_size(view.type)) &&
+    return (view.type == APSIS_BIT || view.size[0] == 1 || view.stride[0] == pixel_size(view.type)) &&
            (view.size[1] == 1 || view.stride[1] == row) &&
            (view.size[2] == 1 || view.stride[2] == row * view.size[1]);
 }

@@ -246,12 +246,11 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * pixel outside the set, and that pixel is its nearest one; if there is none,
  * -infinity, or minus the largest integer, and -1.
  *
- * Integers decide.  With spacing 1 a floating-point distance is rounded once
- * from the exact value.  Spacings in the ratio of whole numbers up to 1024 are
- * exact too, and the distance is the rounded root times the unit; others are
- * rounded to 64-bit weights, which moves a distance by less than 2^-25 of
- * itself (2^-34 in images of 16384^2).  The chessboard metric takes a spacing
- * that is the same along every axis.
+ * Integers decide, and a floating-point distance is the exact value, rounded
+ * once.  That holds for spacings in the ratio of whole numbers up to 1024, all
+ * default ones among them; others are first rounded to 64-bit weights, which
+ * moves a distance by less than 2^-25 of itself (2^-34 in images of 16384^2).
+ * The chessboard metric takes a spacing that is the same along every axis.
  *
  * @param set       APSIS_BIT or APSIS_U8.
  * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
@@ -307,7 +306,8 @@ APSIS_API apsis_status apsis_set_stream(apsis_context *context, struct CUstream_
 /** Waits for the context's work, and reports an error in it. */
 APSIS_API apsis_status apsis_sync(apsis_context *context);
 
-/** Uses at most this many threads on the CPU.  0, the default, is one per core. */
+/** Uses at most this many threads on the CPU, and no more than there are cores.
+ *  0, the default, is one per core. */
 APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
 
 /** The transforms, by name. */

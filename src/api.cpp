@@ -130,7 +130,8 @@ apsis_status apsis_create(int version, int device, apsis_context **context) {
     return guard("create", create_message, [&] {
         if (!context) throw Error(APSIS_ERROR_ARGUMENT, "context is NULL, but must point to a pointer");
         *context = nullptr;
-        if (version / 10000 != APSIS_VERSION_MAJOR || version > APSIS_VERSION)
+        const int promise = APSIS_VERSION_MAJOR == 0 ? 100 : 10000;  // what compatible versions have in common
+        if (version / promise != APSIS_VERSION / promise || version > APSIS_VERSION)
             throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
         if (device < APSIS_BEST)
             throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number", device);

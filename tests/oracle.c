@@ -30,7 +30,7 @@ static bool euclidean(const problem *p) { return p->options.metric == APSIS_EUCL
 
 static int64_t axis_cost(const problem *p, int axis, int64_t offset) {
     if (euclidean(p)) return p->ratio[axis] * offset * p->ratio[axis] * offset;
-    return offset < 0 ? -offset : offset;
+    return p->ratio[axis] * (offset < 0 ? -offset : offset);
 }
 
 static int64_t add_cost(const problem *p, int64_t a, int64_t b) {

@@ -135,7 +135,7 @@ static void choose_options(chance *c, problem *p) {
     p->options.metric = metrics[roll_below(c, 3)];
     p->options.flags = flag_sets[roll_below(c, 4)] | (p->ndim == 3 && roll_below(c, 3) == 0 ? APSIS_SLICES : 0);
     const double unit = units[roll_below(c, COUNT(units))];
-    const int64_t *ratio = ratios[p->options.metric == APSIS_EUCLIDEAN ? roll_below(c, COUNT(ratios)) : 0];
+    const int64_t *ratio = ratios[p->options.metric == APSIS_CHESSBOARD ? 0 : roll_below(c, COUNT(ratios))];
     /* Only a unit that is a power of two keeps doubles in the ratio of whole numbers. */
     const bool keeps = unit == 0.5 || unit == 8 || ratio == ratios[0];
     if (roll_below(c, 2)) set_spacing(p, ratio[0], ratio[1], ratio[2], keeps ? unit : 1);

@@ -53,11 +53,21 @@ APSIS_BOTH inline Real root(int64_t cost) {
     return static_cast<Real>(static_cast<int64_t>(exact ? r : r | 1)) * static_cast<Real>(1.0 / 2147483648.0);
 }
 
+/// unit * sqrt(cost), with what the rounded root and the rounded product leave added back, so that it is rounded once,
+/// to within 0.501 of a unit in the last place.
+APSIS_BOTH inline double scaled_root(double unit, int64_t cost) {
+    if (cost == 0) return 0;
+    const double high = static_cast<double>(cost), low = static_cast<double>(cost - static_cast<int64_t>(high));
+    const double r = root<double>(cost), rest = (fma(-r, r, high) + low) / (2 * r);
+    const double product = unit * r;
+    return product + (fma(unit, r, -product) + unit * rest);
+}
+
 /// The length that a cost stands for, as a caller sees it.
 template <class Real>
 APSIS_BOTH inline Real length_of(const Measure &measure, int64_t cost) {
     if (measure.metric == APSIS_EUCLIDEAN)
-        return measure.unit == 1 ? root<Real>(cost) : static_cast<Real>(measure.unit * root<double>(cost));
+        return measure.unit == 1 ? root<Real>(cost) : static_cast<Real>(scaled_root(measure.unit, cost));
     return static_cast<Real>(measure.unit * static_cast<double>(cost));
 }
 

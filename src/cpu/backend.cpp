@@ -1,6 +1,8 @@
 // The CPU back end: memory, threads, and where each transform lives.
+#include <tbb/info.h>
+
+#include <algorithm>
 #include <string>
-#include <thread>
 
 #include "cpu/distance.h"
 #include "cpu/parallel.h"
@@ -32,7 +34,8 @@ class CpuBackend final : public Backend {
     CUstream_st *stream() const override { return nullptr; }
     void sync() override {}
     void set_threads(int threads) override {
-        arena_ = std::make_unique<tbb::task_arena>(threads ? threads : int(tbb::task_arena::automatic));
+        const int most = tbb::info::default_concurrency();  // asked for more, oneTBB prints a warning
+        arena_ = std::make_unique<tbb::task_arena>(threads ? std::min(threads, most) : most);
     }
 
     size_t distance_scratch(const DistanceJob &job) const override { 

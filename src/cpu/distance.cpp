@@ -48,6 +48,8 @@ void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int
         const int bit = static_cast<int>(at - start);
         if (job.set.type == APSIS_U8 && job.set.stride[0] == 1)
             pack_bytes(pixels, width, bit, words);
+        else if (job.set.type == APSIS_BIT)
+            pack_bits(pixels, width, bit, words);
         else
             for (int64_t x = 0; x < width; ++x) words[x] |= uint32_t(is_set(job.set, pixels, x)) << bit;
     }

@@ -260,6 +260,21 @@ void PackBytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
     for (; x < count; ++x) words[x] |= uint32_t(row[x] != 0) << bit;
 }
 
+void PackBits(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
+    const hn::CappedTag<uint32_t, 8> d;
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    const auto mark = hn::Set(d, 1u << bit);
+    HWY_ALIGN static constexpr uint32_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const auto place = hn::Load(d, places);
+    int64_t x = 0;
+    for (; x + N <= count; x += N) {
+        const auto pixels = hn::And(hn::Set(d, uint32_t(row[x >> 3]) >> (x & 7)), place);
+        const auto word = hn::LoadU(d, words + x);
+        hn::StoreU(hn::Or(word, hn::IfThenZeroElse(hn::Eq(pixels, hn::Zero(d)), mark)), d, words + x);
+    }
+    for (; x < count; ++x) words[x] |= uint32_t(row[x >> 3] >> (x & 7) & 1) << bit;
+}
+
 const char *Instructions() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace HWY_NAMESPACE
@@ -274,6 +289,7 @@ HWY_EXPORT(LeastOnLine64);
 HWY_EXPORT(ColumnCosts32);
 HWY_EXPORT(FloatRoots);
 HWY_EXPORT(PackBytes);
+HWY_EXPORT(PackBits);
 HWY_EXPORT(Instructions);
 
 void least_on_line(const Line<int32_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine32)(line); }
@@ -301,6 +317,10 @@ void float_roots(const int32_t *cost, int64_t count, int32_t limit, float *dista
 
 void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
     HWY_DYNAMIC_DISPATCH(PackBytes)(row, count, bit, words);
+}
+
+void pack_bits(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
+    HWY_DYNAMIC_DISPATCH(PackBits)(row, count, bit, words);
 }
 
 const char *row_instructions() {

@@ -42,8 +42,9 @@ void column_costs(const Measure &measure, int axis, const uint32_t *words, const
 /// Float distances of 32-bit Euclidean costs in spacing 1; +infinity above `limit`, which is below NO_COST.
 void float_roots(const int32_t *cost, int64_t count, int32_t limit, float *distance);
 
-/// Sets bit `bit` of words[x] where pixel x of a packed row of bytes is non-zero.
+/// Sets bit `bit` of words[x] where pixel x of a packed row of bytes, or of bits, is non-zero.
 void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words);
+void pack_bits(const uint8_t *row, int64_t count, int bit, uint32_t *words);
 
 /// The instructions that this machine runs the loops with, such as "AVX2".
 const char *row_instructions();
