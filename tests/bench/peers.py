@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Times apsis beside SciPy, edt and OpenCV on the same images, in one run, and checks that all agree.
 
-    peers.py LIBAPSIS LIBMASKS [SIDE [THREADS]]
+    peers.py LIBAPSIS LIBMASKS [SIDE-2D [SIDE-3D [THREADS]]]          default 4096, 256, one thread a core
 
 LIBMASKS is the benchmark's masks as a shared library.  Peers that are not installed are left out.  One CSV line an
 image: milliseconds of each, and how often apsis fits into the time of each peer."""
 
 import ctypes
+import os
 import statistics
 import sys
 import time
@@ -74,26 +75,36 @@ def milliseconds(call, runs):
     return statistics.median(times)
 
 
-def main():
-    side = int(sys.argv[3]) if len(sys.argv) > 3 else 4096
-    threads = int(sys.argv[4]) if len(sys.argv) > 4 else len(__import__("os").sched_getaffinity(0))
-    masks = ctypes.CDLL(sys.argv[2])
-    names = (ctypes.c_char_p * 64).in_dll(masks, "bench_masks_2d")
-    distance, others = apsis(sys.argv[1], threads), peers(threads)
-    print("mask,side,threads,apsis_ms," + ",".join(f"{name}_ms,{name}_ratio" for name in others))
+def compare(distance, others, masks, ndim, side, threads):
+    names = (ctypes.c_char_p * 64).in_dll(masks, f"bench_masks_{ndim}d")
     for name in names:
         if name is None:
             break
-        mask = np.empty((side, side), np.uint8)
-        masks.bench_mask(name, ctypes.c_int64(side), ctypes.c_int64(side), ctypes.c_int64(1), mask.ctypes.data_as(ctypes.c_void_p))
+        mask = np.empty((side,) * ndim, np.uint8)
+        sizes = [ctypes.c_int64(side if axis < ndim else 1) for axis in range(3)]
+        masks.bench_mask(name, *sizes, mask.ctypes.data_as(ctypes.c_void_p))
         out, holes = np.empty(mask.shape, np.float32), 1 - mask
         ours = milliseconds(lambda: distance(mask, out), 9)
-        row = [name.decode(), str(side), str(threads), f"{ours:.2f}"]
+        row = [name.decode(), f"{side}^{ndim}", str(threads), f"{ours:.2f}"]
         for peer, call in others.items():
-            theirs = milliseconds(lambda: call(holes), 2 if peer == "scipy" else 5)
+            if peer == "opencv" and ndim == 3:
+                row += ["", ""]
+                continue
+            theirs = milliseconds(lambda: call(holes), 1 if peer == "scipy" else 5)
             wrong = np.abs(call(holes) - out).max() > 0.01
             row += [f"{theirs:.1f}", f"{theirs / ours:.1f}" + (" (results differ)" if wrong else "")]
         print(",".join(row), flush=True)
+
+
+def main():
+    number = lambda index, default: int(sys.argv[index]) if len(sys.argv) > index else default
+    threads = number(5, len(os.sched_getaffinity(0)))
+    masks = ctypes.CDLL(sys.argv[2])
+    distance, others = apsis(sys.argv[1], threads), peers(threads)
+    print("mask,size,threads,apsis_ms," + ",".join(f"{name}_ms,{name}_ratio" for name in others))
+    for ndim, side in (2, number(3, 4096)), (3, number(4, 256)):
+        if side:
+            compare(distance, others, masks, ndim, side, threads)
 
 
 if __name__ == "__main__":
