@@ -1,0 +1,196 @@
+/*
+ * What the apsis command does when it cannot: files that it does not read or write, a full disk, a signal.
+ * It says why, and leaves nothing behind.
+ */
+#include "tool_tiff.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void write_refused_inputs(void) {
+    make_samples(8, 5);
+    const Layout floats = {.bits = 32, .photometric = PHOTOMETRIC_MINISBLACK, .format = SAMPLEFORMAT_IEEEFP};
+    const Layout palette = {.bits = 8, .photometric = PHOTOMETRIC_MASK};
+    write_tiff("in.tif", &kBytes, WIDTH, HEIGHT, 1);
+    write_tiff("float.tif", &floats, WIDTH, HEIGHT, 1);
+    write_tiff("mask.tif", &palette, WIDTH, HEIGHT, 1);
+    TIFF *tiff = TIFFOpen("rgb.tif", "w");
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 3);
+    uint8_t row[3] = {1, 2, 3};
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 1);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    assert_int_equal(TIFFWriteEncodedStrip(tiff, 0, row, 3), 3);
+    TIFFClose(tiff);
+    assert_int_equal(shell("echo hello world >text.tif; : >empty.tif; mkdir dir; mkfifo fifo; true"), 0);
+}
+
+static void test_inputs_refused(void **state) {
+    (void)state;
+    write_refused_inputs();
+    static const struct {
+        const char *words, *sentence;
+        int code;
+    } cases[] = {
+        {"gone.tif", "cannot read 'gone.tif': No such file or directory", 1},
+        {"empty.tif", "cannot read 'empty.tif': it is empty", 1},
+        {"text.tif", "cannot read 'text.tif': Not a TIFF", 1},
+        {"dir", "cannot read 'dir': it is a directory", 1},
+        {"fifo", "cannot read 'fifo': it is not a regular file", 1},
+        {"float.tif", "'float.tif' has floating-point or complex samples", 1},
+        {"rgb.tif", "'rgb.tif' has 3 samples a pixel", 1},
+        {"mask.tif --sites black", "'mask.tif' does not say which samples are black", 1},
+        {"in.tif --device 4000", "4000", 13},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const char *words = cases[i].words, *space = strchr(words, ' ');
+        const int length = space ? (int)(space - words) : (int)strlen(words);
+        assert_int_equal(run("distance %.*s out.tif %s", length, words, space ? space : ""), cases[i].code);
+        assert_in(err_text, cases[i].sentence);
+        assert_files(8);
+    }
+    succeed("info float.tif");
+    assert_in(out_text, "floating-point");
+    succeed("info rgb.tif --json");
+    assert_in(out_text, "\"nonzero\": null");
+}
+
+static void test_outputs_refused(void **state) {
+    (void)state;
+    make_samples(1, 5);
+    write_tiff("in.tif", &kBits, WIDTH, HEIGHT, 1);
+    assert_int_equal(shell("echo precious >keep.tif; mkdir dir; ln -s nowhere dangling.tif"), 0);
+    static const struct {
+        const char *words, *sentence;
+    } cases[] = {
+        {"keep.tif", "cannot write 'keep.tif': it exists; --overwrite replaces it"},
+        {"in.tif", "cannot write 'in.tif': it exists"},
+        {"out.tif --nearest keep.tif", "cannot write 'keep.tif': it exists"},
+        {"out.tif --picture keep.tif", "cannot write 'keep.tif': it exists"},
+        {"gone/out.tif", "cannot write 'gone/out.tif': directory 'gone': No such file or directory"},
+        {"keep.tif/out.tif", "cannot write 'keep.tif/out.tif': Not a directory"},
+        {"new/", "cannot write 'new/': it names a directory"},
+        {"dir --overwrite", "cannot write 'dir': it is a directory"},
+        {"dangling.tif --overwrite", "cannot write 'dangling.tif': it is a link to nothing"},
+        {"/dev/null --overwrite", "cannot write '/dev/null': it is not a regular file"},
+        {"/proc/out.tif", "cannot write '/proc/out.tif': "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        assert_int_equal(run("distance in.tif %s", cases[i].words), 1);
+        assert_in(err_text, cases[i].sentence);
+        assert_files(4);
+    }
+    char text[20];
+    slurp("keep.tif", text, sizeof text);
+    assert_string_equal(text, "precious\n");
+    if (geteuid() != 0) {
+        assert_int_equal(chmod("dir", 0555), 0);
+        assert_int_equal(run("distance in.tif dir/out.tif"), 1);
+        assert_in(err_text, "directory 'dir': Permission denied");
+    }
+    assert_int_equal(shell("(@ info in.tif >/dev/full)"), 1);
+}
+
+static void test_disk_full(void **state) {
+    (void)state;
+    uint32_t seed = 3;
+    for (int i = 0; i < MOST; ++i) samples[i] = next_random(&seed) % 8 == 0;
+    write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
+    static const char *const words[] = {"", "--tiled", "--compress deflate", "--nearest which.tif --bigtiff"};
+    for (int i = 0; i < 4; ++i) {
+        char line[200];
+        snprintf(line, sizeof line, "@ distance in.tif out.tif %s", words[i]);
+        assert_int_equal(shell_limited(line, 4096), 1);
+        assert_in(err_text, "cannot write 'out.tif': File too large");
+        assert_files(1);
+    }
+    /* Where the distances fit but the picture does not, there is neither. */
+    struct stat distance, picture;
+    const char *both = "@ distance in.tif out.tif -q --compress deflate --picture-nearest p.tif";
+    assert_int_equal(shell(both), 0);
+    assert_int_equal(stat("out.tif", &distance) | stat("p.tif", &picture), 0);
+    unlink("out.tif");
+    unlink("p.tif");
+    assert_true(picture.st_size > 2 * distance.st_size);
+    assert_int_equal(shell_limited(both, (size_t)(distance.st_size + picture.st_size) / 2), 1);
+    assert_in(err_text, "cannot write 'p.tif': File too large");
+    assert_files(1);
+}
+
+/* Starts the command, waits until it says `word` on standard error, sends a signal; how it ended. */
+static int interrupt_at(const char *word, int number) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        execl(command, "apsis", "distance", "in.tif", "out.tif", "--nearest", "which.tif", "--compress",
+              "deflate", "--progress", "always", "--threads", "1", (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    char text[8192] = "";
+    size_t used = 0;
+    bool sent = false;
+    for (ssize_t got;
+         used < sizeof text - 1 && (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;) {
+        text[used += (size_t)got] = 0;
+        if (!sent && strstr(text, word)) kill(child, number), sent = true;
+    }
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    assert_true(sent);
+    assert_in(text, "interrupted; nothing was written\n");
+    return status;
+}
+
+enum { SIDE = 4000 };
+
+/* A file so large that there is time to interrupt the command. */
+static void write_large_input(void) {
+    TIFF *tiff = TIFFOpen("in.tif", "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, SIDE);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, SIDE);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 16);
+    uint8_t strip[16 * SIDE];
+    uint32_t seed = 1;
+    for (size_t i = 0; i < sizeof strip; ++i) strip[i] = next_random(&seed) % 1000 == 0;
+    for (uint32_t s = 0; s < SIDE / 16; ++s) TIFFWriteEncodedStrip(tiff, s, strip, sizeof strip);
+    TIFFClose(tiff);
+}
+
+static void test_interrupt(void **state) {
+    (void)state;
+    write_large_input();
+    static const struct {
+        const char *word;
+        int number;
+    } cases[] = {{"reading", SIGINT}, {"computing", SIGTERM}, {"writing", SIGINT}, {"writing", SIGHUP}};
+    for (int i = 0; i < 4; ++i) {
+        const int status = interrupt_at(cases[i].word, cases[i].number);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), cases[i].number);
+        assert_files(1);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_inputs_refused, start),
+        cmocka_unit_test_setup(test_outputs_refused, start),
+        cmocka_unit_test_setup(test_disk_full, start),
+        cmocka_unit_test_setup(test_interrupt, start),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
