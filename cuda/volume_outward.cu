@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(BLOCK) finish_tiles(Volume volume, Reach reach
                 here[i] = half ? best[i] >> 16 : best[i] & 0xffff;
                 if (x + i < volume.width()) worst = max(worst, here[i]);
             }
-            const bool near = __all_sync(ALL_LANES, !inside || worst <= reach.sure || volume.output.measure.limit <= reach.sure);
+            const bool near = __all_sync(ALL_LANES, !inside || worst <= reach.sure || volume.output.measure.limit < reach.sure);
             if (lane == 0) {
                 volume.mark(z, y, tile) = !near;
                 if (!near) volume.row_mark(z, y) = 1;
