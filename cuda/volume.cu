@@ -21,20 +21,27 @@ View turn(View set) {
     return set;
 }
 
+/// Whether a tile of a row is two aligned stores, or nobody wants any.
+bool is_plain(const View &view, apsis_type type) {
+    const auto bits = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
+                      static_cast<uintptr_t>(view.stride[2]);
+    return !view || (view.type == type && view.stride[0] == 4 && bits % 16 == 0);
+}
+
 /// A volume without memory of its own.
 Volume shape_volume(const DistanceJob &job, bool inside) {
-    Volume volume = {shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside)};
+    Volume volume = {shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), false};
+    volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32) && job.measure.unit == 1;
     for (int axis = 0; axis < 3; ++axis) volume.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return volume;
 }
 
 void carve_volume(Volume &volume, Carver &carver) {
-    const int64_t planes = std::max(volume.depth(), outward_planes(volume));
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
     volume.marks = carver.take<uint8_t>(volume.count_marks());
-    volume.rows = carver.take<uint8_t>(volume.depth() * volume.groups());
-    volume.store = carver.take<uint32_t>(planes * volume.width() * volume.pitch());
+    volume.needs = carver.take<uint8_t>(volume.count_needs());
+    volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -68,11 +75,9 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         carry_columns(volume.columns, stream);
         tell(0.2);
         const bool outward = outward_serves(volume);
-        fill(volume.rows, !outward, volume.depth() * volume.groups(), stream);
-        if (outward)
-            search_outward(volume, stream);
-        else
-            fill(volume.marks, 1, volume.count_marks(), stream);
+        fill(volume.marks, !outward, volume.count_marks(), stream);
+        fill(volume.needs, !outward, volume.count_needs(), stream);
+        if (outward) search_outward(volume, stream);
         tell(0.5);
         search_marked(volume, stream);
         tell(1);
