@@ -21,17 +21,13 @@ View turn(View set) {
     return set;
 }
 
-/// Whether a tile of a row is two aligned stores, or nobody wants any.
-bool is_plain(const View &view, apsis_type type) {
-    const auto bits = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
-                      static_cast<uintptr_t>(view.stride[2]);
-    return !view || (view.type == type && view.stride[0] == 4 && bits % 16 == 0);
-}
+/// Whether a view's rows are packed numbers of a type, or nobody wants any.
+bool is_plain(const View &view, apsis_type type) { return !view || (view.type == type && view.stride[0] == 4); }
 
 /// A volume without memory of its own.
 Volume shape_volume(const DistanceJob &job, bool inside) {
-    Volume volume = {shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), false};
-    volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32) && job.measure.unit == 1;
+    Volume volume = {shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
+    volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32);
     for (int axis = 0; axis < 3; ++axis) volume.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return volume;
 }
@@ -41,6 +37,7 @@ void carve_volume(Volume &volume, Carver &carver) {
     carve_carries(volume.columns, carver);
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
+    volume.lengths = carver.take<float>(count_lengths(volume));
     volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
 }
 

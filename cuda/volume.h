@@ -25,7 +25,8 @@ struct Volume {
     uint8_t *marks;   // [z][group of rows][tile]: not 0 where the outward search gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where the search along y must know; at the end if anywhere
     Output output;
-    bool plain;       // a tile of each output is two stores
+    float *lengths;   // of costs up to count_lengths(), which the outward search looks up unless the unit is 1
+    bool plain;       // outputs are packed numbers of 32 bits
 
     __host__ __device__ int64_t width() const { return columns.count; }
     __host__ __device__ int64_t height() const { return columns.batch; }
@@ -48,6 +49,9 @@ struct Volume {
 int64_t outward_store(const Volume &volume);
 int64_t argmin_store(const Volume &volume);
 
+/// The lengths that the outward search looks up.
+int64_t count_lengths(const Volume &volume);
+
 /// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
 bool outward_serves(const Volume &volume);
 
@@ -65,29 +69,44 @@ __device__ inline float root_of(uint32_t cost) {
     return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : large_root(cost);
 }
 
-/// Writes a tile of row y: its voxels' costs, and their nearest sites, which site(k) finds.
-template <class Root, class Site>
-__device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Root root,
-                           Site site) {
-    const Output &output = volume.output;
-    if (!volume.plain || x + TILE > volume.width()) {
+/// Stores a tile of numbers, as many as lie inside the image.
+template <class Number>
+__device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t inside) {
+    if (inside >= TILE && reinterpret_cast<uintptr_t>(to) % sizeof(uint4) == 0) {
+        uint4 quad[2];
+        memcpy(quad, number, sizeof(quad));
+        reinterpret_cast<uint4 *>(to)[0] = quad[0];
+        reinterpret_cast<uint4 *>(to)[1] = quad[1];
+    } else {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
-            if (x + k < volume.width())
-                write_pixel(output, x + k, y, z, cost[k], true, output.nearest && cost[k] <= output.measure.limit ? site(k) : 0);
+            if (k < inside) to[k] = number[k];
+    }
+}
+
+/// Writes a tile of row y: its voxels' costs, whose lengths length(cost) tells, and their nearest sites, which site(k) finds.
+template <class Length, class Site>
+__device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Length length,
+                           Site site) {
+    const Output &output = volume.output;
+    const int64_t inside = volume.width() - x, limit = output.measure.limit;
+    if (!volume.plain) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (k < inside) write_pixel(output, x + k, y, z, cost[k], true, output.nearest && cost[k] <= limit ? site(k) : 0);
         return;
     }
     if (output.distance) {
-        const auto length = [&](int k) { return cost[k] <= output.measure.limit ? root(cost[k]) : INFINITY; };
-        float4 *const to = reinterpret_cast<float4 *>(output.distance.row(y, z) + x * 4);
-        to[0] = make_float4(length(0), length(1), length(2), length(3));
-        to[1] = make_float4(length(4), length(5), length(6), length(7));
+        float distance[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? length(cost[k]) : INFINITY;
+        store_tile(reinterpret_cast<float *>(output.distance.row(y, z)) + x, distance, inside);
     }
     if (output.nearest) {
-        const auto index = [&](int k) { return cost[k] <= output.measure.limit ? static_cast<int32_t>(site(k)) : -1; };
-        int4 *const to = reinterpret_cast<int4 *>(output.nearest.row(y, z) + x * 4);
-        to[0] = make_int4(index(0), index(1), index(2), index(3));
-        to[1] = make_int4(index(4), index(5), index(6), index(7));
+        int32_t index[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) index[k] = cost[k] <= limit ? static_cast<int32_t>(site(k)) : -1;
+        store_tile(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index, inside);
     }
 }
 #endif

@@ -197,10 +197,9 @@ struct AlongY {
     __device__ int32_t cost(int64_t at, int32_t z, int32_t, int32_t) const {
         const int bit = z % STRIP;
         const uint32_t word = __ldg(volume.columns.words + at);
+        const int32_t before = __ldg(volume.columns.before + at), after = __ldg(volume.columns.after + at);
         const uint32_t lower = word << (STRIP - 1 - bit), upper = word >> bit;
-        const int32_t up = lower ? STRIP - 1 - highest_bit(lower) : z - __ldg(volume.columns.before + at);
-        const int32_t down = upper ? lowest_bit(upper) : __ldg(volume.columns.after + at) - z;
-        const int32_t d = min(up, down);
+        const int32_t d = min(lower ? STRIP - 1 - highest_bit(lower) : z - before, upper ? lowest_bit(upper) : after - z);
         return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>;
     }
     __device__ uint32_t site(int64_t z, int64_t x, int32_t y) const {
@@ -241,7 +240,11 @@ struct AlongX {
     __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const { return volume.store[first(z, y) + x * stride()]; }
     __device__ void write(int64_t z, int64_t y, int32_t x, const Tile<NEAREST> &tile) const {
         write_tile(
-            volume, x, y, z, tile.cost, [](int32_t cost) { return root_of(cost); },
+            volume, x, y, z, tile.cost,
+            [&](int32_t cost) {
+                const Measure &measure = volume.output.measure;
+                return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
+            },
             [&](int k) {
                 const uint32_t place = site(z, y, tile.at[k]);
                 return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + tile.at[k];
@@ -284,9 +287,14 @@ __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, in
         const int32_t *cost = bundle.cost + (low + 1) * LANES + lane;
         int32_t d = x - low - 1, way = bundle.weight * d;
 #pragma unroll 1
-        for (int32_t c = low + 1; c < high; ++c, cost += LANES, --d, way -= bundle.weight) {
-            const int32_t here = *cost + way * d, slope = 2 * way;
+        for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
+            const int32_t here = cost[0] + way * d, slope = 2 * way;
+            const int32_t next = cost[LANES] + (way - bundle.weight) * (d - 1), next_slope = slope - 2 * bundle.weight;
             if (min(here, here + (TILE - 1) * slope) <= bound) tile.take(here, slope, c, lower);
+            if (min(next, next + (TILE - 1) * next_slope) <= bound) tile.take(next, next_slope, c + 1, lower);
+            cost += 2 * LANES;
+            d -= 2;
+            way -= 2 * bundle.weight;
         }
 #pragma unroll
         for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;

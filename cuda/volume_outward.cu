@@ -11,6 +11,8 @@
 // the outputs out; some 12 instructions a voxel and search.
 #include <cuda_runtime.h>
 
+#include <cmath>
+
 #include "launch.h"
 #include "volume.h"
 
@@ -43,10 +45,12 @@ struct Reach {
     uint32_t weight[3];
     int32_t sure;       // costs up to this are true
     int32_t real;       // costs up to this are those of some site
+    float inverse;      // of the root of the weight along x
 
     explicit Reach(const Volume &volume) {
         const int64_t x = volume.weight[0], y = volume.weight[1], z = volume.weight[2];
         for (int axis = 0; axis < 3; ++axis) weight[axis] = static_cast<uint32_t>(volume.weight[axis]);
+        inverse = 1.0f / std::sqrt(static_cast<float>(x));
         const auto fits = [&](int64_t d) { return z * d * d + (x + y) * REACH * REACH <= UINT16_MAX; };
         const int64_t most = NEAREST ? OFFSET_ZERO : MOST_CARRY;
         farthest = 0;
@@ -172,12 +176,20 @@ uint32_t word[ROWS];
 }
 
 /// Marks a tile, and what the search along y must know for it: all as far as its sites may be.
+///
+/// The rows of a patch come here at once, and a mark says how many groups to either side are known to be needed: whoever
+/// finds no less leaves that to whoever wrote it.
 __device__ void mark_tile(const Volume &volume, int32_t x, int32_t y, int64_t z, float farthest) {
-    volume.mark(z, y, x / TILE) = 1;
-    const int32_t reach = static_cast<int32_t>(fminf(farthest, static_cast<float>(volume.width()))) + 1;
-    const int32_t last = min(x + TILE - 1 + reach, static_cast<int32_t>(volume.width()) - 1);
-    for (int32_t at = max(x - reach, 0) / GROUP * GROUP; at <= last; at += GROUP)
-        if (!volume.need(z, y, at)) volume.need(z, y, at) = volume.any_need() = 1;
+    uint8_t &mark = volume.mark(z, y, x / TILE);
+    const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / GROUP, UINT8_MAX - 1));
+    if (mark >= groups) return;
+    mark = static_cast<uint8_t>(groups);
+    const int32_t here = x / GROUP, end = static_cast<int32_t>(volume.groups_across());
+    const bool all = groups == UINT8_MAX;
+    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g) {
+        uint8_t &need = volume.need(z, y, int64_t(g) * GROUP);
+        if (!need) need = volume.any_need() = 1;
+    }
 }
 
 /// Writes a tile of one plane if it is near, or marks it.
@@ -192,14 +204,15 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         worst = max(worst, k < inside ? cost[k] : 0);
     }
     if (worst > reach.sure && volume.output.measure.limit >= reach.sure) {
-        mark_tile(volume, x, y, z, worst <= reach.real ? sqrtf(static_cast<float>(worst) / volume.weight[0]) : INFINITY);
+        mark_tile(volume, x, y, z, worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse : INFINITY);
         return;
     }
     const auto offset = [&](int k, int axis) {
         return static_cast<int64_t>(word[k] >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_ZERO;
     };
     write_tile(
-        volume, x, y, z, cost, [](int32_t c) { return small_root(static_cast<float>(c)); },
+        volume, x, y, z, cost,
+        [&](int32_t c) { return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c)) : __ldg(volume.lengths + c); },
         [&](int k) {
             return NEAREST ? ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x + k + offset(k, 0)
                            : int64_t(0);
@@ -235,9 +248,16 @@ __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEARE
     }
 }
 
+__global__ void __launch_bounds__(BLOCK) fill_lengths(Volume volume, int32_t count) {
+    const int32_t cost = blockIdx.x * BLOCK + threadIdx.x;
+    if (cost < count) volume.lengths[cost] = length_of<float>(volume.output.measure, cost);
+}
+
 template <bool NEAREST>
 void search(const Volume &volume, cudaStream_t stream) {
     const Reach<NEAREST> reach(volume);
+    const int64_t lengths = count_lengths(volume);
+    launch("fill_lengths", fill_lengths, parts(lengths, BLOCK), BLOCK, stream, volume, lengths);
     const int64_t spans = parts(pitch_of(volume), WARP) * parts(volume.height(), SPAN) * count_slabs<NEAREST>(volume);
     launch_large("search_spans", search_spans<NEAREST>, spans, THREADS, SHARED, stream, volume, reach);
     const int64_t blocks = parts(volume.tiles() * volume.height(), BLOCK) * count_planes<NEAREST>(volume);
@@ -245,6 +265,11 @@ void search(const Volume &volume, cudaStream_t stream) {
 }
 
 }  // namespace
+
+int64_t count_lengths(const Volume &volume) {
+    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
+    return volume.output.measure.unit == 1 ? 0 : std::max(sure + 1, 0);
+}
 
 bool outward_serves(const Volume &volume) {
     int device, room;
