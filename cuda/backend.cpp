@@ -88,6 +88,7 @@ struct DistanceWay {
 DistanceWay way_of(const DistanceJob &job) {
     if (job.measure.metric == APSIS_CHESSBOARD) return {steps_scratch, distance_by_steps};
     if (rows_serve(job)) return {rows_scratch, distance_by_rows};
+    if (volume_serves(job)) return {volume_scratch, distance_in_volume};
     return {lines_scratch, distance_by_lines};
 }
 
@@ -161,6 +162,7 @@ class CudaBackend final : public Backend {
     void set_threads(int) override {}
 
     size_t distance_scratch(const DistanceJob &job) const override {
+        const CurrentDevice current(device_);
         return way_of(job).scratch(job);
     }
 

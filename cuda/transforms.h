@@ -22,6 +22,11 @@ bool rows_serve(const DistanceJob &job);
 size_t rows_scratch(const DistanceJob &job);
 void distance_by_rows(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// Euclidean distance in volumes, where volume_serves() says so.
+bool volume_serves(const DistanceJob &job);
+size_t volume_scratch(const DistanceJob &job);
+void distance_in_volume(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 // Chessboard distance, step by step.
 size_t steps_scratch(const DistanceJob &job);
 void distance_by_steps(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);

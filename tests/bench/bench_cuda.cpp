@@ -2,7 +2,7 @@
 // copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
-//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large
+//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large volumes
 //
 // --check compares every output with the CPU back end's, byte for byte.  GROUP@SIDE runs one size of a group.
 #include <apsis.h>
@@ -262,6 +262,18 @@ void run_group(Bench &bench, const std::string &group) {
             bench.run(plane("odd", mask, 1000000, 100));
             bench.run(volume("odd", mask, 2048, 2048, 30));
             bench.run(volume("odd", mask, 30, 2048, 2048));
+        }
+    if (group == "volumes")
+        for (const char *mask : {"noise-0.01", "noise-0.5", "blobs", "disc", "single"}) {
+            Case c = volume("nearest", mask, 512, 512, 512);
+            c.nearest = true;
+            bench.run(c);
+            c = volume("spacing", mask, 512, 512, 512);
+            c.options.spacing[0] = c.options.spacing[1] = 1;
+            c.options.spacing[2] = 2.5;
+            bench.run(c);
+            bench.run(volume("thin", mask, 2048, 2048, 30));
+            bench.run(volume("thin", mask, 30, 2048, 2048));
         }
     if (group == "slices")
         for (const char *mask : few) {

@@ -1,0 +1,114 @@
+// A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then lines along x.
+//
+// Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it, and the
+// outputs from it.  The outward search takes every voxel first, and marks the patches, TILE voxels of GROUP rows, that
+// have one whose site is out of its reach, and all that the monotone argmin needs to know for those.
+//
+// Blocks are numbered in 32 bits: an image of so many would fit no memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/columns.h"
+#include "output.h"
+#include "rows.h"
+
+namespace apsis {
+
+constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
+constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
+
+struct Volume {
+    Columns columns;  // along z: column x of image y
+    int32_t weight[3];
+    uint32_t *store;  // what the search along y found, as each of the two ways lays it out
+    uint8_t *marks;   // [z][group of rows][tile]: not 0 where the outward search gave up
+    uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where the search along y must know; at the end if anywhere
+    Output output;
+    float *lengths;   // of costs up to count_lengths(), which the outward search looks up unless the unit is 1
+    bool plain;       // outputs are packed numbers of 32 bits
+
+    __host__ __device__ int64_t width() const { return columns.count; }
+    __host__ __device__ int64_t height() const { return columns.batch; }
+    __host__ __device__ int64_t depth() const { return columns.length; }
+    __host__ __device__ int64_t tiles() const { return (width() + TILE - 1) / TILE; }
+    __host__ __device__ int64_t groups() const { return (height() + GROUP - 1) / GROUP; }
+    __host__ __device__ int64_t groups_across() const { return (width() + GROUP - 1) / GROUP; }
+    __host__ __device__ int64_t count_marks() const { return depth() * groups() * tiles(); }
+    __host__ __device__ int64_t count_needs() const { return depth() * groups() * groups_across() + 1; }
+    __device__ uint8_t &mark(int64_t z, int64_t y, int64_t tile) const {
+        return marks[(z * groups() + y / GROUP) * tiles() + tile];
+    }
+    __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
+        return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
+    }
+    __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
+};
+
+/// The words of the store that each way needs.
+int64_t outward_store(const Volume &volume);
+int64_t argmin_store(const Volume &volume);
+
+/// The lengths that the outward search looks up.
+int64_t count_lengths(const Volume &volume);
+
+/// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
+bool outward_serves(const Volume &volume);
+
+/// Whether the monotone argmin's lines fit the shared memory of the current device.
+bool argmin_serves(const Volume &volume);
+
+/// Writes what is near, and marks what is far where nothing is marked yet.
+void search_outward(const Volume &volume, cudaStream_t stream);
+
+/// Writes what is marked.
+void search_marked(const Volume &volume, cudaStream_t stream);
+
+#if defined(__CUDACC__)
+__device__ inline float root_of(uint32_t cost) {
+    return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : large_root(cost);
+}
+
+/// Stores a tile of numbers, as many as lie inside the image.
+template <class Number>
+__device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t inside) {
+    if (inside >= TILE && reinterpret_cast<uintptr_t>(to) % sizeof(uint4) == 0) {
+        uint4 quad[2];
+        memcpy(quad, number, sizeof(quad));
+        reinterpret_cast<uint4 *>(to)[0] = quad[0];
+        reinterpret_cast<uint4 *>(to)[1] = quad[1];
+    } else {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (k < inside) to[k] = number[k];
+    }
+}
+
+/// Writes a tile of row y: its voxels' costs, whose lengths length(cost) tells, and their nearest sites, which site(k) finds.
+template <class Length, class Site>
+__device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Length length,
+                           Site site) {
+    const Output &output = volume.output;
+    const int64_t inside = volume.width() - x, limit = output.measure.limit;
+    if (!volume.plain) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (k < inside) write_pixel(output, x + k, y, z, cost[k], true, output.nearest && cost[k] <= limit ? site(k) : 0);
+        return;
+    }
+    if (output.distance) {
+        float distance[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? length(cost[k]) : INFINITY;
+        store_tile(reinterpret_cast<float *>(output.distance.row(y, z)) + x, distance, inside);
+    }
+    if (output.nearest) {
+        int32_t index[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) index[k] = cost[k] <= limit ? static_cast<int32_t>(site(k)) : -1;
+        store_tile(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index, inside);
+    }
+}
+#endif
+
+}  // namespace apsis
