@@ -1,4 +1,4 @@
-// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 16 pixels.
+// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 28 pixels.
 //
 // A block takes a strip of 32 rows, 512 columns wide, and what it may look at on either side.  It counts the distances
 // in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
@@ -17,9 +17,11 @@ namespace apsis {
 
 namespace {
 
-constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 16 of 20 words of which are its own
-constexpr int REACH = 16;                    // columns that the search looks out: beyond, the argmin is cheaper
-constexpr int PITCH = SPAN + 2 * REACH;      // 544 words: rows start on 16 bytes
+constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 512 of 568 words of which are its own
+constexpr int REACH = 28;                    // columns that the search looks out: beyond, the argmin is cheaper
+constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);  // the most that a pixel may cost that the search settles
+constexpr int PITCH = SPAN + 2 * REACH;      // 568 words: rows start on 16 bytes
+constexpr int DOUBT = 8;                     // columns after which it asks whether it is in vain
 constexpr int QUAD = 4;                      // columns of a thread: 16 bytes of shared memory, and of floats
 constexpr int RESIDENT = 4;                  // blocks on a multiprocessor: leaves a thread 64 registers
 constexpr int HALF = STRIP / 2;              // rows r and r + HALF share a register
@@ -88,6 +90,44 @@ struct Target {
     int32_t limit;  // costs above it count as no site
 };
 
+/// Whether every pixel of a block is too far for the search; the block's threads ask together.
+__device__ bool is_far(const Columns &columns, const Block &block, const Target &target) {
+    if (target.limit < FARTHEST) return false;  // the search settles what is beyond the limit
+    const int64_t start = block.strip * STRIP;
+    bool near = false;
+    for (int c = threadIdx.x; c < PITCH; c += BLOCK) {
+        const int64_t x = block.left - REACH + c;
+        if (x < 0 || x >= columns.count) continue;
+        const int64_t at = columns.at(block.image, block.strip, x);
+        near = near || columns.words[at] || start - columns.before[at] <= REACH + 1 ||
+               columns.after[at] - (start + STRIP - 1) <= REACH + 1;
+    }
+    return !__syncthreads_or(near);
+}
+
+/// Leaves all patches of a block to the argmin.
+__device__ void mark_block(const Rows &rows, const Block &block) {
+    const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
+    static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
+    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
+        rows.marks_of(block.image, y)[x / PATCH] = 1;
+}
+
+/// The least of what a lane and those within REACH columns hold, where all of them are lanes of the warp; elsewhere
+/// `unknown`.
+template <class Least>
+__device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least) {
+    constexpr int SIDE = REACH / QUAD;  // lanes on either side
+    static_assert(REACH % QUAD == 0 && SIDE < 8, "eight lanes hold a side and the middle");
+    uint32_t right = value;  // of 2, 4, then 8 lanes from this one on
+    right = least(right, __shfl_down_sync(ALL_LANES, right, 1));
+    right = least(right, __shfl_down_sync(ALL_LANES, right, 2));
+    right = least(right, __shfl_down_sync(ALL_LANES, right, SIDE - 3));
+    const uint32_t left = __shfl_up_sync(ALL_LANES, right, SIDE);
+    const int lane = threadIdx.x % WARP;
+    return lane >= SIDE && lane + SIDE < WARP ? least(left, right) : unknown;
+}
+
 /// Writes four pixels of a row: their costs, and the indices of their nearest sites if anybody wants them.
 __device__ void write_quad(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
                            const int32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
@@ -135,6 +175,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
+    if (is_far(columns, block, target)) return mark_block(rows, block);
     scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
         const uint32_t near = __vminu2(up, down);
         const uint32_t low = near & 0xffff, high = near >> 16;
@@ -149,6 +190,14 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
         if (left + patch * PATCH >= columns.count) continue;
         uint4 on_left = *reinterpret_cast<const uint4 *>(&squares[r][column]), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
+        const bool out = x >= columns.count;
+        // A pixel with no candidate near enough makes the rest of the search vain.
+        const auto in_vain = [&] {
+            const uint4 own = *reinterpret_cast<const uint4 *>(&squares[r][column]);
+            const auto least = [](uint32_t a, uint32_t b) { return __vminu2(a, b); };
+            const uint32_t reached = least_in_reach(least(least(own.x, own.y), least(own.z, own.w)), 0u, least);
+            return !out && (reached & 0xffff) > FARTHEST && (reached >> 16) > FARTHEST && target.limit >= FARTHEST;
+        };
         const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
         int done = 0;  // steps done: what is farther out costs (done + 1)^2 or more
         const auto settled = [&](uint32_t most) {
@@ -159,6 +208,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
         bool near = __all_sync(ALL_LANES, settled(most));
 #pragma unroll 1
         for (int from = 0; from < REACH && !near; from += QUAD) {
+            if (from == DOUBT && __any_sync(ALL_LANES, in_vain())) break;
             step_quad(squares[r], column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
                 best[c] = __viaddmin_u16x2(__vminu2(a, b), step, best[c]);
@@ -168,7 +218,6 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
             near = __all_sync(ALL_LANES, settled(most));
         }
         // The two rows part here: either may be near.
-        const bool out = x >= columns.count;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const int64_t row = y + half * HALF;
@@ -207,6 +256,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
+    if (is_far(columns, block, target)) return mark_block(rows, block);
     scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
         keys[r * PITCH + c] = column_key(up & 0xffff, down & 0xffff);
         keys[(r + HALF) * PITCH + c] = column_key(up >> 16, down >> 16);
@@ -222,6 +272,12 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x + 32, on_left.y + 32, on_left.z + 32, on_left.w + 32};
         int done = 0;
+        const auto in_vain = [&] {
+            const uint4 own = *reinterpret_cast<const uint4 *>(line + column);
+            const uint32_t reached = least_in_reach(min(min(own.x, own.y), min(own.z, own.w)), 0u,
+                                                    [](uint32_t a, uint32_t b) { return min(a, b); });
+            return x < columns.count && reached >> COST_SHIFT > FARTHEST && target.limit >= FARTHEST;
+        };
         const auto settled = [&] {
             const int32_t worst = max(max(best[0], best[1]), max(best[2], best[3])) >> COST_SHIFT;
             const int32_t next = (done + 1) * (done + 1);  // where it is equal, a lower site may be found
@@ -230,6 +286,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         bool near = __all_sync(ALL_LANES, settled());
 #pragma unroll 1
         for (int from = 0; from < REACH && !near; from += QUAD) {
+            if (from == DOUBT && __any_sync(ALL_LANES, in_vain())) break;
             step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 best[c] = min(best[c], min(a + way_key(-from - k), b + way_key(from + k)));
             });
