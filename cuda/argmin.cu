@@ -19,15 +19,17 @@ namespace {
 constexpr int THREADS = 768;      // two such blocks, of rows up to 16384, fill a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
 constexpr int AHEAD = 4;          // contenders whose words a thread has on the way at once
+constexpr uint32_t BIAS = TILE * TILE;  // keeps costs positive from which the square of a place in the tile is taken
 constexpr int PATCH_TILES = PATCH / TILE;
 constexpr int SHARE = 12;         // contenders that a lane is to try: of more, more lanes take shares
 constexpr int MOST_LANES = 512;   // that share the contenders of one level's points
+constexpr int MOST_KEYS = MOST_LANES / WARP * 3;  // points that several warps may serve at once
 constexpr int ALONE = 40;         // contenders of a bracket, for every lane that serves it, from which its warp helps
 
 /// The contenders of a row in shared memory.  They lie in groups of 32 with one in between that never wins, so that
 /// threads that walk stretches of 8 or 16 words each meet different banks.
 struct Row {
-    uint32_t *cost;           // [place]: squared distance to the nearest site of the contender's column
+    uint32_t *cost;           // [place]: squared distance to the nearest site of the contender's column, and BIAS
     uint32_t *least;          // of these
     unsigned long long *keys; // costs and places of points that several warps serve
     uint16_t *column;         // [place]
@@ -47,7 +49,7 @@ struct Row {
 int64_t row_places(int64_t length) { return parts(length, GROUP) * (GROUP + 1); }
 
 size_t row_bytes(int64_t length) {
-    return static_cast<size_t>(MOST_LANES / WARP * 8 + row_places(length) * 6 + (parts(length, TILE) + 1) * 2);
+    return static_cast<size_t>(MOST_KEYS * 8 + row_places(length) * 6 + (parts(length, TILE) + 1) * 2);
 }
 
 __device__ Row shape_row(unsigned long long *shared, uint32_t *least, int32_t length) {
@@ -55,7 +57,7 @@ __device__ Row shape_row(unsigned long long *shared, uint32_t *least, int32_t le
     Row row = {};
     row.keys = shared;
     row.least = least;
-    row.cost = reinterpret_cast<uint32_t *>(shared + MOST_LANES / WARP);
+    row.cost = reinterpret_cast<uint32_t *>(shared + MOST_KEYS);
     row.column = reinterpret_cast<uint16_t *>(row.cost + places);
     row.best = row.column + places;
     row.length = length;
@@ -89,48 +91,26 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
             const uint32_t up = upper ? __clz(static_cast<int>(upper)) : at - last[k];
             const uint32_t down = lower ? lowest_bit(lower) : next[k] - at;
             const uint32_t d = min(min(up, down), none), place = Row::place(turn + k * THREADS);
-            row.cost[place] = d * d;
+            row.cost[place] = d * d + BIAS;
             row.column[place] = static_cast<uint16_t>(x[k]);
-            least = min(least, d * d);
+            least = min(least, d * d + BIAS);
         }
     }
     for (int32_t group = threadIdx.x; group < row.count / GROUP; group += THREADS) {
-        row.cost[group * (GROUP + 1) + GROUP] = none * none;
+        row.cost[group * (GROUP + 1) + GROUP] = none * none + BIAS;
         row.column[group * (GROUP + 1) + GROUP] = 0;
     }
     least = least_of_warp(least);
     if (threadIdx.x % WARP == 0) atomicMin(row.least, least);
 }
 
-/// A pixel whose best candidate is sought, and its bracket, empty if nobody needs it.
-struct Point {
-    int32_t tile, x, low, high;
-};
-
-/// Narrows a bracket to candidates that lie near enough: all cost row.least or more, and some candidate costs `bound`.
-__device__ void narrow(const Row &row, Point &point) {
-    if (point.high - point.low < SHARE / 2) return;
-    const int32_t own = Row::place(row.places[min(point.x, row.length - 1) / GROUP]);
-    const uint32_t bound = min(min(row.at(point.low, point.x), row.at(point.high, point.x)),
-                               row.at(min(max(own, point.low), point.high), point.x));
-    const int32_t reach = static_cast<int32_t>(__fsqrt_ru(static_cast<float>(bound - *row.least)) * 1.000001f) + 1;
-    const int32_t first = max(point.x - reach, 0) / GROUP, end = min(point.x + reach, row.length - 1) / GROUP + 1;
-    point.low = max(point.low, Row::place(row.places[first]));
-    point.high = min(point.high, Row::place(row.places[end] - 1));
-}
-
-/// The best of every `step`-th candidate from `low` to `high`, the leftmost of equals.
+/// The best candidate of a pixel, the leftmost of equals, while it is being found.
 struct Best {
     uint32_t cost = ~0u;
-    int32_t place;
+    int32_t place = 0;
 
-    __device__ explicit Best(int32_t place) : place(place) {}
-    __device__ void scan(const Row &row, int32_t x, int32_t low, int32_t high, int32_t step) {
-#pragma unroll 4
-        for (int32_t c = low; c <= high; c += step) {
-            const uint32_t here = row.at(c, x);
-            if (here < cost) cost = here, place = c;
-        }
+    __device__ void take(uint32_t here, int32_t candidate) {
+        if (here < cost) cost = here, place = candidate;
     }
     __device__ void join(uint32_t other_cost, int32_t other_place) {
         if (other_cost < cost || (other_cost == cost && other_place < place)) cost = other_cost, place = other_place;
@@ -140,75 +120,141 @@ struct Best {
         for (int step = lanes / 2; step > 0; step /= 2)
             join(__shfl_xor_sync(ALL_LANES, cost, step), __shfl_xor_sync(ALL_LANES, place, step));
     }
+    __device__ void join_warp() {
+        const uint32_t least = least_of_warp(cost);
+        place = static_cast<int32_t>(least_of_warp(cost == least ? static_cast<uint32_t>(place) : ~0u));
+        cost = least;
+    }
 };
 
-/// Finds the best candidates of points with as many lanes each as their brackets are long, several warps if need be.
-/// A bracket that is much longer than most becomes its warp's.
-template <class Ask>
-__device__ void search_points(const Row &row, int32_t points, Ask ask) {
-    const int lane = threadIdx.x % WARP;
-    int32_t lanes = 1;
-    while (lanes * points * SHARE < row.count && lanes * points * 2 <= MOST_LANES) lanes *= 2;
-    while (lanes < WARP && lanes * points * SHARE < row.count) lanes *= 2;
-    const int32_t units = THREADS / lanes, part = threadIdx.x % lanes;
-    if (lanes > WARP) {
-        const int32_t unit = threadIdx.x / lanes;
-        if (static_cast<int32_t>(threadIdx.x) < points) row.keys[threadIdx.x] = ~0ull;
-        __syncthreads();
-        if (unit < points) {
-            Point point = ask(unit);
-            narrow(row, point);
-            Best best(point.low);
-            best.scan(row, point.x, point.low + part, point.high, lanes);
-            best.join_lanes(WARP);
-            if (lane == 0) atomicMin(&row.keys[unit], static_cast<unsigned long long>(best.cost) << 32 | best.place);
-        }
-        __syncthreads();
-        if (static_cast<int32_t>(threadIdx.x) < points)  // so few that every patch needs them
-            row.best[ask(threadIdx.x).tile] = static_cast<uint16_t>(row.keys[threadIdx.x]);
-        return;
+/// A stretch of a row that POINTS pixels cut into equal parts, and the bracket of their candidates.
+template <int POINTS>
+struct Stretch {
+    int32_t left, low, high;  // its first tile; the places of the best of its ends
+    int32_t x[POINTS];        // the pixels
+    Best best[POINTS];
+
+    __device__ Stretch(const Row &row, int32_t left, int32_t step)
+        : left(left), low(row.best[left]), high(row.best[min(left + (POINTS + 1) * step, row.tiles)]) {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) x[k] = row.pixel(left + (k + 1) * step);
     }
-    for (int32_t turn = threadIdx.x / WARP * (WARP / lanes); turn < points; turn += units) {
+    /// Narrows the bracket to what lies near enough: all candidates cost row.least or more, and some cost no more than
+    /// those of the ends and one close by.
+    __device__ void narrow(const Row &row) {
+        if (high - low < 4 * GROUP) return;
+        int32_t first = row.length, end = 0;
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) {
+            const int32_t own = Row::place(row.places[min(x[k], row.length - 1) / GROUP]);
+            const uint32_t bound = min(min(row.at(low, x[k]), row.at(high, x[k])), row.at(min(max(own, low), high), x[k]));
+            const int32_t reach = static_cast<int32_t>(__fsqrt_ru(static_cast<float>(bound - *row.least)) * 1.000001f) + 1;
+            first = min(first, x[k] - reach);
+            end = max(end, x[k] + reach);
+        }
+        low = max(low, Row::place(row.places[max(first, 0) / GROUP]));
+        high = min(high, Row::place(row.places[min(end, row.length - 1) / GROUP + 1] - 1));
+    }
+    /// Tries every `step`-th candidate from the first or after it.
+    __device__ void scan(const Row &row, int32_t first, int32_t step) {
+#pragma unroll 4
+        for (int32_t c = low + first; c <= high; c += step) {
+            const int32_t column = row.column[c];
+            const uint32_t cost = row.cost[c];
+#pragma unroll
+            for (int k = 0; k < POINTS; ++k) best[k].take(cost + static_cast<uint32_t>((x[k] - column) * (x[k] - column)), c);
+        }
+    }
+    __device__ void store(const Row &row, int32_t step) const {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k)
+            if (left + (k + 1) * step < row.tiles) row.best[left + (k + 1) * step] = static_cast<uint16_t>(best[k].place);
+    }
+};
+
+/// Searches a stretch with several warps, which meet in shared memory.
+template <int POINTS>
+__device__ void search_wide(const Row &row, int32_t step, int32_t stretches, int32_t lanes) {
+    const int32_t number = threadIdx.x / lanes, span = (POINTS + 1) * step;
+    unsigned long long *const keys = row.keys + number * POINTS;
+    if (static_cast<int32_t>(threadIdx.x) < stretches * POINTS) row.keys[threadIdx.x] = ~0ull;
+    __syncthreads();
+    if (number < stretches) {
+        Stretch<POINTS> stretch(row, number * span, step);
+        stretch.narrow(row);
+        stretch.scan(row, threadIdx.x % lanes, lanes);
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) {
+            stretch.best[k].join_warp();
+            if (threadIdx.x % WARP == 0)
+                atomicMin(keys + k, static_cast<unsigned long long>(stretch.best[k].cost) << 32 | stretch.best[k].place);
+        }
+    }
+    __syncthreads();
+    if (number < stretches && static_cast<int32_t>(threadIdx.x) % lanes == 0)
+        for (int k = 0; k < POINTS; ++k) {
+            const int32_t tile = number * span + (k + 1) * step;
+            if (tile < row.tiles) row.best[tile] = static_cast<uint16_t>(keys[k]);
+        }
+}
+
+/// Searches a stretch with a few lanes of a warp; one with a long bracket becomes the warp's.
+template <int POINTS>
+__device__ void search_narrow(const Row &row, int32_t step, int32_t stretches, int32_t lanes, const uint8_t *marks) {
+    const int32_t lane = threadIdx.x % WARP, part = lane % lanes, span = (POINTS + 1) * step;
+    for (int32_t turn = threadIdx.x / WARP * (WARP / lanes); turn < stretches; turn += THREADS / lanes) {
         const int32_t number = turn + lane / lanes;
-        Point point = {-1, 0, 0, -1};
-        if (number < points) point = ask(number);
-        narrow(row, point);
-        Best best(point.low);
-        const bool is_long = point.high - point.low >= ALONE * lanes;
-        if (!is_long) best.scan(row, point.x, point.low + part, point.high, lanes);
+        const bool wanted = number < stretches && (span > PATCH_TILES || marks[number * span / PATCH_TILES]);
+        Stretch<POINTS> stretch(row, wanted ? number * span : 0, step);
+        if (wanted) stretch.narrow(row);
+        const bool is_long = wanted && stretch.high - stretch.low >= ALONE * lanes;
+        if (wanted && !is_long) stretch.scan(row, part, lanes);
         for (uint32_t mask = __ballot_sync(ALL_LANES, is_long && part == 0); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
-            const int32_t low = __shfl_sync(ALL_LANES, point.low, owner);
-            Best share(low);
-            share.scan(row, __shfl_sync(ALL_LANES, point.x, owner), low + lane, __shfl_sync(ALL_LANES, point.high, owner), WARP);
-            share.join_lanes(WARP);
-            if (lane == owner) best = share;
+            Stretch<POINTS> shared(row, __shfl_sync(ALL_LANES, stretch.left, owner), step);
+            shared.narrow(row);
+            shared.scan(row, lane, WARP);
+#pragma unroll
+            for (int k = 0; k < POINTS; ++k) {
+                shared.best[k].join_warp();
+                if (lane == owner) stretch.best[k] = shared.best[k];
+            }
         }
-        best.join_lanes(lanes);
-        if (part == 0 && point.tile >= 0) row.best[point.tile] = static_cast<uint16_t>(best.place);
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) stretch.best[k].join_lanes(lanes);
+        if (wanted && part == 0) stretch.store(row, step);
     }
+}
+
+/// Finds the best candidates of the pixels that cut every stretch of POINTS + 1 steps, with as many lanes as have work.
+template <int POINTS>
+__device__ void cut_stretches(const Row &row, int32_t step, const uint8_t *marks) {
+    const int32_t stretches = (row.tiles - step - 1) / ((POINTS + 1) * step) + 1;
+    int32_t lanes = 1;
+    while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= MOST_LANES) lanes *= 2;
+    if (lanes > WARP)
+        search_wide<POINTS>(row, step, stretches, lanes);
+    else
+        search_narrow<POINTS>(row, step, stretches, lanes, marks);
+    __syncthreads();
 }
 
 /// Finds the best candidates of all tiles' first pixels in marked patches.
 __device__ void bracket_tiles(const Row &row, const uint8_t *marks) {
-    search_points(row, 2, [&](int32_t i) { return Point{i ? row.tiles : 0, i ? row.length : 0, 0, row.last()}; });
+    if (threadIdx.x == 0) row.best[0] = 0, row.best[row.tiles] = static_cast<uint16_t>(row.last());
     __syncthreads();
     int32_t step = 1;
-    while (step * 2 < row.tiles) step *= 2;
-    for (; step >= 1; step /= 2) {
-        search_points(row, ((row.tiles - 1) / step + 1) / 2, [&](int32_t i) {
-            const int32_t tile = step * (1 + 2 * i);
-            if (step < PATCH_TILES && !marks[tile / PATCH_TILES]) return Point{-1, 0, 0, -1};
-            return Point{tile, row.pixel(tile), row.best[tile - step], row.best[min(tile + step, row.tiles)]};
-        });
-        __syncthreads();
+    while (step * 4 < row.tiles) step *= 4;
+    if (step * 2 >= row.tiles && step < row.tiles) {
+        cut_stretches<1>(row, step, marks);
+        step /= 4;
     }
+    for (; step >= 1 && step < row.tiles; step /= 4) cut_stretches<3>(row, step, marks);
 }
 
 /// The least costs of a tile's pixels while they are being found: without the square of the pixel's place in the tile,
-/// and with a bias that keeps the rest positive.
+/// and with BIAS.
 struct Tile {
-    static constexpr uint32_t BIAS = TILE * TILE;
     uint32_t cost[TILE];
 
     __device__ Tile() {
@@ -219,7 +265,7 @@ struct Tile {
     __device__ void take(const Row &row, int32_t candidate, int32_t x) {
         const int32_t d = x - row.column[candidate];
         const uint32_t slope = static_cast<uint32_t>(2 * d);
-        uint32_t here = row.cost[candidate] + static_cast<uint32_t>(d * d) + BIAS;
+        uint32_t here = row.cost[candidate] + static_cast<uint32_t>(d * d);
 #pragma unroll
         for (int k = 0; k < TILE; ++k, here += slope) cost[k] = min(cost[k], here);
     }
@@ -236,7 +282,7 @@ __device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, 
     const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
     int64_t lowest = INT64_MAX;
     for (int32_t c = low; c <= high; ++c) {
-        if (row.at(c, x) != cost) continue;
+        if (row.at(c, x) - BIAS != cost) continue;
         const int64_t column = row.column[c], at = first + column;
         const int64_t site = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
                                                static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
@@ -333,7 +379,7 @@ bool rows_serve(const DistanceJob &job) {
     // fit 32 bits.
     const int64_t width = job.set.size[0], way = (width - 1) * (width - 1);
     const int64_t none = no_distance(measure);
-    return width <= WIDEST_ROW && none * none + way + 2 * Tile::BIAS < (int64_t(1) << 32);
+    return width <= WIDEST_ROW && none * none + way + 2 * BIAS < (int64_t(1) << 32);
 }
 
 void search_marked(const Rows &rows, cudaStream_t stream) {
