@@ -2,8 +2,8 @@
 //
 // A block takes a row with marked patches and lays the squared column distances of its strip's contenders in shared
 // memory.  The best candidate never moves left as x moves right (Hirata 1996), so the best ones of the ends of a
-// stretch bracket those inside: the block halves stretches, from the whole row to tiles of 8 pixels, with many lanes a
-// point while brackets are long and one when they are short.  A thread then holds the 8 pixels of a tile in registers and tries the candidates of its bracket
+// stretch bracket those inside: the block cuts stretches into eight, from the whole row to tiles of 8 pixels, with many lanes
+// a stretch while brackets are long and few when they are short.  A thread then holds the 8 pixels of a tile in registers and tries the candidates of its bracket
 // on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its pixels in the
 // bracket; which of them is the nearest site is settled by row, then column.
 //
@@ -16,15 +16,18 @@ namespace apsis {
 
 namespace {
 
-constexpr int THREADS = 768;      // two such blocks, of rows up to 16384, fill a multiprocessor
+constexpr int THREADS = 512;      // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
+constexpr int POINTS = 7;         // that cut a stretch into eight
 constexpr int AHEAD = 4;          // contenders whose words a thread has on the way at once
-constexpr uint32_t BIAS = TILE * TILE;  // keeps costs positive from which the square of a place in the tile is taken
 constexpr int PATCH_TILES = PATCH / TILE;
-constexpr int SHARE = 12;         // contenders that a lane is to try: of more, more lanes take shares
-constexpr int MOST_LANES = 512;   // that share the contenders of one level's points
-constexpr int MOST_KEYS = MOST_LANES / WARP * 3;  // points that several warps may serve at once
-constexpr int ALONE = 40;         // contenders of a bracket, for every lane that serves it, from which its warp helps
+constexpr int SHARE = 16;         // contenders that a lane is to try: of more, more lanes take shares
+constexpr int MOST_KEYS = THREADS / WARP * POINTS;  // points that several warps may serve at once
+constexpr int ALONE = 24;         // candidates, or blocks of them, that a lane tries by itself
+constexpr int WIDEST_STEP = static_cast<int>(WIDEST_ROW) / (POINTS + 1);  // between points, in pixels
+// Costs are kept with so much added that they stay positive without the square of a way from the middle of a stretch.
+constexpr uint32_t BIAS = (POINTS / 2 * WIDEST_STEP) * (POINTS / 2 * WIDEST_STEP);
+static_assert(WIDEST_ROW == 8 * 8 * 8 * 8 * TILE, "the widest row is cut four times");
 
 /// The contenders of a row in shared memory.  They lie in groups of 32 with one in between that never wins, so that
 /// threads that walk stretches of 8 or 16 words each meet different banks.
@@ -35,25 +38,27 @@ struct Row {
     uint16_t *column;         // [place]
     uint16_t *best;           // [i]: the place of the best of pixel i * TILE; at the end that of the pixel after the last
     const uint16_t *places;   // see Rows
-    int32_t length, tiles, count;
+    int32_t length, tiles;
+    uint32_t count;
 
-    __device__ static int32_t place(int32_t number) { return number + number / GROUP; }
+    __device__ static int32_t place(int32_t number) { return number + (number >> 5); }
+    static_assert(GROUP == 1 << 5);
     __device__ int32_t pixel(int32_t tile) const { return min(tile * TILE, length); }
-    __device__ int32_t last() const { return place(count - 1); }
     __device__ uint32_t at(int32_t candidate, int32_t x) const {
         const int32_t d = x - column[candidate];
         return cost[candidate] + static_cast<uint32_t>(d * d);
     }
 };
 
-int64_t row_places(int64_t length) { return parts(length, GROUP) * (GROUP + 1); }
+/// Whole blocks of four.
+__host__ __device__ int32_t count_places(int32_t length) { return ((length + GROUP - 1) / GROUP * (GROUP + 1) + 3) / 4 * 4; }
 
 size_t row_bytes(int64_t length) {
-    return static_cast<size_t>(MOST_KEYS * 8 + row_places(length) * 6 + (parts(length, TILE) + 1) * 2);
+    return static_cast<size_t>(MOST_KEYS * 8 + count_places(static_cast<int32_t>(length)) * 6 + (parts(length, TILE) + 1) * 2);
 }
 
 __device__ Row shape_row(unsigned long long *shared, uint32_t *least, int32_t length) {
-    const int32_t places = (length + GROUP - 1) / GROUP * (GROUP + 1);
+    const int32_t places = count_places(length);
     Row row = {};
     row.keys = shared;
     row.least = least;
@@ -77,7 +82,7 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
     const int32_t *const before = columns.before + first, *const after = columns.after + first;
     const int32_t at = static_cast<int32_t>(y), bit = at % STRIP;
     uint32_t least = ~0u;
-    for (int32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
+    for (uint32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
         uint32_t x[AHEAD], word[AHEAD];
         int32_t last[AHEAD], next[AHEAD];
 #pragma unroll
@@ -86,170 +91,199 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
         for (int k = 0; k < AHEAD; ++k) word[k] = words[x[k]], last[k] = before[x[k]], next[k] = after[x[k]];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            if (turn + k * THREADS >= row.count) break;
             const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
             const uint32_t up = upper ? __clz(static_cast<int>(upper)) : at - last[k];
             const uint32_t down = lower ? lowest_bit(lower) : next[k] - at;
-            const uint32_t d = min(min(up, down), none), place = Row::place(turn + k * THREADS);
-            row.cost[place] = d * d + BIAS;
-            row.column[place] = static_cast<uint16_t>(x[k]);
-            least = min(least, d * d + BIAS);
+            const uint32_t d = min(min(up, down), none), cost = d * d + BIAS, place = Row::place(turn + k * THREADS);
+            least = min(least, cost);
+            if (turn + k * THREADS < row.count) row.cost[place] = cost, row.column[place] = static_cast<uint16_t>(x[k]);
         }
     }
-    for (int32_t group = threadIdx.x; group < row.count / GROUP; group += THREADS) {
-        row.cost[group * (GROUP + 1) + GROUP] = none * none + BIAS;
-        row.column[group * (GROUP + 1) + GROUP] = 0;
-    }
+    // What fills the places between groups, and the last block, never wins.
+    const int32_t end = count_places(row.count);
+    const auto fill = [&](int32_t place) { row.cost[place] = none * none + BIAS, row.column[place] = 0; };
+    for (int32_t place = threadIdx.x * (GROUP + 1) + GROUP; place < end; place += THREADS * (GROUP + 1)) fill(place);
+    for (int32_t place = Row::place(row.count) + threadIdx.x; place < end; place += THREADS) fill(place);
     least = least_of_warp(least);
     if (threadIdx.x % WARP == 0) atomicMin(row.least, least);
 }
 
-/// The best candidate of a pixel, the leftmost of equals, while it is being found.
-struct Best {
-    uint32_t cost = ~0u;
-    int32_t place = 0;
+/// The costs and columns of four candidates side by side, one load each.
+struct Four {
+    uint32_t cost[4];
+    int32_t column[4];
 
-    __device__ void take(uint32_t here, int32_t candidate) {
-        if (here < cost) cost = here, place = candidate;
-    }
-    __device__ void join(uint32_t other_cost, int32_t other_place) {
-        if (other_cost < cost || (other_cost == cost && other_place < place)) cost = other_cost, place = other_place;
-    }
-    /// With the lanes of its aligned group of `lanes`, at most a warp.
-    __device__ void join_lanes(int lanes) {
-        for (int step = lanes / 2; step > 0; step /= 2)
-            join(__shfl_xor_sync(ALL_LANES, cost, step), __shfl_xor_sync(ALL_LANES, place, step));
-    }
-    __device__ void join_warp() {
-        const uint32_t least = least_of_warp(cost);
-        place = static_cast<int32_t>(least_of_warp(cost == least ? static_cast<uint32_t>(place) : ~0u));
-        cost = least;
+    __device__ Four(const Row &row, int32_t block) {
+        const uint4 costs = reinterpret_cast<const uint4 *>(row.cost)[block];
+        const uint2 columns = reinterpret_cast<const uint2 *>(row.column)[block];
+        cost[0] = costs.x, cost[1] = costs.y, cost[2] = costs.z, cost[3] = costs.w;
+        column[0] = columns.x & 0xffff, column[1] = columns.x >> 16;
+        column[2] = columns.y & 0xffff, column[3] = columns.y >> 16;
     }
 };
 
-/// A stretch of a row that POINTS pixels cut into equal parts, and the bracket of their candidates.
-template <int POINTS>
+/// A stretch of a row, which POINTS pixels cut into equal parts of `step` tiles, and the bracket of their candidates:
+/// blocks of four, [first, last].
 struct Stretch {
-    int32_t left, low, high;  // its first tile; the places of the best of its ends
-    int32_t x[POINTS];        // the pixels
-    Best best[POINTS];
+    int32_t left, step, first, last;
+    uint32_t cost[POINTS];  // the least found for each pixel, without the square of its way from the middle one
+    int32_t block[POINTS];  // and the leftmost block that it was found in
 
-    __device__ Stretch(const Row &row, int32_t left, int32_t step)
-        : left(left), low(row.best[left]), high(row.best[min(left + (POINTS + 1) * step, row.tiles)]) {
+    __device__ Stretch(const Row &row, int32_t left, int32_t step) : left(left), step(step) {
+        first = row.best[left] / 4;
+        last = row.best[min(left + (POINTS + 1) * step, row.tiles)] / 4;
 #pragma unroll
-        for (int k = 0; k < POINTS; ++k) x[k] = row.pixel(left + (k + 1) * step);
+        for (int k = 0; k < POINTS; ++k) cost[k] = ~0u, block[k] = 0;
     }
-    /// Narrows the bracket to what lies near enough: all candidates cost row.least or more, and some cost no more than
-    /// those of the ends and one close by.
+    __device__ int32_t middle() const { return (left + (POINTS + 1) / 2 * step) * TILE; }
+
+    /// Narrows the bracket to what lies near enough: all candidates cost row.least or more, and a pixel no more than
+    /// one close by offers.
     __device__ void narrow(const Row &row) {
-        if (high - low < 4 * GROUP) return;
-        int32_t first = row.length, end = 0;
-#pragma unroll
-        for (int k = 0; k < POINTS; ++k) {
-            const int32_t own = Row::place(row.places[min(x[k], row.length - 1) / GROUP]);
-            const uint32_t bound = min(min(row.at(low, x[k]), row.at(high, x[k])), row.at(min(max(own, low), high), x[k]));
-            const int32_t reach = static_cast<int32_t>(__fsqrt_ru(static_cast<float>(bound - *row.least)) * 1.000001f) + 1;
-            first = min(first, x[k] - reach);
-            end = max(end, x[k] + reach);
+        if (last - first < GROUP) return;
+        int32_t from = row.length, to = 0;
+        for (int k = 1; k <= POINTS; ++k) {
+            const int32_t x = row.pixel(left + k * step);
+            const uint32_t bound = row.at(Row::place(row.places[min(x, row.length - 1) / GROUP]), x) - *row.least;
+            const int32_t reach = static_cast<int32_t>(sqrtf(static_cast<float>(bound)) * 1.000001f) + 1;
+            from = min(from, x - reach);
+            to = max(to, x + reach);
         }
-        low = max(low, Row::place(row.places[max(first, 0) / GROUP]));
-        high = min(high, Row::place(row.places[min(end, row.length - 1) / GROUP + 1] - 1));
+        first = max(first, Row::place(row.places[max(from, 0) / GROUP]) / 4);
+        last = min(last, Row::place(row.places[min(to, row.length - 1) / GROUP + 1] - 1) / 4);
     }
-    /// Tries every `step`-th candidate from the first or after it.
-    __device__ void scan(const Row &row, int32_t first, int32_t step) {
-#pragma unroll 4
-        for (int32_t c = low + first; c <= high; c += step) {
-            const int32_t column = row.column[c];
-            const uint32_t cost = row.cost[c];
+    /// Tries every `lanes`-th block, the `part`-th first.
+    __device__ void scan(const Row &row, int32_t part, int32_t lanes) {
+        const int32_t x = middle(), way = 2 * TILE * step;
+        for (int32_t b = first + part; b <= last; b += lanes) {
+            const Four four(row, b);
+            uint32_t here[4], slope[4];
 #pragma unroll
-            for (int k = 0; k < POINTS; ++k) best[k].take(cost + static_cast<uint32_t>((x[k] - column) * (x[k] - column)), c);
+            for (int j = 0; j < 4; ++j) {
+                const int32_t d = x - four.column[j];
+                slope[j] = static_cast<uint32_t>(d * way);
+                here[j] = four.cost[j] + static_cast<uint32_t>(d * d) - (POINTS / 2) * slope[j];
+            }
+#pragma unroll
+            for (int k = 0; k < POINTS; ++k) {
+                const uint32_t least = min(min(min(here[0], here[1]), here[2]), min(here[3], cost[k]));
+                if (least < cost[k]) cost[k] = least, block[k] = b;
+#pragma unroll
+                for (int j = 0; j < 4; ++j) here[j] += slope[j];
+            }
         }
     }
-    __device__ void store(const Row &row, int32_t step) const {
+    /// The best of the lanes of an aligned group of `lanes`, at most a warp.
+    __device__ void join_lanes(int lanes) {
 #pragma unroll
         for (int k = 0; k < POINTS; ++k)
-            if (left + (k + 1) * step < row.tiles) row.best[left + (k + 1) * step] = static_cast<uint16_t>(best[k].place);
+            for (int away = lanes / 2; away > 0; away /= 2) {
+                const uint32_t other = __shfl_xor_sync(ALL_LANES, cost[k], away);
+                const int32_t there = __shfl_xor_sync(ALL_LANES, block[k], away);
+                if (other < cost[k] || (other == cost[k] && there < block[k])) cost[k] = other, block[k] = there;
+            }
+    }
+    __device__ void join_warp() {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) {
+            const uint32_t least = least_of_warp(cost[k]);
+            block[k] = static_cast<int32_t>(least_of_warp(cost[k] == least ? static_cast<uint32_t>(block[k]) : ~0u));
+            cost[k] = least;
+        }
     }
 };
 
 /// Searches a stretch with several warps, which meet in shared memory.
-template <int POINTS>
 __device__ void search_wide(const Row &row, int32_t step, int32_t stretches, int32_t lanes) {
-    const int32_t number = threadIdx.x / lanes, span = (POINTS + 1) * step;
-    unsigned long long *const keys = row.keys + number * POINTS;
-    if (static_cast<int32_t>(threadIdx.x) < stretches * POINTS) row.keys[threadIdx.x] = ~0ull;
+    const int32_t thread = threadIdx.x, number = thread / lanes;
+    if (thread < stretches * POINTS) row.keys[thread] = ~0ull;
     __syncthreads();
     if (number < stretches) {
-        Stretch<POINTS> stretch(row, number * span, step);
+        Stretch stretch(row, number * (POINTS + 1) * step, step);
         stretch.narrow(row);
-        stretch.scan(row, threadIdx.x % lanes, lanes);
+        stretch.scan(row, thread % lanes, lanes);
+        stretch.join_warp();
+        if (thread % WARP == 0)
 #pragma unroll
-        for (int k = 0; k < POINTS; ++k) {
-            stretch.best[k].join_warp();
-            if (threadIdx.x % WARP == 0)
-                atomicMin(keys + k, static_cast<unsigned long long>(stretch.best[k].cost) << 32 | stretch.best[k].place);
-        }
+            for (int k = 0; k < POINTS; ++k)
+                atomicMin(row.keys + number * POINTS + k, static_cast<unsigned long long>(stretch.cost[k]) << 32 | stretch.block[k]);
     }
     __syncthreads();
-    if (number < stretches && static_cast<int32_t>(threadIdx.x) % lanes == 0)
-        for (int k = 0; k < POINTS; ++k) {
-            const int32_t tile = number * span + (k + 1) * step;
-            if (tile < row.tiles) row.best[tile] = static_cast<uint16_t>(keys[k]);
-        }
+    if (thread < stretches * POINTS) {
+        const int32_t tile = (thread / POINTS * (POINTS + 1) + thread % POINTS + 1) * step;
+        if (tile < row.tiles) row.best[tile] = static_cast<uint16_t>(row.keys[thread]);
+    }
 }
 
 /// Searches a stretch with a few lanes of a warp; one with a long bracket becomes the warp's.
-template <int POINTS>
 __device__ void search_narrow(const Row &row, int32_t step, int32_t stretches, int32_t lanes, const uint8_t *marks) {
     const int32_t lane = threadIdx.x % WARP, part = lane % lanes, span = (POINTS + 1) * step;
     for (int32_t turn = threadIdx.x / WARP * (WARP / lanes); turn < stretches; turn += THREADS / lanes) {
         const int32_t number = turn + lane / lanes;
         const bool wanted = number < stretches && (span > PATCH_TILES || marks[number * span / PATCH_TILES]);
-        Stretch<POINTS> stretch(row, wanted ? number * span : 0, step);
+        Stretch stretch(row, wanted ? number * span : 0, step);
         if (wanted) stretch.narrow(row);
-        const bool is_long = wanted && stretch.high - stretch.low >= ALONE * lanes;
+        const bool is_long = wanted && stretch.last - stretch.first >= ALONE * lanes;
         if (wanted && !is_long) stretch.scan(row, part, lanes);
+        if (lanes > 1) stretch.join_lanes(lanes);
         for (uint32_t mask = __ballot_sync(ALL_LANES, is_long && part == 0); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
-            Stretch<POINTS> shared(row, __shfl_sync(ALL_LANES, stretch.left, owner), step);
-            shared.narrow(row);
+            Stretch shared(row, __shfl_sync(ALL_LANES, stretch.left, owner), step);
+            shared.first = __shfl_sync(ALL_LANES, stretch.first, owner);
+            shared.last = __shfl_sync(ALL_LANES, stretch.last, owner);
             shared.scan(row, lane, WARP);
-#pragma unroll
-            for (int k = 0; k < POINTS; ++k) {
-                shared.best[k].join_warp();
-                if (lane == owner) stretch.best[k] = shared.best[k];
-            }
+            shared.join_warp();
+            if (lane == owner) stretch = shared;
         }
+        if (wanted && part == 0)
 #pragma unroll
-        for (int k = 0; k < POINTS; ++k) stretch.best[k].join_lanes(lanes);
-        if (wanted && part == 0) stretch.store(row, step);
+            for (int k = 0; k < POINTS; ++k)
+                if (const int32_t tile = stretch.left + (k + 1) * step; tile < row.tiles)
+                    row.best[tile] = static_cast<uint16_t>(stretch.block[k]);
+    }
+}
+
+/// Finds the best candidate of every pixel in the block that a search has found.
+__device__ void pinpoint(const Row &row, int32_t step, const uint8_t *marks) {
+    for (int32_t i = threadIdx.x;; i += THREADS) {
+        const int32_t tile = (i / POINTS * (POINTS + 1) + i % POINTS + 1) * step;
+        if (tile >= row.tiles) break;
+        if (step * (POINTS + 1) <= PATCH_TILES && !marks[tile / PATCH_TILES]) continue;
+        const int32_t block = row.best[tile], x = tile * TILE;
+        const Four four(row, block);
+        uint32_t best = ~0u;
+        int32_t found = 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            const int32_t d = x - four.column[j];
+            const uint32_t here = four.cost[j] + static_cast<uint32_t>(d * d);
+            if (here < best) best = here, found = j;
+        }
+        row.best[tile] = static_cast<uint16_t>(block * 4 + found);
     }
 }
 
 /// Finds the best candidates of the pixels that cut every stretch of POINTS + 1 steps, with as many lanes as have work.
-template <int POINTS>
 __device__ void cut_stretches(const Row &row, int32_t step, const uint8_t *marks) {
     const int32_t stretches = (row.tiles - step - 1) / ((POINTS + 1) * step) + 1;
     int32_t lanes = 1;
-    while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= MOST_LANES) lanes *= 2;
+    while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= THREADS) lanes *= 2;
     if (lanes > WARP)
-        search_wide<POINTS>(row, step, stretches, lanes);
+        search_wide(row, step, stretches, lanes);
     else
-        search_narrow<POINTS>(row, step, stretches, lanes, marks);
+        search_narrow(row, step, stretches, lanes, marks);
+    __syncthreads();
+    pinpoint(row, step, marks);
     __syncthreads();
 }
 
 /// Finds the best candidates of all tiles' first pixels in marked patches.
 __device__ void bracket_tiles(const Row &row, const uint8_t *marks) {
-    if (threadIdx.x == 0) row.best[0] = 0, row.best[row.tiles] = static_cast<uint16_t>(row.last());
+    if (threadIdx.x == 0) row.best[0] = 0, row.best[row.tiles] = static_cast<uint16_t>(Row::place(row.count - 1));
     __syncthreads();
     int32_t step = 1;
-    while (step * 4 < row.tiles) step *= 4;
-    if (step * 2 >= row.tiles && step < row.tiles) {
-        cut_stretches<1>(row, step, marks);
-        step /= 4;
-    }
-    for (; step >= 1 && step < row.tiles; step /= 4) cut_stretches<3>(row, step, marks);
+    while (step * (POINTS + 1) < row.tiles) step *= POINTS + 1;
+    for (; step >= 1 && step < row.tiles; step /= POINTS + 1) cut_stretches(row, step, marks);
 }
 
 /// The least costs of a tile's pixels while they are being found: without the square of the pixel's place in the tile,
@@ -349,25 +383,23 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
 }
 
 template <bool NEAREST>
-__global__ void __launch_bounds__(THREADS, NEAREST ? 1 : 2) search_rows(Rows rows, bool floats, uint32_t none) {
+__global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats, uint32_t none) {
     extern __shared__ __align__(16) unsigned long long shared[];
     __shared__ uint32_t least;
     Row row = shape_row(shared, &least, static_cast<int32_t>(rows.columns.count));
-    for (int64_t item = blockIdx.x; item < rows.columns.batch * rows.columns.length; item += gridDim.x) {
-        const int64_t image = item / rows.columns.length, y = item % rows.columns.length;
-        const uint8_t *const marks = rows.marks_of(image, y);
-        bool marked = false;
-        for (int64_t p = threadIdx.x; p < rows.patches(); p += THREADS) marked = marked || marks[p];
-        least = ~0u;
-        if (!__syncthreads_or(marked)) continue;
-        row.places = rows.places_of(image, y / STRIP);
-        row.count = row.places[rows.groups()];
-        load_row(row, rows, image, y, none);
-        __syncthreads();
-        bracket_tiles(row, marks);
-        finish_tiles<NEAREST>(rows, row, marks, floats, image, y);
-        __syncthreads();
-    }
+    const uint32_t length = static_cast<uint32_t>(rows.columns.length);
+    const int64_t image = blockIdx.x / length, y = blockIdx.x % length;
+    const uint8_t *const marks = rows.marks_of(image, y);
+    bool marked = false;
+    for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
+    least = ~0u;
+    if (!__syncthreads_or(marked)) return;
+    row.places = rows.places_of(image, y / STRIP);
+    row.count = row.places[rows.groups()];
+    load_row(row, rows, image, y, none);
+    __syncthreads();
+    bracket_tiles(row, marks);
+    finish_tiles<NEAREST>(rows, row, marks, floats, image, y);
 }
 
 }  // namespace
@@ -375,11 +407,9 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? 1 : 2) search_rows(Rows row
 bool rows_serve(const DistanceJob &job) {
     const Measure &measure = job.measure;
     if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
-    // A candidate without a site costs a square above the largest cost, and the way to it; with a tile's bias that must
-    // fit 32 bits.
-    const int64_t width = job.set.size[0], way = (width - 1) * (width - 1);
-    const int64_t none = no_distance(measure);
-    return width <= WIDEST_ROW && none * none + way + 2 * BIAS < (int64_t(1) << 32);
+    // A candidate without a site costs a square above the largest cost, and the way to it.
+    const int64_t width = job.set.size[0], rows = job.set.size[1] * job.set.size[2], none = no_distance(measure);
+    return width <= WIDEST_ROW && rows <= MOST_BLOCKS && none * none + WIDEST_ROW * WIDEST_ROW + 2 * int64_t(BIAS) < int64_t(1) << 32;
 }
 
 void search_marked(const Rows &rows, cudaStream_t stream) {
