@@ -69,40 +69,40 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     }
 }
 
-/// Calls scan_column for every column that the block looks at.
-template <class Lay>
-__device__ void scan_block(const Columns &columns, int64_t image, int64_t strip, int64_t left, Lay lay) {
-    for (int c = threadIdx.x; c < PITCH; c += BLOCK) {
-        const int64_t x = left - REACH + c;
-        const bool inside = x >= 0 && x < columns.count;
-        const int64_t at = inside ? columns.at(image, strip, x) : 0;
-        const uint32_t word = inside ? columns.words[at] : 0;
-        const int32_t before = inside ? columns.before[at] : NO_SITE_BEFORE;
-        const int32_t after = inside ? columns.after[at] : NO_SITE_AFTER;
-        scan_column(word, before, after, static_cast<int32_t>(strip * STRIP),
-                    [&](int r, uint32_t up, uint32_t down) { lay(c, r, up, down); });
-    }
-}
-
 /// How results are written.
 struct Target {
     bool plain;     // four pixels of an output are one store
     int32_t limit;  // costs above it count as no site
 };
 
-/// Whether every pixel of a block is too far for the search; the block's threads ask together.
-__device__ bool is_far(const Columns &columns, const Block &block, const Target &target) {
-    if (target.limit < FARTHEST) return false;  // the search settles what is beyond the limit
-    const int64_t start = block.strip * STRIP;
-    bool near = false;
-    for (int c = threadIdx.x; c < PITCH; c += BLOCK) {
+/// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
+template <class Lay>
+__device__ bool scan_block(const Columns &columns, const Block &block, const Target &target, Lay lay) {
+    constexpr int EACH = (PITCH + BLOCK - 1) / BLOCK;
+    const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    uint32_t word[EACH];
+    int32_t before[EACH], after[EACH];
+    bool near = target.limit < FARTHEST;  // then the search settles what is far, too
+#pragma unroll
+    for (int i = 0; i < EACH; ++i) {
+        const int c = threadIdx.x + i * BLOCK;
         const int64_t x = block.left - REACH + c;
-        if (x < 0 || x >= columns.count) continue;
-        const int64_t at = columns.at(block.image, block.strip, x);
-        near = near || columns.words[at] || start - columns.before[at] <= REACH + 1 ||
-               columns.after[at] - (start + STRIP - 1) <= REACH + 1;
+        const bool inside = c < PITCH && x >= 0 && x < columns.count;
+        const int64_t at = inside ? columns.at(block.image, block.strip, x) : 0;
+        word[i] = inside ? columns.words[at] : 0;
+        before[i] = inside ? columns.before[at] : NO_SITE_BEFORE;
+        after[i] = inside ? columns.after[at] : NO_SITE_AFTER;
+        near = near || word[i] || before[i] >= start - (REACH + 1) || after[i] <= start + STRIP + REACH;
     }
-    return !__syncthreads_or(near);
+    if (!__syncthreads_or(near)) return false;
+#pragma unroll
+    for (int i = 0; i < EACH; ++i) {
+        const int c = threadIdx.x + i * BLOCK;
+        if (c < PITCH)
+            scan_column(word[i], before[i], after[i], start, [&](int r, uint32_t up, uint32_t down) { lay(c, r, up, down); });
+    }
+    __syncthreads();
+    return true;
 }
 
 /// Leaves all patches of a block to the argmin.
@@ -175,13 +175,12 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
-    if (is_far(columns, block, target)) return mark_block(rows, block);
-    scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
+    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         const uint32_t near = __vminu2(up, down);
         const uint32_t low = near & 0xffff, high = near >> 16;
         squares[r][c] = low * low + (near & 0xffff0000u) * high;
     });
-    __syncthreads();
+    if (!is_near) return mark_block(rows, block);
 
     const int lane = threadIdx.x % WARP;
     for (int item = threadIdx.x / WARP; item < HALF * (SPAN / PATCH); item += WARPS) {
@@ -256,12 +255,11 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
-    if (is_far(columns, block, target)) return mark_block(rows, block);
-    scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
+    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         keys[r * PITCH + c] = column_key(up & 0xffff, down & 0xffff);
         keys[(r + HALF) * PITCH + c] = column_key(up >> 16, down >> 16);
     });
-    __syncthreads();
+    if (!is_near) return mark_block(rows, block);
 
     const int lane = threadIdx.x % WARP;
     for (int item = threadIdx.x / WARP; item < STRIP * (SPAN / PATCH); item += WARPS) {
