@@ -33,17 +33,14 @@ static_assert(WIDEST_ROW == 8 * 8 * 8 * 8 * TILE, "the widest row is cut four ti
 /// threads that walk stretches of 8 or 16 words each meet different banks.
 struct Row {
     uint32_t *cost;           // [place]: squared distance to the nearest site of the contender's column, and BIAS
-    uint32_t *least;          // of these
     unsigned long long *keys; // costs and places of points that several warps serve
     uint16_t *column;         // [place]
     uint16_t *best;           // [i]: the place of the best of pixel i * TILE; at the end that of the pixel after the last
-    const uint16_t *places;   // see Rows
     int32_t length, tiles;
     uint32_t count;
 
     __device__ static int32_t place(int32_t number) { return number + (number >> 5); }
     static_assert(GROUP == 1 << 5);
-    __device__ int32_t pixel(int32_t tile) const { return min(tile * TILE, length); }
     __device__ uint32_t at(int32_t candidate, int32_t x) const {
         const int32_t d = x - column[candidate];
         return cost[candidate] + static_cast<uint32_t>(d * d);
@@ -57,11 +54,10 @@ size_t row_bytes(int64_t length) {
     return static_cast<size_t>(MOST_KEYS * 8 + count_places(static_cast<int32_t>(length)) * 6 + (parts(length, TILE) + 1) * 2);
 }
 
-__device__ Row shape_row(unsigned long long *shared, uint32_t *least, int32_t length) {
+__device__ Row shape_row(unsigned long long *shared, int32_t length) {
     const int32_t places = count_places(length);
     Row row = {};
     row.keys = shared;
-    row.least = least;
     row.cost = reinterpret_cast<uint32_t *>(shared + MOST_KEYS);
     row.column = reinterpret_cast<uint16_t *>(row.cost + places);
     row.best = row.column + places;
@@ -78,25 +74,29 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
     const Columns &columns = rows.columns;
     const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
     const uint16_t *const list = rows.contenders_of(image, strip);
-    const uint32_t *const words = columns.words + first;
-    const int32_t *const before = columns.before + first, *const after = columns.after + first;
-    const int32_t at = static_cast<int32_t>(y), bit = at % STRIP;
-    uint32_t least = ~0u;
+    const uint32_t *const sights = rows.sights_of(image, strip);
+    const int32_t bit = static_cast<int32_t>(y % STRIP);
     for (uint32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
-        uint32_t x[AHEAD], word[AHEAD];
-        int32_t last[AHEAD], next[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) x[k] = list[min(turn + k * THREADS, row.count - 1)];
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) word[k] = words[x[k]], last[k] = before[x[k]], next[k] = after[x[k]];
+        uint32_t x[AHEAD], sight[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
-            const uint32_t up = upper ? __clz(static_cast<int>(upper)) : at - last[k];
-            const uint32_t down = lower ? lowest_bit(lower) : next[k] - at;
-            const uint32_t d = min(min(up, down), none), cost = d * d + BIAS, place = Row::place(turn + k * THREADS);
-            least = min(least, cost);
-            if (turn + k * THREADS < row.count) row.cost[place] = cost, row.column[place] = static_cast<uint16_t>(x[k]);
+            const uint32_t i = min(turn + k * THREADS, row.count - 1);
+            x[k] = list[i], sight[k] = sights[i];
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const uint32_t above = sight[k] & 0xffff, below = sight[k] >> 16;
+            uint32_t d = min(above + bit, below - bit);
+            if (sight[k] == SITES_INSIDE) {
+                const uint32_t word = columns.words[first + x[k]];
+                const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit;
+                const int32_t at = static_cast<int32_t>(y);
+                d = min(upper ? __clz(static_cast<int>(upper)) : static_cast<uint32_t>(at - columns.before[first + x[k]]),
+                        lower ? lowest_bit(lower) : static_cast<uint32_t>(columns.after[first + x[k]] - at));
+            }
+            d = min(d, none);
+            const uint32_t place = Row::place(turn + k * THREADS);
+            if (turn + k * THREADS < row.count) row.cost[place] = d * d + BIAS, row.column[place] = static_cast<uint16_t>(x[k]);
         }
     }
     // What fills the places between groups, and the last block, never wins.
@@ -104,8 +104,6 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
     const auto fill = [&](int32_t place) { row.cost[place] = none * none + BIAS, row.column[place] = 0; };
     for (int32_t place = threadIdx.x * (GROUP + 1) + GROUP; place < end; place += THREADS * (GROUP + 1)) fill(place);
     for (int32_t place = Row::place(row.count) + threadIdx.x; place < end; place += THREADS) fill(place);
-    least = least_of_warp(least);
-    if (threadIdx.x % WARP == 0) atomicMin(row.least, least);
 }
 
 /// The costs and columns of four candidates side by side, one load each.
@@ -122,39 +120,44 @@ struct Four {
     }
 };
 
-/// A stretch of a row, which POINTS pixels cut into equal parts of `step` tiles, and the bracket of their candidates:
-/// blocks of four, [first, last].
+/// A level of the search: the row is cut every `step` tiles.  At the top every candidate is tried, and the row's ends are
+/// among the pixels; below, those at multiples of POINTS + 1 steps are known, and bracket the others.
+struct Level {
+    int32_t step;
+    bool top;
+
+    __device__ int32_t span() const { return (POINTS + 1) * step; }
+    __device__ int32_t left(int32_t stretch) const { return top ? (stretch * POINTS - 1) * step : stretch * span(); }
+    __device__ int32_t stretches(const Row &row) const {
+        const int32_t last = top ? (row.tiles + step - 1) / step : (row.tiles - 1) / step;  // the pixel farthest right
+        return top ? last / POINTS + 1 : (last + POINTS) / (POINTS + 1);
+    }
+    /// Where the best of a tile's first pixel belongs; the first pixel after the row stands for its end.  Or -1.
+    __device__ int32_t slot(const Row &row, int32_t tile) const {
+        return tile < row.tiles ? tile : top && tile - step < row.tiles ? row.tiles : -1;
+    }
+    /// Whether a stretch lies in a patch that nobody marked.
+    __device__ bool spared(int32_t left, const uint8_t *marks) const {
+        return !top && span() <= PATCH_TILES && !marks[left / PATCH_TILES];
+    }
+};
+
+/// A stretch of a row, which POINTS pixels cut into equal parts, and the bracket of their candidates: blocks of four,
+/// [first, last].
 struct Stretch {
-    int32_t left, step, first, last;
+    int32_t left, first, last;
     uint32_t cost[POINTS];  // the least found for each pixel, without the square of its way from the middle one
     int32_t block[POINTS];  // and the leftmost block that it was found in
 
-    __device__ Stretch(const Row &row, int32_t left, int32_t step) : left(left), step(step) {
-        first = row.best[left] / 4;
-        last = row.best[min(left + (POINTS + 1) * step, row.tiles)] / 4;
+    __device__ Stretch(const Row &row, const Level &level, int32_t left) : left(left) {
+        first = level.top ? 0 : row.best[left] / 4;
+        last = (level.top ? Row::place(row.count - 1) : row.best[min(left + level.span(), row.tiles)]) / 4;
 #pragma unroll
         for (int k = 0; k < POINTS; ++k) cost[k] = ~0u, block[k] = 0;
     }
-    __device__ int32_t middle() const { return (left + (POINTS + 1) / 2 * step) * TILE; }
-
-    /// Narrows the bracket to what lies near enough: all candidates cost row.least or more, and a pixel no more than
-    /// one close by offers.
-    __device__ void narrow(const Row &row) {
-        if (last - first < GROUP) return;
-        int32_t from = row.length, to = 0;
-        for (int k = 1; k <= POINTS; ++k) {
-            const int32_t x = row.pixel(left + k * step);
-            const uint32_t bound = row.at(Row::place(row.places[min(x, row.length - 1) / GROUP]), x) - *row.least;
-            const int32_t reach = static_cast<int32_t>(sqrtf(static_cast<float>(bound)) * 1.000001f) + 1;
-            from = min(from, x - reach);
-            to = max(to, x + reach);
-        }
-        first = max(first, Row::place(row.places[max(from, 0) / GROUP]) / 4);
-        last = min(last, Row::place(row.places[min(to, row.length - 1) / GROUP + 1] - 1) / 4);
-    }
     /// Tries every `lanes`-th block, the `part`-th first.
-    __device__ void scan(const Row &row, int32_t part, int32_t lanes) {
-        const int32_t x = middle(), way = 2 * TILE * step;
+    __device__ void scan(const Row &row, const Level &level, int32_t part, int32_t lanes) {
+        const int32_t x = (left + (POINTS + 1) / 2 * level.step) * TILE, way = 2 * TILE * level.step;
         for (int32_t b = first + part; b <= last; b += lanes) {
             const Four four(row, b);
             uint32_t here[4], slope[4];
@@ -167,17 +170,21 @@ struct Stretch {
 #pragma unroll
             for (int k = 0; k < POINTS; ++k) {
                 const uint32_t least = min(min(min(here[0], here[1]), here[2]), min(here[3], cost[k]));
-                if (least < cost[k]) cost[k] = least, block[k] = b;
+                block[k] = least < cost[k] ? b : block[k];
+                cost[k] = least;
 #pragma unroll
                 for (int j = 0; j < 4; ++j) here[j] += slope[j];
             }
         }
     }
-    /// The best of the lanes of an aligned group of `lanes`, at most a warp.
-    __device__ void join_lanes(int lanes) {
+    /// The best of the lanes of an aligned group.
+    template <int LANES>
+    __device__ void join_lanes() {
+        if constexpr (LANES == WARP) return join_warp();
 #pragma unroll
         for (int k = 0; k < POINTS; ++k)
-            for (int away = lanes / 2; away > 0; away /= 2) {
+#pragma unroll
+            for (int away = LANES / 2; away > 0; away /= 2) {
                 const uint32_t other = __shfl_xor_sync(ALL_LANES, cost[k], away);
                 const int32_t there = __shfl_xor_sync(ALL_LANES, block[k], away);
                 if (other < cost[k] || (other == cost[k] && there < block[k])) cost[k] = other, block[k] = there;
@@ -191,65 +198,64 @@ struct Stretch {
             cost[k] = least;
         }
     }
+    __device__ void store(const Row &row, const Level &level) const {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k)
+            if (const int32_t slot = level.slot(row, left + (k + 1) * level.step); slot >= 0)
+                row.best[slot] = static_cast<uint16_t>(block[k]);
+    }
 };
 
 /// Searches a stretch with several warps, which meet in shared memory.
-__device__ void search_wide(const Row &row, int32_t step, int32_t stretches, int32_t lanes) {
+__device__ void search_by_warps(const Row &row, const Level &level, int32_t stretches, int32_t lanes) {
     const int32_t thread = threadIdx.x, number = thread / lanes;
+    unsigned long long *const keys = row.keys + number * POINTS;
     if (thread < stretches * POINTS) row.keys[thread] = ~0ull;
     __syncthreads();
     if (number < stretches) {
-        Stretch stretch(row, number * (POINTS + 1) * step, step);
-        stretch.narrow(row);
-        stretch.scan(row, thread % lanes, lanes);
+        Stretch stretch(row, level, level.left(number));
+        stretch.scan(row, level, thread % lanes, lanes);
         stretch.join_warp();
         if (thread % WARP == 0)
 #pragma unroll
             for (int k = 0; k < POINTS; ++k)
-                atomicMin(row.keys + number * POINTS + k, static_cast<unsigned long long>(stretch.cost[k]) << 32 | stretch.block[k]);
+                atomicMin(keys + k, static_cast<unsigned long long>(stretch.cost[k]) << 32 | stretch.block[k]);
     }
     __syncthreads();
     if (thread < stretches * POINTS) {
-        const int32_t tile = (thread / POINTS * (POINTS + 1) + thread % POINTS + 1) * step;
-        if (tile < row.tiles) row.best[tile] = static_cast<uint16_t>(row.keys[thread]);
+        const int32_t slot = level.slot(row, level.left(thread / POINTS) + (thread % POINTS + 1) * level.step);
+        if (slot >= 0) row.best[slot] = static_cast<uint16_t>(row.keys[thread]);
     }
 }
 
-/// Searches a stretch with a few lanes of a warp; one with a long bracket becomes the warp's.
-__device__ void search_narrow(const Row &row, int32_t step, int32_t stretches, int32_t lanes, const uint8_t *marks) {
-    const int32_t lane = threadIdx.x % WARP, part = lane % lanes, span = (POINTS + 1) * step;
-    for (int32_t turn = threadIdx.x / WARP * (WARP / lanes); turn < stretches; turn += THREADS / lanes) {
-        const int32_t number = turn + lane / lanes;
-        const bool wanted = number < stretches && (span > PATCH_TILES || marks[number * span / PATCH_TILES]);
-        Stretch stretch(row, wanted ? number * span : 0, step);
-        if (wanted) stretch.narrow(row);
-        const bool is_long = wanted && stretch.last - stretch.first >= ALONE * lanes;
-        if (wanted && !is_long) stretch.scan(row, part, lanes);
-        if (lanes > 1) stretch.join_lanes(lanes);
+/// Searches a stretch with LANES lanes of a warp; one with a long bracket becomes the warp's.
+template <int LANES>
+__device__ void search_by_lanes(const Row &row, const Level &level, int32_t stretches, const uint8_t *marks) {
+    const int32_t lane = threadIdx.x % WARP, part = lane % LANES;
+    for (int32_t turn = threadIdx.x / WARP * (WARP / LANES); turn < stretches; turn += THREADS / LANES) {
+        const int32_t left = level.left(turn + lane / LANES);
+        const bool wanted = turn + lane / LANES < stretches && !level.spared(left, marks);
+        Stretch stretch(row, level, wanted ? left : 0);
+        const bool is_long = wanted && LANES < WARP && stretch.last - stretch.first >= ALONE * LANES;
+        if (wanted && !is_long) stretch.scan(row, level, part, LANES);
+        stretch.template join_lanes<LANES>();
         for (uint32_t mask = __ballot_sync(ALL_LANES, is_long && part == 0); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
-            Stretch shared(row, __shfl_sync(ALL_LANES, stretch.left, owner), step);
-            shared.first = __shfl_sync(ALL_LANES, stretch.first, owner);
-            shared.last = __shfl_sync(ALL_LANES, stretch.last, owner);
-            shared.scan(row, lane, WARP);
+            Stretch shared(row, level, __shfl_sync(ALL_LANES, stretch.left, owner));
+            shared.scan(row, level, lane, WARP);
             shared.join_warp();
             if (lane == owner) stretch = shared;
         }
-        if (wanted && part == 0)
-#pragma unroll
-            for (int k = 0; k < POINTS; ++k)
-                if (const int32_t tile = stretch.left + (k + 1) * step; tile < row.tiles)
-                    row.best[tile] = static_cast<uint16_t>(stretch.block[k]);
+        if (wanted && part == 0) stretch.store(row, level);
     }
 }
 
-/// Finds the best candidate of every pixel in the block that a search has found.
-__device__ void pinpoint(const Row &row, int32_t step, const uint8_t *marks) {
-    for (int32_t i = threadIdx.x;; i += THREADS) {
-        const int32_t tile = (i / POINTS * (POINTS + 1) + i % POINTS + 1) * step;
-        if (tile >= row.tiles) break;
-        if (step * (POINTS + 1) <= PATCH_TILES && !marks[tile / PATCH_TILES]) continue;
-        const int32_t block = row.best[tile], x = tile * TILE;
+/// Finds the best candidate of every pixel of a level in the block that the search has found.
+__device__ void pinpoint(const Row &row, const Level &level, int32_t stretches, const uint8_t *marks) {
+    for (int32_t i = threadIdx.x; i < stretches * POINTS; i += THREADS) {
+        const int32_t left = level.left(i / POINTS), tile = left + (i % POINTS + 1) * level.step, slot = level.slot(row, tile);
+        if (slot < 0 || level.spared(left, marks)) continue;
+        const int32_t block = row.best[slot], x = tile * TILE;
         const Four four(row, block);
         uint32_t best = ~0u;
         int32_t found = 0;
@@ -259,31 +265,30 @@ __device__ void pinpoint(const Row &row, int32_t step, const uint8_t *marks) {
             const uint32_t here = four.cost[j] + static_cast<uint32_t>(d * d);
             if (here < best) best = here, found = j;
         }
-        row.best[tile] = static_cast<uint16_t>(block * 4 + found);
+        row.best[slot] = static_cast<uint16_t>(block * 4 + found);
     }
-}
-
-/// Finds the best candidates of the pixels that cut every stretch of POINTS + 1 steps, with as many lanes as have work.
-__device__ void cut_stretches(const Row &row, int32_t step, const uint8_t *marks) {
-    const int32_t stretches = (row.tiles - step - 1) / ((POINTS + 1) * step) + 1;
-    int32_t lanes = 1;
-    while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= THREADS) lanes *= 2;
-    if (lanes > WARP)
-        search_wide(row, step, stretches, lanes);
-    else
-        search_narrow(row, step, stretches, lanes, marks);
-    __syncthreads();
-    pinpoint(row, step, marks);
-    __syncthreads();
 }
 
 /// Finds the best candidates of all tiles' first pixels in marked patches.
 __device__ void bracket_tiles(const Row &row, const uint8_t *marks) {
-    if (threadIdx.x == 0) row.best[0] = 0, row.best[row.tiles] = static_cast<uint16_t>(Row::place(row.count - 1));
-    __syncthreads();
-    int32_t step = 1;
-    while (step * (POINTS + 1) < row.tiles) step *= POINTS + 1;
-    for (; step >= 1 && step < row.tiles; step /= POINTS + 1) cut_stretches(row, step, marks);
+    Level level = {1, true};
+    while (level.span() < row.tiles) level.step = level.span();
+    for (; level.step >= 1; level.step /= POINTS + 1, level.top = false) {
+        const int32_t stretches = level.stretches(row);
+        int32_t lanes = 1;  // as many as have work
+        while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= THREADS) lanes *= 2;
+        if (lanes > WARP)
+            search_by_warps(row, level, stretches, lanes);
+        else if (lanes > 4)
+            search_by_lanes<WARP>(row, level, stretches, marks);
+        else if (lanes > 1)
+            search_by_lanes<2>(row, level, stretches, marks);
+        else
+            search_by_lanes<1>(row, level, stretches, marks);
+        __syncthreads();
+        pinpoint(row, level, stretches, marks);
+        __syncthreads();
+    }
 }
 
 /// The least costs of a tile's pixels while they are being found: without the square of the pixel's place in the tile,
@@ -385,17 +390,14 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
 template <bool NEAREST>
 __global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats, uint32_t none) {
     extern __shared__ __align__(16) unsigned long long shared[];
-    __shared__ uint32_t least;
-    Row row = shape_row(shared, &least, static_cast<int32_t>(rows.columns.count));
+    Row row = shape_row(shared, static_cast<int32_t>(rows.columns.count));
     const uint32_t length = static_cast<uint32_t>(rows.columns.length);
     const int64_t image = blockIdx.x / length, y = blockIdx.x % length;
     const uint8_t *const marks = rows.marks_of(image, y);
     bool marked = false;
     for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
-    least = ~0u;
     if (!__syncthreads_or(marked)) return;
-    row.places = rows.places_of(image, y / STRIP);
-    row.count = row.places[rows.groups()];
+    row.count = rows.places_of(image, y / STRIP)[rows.groups()];
     load_row(row, rows, image, y, none);
     __syncthreads();
     bracket_tiles(row, marks);
@@ -407,9 +409,11 @@ __global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats
 bool rows_serve(const DistanceJob &job) {
     const Measure &measure = job.measure;
     if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
-    // A candidate without a site costs a square above the largest cost, and the way to it.
+    // A candidate without a site costs a square above the largest cost, and the way to it from a pixel of the row or the
+    // first step after it.
+    constexpr int64_t WAY = WIDEST_ROW + WIDEST_STEP;
     const int64_t width = job.set.size[0], rows = job.set.size[1] * job.set.size[2], none = no_distance(measure);
-    return width <= WIDEST_ROW && rows <= MOST_BLOCKS && none * none + WIDEST_ROW * WIDEST_ROW + 2 * int64_t(BIAS) < int64_t(1) << 32;
+    return width <= WIDEST_ROW && rows <= MOST_BLOCKS && none * none + WAY * WAY + 2 * int64_t(BIAS) < int64_t(1) << 32;
 }
 
 void search_marked(const Rows &rows, cudaStream_t stream) {

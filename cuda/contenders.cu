@@ -17,8 +17,8 @@ namespace apsis {
 namespace {
 
 constexpr int LISTERS = 1024;    // threads of a block, each with a group of columns to count
-constexpr int ROUNDS = 3;
-constexpr int MOST_AWAY = 16;    // places on the list that neighbours are tried at: 1, 2, 4 ...
+constexpr int ROUNDS = 5;       // at most: one that drops less than an eighth is the last
+constexpr int MOST_AWAY = 16;    // places on the list that neighbours are tried at: 1, 4, 16
 static_assert(WIDEST_ROW / GROUP <= LISTERS);
 
 /// The sites of a column that a strip sees, as rows of the strip.
@@ -31,6 +31,10 @@ struct Sites {
 
     __device__ bool any_above() const { return above > NO_SITE_BEFORE / 2; }
     __device__ bool any_below() const { return below < -(NO_SITE_BEFORE / 2); }
+    /// See Rows::sights.
+    __device__ uint32_t sight() const {
+        return word ? SITES_INSIDE : min(static_cast<uint32_t>(below), uint32_t(OUT_OF_SIGHT)) << 16 | min(-above, OUT_OF_SIGHT);
+    }
     __device__ bool any() const { return word || any_above() || any_below(); }
     /// The one that is nearest to the middle of the strip, or one in it.
     __device__ int32_t nearest() const { return word ? lowest_bit(word) : STRIP - 1 - above < below ? above : below; }
@@ -48,7 +52,7 @@ __device__ bool contends(const Sites &own, const uint16_t *list, int32_t i, int3
     if (own.word) return true;
     // Of its own two, the one that is nearer in the other's best row is nearer in all.
     bool above = own.any_above() && own.below >= -own.above, below = own.any_below() && LAST - own.above >= own.below - LAST;
-    for (int32_t k = 1; k <= MOST_AWAY && i - k >= 0 && i + k < total && (above || below); k *= 2) {
+    for (int32_t k = 1; k <= MOST_AWAY && i - k >= 0 && i + k < total && (above || below); k *= 4) {
         const int32_t a = list[i - k], b = list[i], c = list[i + k], width = c - a;
         const uint64_t bend = static_cast<uint64_t>((b - a) * (c - b)) * static_cast<uint32_t>(width);
         const uint64_t first = weigh(0, nearest[a], c - b) + weigh(0, nearest[c], b - a) + bend;
@@ -120,8 +124,8 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
         __syncthreads();
         uint16_t *const places = rows.places_of(image, strip), *const list = rows.contenders_of(image, strip);
         write_list(masks, groups, places, list);
-        for (int round = 0; round < ROUNDS; ++round) {
-            const int32_t total = places[groups];
+        int32_t total = places[groups], more = total;
+        for (int round = 0; round < ROUNDS && more; ++round) {
             for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
                 const int32_t x = list[i];
                 if (!contends(Sites(columns, from + x, start), list, i, total, nearest))
@@ -129,7 +133,11 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
             }
             __syncthreads();
             write_list(masks, groups, places, list);
+            more = places[groups] < total - total / 8;
+            total = places[groups];
         }
+        uint32_t *const sights = rows.sights_of(image, strip);
+        for (int32_t i = threadIdx.x; i < total; i += LISTERS) sights[i] = Sites(columns, from + list[i], start).sight();
     }
 }
 

@@ -15,13 +15,15 @@ struct Scratch {
     Columns columns;
     uint8_t *marks;
     uint16_t *contenders, *places;
+    uint32_t *sights;
 
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
         carve_words(columns, carver);
         carve_carries(columns, carver);
-        const Rows shape = {columns, nullptr, nullptr, nullptr, Output(job, false)};
+        const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, Output(job, false)};
         marks = carver.take<uint8_t>(shape.count_marks());
         contenders = carver.take<uint16_t>(columns.total());
+        sights = carver.take<uint32_t>(columns.total());
         places = carver.take<uint16_t>(shape.count_places());
     }
 };
@@ -40,7 +42,7 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
         const bool inside = side == 1;
-        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.places, Output(job, inside)};
+        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.places, Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
         carry_columns(rows.columns, stream);
