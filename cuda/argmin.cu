@@ -19,7 +19,7 @@ namespace {
 constexpr int THREADS = 512;      // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
 constexpr int POINTS = 7;         // that cut a stretch into eight
-constexpr int AHEAD = 4;          // contenders whose words a thread has on the way at once
+constexpr int AHEAD = 8;          // contenders whose words a thread has on the way at once
 constexpr int PATCH_TILES = PATCH / TILE;
 constexpr int SHARE = 16;         // contenders that a lane is to try: of more, more lanes take shares
 constexpr int MOST_KEYS = THREADS / WARP * POINTS;  // points that several warps may serve at once
@@ -74,10 +74,10 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
     const Columns &columns = rows.columns;
     const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
     const uint16_t *const list = rows.contenders_of(image, strip);
-    const uint32_t *const sights = rows.sights_of(image, strip);
-    const int32_t bit = static_cast<int32_t>(y % STRIP);
+    const uint32_t *const sights = rows.sights_of(image, strip), *const words = columns.words + first;
+    const uint32_t bit = static_cast<uint32_t>(y % STRIP);
     for (uint32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
-        uint32_t x[AHEAD], sight[AHEAD];
+        uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             const uint32_t i = min(turn + k * THREADS, row.count - 1);
@@ -85,17 +85,15 @@ __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const uint32_t above = sight[k] & 0xffff, below = sight[k] >> 16;
-            uint32_t d = min(above + bit, below - bit);
-            if (sight[k] == SITES_INSIDE) {
-                const uint32_t word = columns.words[first + x[k]];
-                const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit;
-                const int32_t at = static_cast<int32_t>(y);
-                d = min(upper ? __clz(static_cast<int>(upper)) : static_cast<uint32_t>(at - columns.before[first + x[k]]),
-                        lower ? lowest_bit(lower) : static_cast<uint32_t>(columns.after[first + x[k]] - at));
-            }
-            d = min(d, none);
-            const uint32_t place = Row::place(turn + k * THREADS);
+            word[k] = x[k] & SITES_INSIDE ? words[x[k] - SITES_INSIDE] : 0;
+            x[k] &= ~SITES_INSIDE;
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
+            const uint32_t up = upper ? __clz(static_cast<int>(upper)) : (sight[k] & 0xffff) + bit;
+            const uint32_t down = lower ? lowest_bit(lower) : (sight[k] >> 16) - bit;
+            const uint32_t d = min(min(up, down), none), place = Row::place(turn + k * THREADS);
             if (turn + k * THREADS < row.count) row.cost[place] = d * d + BIAS, row.column[place] = static_cast<uint16_t>(x[k]);
         }
     }
@@ -180,7 +178,6 @@ struct Stretch {
     /// The best of the lanes of an aligned group.
     template <int LANES>
     __device__ void join_lanes() {
-        if constexpr (LANES == WARP) return join_warp();
 #pragma unroll
         for (int k = 0; k < POINTS; ++k)
 #pragma unroll
@@ -238,7 +235,10 @@ __device__ void search_by_lanes(const Row &row, const Level &level, int32_t stre
         Stretch stretch(row, level, wanted ? left : 0);
         const bool is_long = wanted && LANES < WARP && stretch.last - stretch.first >= ALONE * LANES;
         if (wanted && !is_long) stretch.scan(row, level, part, LANES);
-        stretch.template join_lanes<LANES>();
+        if constexpr (LANES < WARP)
+            stretch.template join_lanes<LANES>();
+        else
+            stretch.join_warp();
         for (uint32_t mask = __ballot_sync(ALL_LANES, is_long && part == 0); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
             Stretch shared(row, level, __shfl_sync(ALL_LANES, stretch.left, owner));
@@ -396,8 +396,8 @@ __global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats
     const uint8_t *const marks = rows.marks_of(image, y);
     bool marked = false;
     for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
+    row.count = rows.places_of(image, y / STRIP)[rows.groups()];  // nobody's count if nobody is marked
     if (!__syncthreads_or(marked)) return;
-    row.count = rows.places_of(image, y / STRIP)[rows.groups()];
     load_row(row, rows, image, y, none);
     __syncthreads();
     bracket_tiles(row, marks);

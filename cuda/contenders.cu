@@ -21,23 +21,26 @@ constexpr int ROUNDS = 5;       // at most: one that drops less than an eighth i
 constexpr int MOST_AWAY = 16;    // places on the list that neighbours are tried at: 1, 4, 16
 static_assert(WIDEST_ROW / GROUP <= LISTERS);
 
-/// The sites of a column that a strip sees, as rows of the strip.
+/// The sites of a column that a strip sees, in 32 bits: how far above and below its first row they are, as in
+/// Rows::sights; 0 and a row of the strip if they are inside.
 struct Sites {
-    uint32_t word;
-    int32_t above, below;
+    uint32_t bits;
 
-    __device__ Sites(const Columns &columns, int64_t at, int32_t start)
-        : word(columns.words[at]), above(columns.before[at] - start), below(columns.after[at] - start) {}
-
-    __device__ bool any_above() const { return above > NO_SITE_BEFORE / 2; }
-    __device__ bool any_below() const { return below < -(NO_SITE_BEFORE / 2); }
-    /// See Rows::sights.
-    __device__ uint32_t sight() const {
-        return word ? SITES_INSIDE : min(static_cast<uint32_t>(below), uint32_t(OUT_OF_SIGHT)) << 16 | min(-above, OUT_OF_SIGHT);
+    __device__ static uint32_t sight(const Columns &columns, int64_t at, int32_t start) {
+        const uint32_t above = start - columns.before[at], below = static_cast<uint32_t>(columns.after[at] - start);
+        return min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
     }
-    __device__ bool any() const { return word || any_above() || any_below(); }
-    /// The one that is nearest to the middle of the strip, or one in it.
-    __device__ int32_t nearest() const { return word ? lowest_bit(word) : STRIP - 1 - above < below ? above : below; }
+    __device__ static Sites see(const Columns &columns, int64_t at, int32_t start) {
+        const uint32_t word = columns.words[at];
+        return {word ? static_cast<uint32_t>(lowest_bit(word)) << 16 : sight(columns, at, start)};
+    }
+    __device__ bool inside() const { return (bits & 0xffff) == 0; }
+    __device__ int32_t above() const { return -static_cast<int32_t>(bits & 0xffff); }
+    __device__ int32_t below() const { return static_cast<int32_t>(bits >> 16); }
+    __device__ bool any_above() const { return (bits & 0xffff) < OUT_OF_SIGHT; }
+    __device__ bool any_below() const { return bits >> 16 < OUT_OF_SIGHT; }
+    /// The one that is nearest to the middle of the strip.
+    __device__ int32_t nearest() const { return inside() || STRIP - 1 - above() >= below() ? below() : above(); }
 };
 
 /// What a site in row `site` of the strip costs in row `row`, times a width.
@@ -47,18 +50,21 @@ __device__ uint64_t weigh(int32_t row, int32_t site, int32_t width) {
 }
 
 /// Whether the i-th column of a list may hold the nearest site of a pixel of the strip.
-__device__ bool contends(const Sites &own, const uint16_t *list, int32_t i, int32_t total, const int32_t *nearest) {
+__device__ bool contends(const Sites *sites, const uint16_t *list, int32_t i, int32_t total) {
     constexpr int32_t LAST = STRIP - 1;
-    if (own.word) return true;
+    const int32_t b = list[i];
+    const Sites own = sites[b];
+    if (own.inside()) return true;
     // Of its own two, the one that is nearer in the other's best row is nearer in all.
-    bool above = own.any_above() && own.below >= -own.above, below = own.any_below() && LAST - own.above >= own.below - LAST;
+    bool above = own.any_above() && own.below() >= -own.above();
+    bool below = own.any_below() && LAST - own.above() >= own.below() - LAST;
     for (int32_t k = 1; k <= MOST_AWAY && i - k >= 0 && i + k < total && (above || below); k *= 4) {
-        const int32_t a = list[i - k], b = list[i], c = list[i + k], width = c - a;
+        const int32_t a = list[i - k], c = list[i + k], width = c - a, left = sites[a].nearest(), right = sites[c].nearest();
         const uint64_t bend = static_cast<uint64_t>((b - a) * (c - b)) * static_cast<uint32_t>(width);
-        const uint64_t first = weigh(0, nearest[a], c - b) + weigh(0, nearest[c], b - a) + bend;
-        const uint64_t last = weigh(LAST, nearest[a], c - b) + weigh(LAST, nearest[c], b - a) + bend;
-        above = above && !(first < weigh(0, own.above, width) && last < weigh(LAST, own.above, width));
-        below = below && !(first < weigh(0, own.below, width) && last < weigh(LAST, own.below, width));
+        const uint64_t first = weigh(0, left, c - b) + weigh(0, right, b - a) + bend;
+        const uint64_t last = weigh(LAST, left, c - b) + weigh(LAST, right, b - a) + bend;
+        above = above && !(first < weigh(0, own.above(), width) && last < weigh(LAST, own.above(), width));
+        below = below && !(first < weigh(0, own.below(), width) && last < weigh(LAST, own.below(), width));
     }
     return above || below;
 }
@@ -99,7 +105,7 @@ __device__ void write_list(const uint32_t *masks, int32_t groups, uint16_t *plac
 
 /// A block takes a strip.
 __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
-    extern __shared__ int32_t nearest[];
+    extern __shared__ Sites sites[];
     __shared__ uint32_t masks[LISTERS];
     const Columns &columns = rows.columns;
     const int32_t count = static_cast<int32_t>(columns.count), groups = static_cast<int32_t>(rows.groups());
@@ -116,9 +122,9 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
         masks[threadIdx.x] = 0;
         __syncthreads();
         for (int32_t x = threadIdx.x; x < groups * GROUP; x += LISTERS) {
-            const Sites sites(columns, from + min(x, count - 1), start);
-            const uint32_t mask = __ballot_sync(ALL_LANES, x < count && sites.any());
-            if (x < count) nearest[x] = sites.nearest();
+            const Sites own = Sites::see(columns, from + min(x, count - 1), start);
+            if (x < count) sites[x] = own;
+            const uint32_t mask = __ballot_sync(ALL_LANES, x < count && (own.any_above() || own.any_below()));
             if (threadIdx.x % WARP == 0) masks[x / GROUP] = mask;
         }
         __syncthreads();
@@ -128,7 +134,7 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
         for (int round = 0; round < ROUNDS && more; ++round) {
             for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
                 const int32_t x = list[i];
-                if (!contends(Sites(columns, from + x, start), list, i, total, nearest))
+                if (!contends(sites, list, i, total))
                     atomicAnd(&masks[x / GROUP], ~(1u << x % GROUP));
             }
             __syncthreads();
@@ -137,7 +143,11 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
             total = places[groups];
         }
         uint32_t *const sights = rows.sights_of(image, strip);
-        for (int32_t i = threadIdx.x; i < total; i += LISTERS) sights[i] = Sites(columns, from + list[i], start).sight();
+        for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
+            const int32_t x = list[i];
+            sights[i] = Sites::sight(columns, from + x, start);
+            if (sites[x].inside()) list[i] = static_cast<uint16_t>(x | SITES_INSIDE);
+        }
     }
 }
 
@@ -146,7 +156,7 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
 void list_contenders(const Rows &rows, cudaStream_t stream) {
     const Columns &columns = rows.columns;
     launch_large("list_strips", list_strips, columns.batch * columns.strips(), LISTERS,
-                 static_cast<size_t>(columns.count) * sizeof(int32_t), stream, rows);
+                 static_cast<size_t>(columns.count) * sizeof(Sites), stream, rows);
 }
 
 }  // namespace apsis

@@ -190,12 +190,14 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
         uint4 on_left = *reinterpret_cast<const uint4 *>(&squares[r][column]), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
         const bool out = x >= columns.count;
-        // A pixel with no candidate near enough makes the rest of the search vain.
+        // In either row a pixel with no candidate near enough makes the rest of the search vain.
         const auto in_vain = [&] {
             const uint4 own = *reinterpret_cast<const uint4 *>(&squares[r][column]);
             const auto least = [](uint32_t a, uint32_t b) { return __vminu2(a, b); };
             const uint32_t reached = least_in_reach(least(least(own.x, own.y), least(own.z, own.w)), 0u, least);
-            return !out && (reached & 0xffff) > FARTHEST && (reached >> 16) > FARTHEST && target.limit >= FARTHEST;
+            const bool doubted = !out && target.limit >= FARTHEST;
+            return __any_sync(ALL_LANES, doubted && (reached & 0xffff) > FARTHEST) &&
+                   __any_sync(ALL_LANES, doubted && (reached >> 16) > FARTHEST);
         };
         const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
         int done = 0;  // steps done: what is farther out costs (done + 1)^2 or more
@@ -207,7 +209,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
         bool near = __all_sync(ALL_LANES, settled(most));
 #pragma unroll 1
         for (int from = 0; from < REACH && !near; from += QUAD) {
-            if (from == DOUBT && __any_sync(ALL_LANES, in_vain())) break;
+            if (from == DOUBT && in_vain()) break;
             step_quad(squares[r], column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
                 best[c] = __viaddmin_u16x2(__vminu2(a, b), step, best[c]);

@@ -14,17 +14,18 @@ namespace apsis {
 
 constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the outward search
 constexpr int GROUP = 32;   // columns whose contenders are counted together
-constexpr uint32_t SITES_INSIDE = 0;   // for a column with sites in the strip itself: no site below is 0 rows away
-constexpr int32_t OUT_OF_SIGHT = 65504;  // stands for a longer way; 32 rows more or less fit 16 bits
-constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the costs
+constexpr uint32_t SITES_INSIDE = 0x8000;
+constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
+constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the costs, and 15 bits the columns
 
 /// The rows of a map, their columns packed and carried.
 struct Rows {
     Columns columns;
     uint8_t *marks;        // [image][row][patch]: not 0 where the outward search gave up
-    uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right
-    uint32_t *sights;      // [image][strip][i]: how far from the strip's first row a contender's sites are, the one above in
-                           // the lower half, the one below in the upper one; or SITES_INSIDE
+    uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right; SITES_INSIDE is set
+                           // where the strip itself holds sites of the column
+    uint32_t *sights;      // [image][strip][i]: how far from the strip's first row the sites before and after the strip are,
+                           // in the lower and the upper half, OUT_OF_SIGHT if there is none
     uint16_t *places;      // [image][strip][group]: how many contenders lie left of the group; at the end, how many in all
     Output output;
 
