@@ -1,10 +1,9 @@
 // The monotone argmin: rows of a 2-D Euclidean distance map where sites are far.
 //
-// A block takes a row with marked patches and lays the squared column distances of all its pixels in shared memory.
-// The best candidate never moves left as x moves right (Hirata 1996), so the best ones of the ends of a stretch
-// bracket those inside: the block halves stretches, from the whole row to tiles of 8 pixels, a warp a point while
-// brackets are long and a thread a point when they are short.  Long brackets are first thinned by the least cost of
-// every 32 columns.  A thread then holds the 8 pixels of a tile in registers and tries the candidates of its bracket
+// A block takes a row with marked patches and lays the squared column distances of its strip's contenders in shared
+// memory.  The best candidate never moves left as x moves right (Hirata 1996), so the best ones of the ends of a
+// stretch bracket those inside: the block cuts stretches into eight, from the whole row to tiles of 8 pixels, with many lanes
+// a stretch while brackets are long and few when they are short.  A thread then holds the 8 pixels of a tile in registers and tries the candidates of its bracket
 // on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its pixels in the
 // bracket; which of them is the nearest site is settled by row, then column.
 //
@@ -17,187 +16,284 @@ namespace apsis {
 
 namespace {
 
-constexpr int THREADS = 512;      // three such blocks, of rows up to 16384, fill a multiprocessor
+constexpr int THREADS = 512;      // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
-constexpr int AHEAD = 4;         // columns whose words a thread has on the way at once
-constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every row; rows are shorter
-constexpr int GROUP = 32;         // columns that share a least cost: one turn of a warp
-constexpr int64_t WIDEST_ROW = 49152;  // of which shared memory holds the costs
+constexpr int POINTS = 7;         // that cut a stretch into eight
+constexpr int AHEAD = 8;          // contenders whose words a thread has on the way at once
 constexpr int PATCH_TILES = PATCH / TILE;
-constexpr int ALONE = 48;         // candidates that a lane tries alone; of more, its warp takes a share each
-constexpr int THINNED = 8 * GROUP;  // candidates from which thinning by groups pays
+constexpr int SHARE = 16;         // contenders that a lane is to try: of more, more lanes take shares
+constexpr int MOST_KEYS = THREADS / WARP * POINTS;  // points that several warps may serve at once
+constexpr int ALONE = 24;         // candidates, or blocks of them, that a lane tries by itself
+constexpr int WIDEST_STEP = static_cast<int>(WIDEST_ROW) / (POINTS + 1);  // between points, in pixels
+// Costs are kept with so much added that they stay positive without the square of a way from the middle of a stretch.
+constexpr uint32_t BIAS = (POINTS / 2 * WIDEST_STEP) * (POINTS / 2 * WIDEST_STEP);
+static_assert(WIDEST_ROW == 8 * 8 * 8 * 8 * TILE, "the widest row is cut four times");
 
-/// A row in shared memory.
+/// The contenders of a row in shared memory.  They lie in groups of 32 with one in between that never wins, so that
+/// threads that walk stretches of 8 or 16 words each meet different banks.
 struct Row {
-    uint32_t *cost;    // [place(x)]: squared distance to the nearest site of column x; `none` if it has none
-    uint32_t *least;   // [x / GROUP]
-    uint16_t *best;    // [i]: the best candidate of pixel i * TILE; at the end that of the pixel after the last
+    uint32_t *cost;           // [place]: squared distance to the nearest site of the contender's column, and BIAS
+    unsigned long long *keys; // costs and places of points that several warps serve
+    uint16_t *column;         // [place]
+    uint16_t *best;           // [i]: the place of the best of pixel i * TILE; at the end that of the pixel after the last
     int32_t length, tiles;
+    uint32_t count;
 
-    /// One word of 33 stays empty, so that threads that walk stretches of 8 or 16 words each meet different banks.
-    __device__ static int32_t place(int32_t x) { return x + (x >> 5); }
-    __device__ int32_t pixel(int32_t tile) const { return min(tile * TILE, length); }
+    __device__ static int32_t place(int32_t number) { return number + (number >> 5); }
+    static_assert(GROUP == 1 << 5);
     __device__ uint32_t at(int32_t candidate, int32_t x) const {
-        const int32_t d = x - candidate;
-        return cost[place(candidate)] + static_cast<uint32_t>(d * d);
+        const int32_t d = x - column[candidate];
+        return cost[candidate] + static_cast<uint32_t>(d * d);
     }
 };
 
+/// Whole blocks of four.
+__host__ __device__ int32_t count_places(int32_t length) { return ((length + GROUP - 1) / GROUP * (GROUP + 1) + 3) / 4 * 4; }
+
 size_t row_bytes(int64_t length) {
-    const int64_t groups = parts(length, GROUP);
-    return static_cast<size_t>(groups * (GROUP + 1) * 4 + groups * 4 + (parts(length, TILE) + 2) * 2);
+    return static_cast<size_t>(MOST_KEYS * 8 + count_places(static_cast<int32_t>(length)) * 6 + (parts(length, TILE) + 1) * 2);
 }
 
-__device__ Row shape_row(uint32_t *shared, int32_t length) {
-    const int32_t groups = (length + GROUP - 1) / GROUP;
-    uint32_t *const least = shared + groups * (GROUP + 1);
-    return {shared, least, reinterpret_cast<uint16_t *>(least + groups), length, (length + TILE - 1) / TILE};
+__device__ Row shape_row(unsigned long long *shared, int32_t length) {
+    const int32_t places = count_places(length);
+    Row row = {};
+    row.keys = shared;
+    row.cost = reinterpret_cast<uint32_t *>(shared + MOST_KEYS);
+    row.column = reinterpret_cast<uint16_t *>(row.cost + places);
+    row.best = row.column + places;
+    row.length = length;
+    row.tiles = (length + TILE - 1) / TILE;
+    return row;
 }
 
-/// The column costs of row y.
-__device__ void load_row(const Row &row, const Columns &columns, int64_t image, int64_t y, uint32_t none) {
+/// A distance that no two pixels are apart.
+uint32_t no_distance(const Measure &measure) { return static_cast<uint32_t>(sqrt(static_cast<double>(measure.largest))) + 1; }
+
+/// The costs of the contenders of row y; `none` is the distance of a column without a site.
+__device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_t y, uint32_t none) {
+    const Columns &columns = rows.columns;
     const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
-    const int32_t start = static_cast<int32_t>(strip * STRIP), at = static_cast<int32_t>(y);
-    const int32_t end = (row.length + GROUP - 1) / GROUP * GROUP;
-    for (int32_t turn = threadIdx.x; turn < end; turn += AHEAD * THREADS) {
-        uint32_t word[AHEAD];
-        int32_t before[AHEAD], after[AHEAD];
+    const uint16_t *const list = rows.contenders_of(image, strip);
+    const uint32_t *const sights = rows.sights_of(image, strip), *const words = columns.words + first;
+    const uint32_t bit = static_cast<uint32_t>(y % STRIP);
+    for (uint32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
+        uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const int64_t from = first + min(turn + k * THREADS, row.length - 1);
-            word[k] = columns.words[from];
-            before[k] = columns.before[from];
-            after[k] = columns.after[from];
+            const uint32_t i = min(turn + k * THREADS, row.count - 1);
+            x[k] = list[i], sight[k] = sights[i];
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const int32_t x = turn + k * THREADS;
-            if (x >= end) break;  // whole warps leave: both are multiples of 32
-            const int32_t d = nearest_in_column(word[k], before[k], after[k], start, at) - at;
-            const bool has_site = d > -NO_SITE_OFFSET && x < row.length;
-            const uint32_t cost = has_site ? static_cast<uint32_t>(d * d) : none;
-            row.cost[Row::place(x)] = cost;
-            const uint32_t least = least_of_warp(cost);
-            if (threadIdx.x % WARP == 0) row.least[x / GROUP] = least;
+            word[k] = x[k] & SITES_INSIDE ? words[x[k] - SITES_INSIDE] : 0;
+            x[k] &= ~SITES_INSIDE;
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
+            const uint32_t up = upper ? __clz(static_cast<int>(upper)) : (sight[k] & 0xffff) + bit;
+            const uint32_t down = lower ? lowest_bit(lower) : (sight[k] >> 16) - bit;
+            const uint32_t d = min(min(up, down), none), place = Row::place(turn + k * THREADS);
+            if (turn + k * THREADS < row.count) row.cost[place] = d * d + BIAS, row.column[place] = static_cast<uint16_t>(x[k]);
         }
     }
+    // What fills the places between groups, and the last block, never wins.
+    const int32_t end = count_places(row.count);
+    const auto fill = [&](int32_t place) { row.cost[place] = none * none + BIAS, row.column[place] = 0; };
+    for (int32_t place = threadIdx.x * (GROUP + 1) + GROUP; place < end; place += THREADS * (GROUP + 1)) fill(place);
+    for (int32_t place = Row::place(row.count) + threadIdx.x; place < end; place += THREADS) fill(place);
 }
 
-/// The leftmost of the best of the lanes' candidates.
-__device__ int32_t leftmost(uint32_t cost, int32_t candidate) {
-    const uint32_t least = least_of_warp(cost);
-    return static_cast<int32_t>(least_of_warp(cost == least ? static_cast<uint32_t>(candidate) : ~0u));
-}
+/// The costs and columns of four candidates side by side, one load each.
+struct Four {
+    uint32_t cost[4];
+    int32_t column[4];
 
-/// The best candidate of pixel x in [low, high], all lanes together.
-__device__ int32_t search_all(const Row &row, int32_t x, int32_t low, int32_t high, int lane) {
-    uint32_t best = ~0u;
-    int32_t found = low;
-#pragma unroll 4
-    for (int32_t i = low + lane; i <= high; i += WARP) {
-        const uint32_t cost = row.at(i, x);
-        if (cost < best) best = cost, found = i;
+    __device__ Four(const Row &row, int32_t block) {
+        const uint4 costs = reinterpret_cast<const uint4 *>(row.cost)[block];
+        const uint2 columns = reinterpret_cast<const uint2 *>(row.column)[block];
+        cost[0] = costs.x, cost[1] = costs.y, cost[2] = costs.z, cost[3] = costs.w;
+        column[0] = columns.x & 0xffff, column[1] = columns.x >> 16;
+        column[2] = columns.y & 0xffff, column[3] = columns.y >> 16;
     }
-    return leftmost(best, found);
-}
+};
 
-/// The same where the bracket is long: only groups whose least cost and distance leave them a chance.
-__device__ int32_t search_thinned(const Row &row, int32_t x, int32_t low, int32_t high, int lane) {
-    const int32_t first = low / GROUP, last = high / GROUP;
-    // Some candidate of a group costs no more than its least cost and the way to its farther end.
-    uint32_t bound = ~0u;
-    int32_t promising = first;
-    for (int32_t g = first + lane; g <= last; g += WARP) {
-        const int32_t farther = max(abs(x - g * GROUP), abs(x - g * GROUP - GROUP + 1));
-        const uint32_t cost = row.least[g] + static_cast<uint32_t>(farther * farther);
-        if (cost < bound) bound = cost, promising = g;
+/// A level of the search: the row is cut every `step` tiles.  At the top every candidate is tried, and the row's ends are
+/// among the pixels; below, those at multiples of POINTS + 1 steps are known, and bracket the others.
+struct Level {
+    int32_t step;
+    bool top;
+
+    __device__ int32_t span() const { return (POINTS + 1) * step; }
+    __device__ int32_t left(int32_t stretch) const { return top ? (stretch * POINTS - 1) * step : stretch * span(); }
+    __device__ int32_t stretches(const Row &row) const {
+        const int32_t last = top ? (row.tiles + step - 1) / step : (row.tiles - 1) / step;  // the pixel farthest right
+        return top ? last / POINTS + 1 : (last + POINTS) / (POINTS + 1);
     }
-    promising = leftmost(bound, promising);
-    bound = least_of_warp(row.at(promising * GROUP + lane, x));
-
-    uint32_t best = ~0u;
-    int32_t found = low;
-    for (int32_t turn = first; turn <= last; turn += WARP) {
-        const int32_t g = turn + lane;
-        bool chance = false;
-        if (g <= last) {
-            const int32_t nearer = max(max(g * GROUP - x, x - g * GROUP - GROUP + 1), 0);
-            chance = row.least[g] + static_cast<uint32_t>(nearer * nearer) <= bound;
-        }
-        for (uint32_t mask = __ballot_sync(ALL_LANES, chance); mask; mask &= mask - 1) {
-            const int32_t i = (turn + __ffs(static_cast<int>(mask)) - 1) * GROUP + lane;
-            const uint32_t cost = row.at(i, x);
-            if (cost < best) best = cost, found = i;
-        }
+    /// Where the best of a tile's first pixel belongs; the first pixel after the row stands for its end.  Or -1.
+    __device__ int32_t slot(const Row &row, int32_t tile) const {
+        return tile < row.tiles ? tile : top && tile - step < row.tiles ? row.tiles : -1;
     }
-    return leftmost(best, found);
-}
-
-__device__ int32_t search_together(const Row &row, int32_t x, int32_t low, int32_t high, int lane) {
-    if (low == high) return low;
-    return high - low < THINNED ? search_all(row, x, low, high, lane) : search_thinned(row, x, low, high, lane);
-}
-
-/// Halves all stretches of 2 * step tiles: a warp a point.
-__device__ void halve_together(const Row &row, int32_t step) {
-    const int lane = threadIdx.x % WARP;
-    for (int32_t i = step * (1 + 2 * (threadIdx.x / WARP)); i < row.tiles; i += 2 * step * (THREADS / WARP)) {
-        const int32_t found = search_together(row, row.pixel(i), row.best[i - step], row.best[min(i + step, row.tiles)], lane);
-        if (lane == 0) row.best[i] = static_cast<uint16_t>(found);
+    /// Whether a stretch lies in a patch that nobody marked.
+    __device__ bool spared(int32_t left, const uint8_t *marks) const {
+        return !top && span() <= PATCH_TILES && !marks[left / PATCH_TILES];
     }
-}
+};
 
-/// The same in marked patches alone, a thread a point; a bracket that is too long for one becomes its warp's.
-__device__ void halve_alone(const Row &row, int32_t step, const uint8_t *marks) {
-    const int lane = threadIdx.x % WARP;
-    for (int32_t turn = threadIdx.x / WARP * WARP; step * (1 + 2 * turn) < row.tiles; turn += THREADS) {
-        const int32_t i = step * (1 + 2 * (turn + lane));
-        const bool wanted = i < row.tiles && marks[i / PATCH_TILES];
-        const int32_t low = wanted ? row.best[i - step] : 0, high = wanted ? row.best[min(i + step, row.tiles)] : 0;
-        const int32_t x = row.pixel(i);
-        int32_t found = low;
-        if (high - low < ALONE && high > low) {
-            uint32_t best = ~0u;
-            for (int32_t c = low; c <= high; ++c) {
-                const uint32_t cost = row.at(c, x);
-                if (cost < best) best = cost, found = c;
+/// A stretch of a row, which POINTS pixels cut into equal parts, and the bracket of their candidates: blocks of four,
+/// [first, last].
+struct Stretch {
+    int32_t left, first, last;
+    uint32_t cost[POINTS];  // the least found for each pixel, without the square of its way from the middle one
+    int32_t block[POINTS];  // and the leftmost block that it was found in
+
+    __device__ Stretch(const Row &row, const Level &level, int32_t left) : left(left) {
+        first = level.top ? 0 : row.best[left] / 4;
+        last = (level.top ? Row::place(row.count - 1) : row.best[min(left + level.span(), row.tiles)]) / 4;
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) cost[k] = ~0u, block[k] = 0;
+    }
+    /// Tries every `lanes`-th block, the `part`-th first.
+    __device__ void scan(const Row &row, const Level &level, int32_t part, int32_t lanes) {
+        const int32_t x = (left + (POINTS + 1) / 2 * level.step) * TILE, way = 2 * TILE * level.step;
+        for (int32_t b = first + part; b <= last; b += lanes) {
+            const Four four(row, b);
+            uint32_t here[4], slope[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                const int32_t d = x - four.column[j];
+                slope[j] = static_cast<uint32_t>(d * way);
+                here[j] = four.cost[j] + static_cast<uint32_t>(d * d) - (POINTS / 2) * slope[j];
+            }
+#pragma unroll
+            for (int k = 0; k < POINTS; ++k) {
+                const uint32_t least = min(min(min(here[0], here[1]), here[2]), min(here[3], cost[k]));
+                block[k] = least < cost[k] ? b : block[k];
+                cost[k] = least;
+#pragma unroll
+                for (int j = 0; j < 4; ++j) here[j] += slope[j];
             }
         }
-        for (uint32_t mask = __ballot_sync(ALL_LANES, high - low >= ALONE); mask; mask &= mask - 1) {
-            const int owner = __ffs(static_cast<int>(mask)) - 1;
-            const int32_t there = search_together(row, __shfl_sync(ALL_LANES, x, owner), __shfl_sync(ALL_LANES, low, owner),
-                                                  __shfl_sync(ALL_LANES, high, owner), lane);
-            if (lane == owner) found = there;
+    }
+    /// The best of the lanes of an aligned group.
+    template <int LANES>
+    __device__ void join_lanes() {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k)
+#pragma unroll
+            for (int away = LANES / 2; away > 0; away /= 2) {
+                const uint32_t other = __shfl_xor_sync(ALL_LANES, cost[k], away);
+                const int32_t there = __shfl_xor_sync(ALL_LANES, block[k], away);
+                if (other < cost[k] || (other == cost[k] && there < block[k])) cost[k] = other, block[k] = there;
+            }
+    }
+    __device__ void join_warp() {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k) {
+            const uint32_t least = least_of_warp(cost[k]);
+            block[k] = static_cast<int32_t>(least_of_warp(cost[k] == least ? static_cast<uint32_t>(block[k]) : ~0u));
+            cost[k] = least;
         }
-        if (wanted) row.best[i] = static_cast<uint16_t>(found);
+    }
+    __device__ void store(const Row &row, const Level &level) const {
+#pragma unroll
+        for (int k = 0; k < POINTS; ++k)
+            if (const int32_t slot = level.slot(row, left + (k + 1) * level.step); slot >= 0)
+                row.best[slot] = static_cast<uint16_t>(block[k]);
+    }
+};
+
+/// Searches a stretch with several warps, which meet in shared memory.
+__device__ void search_by_warps(const Row &row, const Level &level, int32_t stretches, int32_t lanes) {
+    const int32_t thread = threadIdx.x, number = thread / lanes;
+    unsigned long long *const keys = row.keys + number * POINTS;
+    if (thread < stretches * POINTS) row.keys[thread] = ~0ull;
+    __syncthreads();
+    if (number < stretches) {
+        Stretch stretch(row, level, level.left(number));
+        stretch.scan(row, level, thread % lanes, lanes);
+        stretch.join_warp();
+        if (thread % WARP == 0)
+#pragma unroll
+            for (int k = 0; k < POINTS; ++k)
+                atomicMin(keys + k, static_cast<unsigned long long>(stretch.cost[k]) << 32 | stretch.block[k]);
+    }
+    __syncthreads();
+    if (thread < stretches * POINTS) {
+        const int32_t slot = level.slot(row, level.left(thread / POINTS) + (thread % POINTS + 1) * level.step);
+        if (slot >= 0) row.best[slot] = static_cast<uint16_t>(row.keys[thread]);
+    }
+}
+
+/// Searches a stretch with LANES lanes of a warp; one with a long bracket becomes the warp's.
+template <int LANES>
+__device__ void search_by_lanes(const Row &row, const Level &level, int32_t stretches, const uint8_t *marks) {
+    const int32_t lane = threadIdx.x % WARP, part = lane % LANES;
+    for (int32_t turn = threadIdx.x / WARP * (WARP / LANES); turn < stretches; turn += THREADS / LANES) {
+        const int32_t left = level.left(turn + lane / LANES);
+        const bool wanted = turn + lane / LANES < stretches && !level.spared(left, marks);
+        Stretch stretch(row, level, wanted ? left : 0);
+        const bool is_long = wanted && LANES < WARP && stretch.last - stretch.first >= ALONE * LANES;
+        if (wanted && !is_long) stretch.scan(row, level, part, LANES);
+        if constexpr (LANES < WARP)
+            stretch.template join_lanes<LANES>();
+        else
+            stretch.join_warp();
+        for (uint32_t mask = __ballot_sync(ALL_LANES, is_long && part == 0); mask; mask &= mask - 1) {
+            const int owner = __ffs(static_cast<int>(mask)) - 1;
+            Stretch shared(row, level, __shfl_sync(ALL_LANES, stretch.left, owner));
+            shared.scan(row, level, lane, WARP);
+            shared.join_warp();
+            if (lane == owner) stretch = shared;
+        }
+        if (wanted && part == 0) stretch.store(row, level);
+    }
+}
+
+/// Finds the best candidate of every pixel of a level in the block that the search has found.
+__device__ void pinpoint(const Row &row, const Level &level, int32_t stretches, const uint8_t *marks) {
+    for (int32_t i = threadIdx.x; i < stretches * POINTS; i += THREADS) {
+        const int32_t left = level.left(i / POINTS), tile = left + (i % POINTS + 1) * level.step, slot = level.slot(row, tile);
+        if (slot < 0 || level.spared(left, marks)) continue;
+        const int32_t block = row.best[slot], x = tile * TILE;
+        const Four four(row, block);
+        uint32_t best = ~0u;
+        int32_t found = 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            const int32_t d = x - four.column[j];
+            const uint32_t here = four.cost[j] + static_cast<uint32_t>(d * d);
+            if (here < best) best = here, found = j;
+        }
+        row.best[slot] = static_cast<uint16_t>(block * 4 + found);
     }
 }
 
 /// Finds the best candidates of all tiles' first pixels in marked patches.
 __device__ void bracket_tiles(const Row &row, const uint8_t *marks) {
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    if (warp < 2) {
-        const int32_t found = search_together(row, warp ? row.length : 0, 0, row.length - 1, lane);
-        if (lane == 0) row.best[warp ? row.tiles : 0] = static_cast<uint16_t>(found);
-    }
-    __syncthreads();
-    int32_t step = 1;
-    while (step * 2 < row.tiles) step *= 2;
-    if (row.tiles < 2) step = 0;
-    for (; step >= PATCH_TILES / 2; step /= 2) {
-        halve_together(row, step);
+    Level level = {1, true};
+    while (level.span() < row.tiles) level.step = level.span();
+    for (; level.step >= 1; level.step /= POINTS + 1, level.top = false) {
+        const int32_t stretches = level.stretches(row);
+        int32_t lanes = 1;  // as many as have work
+        while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= THREADS) lanes *= 2;
+        if (lanes > WARP)
+            search_by_warps(row, level, stretches, lanes);
+        else if (lanes > 4)
+            search_by_lanes<WARP>(row, level, stretches, marks);
+        else if (lanes > 1)
+            search_by_lanes<2>(row, level, stretches, marks);
+        else
+            search_by_lanes<1>(row, level, stretches, marks);
         __syncthreads();
-    }
-    for (; step >= 1; step /= 2) {
-        halve_alone(row, step, marks);
+        pinpoint(row, level, stretches, marks);
         __syncthreads();
     }
 }
 
 /// The least costs of a tile's pixels while they are being found: without the square of the pixel's place in the tile,
-/// and with a bias that keeps the rest positive.
+/// and with BIAS.
 struct Tile {
-    static constexpr uint32_t BIAS = TILE * TILE;
     uint32_t cost[TILE];
 
     __device__ Tile() {
@@ -206,21 +302,16 @@ struct Tile {
     }
     /// (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2: one product serves all the pixels.
     __device__ void take(const Row &row, int32_t candidate, int32_t x) {
-        const uint32_t slope = static_cast<uint32_t>(2 * (x - candidate));
-        uint32_t here = row.at(candidate, x) + BIAS;
+        const int32_t d = x - row.column[candidate];
+        const uint32_t slope = static_cast<uint32_t>(2 * d);
+        uint32_t here = row.cost[candidate] + static_cast<uint32_t>(d * d);
 #pragma unroll
         for (int k = 0; k < TILE; ++k, here += slope) cost[k] = min(cost[k], here);
-    }
-    /// Of the pixels' least costs the largest: a candidate whose column alone costs more is no use.
-    __device__ uint32_t worst() const {
-        uint32_t most = 0;
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) most = max(most, result(k));
-        return most;
     }
     __device__ uint32_t result(int k) const { return cost[k] - BIAS + k * k; }
 };
 
+/// Above the cost of every site.
 __device__ uint32_t no_cost(const Rows &rows) { return static_cast<uint32_t>(rows.output.measure.largest) + 1; }
 
 /// Of the candidates that a pixel has the same least cost with, the site of lowest index.
@@ -230,11 +321,11 @@ __device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, 
     const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
     int64_t lowest = INT64_MAX;
     for (int32_t c = low; c <= high; ++c) {
-        if (row.at(c, x) != cost) continue;
-        const int64_t site = nearest_in_column(columns.words[first + c], columns.before[first + c],
-                                               columns.after[first + c], static_cast<int32_t>(strip * STRIP),
-                                               static_cast<int32_t>(y));
-        lowest = min(lowest, site * columns.count + c);
+        if (row.at(c, x) - BIAS != cost) continue;
+        const int64_t column = row.column[c], at = first + column;
+        const int64_t site = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
+                                               static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
+        lowest = min(lowest, site * columns.count + column);
     }
     return image * columns.length * columns.count + lowest;
 }
@@ -279,21 +370,13 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
         const bool wanted = t < row.tiles && marks[t / PATCH_TILES];
         const int32_t low = wanted ? row.best[t] : 0, high = wanted ? row.best[t + 1] : 0, x = t * TILE;
         Tile tile;
-        if (wanted) {
-            tile.take(row, low, x);
-            if (high > low) tile.take(row, high, x);
-        }
-        const uint32_t bound = tile.worst();
-        if (high - low < ALONE)
-            for (int32_t c = low + 1; c < high; ++c)
-                if (row.cost[Row::place(c)] <= bound) tile.take(row, c, x);
+        if (wanted && high - low < ALONE)
+            for (int32_t c = low; c <= high; ++c) tile.take(row, c, x);
         for (uint32_t mask = __ballot_sync(ALL_LANES, high - low >= ALONE); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
             const int32_t from = __shfl_sync(ALL_LANES, low, owner), to = __shfl_sync(ALL_LANES, high, owner);
-            const uint32_t most = __shfl_sync(ALL_LANES, bound, owner);
             Tile share;
-            for (int32_t c = from + 1 + lane; c < to; c += WARP)
-                if (row.cost[Row::place(c)] <= most) share.take(row, c, (turn + owner) * TILE);
+            for (int32_t c = from + lane; c <= to; c += WARP) share.take(row, c, (turn + owner) * TILE);
 #pragma unroll
             for (int k = 0; k < TILE; ++k) {
                 const uint32_t least = least_of_warp(share.cost[k]);
@@ -305,21 +388,20 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
 }
 
 template <bool NEAREST>
-__global__ void __launch_bounds__(THREADS, NEAREST ? 2 : 3) search_rows(Rows rows, bool floats) {
-    extern __shared__ __align__(16) uint32_t shared[];
-    const Row row = shape_row(shared, static_cast<int32_t>(rows.columns.count));
-    for (int64_t item = blockIdx.x; item < rows.columns.batch * rows.columns.length; item += gridDim.x) {
-        const int64_t image = item / rows.columns.length, y = item % rows.columns.length;
-        const uint8_t *const marks = rows.marks_of(image, y);
-        bool marked = false;
-        for (int64_t p = threadIdx.x; p < rows.patches(); p += THREADS) marked = marked || marks[p];
-        if (!__syncthreads_or(marked)) continue;
-        load_row(row, rows.columns, image, y, no_cost(rows));
-        __syncthreads();
-        bracket_tiles(row, marks);
-        finish_tiles<NEAREST>(rows, row, marks, floats, image, y);
-        __syncthreads();
-    }
+__global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats, uint32_t none) {
+    extern __shared__ __align__(16) unsigned long long shared[];
+    Row row = shape_row(shared, static_cast<int32_t>(rows.columns.count));
+    const uint32_t length = static_cast<uint32_t>(rows.columns.length);
+    const int64_t image = blockIdx.x / length, y = blockIdx.x % length;
+    const uint8_t *const marks = rows.marks_of(image, y);
+    bool marked = false;
+    for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
+    row.count = rows.places_of(image, y / STRIP)[rows.groups()];  // nobody's count if nobody is marked
+    if (!__syncthreads_or(marked)) return;
+    load_row(row, rows, image, y, none);
+    __syncthreads();
+    bracket_tiles(row, marks);
+    finish_tiles<NEAREST>(rows, row, marks, floats, image, y);
 }
 
 }  // namespace
@@ -327,15 +409,17 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? 2 : 3) search_rows(Rows row
 bool rows_serve(const DistanceJob &job) {
     const Measure &measure = job.measure;
     if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
-    // A candidate without a site costs largest + 1, and the way to it; with a tile's bias that must fit 32 bits.
-    const int64_t width = job.set.size[0], way = (width - 1) * (width - 1);
-    return width <= WIDEST_ROW && measure.largest + 1 + way + 2 * Tile::BIAS < (int64_t(1) << 32);
+    // A candidate without a site costs a square above the largest cost, and the way to it from a pixel of the row or the
+    // first step after it.
+    constexpr int64_t WAY = WIDEST_ROW + WIDEST_STEP;
+    const int64_t width = job.set.size[0], rows = job.set.size[1] * job.set.size[2], none = no_distance(measure);
+    return width <= WIDEST_ROW && rows <= MOST_BLOCKS && none * none + WAY * WAY + 2 * int64_t(BIAS) < int64_t(1) << 32;
 }
 
 void search_marked(const Rows &rows, cudaStream_t stream) {
     const auto search = [&](auto kernel) {
         launch_large("search_rows", kernel, rows.columns.batch * rows.columns.length, THREADS,
-                     row_bytes(rows.columns.count), stream, rows, rows.plain_distances());
+                     row_bytes(rows.columns.count), stream, rows, rows.plain_distances(), no_distance(rows.output.measure));
     };
     rows.output.nearest ? search(search_rows<true>) : search(search_rows<false>);
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
 constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
+constexpr int STRETCHES = 16;  // of a column, walked at once
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
@@ -88,47 +89,74 @@ __global__ void pack_planes(View set, bool aligned, bool complement, Columns col
     }
 }
 
-/// Walks a column down: every strip learns of the last site before it.
-__device__ void carry_down(const Columns &columns, int64_t first) {
-    const int64_t strips = columns.strips();
-    int32_t last = NO_SITE_BEFORE;
-    for (int64_t strip = 0; strip < strips; strip += AHEAD) {
-        const int64_t at = first + strip * columns.count;
+/// A part of a column: strips [from, to), whose words begin at `first`.
+struct Stretch {
+    int64_t first, from, to;
+};
+
+/// Walks a stretch down: every strip learns of the last site before it, `last` before the first.
+__device__ void carry_down(const Columns &columns, const Stretch &part, int32_t last) {
+    for (int64_t strip = part.from; strip < part.to; strip += AHEAD) {
+        const int64_t at = part.first + strip * columns.count;
         uint32_t words[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k)
-            words[k] = strip + k < strips ? columns.words[at + k * columns.count] : 0;
+            words[k] = strip + k < part.to ? columns.words[at + k * columns.count] : 0;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            if (strip + k < strips) columns.before[at + k * columns.count] = last;
+            if (strip + k < part.to) columns.before[at + k * columns.count] = last;
             if (words[k]) last = static_cast<int32_t>((strip + k) * STRIP) + highest_bit(words[k]);
         }
     }
 }
 
-/// Walks it up: every strip learns of the first site after it.
-__device__ void carry_up(const Columns &columns, int64_t first) {
-    int32_t next = NO_SITE_AFTER;
-    for (int64_t strip = columns.strips() - 1; strip >= 0; strip -= AHEAD) {
-        const int64_t at = first + strip * columns.count;
+/// Walks it up: every strip learns of the first site after it, `next` after the last.
+__device__ void carry_up(const Columns &columns, const Stretch &part, int32_t next) {
+    for (int64_t strip = part.to - 1; strip >= part.from; strip -= AHEAD) {
+        const int64_t at = part.first + strip * columns.count;
         uint32_t words[AHEAD];
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) words[k] = strip >= k ? columns.words[at - k * columns.count] : 0;
+        for (int k = 0; k < AHEAD; ++k) words[k] = strip - k >= part.from ? columns.words[at - k * columns.count] : 0;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            if (strip >= k) columns.after[at - k * columns.count] = next;
+            if (strip - k >= part.from) columns.after[at - k * columns.count] = next;
             if (words[k]) next = static_cast<int32_t>((strip - k) * STRIP) + lowest_bit(words[k]);
         }
     }
 }
 
-/// A thread a column, both ways.
-__global__ void __launch_bounds__(WALKERS) carry_words(Columns columns) {
-    const int64_t total = columns.batch * columns.count, step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t first = columns.at(item / columns.count, 0, item % columns.count);
-        carry_down(columns, first);
-        carry_up(columns, first);
+/// The first and the last site of a stretch.
+__device__ void find_ends(const Columns &columns, const Stretch &part, int32_t &first, int32_t &last) {
+    first = NO_SITE_AFTER, last = NO_SITE_BEFORE;
+#pragma unroll 8
+    for (int64_t strip = part.from; strip < part.to; ++strip) {
+        const uint32_t word = columns.words[part.first + strip * columns.count];
+        const int32_t start = static_cast<int32_t>(strip * STRIP);
+        if (word) first = min(first, start + lowest_bit(word)), last = start + highest_bit(word);
+    }
+}
+
+/// A block takes the columns of a warp, each warp a stretch of them: it finds the ends of the stretch, learns those of
+/// the others, and walks.
+__global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns) {
+    __shared__ int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
+    const int lane = threadIdx.x % WARP, stretch = threadIdx.x / WARP;
+    const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
+    const int64_t each = (strips + STRETCHES - 1) / STRETCHES;
+    for (int64_t item = blockIdx.x; item < columns.batch * across; item += gridDim.x) {
+        const int64_t column = item % across * WARP + lane, from = min(stretch * each, strips);
+        const Stretch part = {columns.at(item / across, 0, column), from,
+                              column < columns.count ? min(from + each, strips) : from};
+        find_ends(columns, part, first[stretch][lane], last[stretch][lane]);
+        __syncthreads();
+        int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
+        for (int s = 0; s < STRETCHES; ++s) {
+            if (s < stretch) before = max(before, last[s][lane]);
+            if (s > stretch) after = min(after, first[s][lane]);
+        }
+        carry_down(columns, part, before);
+        carry_up(columns, part, after);
+        __syncthreads();
     }
 }
 
@@ -170,8 +198,7 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {
-    launch("carry_words", carry_words, parts(columns.batch * columns.count, WALKERS), WALKERS, stream,
-           columns);
+    launch("carry_words", carry_words, columns.batch * parts(columns.count, WARP), STRETCHES * WARP, stream, columns);
 }
 
 }  // namespace apsis

@@ -1,4 +1,4 @@
-// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 16 pixels.
+// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 28 pixels.
 //
 // A block takes a strip of 32 rows, 512 columns wide, and what it may look at on either side.  It counts the distances
 // in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
@@ -17,9 +17,11 @@ namespace apsis {
 
 namespace {
 
-constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 16 of 20 words of which are its own
-constexpr int REACH = 16;                    // columns that the search looks out: beyond, the argmin is cheaper
-constexpr int PITCH = SPAN + 2 * REACH;      // 544 words: rows start on 16 bytes
+constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 512 of 568 words of which are its own
+constexpr int REACH = 28;                    // columns that the search looks out: beyond, the argmin is cheaper
+constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);  // the most that a pixel may cost that the search settles
+constexpr int PITCH = SPAN + 2 * REACH;      // 568 words: rows start on 16 bytes
+constexpr int DOUBT = 4;                     // columns after which it asks whether it is in vain
 constexpr int QUAD = 4;                      // columns of a thread: 16 bytes of shared memory, and of floats
 constexpr int RESIDENT = 4;                  // blocks on a multiprocessor: leaves a thread 64 registers
 constexpr int HALF = STRIP / 2;              // rows r and r + HALF share a register
@@ -67,26 +69,64 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     }
 }
 
-/// Calls scan_column for every column that the block looks at.
-template <class Lay>
-__device__ void scan_block(const Columns &columns, int64_t image, int64_t strip, int64_t left, Lay lay) {
-    for (int c = threadIdx.x; c < PITCH; c += BLOCK) {
-        const int64_t x = left - REACH + c;
-        const bool inside = x >= 0 && x < columns.count;
-        const int64_t at = inside ? columns.at(image, strip, x) : 0;
-        const uint32_t word = inside ? columns.words[at] : 0;
-        const int32_t before = inside ? columns.before[at] : NO_SITE_BEFORE;
-        const int32_t after = inside ? columns.after[at] : NO_SITE_AFTER;
-        scan_column(word, before, after, static_cast<int32_t>(strip * STRIP),
-                    [&](int r, uint32_t up, uint32_t down) { lay(c, r, up, down); });
-    }
-}
-
 /// How results are written.
 struct Target {
     bool plain;     // four pixels of an output are one store
     int32_t limit;  // costs above it count as no site
 };
+
+/// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
+template <class Lay>
+__device__ bool scan_block(const Columns &columns, const Block &block, const Target &target, Lay lay) {
+    constexpr int EACH = (PITCH + BLOCK - 1) / BLOCK;
+    const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    uint32_t word[EACH];
+    int32_t before[EACH], after[EACH];
+    bool near = target.limit < FARTHEST;  // then the search settles what is far, too
+#pragma unroll
+    for (int i = 0; i < EACH; ++i) {
+        const int c = threadIdx.x + i * BLOCK;
+        const int64_t x = block.left - REACH + c;
+        const bool inside = c < PITCH && x >= 0 && x < columns.count;
+        const int64_t at = inside ? columns.at(block.image, block.strip, x) : 0;
+        word[i] = inside ? columns.words[at] : 0;
+        before[i] = inside ? columns.before[at] : NO_SITE_BEFORE;
+        after[i] = inside ? columns.after[at] : NO_SITE_AFTER;
+        near = near || word[i] || before[i] >= start - (REACH + 1) || after[i] <= start + STRIP + REACH;
+    }
+    if (!__syncthreads_or(near)) return false;
+#pragma unroll
+    for (int i = 0; i < EACH; ++i) {
+        const int c = threadIdx.x + i * BLOCK;
+        if (c < PITCH)
+            scan_column(word[i], before[i], after[i], start, [&](int r, uint32_t up, uint32_t down) { lay(c, r, up, down); });
+    }
+    __syncthreads();
+    return true;
+}
+
+/// Leaves all patches of a block to the argmin.
+__device__ void mark_block(const Rows &rows, const Block &block) {
+    const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
+    static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
+    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
+        rows.marks_of(block.image, y)[x / PATCH] = 1;
+}
+
+/// The least of what a lane and those within REACH columns hold, where all of them are lanes of the warp; elsewhere
+/// `unknown`.
+template <class Least>
+__device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least) {
+    constexpr int SIDE = REACH / QUAD;  // lanes on either side
+    static_assert(REACH % QUAD == 0 && SIDE < 8, "eight lanes hold a side and the middle");
+    uint32_t right = value;  // of 2, 4, then 8 lanes from this one on
+    right = least(right, __shfl_down_sync(ALL_LANES, right, 1));
+    right = least(right, __shfl_down_sync(ALL_LANES, right, 2));
+    right = least(right, __shfl_down_sync(ALL_LANES, right, SIDE - 3));
+    const uint32_t left = __shfl_up_sync(ALL_LANES, right, SIDE);
+    const int lane = threadIdx.x % WARP;
+    return lane >= SIDE && lane + SIDE < WARP ? least(left, right) : unknown;
+}
 
 /// Writes four pixels of a row: their costs, and the indices of their nearest sites if anybody wants them.
 __device__ void write_quad(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
@@ -135,12 +175,12 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
-    scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
+    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         const uint32_t near = __vminu2(up, down);
         const uint32_t low = near & 0xffff, high = near >> 16;
         squares[r][c] = low * low + (near & 0xffff0000u) * high;
     });
-    __syncthreads();
+    if (!is_near) return mark_block(rows, block);
 
     const int lane = threadIdx.x % WARP;
     for (int item = threadIdx.x / WARP; item < HALF * (SPAN / PATCH); item += WARPS) {
@@ -149,6 +189,16 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
         if (left + patch * PATCH >= columns.count) continue;
         uint4 on_left = *reinterpret_cast<const uint4 *>(&squares[r][column]), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
+        const bool out = x >= columns.count;
+        // In either row a pixel with no candidate near enough makes the rest of the search vain.
+        const auto in_vain = [&] {
+            const uint4 own = *reinterpret_cast<const uint4 *>(&squares[r][column]);
+            const auto least = [](uint32_t a, uint32_t b) { return __vminu2(a, b); };
+            const uint32_t reached = least_in_reach(least(least(own.x, own.y), least(own.z, own.w)), 0u, least);
+            const bool doubted = !out && target.limit >= FARTHEST;
+            return __any_sync(ALL_LANES, doubted && (reached & 0xffff) > FARTHEST) &&
+                   __any_sync(ALL_LANES, doubted && (reached >> 16) > FARTHEST);
+        };
         const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
         int done = 0;  // steps done: what is farther out costs (done + 1)^2 or more
         const auto settled = [&](uint32_t most) {
@@ -159,6 +209,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
         bool near = __all_sync(ALL_LANES, settled(most));
 #pragma unroll 1
         for (int from = 0; from < REACH && !near; from += QUAD) {
+            if (from == DOUBT && in_vain()) break;
             step_quad(squares[r], column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
                 best[c] = __viaddmin_u16x2(__vminu2(a, b), step, best[c]);
@@ -168,7 +219,6 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
             near = __all_sync(ALL_LANES, settled(most));
         }
         // The two rows part here: either may be near.
-        const bool out = x >= columns.count;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const int64_t row = y + half * HALF;
@@ -207,11 +257,11 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
-    scan_block(columns, image, strip, left, [&](int c, int r, uint32_t up, uint32_t down) {
+    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         keys[r * PITCH + c] = column_key(up & 0xffff, down & 0xffff);
         keys[(r + HALF) * PITCH + c] = column_key(up >> 16, down >> 16);
     });
-    __syncthreads();
+    if (!is_near) return mark_block(rows, block);
 
     const int lane = threadIdx.x % WARP;
     for (int item = threadIdx.x / WARP; item < STRIP * (SPAN / PATCH); item += WARPS) {
@@ -222,6 +272,12 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x + 32, on_left.y + 32, on_left.z + 32, on_left.w + 32};
         int done = 0;
+        const auto in_vain = [&] {
+            const uint4 own = *reinterpret_cast<const uint4 *>(line + column);
+            const uint32_t reached = least_in_reach(min(min(own.x, own.y), min(own.z, own.w)), 0u,
+                                                    [](uint32_t a, uint32_t b) { return min(a, b); });
+            return x < columns.count && reached >> COST_SHIFT > FARTHEST && target.limit >= FARTHEST;
+        };
         const auto settled = [&] {
             const int32_t worst = max(max(best[0], best[1]), max(best[2], best[3])) >> COST_SHIFT;
             const int32_t next = (done + 1) * (done + 1);  // where it is equal, a lower site may be found
@@ -230,6 +286,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         bool near = __all_sync(ALL_LANES, settled());
 #pragma unroll 1
         for (int from = 0; from < REACH && !near; from += QUAD) {
+            if (from == DOUBT && __any_sync(ALL_LANES, in_vain())) break;
             step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 best[c] = min(best[c], min(a + way_key(-from - k), b + way_key(from + k)));
             });

@@ -14,11 +14,17 @@ namespace {
 struct Scratch {
     Columns columns;
     uint8_t *marks;
+    uint16_t *contenders, *places;
+    uint32_t *sights;
 
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
         carve_words(columns, carver);
         carve_carries(columns, carver);
-        marks = carver.take<uint8_t>(Rows{columns, nullptr, Output(job, false)}.count_marks());
+        const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, Output(job, false)};
+        marks = carver.take<uint8_t>(shape.count_marks());
+        contenders = carver.take<uint16_t>(columns.total());
+        sights = carver.take<uint32_t>(columns.total());
+        places = carver.take<uint16_t>(shape.count_places());
     }
 };
 
@@ -36,13 +42,14 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
         const bool inside = side == 1;
-        const Rows rows = {scratch.columns, scratch.marks, Output(job, inside)};
+        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.places, Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
         carry_columns(rows.columns, stream);
         tell(0.3);
         search_outward(rows, stream);
         tell(0.6);
+        list_contenders(rows, stream);
         search_marked(rows, stream);
         tell(1);
     }
