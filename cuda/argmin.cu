@@ -9,6 +9,7 @@
 //
 // Cost: 3/8 of a byte a pixel and row of the strip, 12 bytes a pixel through the second cache; log2(n) + 2 evaluations.
 #include "launch.h"
+#include "roots.h"
 #include "rows.h"
 #include "transforms.h"
 
@@ -328,10 +329,6 @@ __device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, 
         lowest = min(lowest, site * columns.count + column);
     }
     return image * columns.length * columns.count + lowest;
-}
-
-__device__ float root_of(uint32_t cost) {
-    return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : large_root(cost);
 }
 
 template <bool NEAREST>

@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include "launch.h"
+#include "roots.h"
 #include "rows.h"
 
 namespace apsis {

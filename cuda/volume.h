@@ -11,7 +11,7 @@
 
 #include "core/columns.h"
 #include "output.h"
-#include "rows.h"
+#include "roots.h"
 
 namespace apsis {
 
@@ -65,10 +65,6 @@ void search_outward(const Volume &volume, cudaStream_t stream);
 void search_marked(const Volume &volume, cudaStream_t stream);
 
 #if defined(__CUDACC__)
-__device__ inline float root_of(uint32_t cost) {
-    return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : large_root(cost);
-}
-
 /// Stores a tile of numbers, as many as lie inside the image.
 template <class Number>
 __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t inside) {
