@@ -12,7 +12,7 @@ namespace {
 
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
 constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
-constexpr int STRETCHES = 16;  // of a column, walked at once
+constexpr int STRETCHES = 16;  // of a column, walked at once, where there are AHEAD strips for each; a power of two
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
@@ -136,27 +136,30 @@ __device__ void find_ends(const Columns &columns, const Stretch &part, int32_t &
     }
 }
 
-/// A block takes the columns of a warp, each warp a stretch of them: it finds the ends of the stretch, learns those of
-/// the others, and walks.
-__global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns) {
+/// A warp takes a stretch of 32 columns: it finds the ends of the stretch, learns those of the others, which are its
+/// neighbours in the block, and walks.  A column of few strips is one stretch, and there is nothing to learn.
+__global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches) {
     __shared__ int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
-    const int lane = threadIdx.x % WARP, stretch = threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, sharing = STRETCHES / stretches;
+    const int stretch = warp % stretches, ours = warp - stretch;
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
-    const int64_t each = (strips + STRETCHES - 1) / STRETCHES;
-    for (int64_t item = blockIdx.x; item < columns.batch * across; item += gridDim.x) {
-        const int64_t column = item % across * WARP + lane, from = min(stretch * each, strips);
-        const Stretch part = {columns.at(item / across, 0, column), from,
-                              column < columns.count ? min(from + each, strips) : from};
-        find_ends(columns, part, first[stretch][lane], last[stretch][lane]);
-        __syncthreads();
+    const int64_t each = (strips + stretches - 1) / stretches, total = columns.batch * across;
+    for (int64_t turn = int64_t(blockIdx.x) * sharing; turn < total; turn += int64_t(gridDim.x) * sharing) {
+        const int64_t item = turn + warp / stretches, column = item % across * WARP + lane, from = min(stretch * each, strips);
+        const bool wanted = item < total && column < columns.count;
+        const Stretch part = {columns.at(item / across, 0, column), from, wanted ? min(from + each, strips) : from};
         int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
-        for (int s = 0; s < STRETCHES; ++s) {
-            if (s < stretch) before = max(before, last[s][lane]);
-            if (s > stretch) after = min(after, first[s][lane]);
+        if (stretches > 1) {
+            find_ends(columns, part, first[warp][lane], last[warp][lane]);
+            __syncthreads();
+            for (int s = 0; s < stretches; ++s) {
+                if (s < stretch) before = max(before, last[ours + s][lane]);
+                if (s > stretch) after = min(after, first[ours + s][lane]);
+            }
         }
         carry_down(columns, part, before);
         carry_up(columns, part, after);
-        __syncthreads();
+        if (stretches > 1) __syncthreads();
     }
 }
 
@@ -198,7 +201,10 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {
-    launch("carry_words", carry_words, columns.batch * parts(columns.count, WARP), STRETCHES * WARP, stream, columns);
+    int stretches = 1;
+    while (stretches < STRETCHES && columns.strips() >= 2 * stretches * AHEAD) stretches *= 2;
+    const int64_t warps = columns.batch * parts(columns.count, WARP) * stretches;
+    launch("carry_words", carry_words, parts(warps, STRETCHES), STRETCHES * WARP, stream, columns, stretches);
 }
 
 }  // namespace apsis
