@@ -89,7 +89,8 @@ template <class Length, class Site>
 __device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Length length,
                            Site site) {
     const Output &output = volume.output;
-    const int64_t inside = volume.width() - x, limit = output.measure.limit;
+    const int64_t inside = volume.width() - x;
+    const int32_t limit = static_cast<int32_t>(output.measure.limit);
     if (!volume.plain) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)

@@ -147,29 +147,29 @@ __device__ void search_brackets(const Bundle<LANES> &bundle) {
     search_tiles(bundle, 0, bundle.tiles, 2, 1);
 }
 
-/// What the search along y stores: [z][x][y], up to whole tiles of y's.
-__host__ __device__ int64_t pitch_of(const Volume &volume) { return (volume.height() + TILE - 1) / TILE * TILE; }
-__device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
-    return (z * volume.width() + x) * pitch_of(volume);
-}
+/// The costs of a candidate for a tile's voxels: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k, and the second term is
+/// added when all is done.
+struct Ramp {
+    int32_t here, slope;
 
-/// The least costs of a tile's voxels while they are being found: without that of the voxel's place in the tile.
-template <bool NEAREST>
+    template <int LANES>
+    __device__ Ramp(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t c) {
+        const int32_t d = x - c, way = bundle.weight * d;
+        here = bundle.cost[c * LANES + lane] + way * d;
+        slope = 2 * way;
+    }
+    __device__ int32_t at(int k) const { return here + k * slope; }
+    __device__ int32_t least() const { return min(here, here + (TILE - 1) * slope); }
+};
+
+/// The least costs of a tile's voxels, and the candidates that they are of.
 struct Tile {
     int32_t cost[TILE];
-    int32_t at[TILE];  // if NEAREST
+    int32_t at[TILE];
 
-    /// w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k: takes a candidate's cost for the first voxel, and its slope.
-    template <class Lower>
-    __device__ void take(int32_t here, int32_t slope, int32_t c, Lower lower) {
+    __device__ void take(const Ramp &ramp) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k, here += slope) {
-            if constexpr (NEAREST) {
-                if (here < cost[k] || (here == cost[k] && lower(c, at[k]))) cost[k] = here, at[k] = c;
-            } else {
-                cost[k] = min(cost[k], here);
-            }
-        }
+        for (int k = 0; k < TILE; ++k) cost[k] = min(cost[k], ramp.at(k));
     }
     /// A candidate that costs more than this at both ends of the tile is no use.
     __device__ int32_t worst() const {
@@ -179,6 +179,45 @@ struct Tile {
         return most;
     }
 };
+
+/// Tries all candidates from low to high.
+template <int LANES>
+__device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Tile &tile) {
+#pragma unroll
+    for (int32_t &cost : tile.cost) cost = INT32_MAX;
+    tile.take(Ramp(bundle, lane, x, low));
+    if (high > low) tile.take(Ramp(bundle, lane, x, high));
+    const int32_t bound = tile.worst();
+#pragma unroll 1
+    for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
+        const Ramp here(bundle, lane, x, c), next(bundle, lane, x, c + 1);
+        if (here.least() <= bound) tile.take(here);
+        if (next.least() <= bound) tile.take(next);
+    }
+}
+
+/// Finds which candidates the costs are of; of several the one whose site is lower(a, b).
+template <int LANES, class Lower>
+__device__ void find_candidates(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Tile &tile,
+                                Lower lower) {
+    const int32_t bound = tile.worst();
+#pragma unroll
+    for (int32_t &at : tile.at) at = -1;
+#pragma unroll 1
+    for (int32_t c = low; c <= high; ++c) {
+        const Ramp ramp(bundle, lane, x, c);
+        if (ramp.least() > bound) continue;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (ramp.at(k) == tile.cost[k] && (tile.at[k] < 0 || lower(c, tile.at[k]))) tile.at[k] = c;
+    }
+}
+
+/// What the search along y stores: [z][x][y], up to whole tiles of y's.
+__host__ __device__ int64_t pitch_of(const Volume &volume) { return (volume.height() + TILE - 1) / TILE * TILE; }
+__device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
+    return (z * volume.width() + x) * pitch_of(volume);
+}
 
 /// The lines along y: their costs come from columns along z.
 template <bool NEAREST>
@@ -209,7 +248,7 @@ struct AlongY {
                                                 static_cast<int32_t>(z));
         return found == NO_SITE_BEFORE ? NO_PLACE : static_cast<uint32_t>(found) << 16 | static_cast<uint32_t>(y);
     }
-    __device__ void write(int64_t z, int64_t x, int32_t y, const Tile<NEAREST> &tile) const {
+    __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
         const auto value = [&](int k) { return NEAREST ? site(z, x, tile.at[k]) : static_cast<uint32_t>(tile.cost[k]); };
         uint4 *const to = reinterpret_cast<uint4 *>(volume.store + stored_line(volume, z, x) + y);
         to[0] = make_uint4(value(0), value(1), value(2), value(3));
@@ -238,7 +277,7 @@ struct AlongX {
         return stored == NO_PLACE ? NO_COST<int32_t> : volume.weight[2] * down * down + volume.weight[1] * along * along;
     }
     __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const { return volume.store[first(z, y) + x * stride()]; }
-    __device__ void write(int64_t z, int64_t y, int32_t x, const Tile<NEAREST> &tile) const {
+    __device__ void write(int64_t z, int64_t y, int32_t x, const Tile &tile) const {
         write_tile(
             volume, x, y, z, tile.cost,
             [&](int32_t cost) {
@@ -267,35 +306,19 @@ __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, int3
         bundle.cost[c * LANES + lane] = NO_COST<int32_t>;
 }
 
-/// Tries the candidates of every wanted tile, and hands on what costs least.
+/// Finds what costs least for the voxels of every wanted tile, and hands it on.
 template <bool NEAREST, class Lines, int LANES>
 __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
-    for (int32_t item = threadIdx.x; item < bundle.tiles * LANES; item += THREADS) {
+    for (uint32_t item = threadIdx.x; item < static_cast<uint32_t>(bundle.tiles) * LANES; item += THREADS) {
         const int32_t lane = item % LANES, t = item / LANES, x = t * TILE, line = first + lane;
         if (line >= lines.lines() || !bundle.wanted[t] || !lines.wanted(z, line, t)) continue;
-        const auto lower = [&](int32_t a, int32_t b) {
-            const uint32_t site_a = lines.site(z, line, a), site_b = lines.site(z, line, b);
-            return site_a < site_b || (site_a == site_b && a < b);
-        };
         const int32_t low = bundle.best[t * LANES + lane], high = bundle.best[(t + 1) * LANES + lane];
-        Tile<NEAREST> tile;
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = low;
-        tile.take(bundle.at(lane, x, low), 2 * bundle.weight * (x - low), low, lower);
-        if (high > low) tile.take(bundle.at(lane, x, high), 2 * bundle.weight * (x - high), high, lower);
-        const int32_t bound = tile.worst();
-        const int32_t *cost = bundle.cost + (low + 1) * LANES + lane;
-        int32_t d = x - low - 1, way = bundle.weight * d;
-#pragma unroll 1
-        for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
-            const int32_t here = cost[0] + way * d, slope = 2 * way;
-            const int32_t next = cost[LANES] + (way - bundle.weight) * (d - 1), next_slope = slope - 2 * bundle.weight;
-            if (min(here, here + (TILE - 1) * slope) <= bound) tile.take(here, slope, c, lower);
-            if (min(next, next + (TILE - 1) * next_slope) <= bound) tile.take(next, next_slope, c + 1, lower);
-            cost += 2 * LANES;
-            d -= 2;
-            way -= 2 * bundle.weight;
-        }
+        Tile tile;
+        find_costs(bundle, lane, x, low, high, tile);
+        if constexpr (NEAREST)
+            find_candidates(bundle, lane, x, low, high, tile, [&](int32_t a, int32_t b) {  // a is right of b
+                return lines.site(z, line, a) < lines.site(z, line, b);
+            });
 #pragma unroll
         for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
         lines.write(z, line, x, tile);

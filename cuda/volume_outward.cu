@@ -177,19 +177,19 @@ uint32_t word[ROWS];
 
 /// Marks a tile, and what the search along y must know for it: all as far as its sites may be.
 ///
-/// The rows of a patch come here at once, and a mark says how many groups to either side are known to be needed: whoever
-/// finds no less leaves that to whoever wrote it.
+/// The rows of a patch come here together, and a mark says how many groups to either side are known to be needed: whoever
+/// finds no less leaves that to whoever wrote it.  Marks are read past the first cache, which may be behind.
 __device__ void mark_tile(const Volume &volume, int32_t x, int32_t y, int64_t z, float farthest) {
-    uint8_t &mark = volume.mark(z, y, x / TILE);
+    uint8_t &mark = volume.mark(z, y, x / TILE), &any = volume.any_need();
     const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / GROUP, UINT8_MAX - 1));
-    if (mark >= groups) return;
+    const bool known = __ldcg(&mark) >= groups, first = !__ldcg(&any);
+    if (known) return;
     mark = static_cast<uint8_t>(groups);
+    if (first) any = 1;
     const int32_t here = x / GROUP, end = static_cast<int32_t>(volume.groups_across());
     const bool all = groups == UINT8_MAX;
-    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g) {
-        uint8_t &need = volume.need(z, y, int64_t(g) * GROUP);
-        if (!need) need = volume.any_need() = 1;
-    }
+    uint8_t *const needs = &volume.need(z, y, 0);
+    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g) needs[g] = 1;
 }
 
 /// Writes a tile of one plane if it is near, or marks it.
