@@ -38,6 +38,10 @@ struct Bundle {
     uint16_t *best;      // [tile][lane]: the best candidate of the tile's first voxel; at the end that of the voxel after
     uint8_t *wanted;     // [tile]: not 0 if a line wants it
     int32_t length, tiles, weight;
+    float inverse;  // of the weight
+
+    static constexpr int LANES_LOG2 = LANES == 256 ? 8 : LANES == 32 ? 5 : 3;
+    static_assert(LANES == 1 << LANES_LOG2);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
     static size_t bytes(int64_t length) {
@@ -45,7 +49,7 @@ struct Bundle {
         return static_cast<size_t>((padded(length) * 4 + (tiles + 1) * 2) * LANES + THREADS * 6 + tiles);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
-        : cost(shared), length(length_), tiles((length_ + TILE - 1) / TILE), weight(weight_) {
+        : cost(shared), length(length_), tiles((length_ + TILE - 1) / TILE), weight(weight_), inverse(1.0f / weight_) {
         rest_cost = cost + padded(length) * LANES;
         rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
         best = rest_at + THREADS;
@@ -93,7 +97,7 @@ template <int LANES>
 __device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
     const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high)));
-    const int32_t reach = static_cast<int32_t>(__fsqrt_ru(__fdividef(static_cast<float>(bound), static_cast<float>(bundle.weight)))) + 1;
+    const int32_t reach = static_cast<int32_t>(__fsqrt_ru(static_cast<float>(bound) * bundle.inverse)) + 1;
     low = max(low, x - reach);
     high = min(high, x + reach);
 }
@@ -101,11 +105,14 @@ __device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int
 /// Finds the bests of `count` tiles, first, first + stride ..., between those `step` tiles to either side.
 template <int LANES>
 __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count, int32_t step) {
-    const int32_t items = count * LANES;
-    int32_t shares = 1;
-    while (items * shares * 2 <= THREADS) shares *= 2;
-    for (int32_t turn = threadIdx.x; turn < items * shares; turn += THREADS) {
-        const int32_t share = shares == 1 ? 0 : turn / items, item = turn - share * items;
+    const uint32_t items = count * LANES;
+    int32_t shares_log2 = 0, padded_log2 = bundle.LANES_LOG2;  // items, a power of two for each share
+    while (1u << padded_log2 < items) ++padded_log2;
+    while (2 << padded_log2 + shares_log2 <= THREADS) ++shares_log2;
+    const int32_t shares = 1 << shares_log2;
+    for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
+        const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
+        if (item >= items) continue;
         const int32_t lane = item % LANES, t = first + item / LANES * stride;
         bool needed = step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
         for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i) needed = bundle.wanted[i];
@@ -115,7 +122,7 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
         if (shares == 1) {
             bundle.best[t * LANES + lane] = static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high).at);
         } else {
-            const int32_t part = (high - low) / shares + 1, from = min(low + share * part, high);
+            const int32_t part = ((high - low) >> shares_log2) + 1, from = min(low + share * part, high);
             const Best best = search_line(bundle, lane, t * TILE, from, min(from + part - 1, high));
             bundle.rest_cost[turn] = best.cost;
             bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
@@ -123,10 +130,10 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
     }
     __syncthreads();
     if (shares == 1) return;
-    if (const int32_t item = threadIdx.x; item < items) {
-        int32_t found = item;  // the shares lie from left to right
-        for (int32_t i = item + items; i < items * shares; i += items)
-            if (bundle.rest_cost[i] < bundle.rest_cost[found]) found = i;
+    if (const uint32_t item = threadIdx.x; item < items) {
+        uint32_t found = item;  // the shares lie from left to right
+        for (int32_t i = 1; i < shares; ++i)
+            if (const uint32_t other = i << padded_log2 | item; bundle.rest_cost[other] < bundle.rest_cost[found]) found = other;
         bundle.best[(first + item / LANES * stride) * LANES + item % LANES] = bundle.rest_at[found];
     }
     __syncthreads();
@@ -311,7 +318,7 @@ template <bool NEAREST, class Lines, int LANES>
 __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
     for (uint32_t item = threadIdx.x; item < static_cast<uint32_t>(bundle.tiles) * LANES; item += THREADS) {
         const int32_t lane = item % LANES, t = item / LANES, x = t * TILE, line = first + lane;
-        if (line >= lines.lines() || !bundle.wanted[t] || !lines.wanted(z, line, t)) continue;
+        if (line >= lines.lines() || !bundle.wanted[t] || (LANES > GROUP && !lines.wanted(z, line, t))) continue;
         const int32_t low = bundle.best[t * LANES + lane], high = bundle.best[(t + 1) * LANES + lane];
         Tile tile;
         find_costs(bundle, lane, x, low, high, tile);
