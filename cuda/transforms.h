@@ -13,7 +13,7 @@ cudaError_t probe_code() noexcept;
 
 void copy_views(const View &from, const View &to, cudaStream_t stream);
 
-// Euclidean and city-block distance, line by line.
+// Euclidean and city-block distance, line by line: whatever the others do not serve.
 size_t lines_scratch(const DistanceJob &job);
 void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
@@ -22,7 +22,7 @@ bool rows_serve(const DistanceJob &job);
 size_t rows_scratch(const DistanceJob &job);
 void distance_by_rows(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
-// Euclidean distance in volumes, where volume_serves() says so.
+// Euclidean distance in a volume, where volume_serves() says so.  The device is current.
 bool volume_serves(const DistanceJob &job);
 size_t volume_scratch(const DistanceJob &job);
 void distance_in_volume(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);

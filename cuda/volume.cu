@@ -1,9 +1,9 @@
-// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x, each
-// by the way that suits it.
+// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines
+// along x, each by the way that suits it.
 //
-// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and carries, most
-// of it in the second cache, and the store, 2 bytes a voxel written and read where sites are near, and 4 more where
-// they are far.
+// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and
+// carries, most of it in the second cache, and the store, 2 bytes a voxel written and read where sites are
+// near, and 4 more where they are far.
 #include "volume.h"
 
 #include "columns.h"
@@ -14,7 +14,8 @@ namespace apsis {
 
 namespace {
 
-/// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by side along x.
+/// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
+/// side along x.
 View turn(View set) {
     std::swap(set.size[1], set.size[2]);
     std::swap(set.stride[1], set.stride[2]);
@@ -22,11 +23,14 @@ View turn(View set) {
 }
 
 /// Whether a view's rows are packed numbers of a type, or nobody wants any.
-bool is_plain(const View &view, apsis_type type) { return !view || (view.type == type && view.stride[0] == 4); }
+bool is_plain(const View &view, apsis_type type) {
+    return !view || (view.type == type && view.stride[0] == 4);
+}
 
 /// A volume without memory of its own.
 Volume shape_volume(const DistanceJob &job, bool inside) {
-    Volume volume = {shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
+    Volume volume = {
+        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
     volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32);
     for (int axis = 0; axis < 3; ++axis) volume.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return volume;

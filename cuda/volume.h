@@ -1,8 +1,9 @@
-// A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then lines along x.
+// A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
 //
-// Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it, and the
-// outputs from it.  The outward search takes every voxel first, and marks the patches, TILE voxels of GROUP rows, that
-// have one whose site is out of its reach, and all that the monotone argmin needs to know for those.
+// Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it,
+// and the outputs from it.  The outward search takes every voxel first, and marks the patches, TILE voxels of
+// GROUP rows, that have one whose site is out of its reach, and all that the monotone argmin needs to know
+// for those.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
 #pragma once
@@ -23,10 +24,11 @@ struct Volume {
     int32_t weight[3];
     uint32_t *store;  // what the search along y found, as each of the two ways lays it out
     uint8_t *marks;   // [z][group of rows][tile]: not 0 where the outward search gave up
-    uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where the search along y must know; at the end if anywhere
+    uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
+                      // and a last one, not 0 if any is
     Output output;
-    float *lengths;   // of costs up to count_lengths(), which the outward search looks up unless the unit is 1
-    bool plain;       // outputs are packed numbers of 32 bits
+    float *lengths;  // of costs up to count_lengths(), which the outward search looks up unless the unit is 1
+    bool plain;      // outputs are packed numbers of 32 bits
 
     __host__ __device__ int64_t width() const { return columns.count; }
     __host__ __device__ int64_t height() const { return columns.batch; }
@@ -80,16 +82,20 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
     }
 }
 
-/// Writes a tile of row y: its voxels' costs, whose lengths length(cost) tells, and their nearest sites, which site(k) finds.
+/// Writes a tile of row y: its voxels' costs, whose lengths length(cost) tells, and their nearest sites,
+/// which site(k) finds.
 template <class Length, class Site>
-__device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Length length,
-                           Site site) {
+__device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE],
+                           Length length, Site site) {
     const Output &output = volume.output;
-    const int64_t inside = volume.width() - x, limit = output.measure.limit;
+    const int64_t inside = volume.width() - x;
+    const int32_t limit = static_cast<int32_t>(output.measure.limit);
     if (!volume.plain) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
-            if (k < inside) write_pixel(output, x + k, y, z, cost[k], true, output.nearest && cost[k] <= limit ? site(k) : 0);
+            if (k < inside)
+                write_pixel(output, x + k, y, z, cost[k], true,
+                            output.nearest && cost[k] <= limit ? site(k) : 0);
         return;
     }
     if (output.distance) {

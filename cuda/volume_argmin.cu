@@ -1,18 +1,18 @@
 // The monotone argmin along the lines of a volume where sites are far.
 //
-// A block takes a bundle of lines that lie side by side, lays their costs in shared memory, a bank a line, and finds what
-// costs least for every eighth voxel: the best candidate never moves left as the voxel moves right (Hirata 1996), so the
-// best of two voxels bracket those between them, and brackets are halved.  A voxel's own cost and those at the ends of
-// its bracket tell how far it need look.  While voxels are few, several threads share one.  Then a thread holds the TILE
-// voxels between two bests in registers and tries the candidates of their bracket on all of them.  Ties at the ends of a
-// tile go to the left, which keeps every equal candidate of its voxels in the bracket; the nearest site is the one of
-// lowest z, then y, then x.
+// A block takes a bundle of lines that lie side by side, lays their costs in shared memory, and finds what
+// costs least for every eighth voxel: the best candidate never moves left as the voxel moves right (Hirata
+// 1996), so the best of two voxels bracket those between them, and brackets are halved.  A voxel's own cost
+// and those at the ends of its bracket tell how far it need look.  While voxels are few, several threads
+// share one.  Then a thread holds the TILE voxels between two bests in registers and tries the candidates of
+// their bracket on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate
+// of its voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
 //
-// What the search along y finds is stored transposed, so that the lines of the search along x lie side by side too, and
-// a thread's tile is a whole sector of memory.
+// What the search along y finds is stored transposed, so that the lines of the search along x lie side by
+// side too, and a thread's tile is a whole sector of memory.
 //
-// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 12 bytes a voxel through the
-// second cache and 4 out, along x 4 in and the outputs out.
+// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 12 bytes a voxel
+// through the second cache and 4 out, along x 4 in and the outputs out.
 #include <cuda_runtime.h>
 
 #include "launch.h"
@@ -22,12 +22,19 @@ namespace apsis {
 
 namespace {
 
-constexpr int THREADS = 512;
-constexpr int QUAD = 4;                         // candidates that a thread tries at once while it narrows brackets
-constexpr int32_t NO_SITE_OFFSET = 1 << 29;     // a column without a site is farther from every plane; images are smaller
-constexpr uint32_t NO_PLACE = 0xffffffffu;      // stored for the nearest site where there is none
-constexpr int64_t LONGEST_LINE = 65535;         // places and candidates are 16 bits
-constexpr int SKIPPED_STEP = 2;                 // steps up to which it pays to ask which tiles are wanted
+constexpr int THREADS = 256;         // small blocks: the fewer wait for one, the better
+constexpr int RESIDENT = 6;          // such blocks on a multiprocessor: leaves a thread 40 registers
+constexpr int RESIDENT_NEAREST = 4;  // and 64 where it keeps candidates too
+constexpr int QUAD = 4;              // candidates that a thread tries at once while it narrows brackets
+constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every plane
+constexpr uint32_t NO_PLACE = 0xffffffffu;   // stored for the nearest site where there is none
+constexpr int64_t LONGEST_LINE = 65535;      // places and candidates are 16 bits
+constexpr int SKIPPED_STEP = 2;              // steps up to which it pays to ask which tiles are wanted
+
+// Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
+// multiprocessor. Short lines fill a block only if there are many; of long ones few fit, but fewer would
+// waste most of each sector read.
+constexpr int FEW = 8, SOME = 16, MANY = 256;
 
 /// LANES lines side by side in shared memory.
 template <int LANES>
@@ -35,9 +42,13 @@ struct Bundle {
     int32_t *cost;       // [candidate][lane], and candidates without a site up to whole quads
     int32_t *rest_cost;  // [thread]: what threads that share a voxel found
     uint16_t *rest_at;
-    uint16_t *best;      // [tile][lane]: the best candidate of the tile's first voxel; at the end that of the voxel after
-    uint8_t *wanted;     // [tile]: not 0 if a line wants it
+    uint16_t *best;   // [tile][lane]: of the tile's first voxel; at the end of the voxel after the last
+    uint8_t *wanted;  // [tile]: not 0 if a line wants it
     int32_t length, tiles, weight;
+    float inverse;  // of the weight
+
+    static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
+    static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
     static size_t bytes(int64_t length) {
@@ -45,7 +56,11 @@ struct Bundle {
         return static_cast<size_t>((padded(length) * 4 + (tiles + 1) * 2) * LANES + THREADS * 6 + tiles);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
-        : cost(shared), length(length_), tiles((length_ + TILE - 1) / TILE), weight(weight_) {
+        : cost(shared),
+          length(length_),
+          tiles((length_ + TILE - 1) / TILE),
+          weight(weight_),
+          inverse(1.0f / weight_) {
         rest_cost = cost + padded(length) * LANES;
         rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
         best = rest_at + THREADS;
@@ -72,7 +87,7 @@ struct Best {
     int32_t cost, at;
 };
 
-/// The leftmost best candidate in [from, to] for voxel x; those of the last quad beyond are tried too, and do no harm.
+/// The leftmost best candidate in [from, to] for voxel x.  The rest of the last quad does no harm.
 template <int LANES>
 __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to) {
     const int32_t *cost = bundle.cost + from * LANES + lane;
@@ -88,34 +103,42 @@ __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x
     return {least, min(found + at, bundle.length - 1)};
 }
 
-/// The part of a bracket where voxel x may have its best: what is farther costs more than a candidate that is known.
+/// The part of a bracket where voxel x may have its best: all farther costs more than a known candidate.
 template <int LANES>
 __device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
     const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high)));
-    const int32_t reach = static_cast<int32_t>(__fsqrt_ru(__fdividef(static_cast<float>(bound), static_cast<float>(bundle.weight)))) + 1;
+    const int32_t reach = static_cast<int32_t>(__fsqrt_ru(static_cast<float>(bound) * bundle.inverse)) + 1;
     low = max(low, x - reach);
     high = min(high, x + reach);
 }
 
 /// Finds the bests of `count` tiles, first, first + stride ..., between those `step` tiles to either side.
 template <int LANES>
-__device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count, int32_t step) {
-    const int32_t items = count * LANES;
-    int32_t shares = 1;
-    while (items * shares * 2 <= THREADS) shares *= 2;
-    for (int32_t turn = threadIdx.x; turn < items * shares; turn += THREADS) {
-        const int32_t share = shares == 1 ? 0 : turn / items, item = turn - share * items;
+__device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count,
+                             int32_t step) {
+    const uint32_t items = count * LANES;
+    int32_t shares_log2 = 0, padded_log2 = bundle.LANES_LOG2;  // items, a power of two for each share
+    while (1u << padded_log2 < items) ++padded_log2;
+    while (2 << padded_log2 + shares_log2 <= THREADS) ++shares_log2;
+    const int32_t shares = 1 << shares_log2;
+    for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
+        const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
+        if (item >= items) continue;
         const int32_t lane = item % LANES, t = first + item / LANES * stride;
         bool needed = step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
-        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i) needed = bundle.wanted[i];
+        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i)
+            needed = bundle.wanted[i];
         if (!needed) continue;
-        int32_t low = bundle.best[max(t - step, 0) * LANES + lane], high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
+        int32_t low = bundle.best[max(t - step, 0) * LANES + lane];
+        int32_t high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
         narrow(bundle, lane, t * TILE, low, high);
         if (shares == 1) {
-            bundle.best[t * LANES + lane] = static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high).at);
+            bundle.best[t * LANES + lane] =
+                static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high).at);
         } else {
-            const int32_t part = (high - low) / shares + 1, from = min(low + share * part, high);
+            const int32_t part = ((high - low) >> shares_log2) + 1;
+            const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
             const Best best = search_line(bundle, lane, t * TILE, from, min(from + part - 1, high));
             bundle.rest_cost[turn] = best.cost;
             bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
@@ -123,10 +146,12 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
     }
     __syncthreads();
     if (shares == 1) return;
-    if (const int32_t item = threadIdx.x; item < items) {
-        int32_t found = item;  // the shares lie from left to right
-        for (int32_t i = item + items; i < items * shares; i += items)
-            if (bundle.rest_cost[i] < bundle.rest_cost[found]) found = i;
+    if (const uint32_t item = threadIdx.x; item < items) {
+        uint32_t found = item;  // the shares lie from left to right
+        for (int32_t i = 1; i < shares; ++i)
+            if (const uint32_t other = i << padded_log2 | item;
+                bundle.rest_cost[other] < bundle.rest_cost[found])
+                found = other;
         bundle.best[(first + item / LANES * stride) * LANES + item % LANES] = bundle.rest_at[found];
     }
     __syncthreads();
@@ -143,33 +168,34 @@ __device__ void search_brackets(const Bundle<LANES> &bundle) {
     if (bundle.tiles == 1) return;
     int32_t step = 1;
     while (step * 2 < bundle.tiles) step *= 2;
-    for (; step >= 1; step /= 2) search_tiles(bundle, step, 2 * step, (bundle.tiles - step - 1) / (2 * step) + 1, step);
+    for (; step >= 1; step /= 2)
+        search_tiles(bundle, step, 2 * step, (bundle.tiles - step - 1) / (2 * step) + 1, step);
     search_tiles(bundle, 0, bundle.tiles, 2, 1);
 }
 
-/// What the search along y stores: [z][x][y], up to whole tiles of y's.
-__host__ __device__ int64_t pitch_of(const Volume &volume) { return (volume.height() + TILE - 1) / TILE * TILE; }
-__device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
-    return (z * volume.width() + x) * pitch_of(volume);
-}
+/// The costs of a candidate for a tile's voxels: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k, and the
+/// second term is added when all is done.
+struct Ramp {
+    int32_t here, slope;
 
-/// The least costs of a tile's voxels while they are being found: without that of the voxel's place in the tile.
-template <bool NEAREST>
+    template <int LANES>
+    __device__ Ramp(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t c) {
+        const int32_t d = x - c, way = bundle.weight * d;
+        here = bundle.cost[c * LANES + lane] + way * d;
+        slope = 2 * way;
+    }
+    __device__ int32_t at(int k) const { return here + k * slope; }
+    __device__ int32_t least() const { return min(here, here + (TILE - 1) * slope); }
+};
+
+/// The least costs of a tile's voxels, and the candidates that they are of.
 struct Tile {
     int32_t cost[TILE];
-    int32_t at[TILE];  // if NEAREST
+    int32_t at[TILE];
 
-    /// w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k: takes a candidate's cost for the first voxel, and its slope.
-    template <class Lower>
-    __device__ void take(int32_t here, int32_t slope, int32_t c, Lower lower) {
+    __device__ void take(const Ramp &ramp) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k, here += slope) {
-            if constexpr (NEAREST) {
-                if (here < cost[k] || (here == cost[k] && lower(c, at[k]))) cost[k] = here, at[k] = c;
-            } else {
-                cost[k] = min(cost[k], here);
-            }
-        }
+        for (int k = 0; k < TILE; ++k) cost[k] = min(cost[k], ramp.at(k));
     }
     /// A candidate that costs more than this at both ends of the tile is no use.
     __device__ int32_t worst() const {
@@ -180,6 +206,48 @@ struct Tile {
     }
 };
 
+/// Tries all candidates from low to high.
+template <int LANES>
+__device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                           Tile &tile) {
+#pragma unroll
+    for (int32_t &cost : tile.cost) cost = INT32_MAX;
+    tile.take(Ramp(bundle, lane, x, low));
+    if (high > low) tile.take(Ramp(bundle, lane, x, high));
+    const int32_t bound = tile.worst();
+#pragma unroll 1
+    for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
+        const Ramp here(bundle, lane, x, c), next(bundle, lane, x, c + 1);
+        if (here.least() <= bound) tile.take(here);
+        if (next.least() <= bound) tile.take(next);
+    }
+}
+
+/// Finds which candidates the costs are of; of several the one whose site is lower(a, b).
+template <int LANES, class Lower>
+__device__ void find_candidates(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low,
+                                int32_t high, Tile &tile, Lower lower) {
+    const int32_t bound = tile.worst();
+#pragma unroll
+    for (int32_t &at : tile.at) at = -1;
+#pragma unroll 1
+    for (int32_t c = low; c <= high; ++c) {
+        const Ramp ramp(bundle, lane, x, c);
+        if (ramp.least() > bound) continue;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (ramp.at(k) == tile.cost[k] && (tile.at[k] < 0 || lower(c, tile.at[k]))) tile.at[k] = c;
+    }
+}
+
+/// What the search along y stores: [z][x][y], up to whole tiles of y's.
+__host__ __device__ int64_t pitch_of(const Volume &volume) {
+    return (volume.height() + TILE - 1) / TILE * TILE;
+}
+__device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
+    return (z * volume.width() + x) * pitch_of(volume);
+}
+
 /// The lines along y: their costs come from columns along z.
 template <bool NEAREST>
 struct AlongY {
@@ -188,7 +256,9 @@ struct AlongY {
     __host__ __device__ int64_t length() const { return volume.height(); }
     __host__ __device__ int64_t lines() const { return volume.width(); }
     __device__ int32_t weight() const { return volume.weight[1]; }
-    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const { return volume.need(z, int64_t(tile) * TILE, x); }
+    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
+        return volume.need(z, int64_t(tile) * TILE, x);
+    }
 
     /// Where a line's candidates are, and how far apart.
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
@@ -199,18 +269,23 @@ struct AlongY {
         const uint32_t word = __ldg(volume.columns.words + at);
         const int32_t before = __ldg(volume.columns.before + at), after = __ldg(volume.columns.after + at);
         const uint32_t lower = word << (STRIP - 1 - bit), upper = word >> bit;
-        const int32_t d = min(lower ? STRIP - 1 - highest_bit(lower) : z - before, upper ? lowest_bit(upper) : after - z);
+        const int32_t d =
+            min(lower ? STRIP - 1 - highest_bit(lower) : z - before, upper ? lowest_bit(upper) : after - z);
         return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>;
     }
     __device__ uint32_t site(int64_t z, int64_t x, int32_t y) const {
         const int64_t at = first(z, x) + y * stride();
-        const int32_t found = nearest_in_column(__ldg(volume.columns.words + at), __ldg(volume.columns.before + at),
-                                                __ldg(volume.columns.after + at), static_cast<int32_t>(z / STRIP * STRIP),
-                                                static_cast<int32_t>(z));
-        return found == NO_SITE_BEFORE ? NO_PLACE : static_cast<uint32_t>(found) << 16 | static_cast<uint32_t>(y);
+        const int32_t found =
+            nearest_in_column(__ldg(volume.columns.words + at), __ldg(volume.columns.before + at),
+                              __ldg(volume.columns.after + at), static_cast<int32_t>(z / STRIP * STRIP),
+                              static_cast<int32_t>(z));
+        return found == NO_SITE_BEFORE ? NO_PLACE
+                                       : static_cast<uint32_t>(found) << 16 | static_cast<uint32_t>(y);
     }
-    __device__ void write(int64_t z, int64_t x, int32_t y, const Tile<NEAREST> &tile) const {
-        const auto value = [&](int k) { return NEAREST ? site(z, x, tile.at[k]) : static_cast<uint32_t>(tile.cost[k]); };
+    __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
+        const auto value = [&](int k) {
+            return NEAREST ? site(z, x, tile.at[k]) : static_cast<uint32_t>(tile.cost[k]);
+        };
         uint4 *const to = reinterpret_cast<uint4 *>(volume.store + stored_line(volume, z, x) + y);
         to[0] = make_uint4(value(0), value(1), value(2), value(3));
         to[1] = make_uint4(value(4), value(5), value(6), value(7));
@@ -234,11 +309,15 @@ struct AlongX {
         if (!volume.need(z, y, x)) return NO_COST<int32_t>;  // too far from every tile that is marked
         const uint32_t stored = volume.store[at];
         if (!NEAREST) return static_cast<int32_t>(stored);
-        const int32_t down = static_cast<int32_t>(stored >> 16) - z, along = static_cast<int32_t>(stored & 0xffff) - y;
-        return stored == NO_PLACE ? NO_COST<int32_t> : volume.weight[2] * down * down + volume.weight[1] * along * along;
+        const int32_t down = static_cast<int32_t>(stored >> 16) - z,
+                      along = static_cast<int32_t>(stored & 0xffff) - y;
+        return stored == NO_PLACE ? NO_COST<int32_t>
+                                  : volume.weight[2] * down * down + volume.weight[1] * along * along;
     }
-    __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const { return volume.store[first(z, y) + x * stride()]; }
-    __device__ void write(int64_t z, int64_t y, int32_t x, const Tile<NEAREST> &tile) const {
+    __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const {
+        return volume.store[first(z, y) + x * stride()];
+    }
+    __device__ void write(int64_t z, int64_t y, int32_t x, const Tile &tile) const {
         write_tile(
             volume, x, y, z, tile.cost,
             [&](int32_t cost) {
@@ -247,7 +326,8 @@ struct AlongX {
             },
             [&](int k) {
                 const uint32_t place = site(z, y, tile.at[k]);
-                return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + tile.at[k];
+                return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() +
+                       tile.at[k];
             });
     }
 };
@@ -267,35 +347,20 @@ __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, int3
         bundle.cost[c * LANES + lane] = NO_COST<int32_t>;
 }
 
-/// Tries the candidates of every wanted tile, and hands on what costs least.
+/// Finds what costs least for the voxels of every wanted tile, and hands it on.
 template <bool NEAREST, class Lines, int LANES>
 __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
-    for (int32_t item = threadIdx.x; item < bundle.tiles * LANES; item += THREADS) {
+    for (uint32_t item = threadIdx.x; item < static_cast<uint32_t>(bundle.tiles) * LANES; item += THREADS) {
         const int32_t lane = item % LANES, t = item / LANES, x = t * TILE, line = first + lane;
-        if (line >= lines.lines() || !bundle.wanted[t] || !lines.wanted(z, line, t)) continue;
-        const auto lower = [&](int32_t a, int32_t b) {
-            const uint32_t site_a = lines.site(z, line, a), site_b = lines.site(z, line, b);
-            return site_a < site_b || (site_a == site_b && a < b);
-        };
+        if (line >= lines.lines() || !bundle.wanted[t] || (LANES > GROUP && !lines.wanted(z, line, t)))
+            continue;
         const int32_t low = bundle.best[t * LANES + lane], high = bundle.best[(t + 1) * LANES + lane];
-        Tile<NEAREST> tile;
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = low;
-        tile.take(bundle.at(lane, x, low), 2 * bundle.weight * (x - low), low, lower);
-        if (high > low) tile.take(bundle.at(lane, x, high), 2 * bundle.weight * (x - high), high, lower);
-        const int32_t bound = tile.worst();
-        const int32_t *cost = bundle.cost + (low + 1) * LANES + lane;
-        int32_t d = x - low - 1, way = bundle.weight * d;
-#pragma unroll 1
-        for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
-            const int32_t here = cost[0] + way * d, slope = 2 * way;
-            const int32_t next = cost[LANES] + (way - bundle.weight) * (d - 1), next_slope = slope - 2 * bundle.weight;
-            if (min(here, here + (TILE - 1) * slope) <= bound) tile.take(here, slope, c, lower);
-            if (min(next, next + (TILE - 1) * next_slope) <= bound) tile.take(next, next_slope, c + 1, lower);
-            cost += 2 * LANES;
-            d -= 2;
-            way -= 2 * bundle.weight;
-        }
+        Tile tile;
+        find_costs(bundle, lane, x, low, high, tile);
+        if constexpr (NEAREST)
+            find_candidates(bundle, lane, x, low, high, tile, [&](int32_t a, int32_t b) {  // a is right of b
+                return lines.site(z, line, a) < lines.site(z, line, b);
+            });
 #pragma unroll
         for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
         lines.write(z, line, x, tile);
@@ -303,7 +368,8 @@ __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, in
 }
 
 template <bool NEAREST, int LANES, class Lines>
-__global__ void __launch_bounds__(THREADS, NEAREST ? 2 : 3) search_bundles(Lines lines) {
+__global__ void __launch_bounds__(THREADS, NEAREST ? RESIDENT_NEAREST : RESIDENT)
+    search_bundles(Lines lines) {
     if (!lines.volume.any_need()) return;
     extern __shared__ __align__(16) int32_t shared[];
     const Bundle<LANES> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
@@ -313,7 +379,8 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? 2 : 3) search_bundles(Lines
     bool any = false;
     for (int32_t t = threadIdx.x; t < bundle.tiles; t += THREADS) {
         bool here = false;
-        for (int32_t line = first; line < min(first + LANES, count); line += GROUP) here = here || lines.wanted(z, line, t);
+        for (int32_t line = first; line < min(first + LANES, count); line += GROUP)
+            here = here || lines.wanted(z, line, t);
         bundle.wanted[t] = here;
         any = any || here;
     }
@@ -325,19 +392,17 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? 2 : 3) search_bundles(Lines
 
 template <bool NEAREST, int LANES, class Lines>
 void search_by(const Lines &lines, cudaStream_t stream) {
-    launch_large("search_bundles", search_bundles<NEAREST, LANES, Lines>, parts(lines.lines(), LANES) * lines.volume.depth(),
-                 THREADS, Bundle<LANES>::bytes(lines.length()), stream, lines);
+    launch_large("search_bundles", search_bundles<NEAREST, LANES, Lines>,
+                 parts(lines.lines(), LANES) * lines.volume.depth(), THREADS,
+                 Bundle<LANES>::bytes(lines.length()), stream, lines);
 }
-
-// Lines of a bundle: a warp of lines is best, and two bundles on a multiprocessor at least.  Short lines fill a block
-// only if there are many of them; of long ones only few fit, but not so few that most of every sector read is wasted.
-constexpr int FEW = 8, MANY = 256;
 
 /// Bytes of shared memory that a block may have, if a multiprocessor is to have two.
 size_t half_of_shared() {
     int device, room;
     check(cudaGetDevice(&device), "finding the current device");
-    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for shared memory");
+    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "asking for shared memory");
     return static_cast<size_t>(room) / 2;
 }
 
@@ -346,8 +411,8 @@ void search(const Lines &lines, cudaStream_t stream) {
     const size_t room = half_of_shared();
     if (Bundle<MANY>::bytes(lines.length()) <= room / 2)
         search_by<NEAREST, MANY>(lines, stream);
-    else if (Bundle<WARP>::bytes(lines.length()) <= room)
-        search_by<NEAREST, WARP>(lines, stream);
+    else if (Bundle<SOME>::bytes(lines.length()) <= room)
+        search_by<NEAREST, SOME>(lines, stream);
     else
         search_by<NEAREST, FEW>(lines, stream);
 }
@@ -359,9 +424,11 @@ bool argmin_serves(const Volume &volume) {
     const auto fits = [&](int64_t weight, int64_t length) {
         // Candidates and voxels a little beyond the end of a line are tried too: no way's cost may overflow.
         const int64_t way = length + TILE + QUAD;
-        return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> && Bundle<FEW>::bytes(length) <= room;
+        return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
+               Bundle<FEW>::bytes(length) <= room;
     };
-    return volume.depth() <= LONGEST_LINE && fits(volume.weight[0], volume.width()) && fits(volume.weight[1], volume.height());
+    return volume.depth() <= LONGEST_LINE && fits(volume.weight[0], volume.width()) &&
+           fits(volume.weight[1], volume.height());
 }
 
 int64_t argmin_store(const Volume &volume) { return volume.depth() * volume.width() * pitch_of(volume); }

@@ -1,14 +1,15 @@
 // The outward search in a volume where sites are near: within some 8 voxels.
 //
-// Along y a block counts the distances in its columns up and down z and lays their costs in shared memory; then a thread
-// tries the candidates 1, 2, 3 ... rows away for the TILE voxels that it holds.  What it finds costs no less than the
-// truth, and is true where it costs no more than what lies beyond its reach.  So is what the search along x makes of it,
-// which says at the end what is near: nothing need be marked in between.  For distances alone two planes 16 apart share a
-// word, each cost in 16 bits, and one instruction adds and takes the least for both (sm_90; a few before).  For the
-// nearest site a word is a key of cost and offsets, whose least is the lowest of the nearest.
+// Along y a block counts the distances in its columns up and down z and lays their costs in shared memory;
+// then a thread tries the candidates 1, 2, 3 ... rows away for the TILE voxels that it holds.  What it finds
+// costs no less than the truth, and is true where it costs no more than what lies beyond its reach.  So is
+// what the search along x makes of it, which says at the end what is near: nothing need be marked in between.
+// For distances alone two planes 16 apart share a word, each cost in 16 bits, and one instruction adds and
+// takes the least for both (sm_90; a few before).  For the nearest site a word is a key of cost and offsets,
+// whose least is the lowest of the nearest.
 //
-// Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site), and
-// the outputs out; some 12 instructions a voxel and search.
+// Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest
+// site), and the outputs out; some 12 instructions a voxel and search.
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -20,15 +21,15 @@ namespace apsis {
 
 namespace {
 
-constexpr int REACH = 8;                // voxels that each search looks out: as many as a tile, so that 3 tiles do
-constexpr int THREADS = 512;            // two such blocks fill a multiprocessor
+constexpr int REACH = 8;      // voxels that each search looks out: as many as a tile, so that 3 tiles do
+constexpr int THREADS = 512;  // two such blocks fill a multiprocessor
 constexpr int RESIDENT = 2;
-constexpr int SPAN = 32;                // rows of a block
-constexpr int SEEN = SPAN + 2 * REACH;  // and those that it looks at
+constexpr int SPAN = 32;                       // rows of a block
+constexpr int SEEN = SPAN + 2 * REACH;         // and those that it looks at
 constexpr int ROWS = SEEN / (THREADS / WARP);  // of a warp
-constexpr int HALF = STRIP / 2;         // planes r and r + HALF of a strip are counted together
-constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
-constexpr int32_t MOST_CARRY = 1000;    // a longer carry counts as this
+constexpr int HALF = STRIP / 2;                // planes r and r + HALF of a strip are counted together
+constexpr uint32_t BOTH = 0x00010001u;         // one in both halves
+constexpr int32_t MOST_CARRY = 1000;           // a longer carry counts as this
 constexpr size_t SHARED = sizeof(uint32_t) * HALF * SEEN * WARP;
 static_assert(REACH == TILE && SPAN % TILE == 0 && SEEN % (THREADS / WARP) == 0);
 
@@ -43,9 +44,9 @@ struct Reach {
     uint32_t farthest;  // distances along z above this count as this
     uint32_t none;      // the word of a voxel outside the image
     uint32_t weight[3];
-    int32_t sure;       // costs up to this are true
-    int32_t real;       // costs up to this are those of some site
-    float inverse;      // of the root of the weight along x
+    int32_t sure;   // costs up to this are true
+    int32_t real;   // costs up to this are those of some site
+    float inverse;  // of the root of the weight along x
 
     explicit Reach(const Volume &volume) {
         const int64_t x = volume.weight[0], y = volume.weight[1], z = volume.weight[2];
@@ -79,8 +80,8 @@ __host__ __device__ int64_t count_slabs(const Volume &volume) {
 
 __host__ __device__ int64_t pitch_of(const Volume &volume) { return volume.tiles() * TILE; }
 
-/// The distances to the nearest site of a column above and below each plane of a strip, planes r and r + HALF together:
-/// calls lay(r, up, down) for 0 <= r < HALF.
+/// The distances to the nearest site of a column above and below each plane of a strip, planes r and r + HALF
+/// together: calls lay(r, up, down) for 0 <= r < HALF.
 template <class Lay>
 __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
     const uint32_t lower = word & 0xffff, upper = word >> HALF;
@@ -104,7 +105,8 @@ __device__ uint32_t first_word(const Reach<NEAREST> &reach, bool upper, uint32_t
         const uint32_t above = upper ? up >> 16 : up & 0xffff, below = upper ? down >> 16 : down & 0xffff;
         const uint32_t distance = min(above, below), offset = above <= below ? -above : below;
         const uint32_t cost = reach.weight[2] * distance * distance;
-        return distance < reach.farthest ? (cost << COST_SHIFT | NO_OFFSET) + (offset << 2 * OFFSET_BITS) : reach.none;
+        return distance < reach.farthest ? (cost << COST_SHIFT | NO_OFFSET) + (offset << 2 * OFFSET_BITS)
+                                         : reach.none;
     } else {
         const uint32_t near = __vminu2(__vminu2(up, down), reach.farthest * BOTH);
         const uint32_t low = near & 0xffff, high = near >> 16;
@@ -114,12 +116,14 @@ __device__ uint32_t first_word(const Reach<NEAREST> &reach, bool upper, uint32_t
 
 /// The least words of the middle tile of three along an axis, 0 or 1.
 template <bool NEAREST, int AXIS>
-__device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[3 * TILE], uint32_t (&best)[TILE]) {
+__device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[3 * TILE],
+                            uint32_t (&best)[TILE]) {
 #pragma unroll
     for (int i = 0; i < TILE; ++i) best[i] = word[TILE + i];
 #pragma unroll
     for (int k = 1; k <= REACH; ++k) {
-        const uint32_t cost = reach.weight[AXIS] * static_cast<uint32_t>(k * k), offset = k << AXIS * OFFSET_BITS;
+        const uint32_t cost = reach.weight[AXIS] * static_cast<uint32_t>(k * k),
+                       offset = k << AXIS * OFFSET_BITS;
 #pragma unroll
         for (int i = 0; i < TILE; ++i) {
             const uint32_t before = word[TILE + i - k], after = word[TILE + i + k];
@@ -131,7 +135,8 @@ __device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[
     }
 }
 
-/// Along z and y: a block a span of rows of a strip, as wide as a warp; of pairs all, for the nearest site half the planes.
+/// Along z and y: a block a span of rows of a strip, as wide as a warp; of pairs all, for the nearest site
+/// half the planes.
 template <bool NEAREST>
 __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume, Reach<NEAREST> reach) {
     extern __shared__ uint32_t words[];  // [plane][row][lane]
@@ -142,7 +147,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume,
     const uint32_t along = static_cast<uint32_t>((volume.height() + SPAN - 1) / SPAN);
     const uint32_t slab = blockIdx.x / across / along, strip = NEAREST ? slab / 2 : slab;
     const int64_t x = blockIdx.x % across * WARP + lane, top = blockIdx.x / across % along * SPAN;
-uint32_t word[ROWS];
+    uint32_t word[ROWS];
     int32_t before[ROWS], after[ROWS];
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
@@ -157,7 +162,8 @@ uint32_t word[ROWS];
     for (int i = 0; i < ROWS; ++i)
         scan_column(word[i], before[i], after[i], static_cast<int32_t>(strip * STRIP),
                     [&](int r, uint32_t up, uint32_t down) {
-                        words[(r * SEEN + warp * ROWS + i) * WARP + lane] = first_word(reach, slab % 2, up, down);
+                        words[(r * SEEN + warp * ROWS + i) * WARP + lane] =
+                            first_word(reach, slab % 2, up, down);
                     });
     __syncthreads();
     for (int tile = warp; tile < HALF * (SPAN / TILE); tile += THREADS / WARP) {
@@ -177,25 +183,27 @@ uint32_t word[ROWS];
 
 /// Marks a tile, and what the search along y must know for it: all as far as its sites may be.
 ///
-/// The rows of a patch come here at once, and a mark says how many groups to either side are known to be needed: whoever
-/// finds no less leaves that to whoever wrote it.
+/// The rows of a patch come here together, and a mark says how many groups to either side are known to be
+/// needed: whoever finds no less leaves that to whoever wrote it.  Marks are read past the first cache, which
+/// may be behind.
 __device__ void mark_tile(const Volume &volume, int32_t x, int32_t y, int64_t z, float farthest) {
-    uint8_t &mark = volume.mark(z, y, x / TILE);
+    uint8_t &mark = volume.mark(z, y, x / TILE), &any = volume.any_need();
     const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / GROUP, UINT8_MAX - 1));
-    if (mark >= groups) return;
+    const bool known = __ldcg(&mark) >= groups, first = !__ldcg(&any);
+    if (known) return;
     mark = static_cast<uint8_t>(groups);
+    if (first) any = 1;
     const int32_t here = x / GROUP, end = static_cast<int32_t>(volume.groups_across());
     const bool all = groups == UINT8_MAX;
-    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g) {
-        uint8_t &need = volume.need(z, y, int64_t(g) * GROUP);
-        if (!need) need = volume.any_need() = 1;
-    }
+    uint8_t *const needs = &volume.need(z, y, 0);
+    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g)
+        needs[g] = 1;
 }
 
 /// Writes a tile of one plane if it is near, or marks it.
 template <bool NEAREST>
-__device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, int32_t tile, int32_t y, int64_t z,
-                            const uint32_t (&word)[TILE]) {
+__device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, int32_t tile, int32_t y,
+                            int64_t z, const uint32_t (&word)[TILE]) {
     const int32_t x = tile * TILE, inside = static_cast<int32_t>(volume.width()) - x;
     int32_t cost[TILE], worst = 0;
 #pragma unroll
@@ -204,7 +212,8 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         worst = max(worst, k < inside ? cost[k] : 0);
     }
     if (worst > reach.sure && volume.output.measure.limit >= reach.sure) {
-        mark_tile(volume, x, y, z, worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse : INFINITY);
+        mark_tile(volume, x, y, z,
+                  worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse : INFINITY);
         return;
     }
     const auto offset = [&](int k, int axis) {
@@ -212,9 +221,13 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
     };
     write_tile(
         volume, x, y, z, cost,
-        [&](int32_t c) { return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c)) : __ldg(volume.lengths + c); },
+        [&](int32_t c) {
+            return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c))
+                                                   : __ldg(volume.lengths + c);
+        },
         [&](int k) {
-            return NEAREST ? ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x + k + offset(k, 0)
+            return NEAREST ? ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x +
+                                 k + offset(k, 0)
                            : int64_t(0);
         });
 }
@@ -222,11 +235,14 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
 /// Along x: a thread a tile of a stored plane.
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEAREST> reach) {
-    const uint32_t tiles = static_cast<uint32_t>(volume.tiles()), items = tiles * static_cast<uint32_t>(volume.height());
+    const uint32_t tiles = static_cast<uint32_t>(volume.tiles()),
+                   items = tiles * static_cast<uint32_t>(volume.height());
     const uint32_t blocks = (items + BLOCK - 1) / BLOCK, plane = blockIdx.x / blocks;
-    const uint32_t item = (blockIdx.x - plane * blocks) * BLOCK + threadIdx.x, y = item / tiles, tile = item - y * tiles;
+    const uint32_t item = (blockIdx.x - plane * blocks) * BLOCK + threadIdx.x, y = item / tiles,
+                   tile = item - y * tiles;
     if (item >= items) return;
-    const uint4 *const line = reinterpret_cast<const uint4 *>(volume.store) + (int64_t(plane) * items + item) * 2;
+    const uint4 *const line =
+        reinterpret_cast<const uint4 *>(volume.store) + (int64_t(plane) * items + item) * 2;
     const uint4 none = {reach.none, reach.none, reach.none, reach.none};
     uint32_t word[3 * TILE], best[TILE];
 #pragma unroll
@@ -258,7 +274,8 @@ void search(const Volume &volume, cudaStream_t stream) {
     const Reach<NEAREST> reach(volume);
     const int64_t lengths = count_lengths(volume);
     launch("fill_lengths", fill_lengths, parts(lengths, BLOCK), BLOCK, stream, volume, lengths);
-    const int64_t spans = parts(pitch_of(volume), WARP) * parts(volume.height(), SPAN) * count_slabs<NEAREST>(volume);
+    const int64_t spans =
+        parts(pitch_of(volume), WARP) * parts(volume.height(), SPAN) * count_slabs<NEAREST>(volume);
     launch_large("search_spans", search_spans<NEAREST>, spans, THREADS, SHARED, stream, volume, reach);
     const int64_t blocks = parts(volume.tiles() * volume.height(), BLOCK) * count_planes<NEAREST>(volume);
     launch("search_tiles", search_tiles<NEAREST>, blocks, BLOCK, stream, volume, reach);
@@ -274,7 +291,8 @@ int64_t count_lengths(const Volume &volume) {
 bool outward_serves(const Volume &volume) {
     int device, room;
     check(cudaGetDevice(&device), "finding the current device");
-    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for shared memory");
+    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "asking for shared memory");
     const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
     return sure > 0 && SHARED <= static_cast<size_t>(room);
 }
