@@ -19,9 +19,9 @@ namespace {
 constexpr int THREADS = 512;      // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
 constexpr int POINTS = 7;         // that cut a stretch into eight
-constexpr int AHEAD = 8;          // contenders whose words a thread has on the way at once
+constexpr int AHEAD = 4;          // contenders whose words a thread has on the way at once
 constexpr int PATCH_TILES = PATCH / TILE;
-constexpr int SHARE = 16;         // contenders that a lane is to try: of more, more lanes take shares
+constexpr int SHARE = 32;         // contenders that a lane is to try: of more, more lanes take shares
 constexpr int MOST_KEYS = THREADS / WARP * POINTS;  // points that several warps may serve at once
 constexpr int ALONE = 24;         // candidates, or blocks of them, that a lane tries by itself
 constexpr int WIDEST_STEP = static_cast<int>(WIDEST_ROW) / (POINTS + 1);  // between points, in pixels
@@ -39,8 +39,7 @@ struct Row {
     int32_t length, tiles;
     uint32_t count;
 
-    __device__ static int32_t place(int32_t number) { return number + (number >> 5); }
-    static_assert(GROUP == 1 << 5);
+    __device__ static uint32_t place(uint32_t number) { return number + number / GROUP; }
     __device__ uint32_t at(int32_t candidate, int32_t x) const {
         const int32_t d = x - column[candidate];
         return cost[candidate] + static_cast<uint32_t>(d * d);
@@ -69,39 +68,49 @@ __device__ Row shape_row(unsigned long long *shared, int32_t length) {
 /// A distance that no two pixels are apart.
 uint32_t no_distance(const Measure &measure) { return static_cast<uint32_t>(sqrt(static_cast<double>(measure.largest))) + 1; }
 
+/// A pointer that the compiler keeps, rather than computes it anew for every load.
+template <class T>
+__device__ const T *keep(const T *pointer) {
+    asm("" : "+l"(pointer));
+    return pointer;
+}
+
 /// The costs of the contenders of row y; `none` is the distance of a column without a site.
 __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_t y, uint32_t none) {
-    const Columns &columns = rows.columns;
-    const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
-    const uint16_t *const list = rows.contenders_of(image, strip);
-    const uint32_t *const sights = rows.sights_of(image, strip), *const words = columns.words + first;
+    const int64_t strip = y / STRIP;
+    const uint16_t *const list = keep(rows.contenders_of(image, strip));
+    const uint32_t *const sights = keep(rows.sights_of(image, strip));
+    const uint32_t *const words = keep(rows.columns.words + rows.columns.at(image, strip, 0));
     const uint32_t bit = static_cast<uint32_t>(y % STRIP);
     for (uint32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
         uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             const uint32_t i = min(turn + k * THREADS, row.count - 1);
-            x[k] = list[i], sight[k] = sights[i];
+            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i);
         }
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            word[k] = x[k] & SITES_INSIDE ? words[x[k] - SITES_INSIDE] : 0;
-            x[k] &= ~SITES_INSIDE;
-        }
+        for (int k = 0; k < AHEAD; ++k) word[k] = x[k] & SITES_INSIDE ? __ldg(words + (x[k] - SITES_INSIDE)) : 0;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
-            const uint32_t up = upper ? __clz(static_cast<int>(upper)) : (sight[k] & 0xffff) + bit;
-            const uint32_t down = lower ? lowest_bit(lower) : (sight[k] >> 16) - bit;
-            const uint32_t d = min(min(up, down), none), place = Row::place(turn + k * THREADS);
-            if (turn + k * THREADS < row.count) row.cost[place] = d * d + BIAS, row.column[place] = static_cast<uint16_t>(x[k]);
+            uint32_t d = min(min((sight[k] & 0xffff) + bit, (sight[k] >> 16) - bit), none);
+            if (word[k]) {
+                const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
+                if (upper) d = min(d, __clz(static_cast<int>(upper)));
+                if (lower) d = min(d, lowest_bit(lower));
+            }
+            const uint32_t place = Row::place(turn + k * THREADS);
+            if (turn + k * THREADS < row.count) {
+                row.cost[place] = d * d + BIAS;
+                row.column[place] = static_cast<uint16_t>(x[k] & ~SITES_INSIDE);
+            }
         }
     }
     // What fills the places between groups, and the last block, never wins.
     const int32_t end = count_places(row.count);
     const auto fill = [&](int32_t place) { row.cost[place] = none * none + BIAS, row.column[place] = 0; };
     for (int32_t place = threadIdx.x * (GROUP + 1) + GROUP; place < end; place += THREADS * (GROUP + 1)) fill(place);
-    for (int32_t place = Row::place(row.count) + threadIdx.x; place < end; place += THREADS) fill(place);
+    for (int32_t place = static_cast<int32_t>(Row::place(row.count) + threadIdx.x); place < end; place += THREADS) fill(place);
 }
 
 /// The costs and columns of four candidates side by side, one load each.
@@ -279,8 +288,10 @@ __device__ void bracket_tiles(const Row &row, const uint8_t *marks) {
         while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= THREADS) lanes *= 2;
         if (lanes > WARP)
             search_by_warps(row, level, stretches, lanes);
-        else if (lanes > 4)
+        else if (lanes > 8)
             search_by_lanes<WARP>(row, level, stretches, marks);
+        else if (lanes > 2)
+            search_by_lanes<8>(row, level, stretches, marks);
         else if (lanes > 1)
             search_by_lanes<2>(row, level, stretches, marks);
         else
@@ -330,22 +341,24 @@ __device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, 
     return image * columns.length * columns.count + lowest;
 }
 
-__device__ float root_of(uint32_t cost) {
-    return cost < 1u << 24 ? small_root(static_cast<float>(cost)) : large_root(cost);
-}
-
 template <bool NEAREST>
 __device__ void write_tile(const Rows &rows, const Row &row, const Tile &tile, bool floats, int64_t image, int64_t y,
                            int32_t x, int32_t low, int32_t high) {
     const uint32_t none = no_cost(rows);
-    const int64_t limit = rows.output.measure.limit;
     if (!NEAREST && floats && x + TILE <= row.length) {
+        const uint32_t limit = static_cast<uint32_t>(rows.output.measure.limit);  // less than `none`
         float distance[TILE];
+        const auto take_roots = [&](auto root) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const uint32_t cost = tile.result(k);
-            distance[k] = cost <= limit ? root_of(cost) : INFINITY;
-        }
+            for (int k = 0; k < TILE; ++k) distance[k] = tile.result(k) <= limit ? root(tile.result(k)) : INFINITY;
+        };
+        uint32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) bits |= tile.result(k);
+        if (bits < 1u << 24)
+            take_roots([](uint32_t cost) { return small_root(static_cast<float>(cost)); });
+        else
+            take_roots([](uint32_t cost) { return large_root(cost); });
         float4 *const to = reinterpret_cast<float4 *>(rows.output.distance.row(y, image) + int64_t(x) * 4);
         __stcs(to, make_float4(distance[0], distance[1], distance[2], distance[3]));
         __stcs(to + 1, make_float4(distance[4], distance[5], distance[6], distance[7]));
