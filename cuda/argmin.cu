@@ -41,10 +41,6 @@ struct Row {
     uint32_t count;
 
     __device__ static uint32_t place(uint32_t number) { return number + number / GROUP; }
-    __device__ uint32_t at(int32_t candidate, int32_t x) const {
-        const int32_t d = x - column[candidate];
-        return cost[candidate] + static_cast<uint32_t>(d * d);
-    }
 };
 
 /// Whole blocks of four.
@@ -326,25 +322,32 @@ struct Tile {
 /// Above the cost of every site.
 __device__ uint32_t no_cost(const Rows &rows) { return static_cast<uint32_t>(rows.output.measure.largest) + 1; }
 
-/// Of the candidates that a pixel has the same least cost with, the site of lowest index.
-__device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, int64_t y, int32_t x, uint32_t cost,
-                               int32_t low, int32_t high) {
+/// Of the sites that cost the pixels of a tile their least, the lowest indices in the image; `found` for every `step`-th
+/// candidate from `first` to `last`.
+__device__ void find_sites(const Rows &rows, const Row &row, const Tile &tile, int64_t image, int64_t y, int32_t x,
+                           int32_t first, int32_t last, int32_t step, int64_t (&found)[TILE]) {
     const Columns &columns = rows.columns;
-    const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
-    int64_t lowest = INT64_MAX;
-    for (int32_t c = low; c <= high; ++c) {
-        if (row.at(c, x) - BIAS != cost) continue;
-        const int64_t column = row.column[c], at = first + column;
-        const int64_t site = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
-                                               static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
-        lowest = min(lowest, site * columns.count + column);
+    const int64_t strip = y / STRIP, from = columns.at(image, strip, 0);
+    for (int32_t c = first; c <= last; c += step) {
+        const int32_t column = row.column[c], d = x - column;
+        const uint32_t here = row.cost[c] + static_cast<uint32_t>(d * d), slope = static_cast<uint32_t>(2 * d);
+        bool wins = false;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) wins = wins || here + k * slope == tile.cost[k];
+        if (!wins) continue;
+        const int64_t at = from + column;
+        const int64_t site_row = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
+                                                   static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
+        const int64_t site = (image * columns.length + site_row) * columns.count + column;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (here + k * slope == tile.cost[k]) found[k] = min(found[k], site);
     }
-    return image * columns.length * columns.count + lowest;
 }
 
 template <bool NEAREST>
 __device__ void write_tile(const Rows &rows, const Row &row, const Tile &tile, bool floats, int64_t image, int64_t y,
-                           int32_t x, int32_t low, int32_t high) {
+                           int32_t x, const int64_t (&sites)[TILE]) {
     const uint32_t none = no_cost(rows);
     if (!NEAREST && floats && x + TILE <= row.length) {
         const uint32_t limit = static_cast<uint32_t>(rows.output.measure.limit);  // less than `none`
@@ -369,8 +372,7 @@ __device__ void write_tile(const Rows &rows, const Row &row, const Tile &tile, b
     for (int k = 0; k < TILE; ++k) {
         if (x + k >= row.length) break;
         const uint32_t cost = tile.result(k);
-        const int64_t site = NEAREST && cost < none ? lowest_site(rows, row, image, y, x + k, cost, low, high) : 0;
-        write_pixel(rows.output, x + k, y, image, cost, cost < none, site);
+        write_pixel(rows.output, x + k, y, image, cost, cost < none, sites[k]);
     }
 }
 
@@ -384,20 +386,38 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
         const bool wanted = t < row.tiles && marks[t / PATCH_TILES];
         const int32_t low = wanted ? row.best[t] : 0, high = wanted ? row.best[t + 1] : 0, x = t * TILE;
         Tile tile;
-        if (wanted && high - low < ALONE)
+        int64_t sites[TILE];
+#pragma unroll
+        for (int64_t &site : sites) site = INT64_MAX;
+        if (wanted && high - low < ALONE) {
             for (int32_t c = low; c <= high; ++c) tile.take(row, c, x);
+            if constexpr (NEAREST) find_sites(rows, row, tile, image, y, x, low, high, 1, sites);
+        }
         for (uint32_t mask = __ballot_sync(ALL_LANES, high - low >= ALONE); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
-            const int32_t from = __shfl_sync(ALL_LANES, low, owner), to = __shfl_sync(ALL_LANES, high, owner);
+            const int32_t first = __shfl_sync(ALL_LANES, low, owner) + lane, last = __shfl_sync(ALL_LANES, high, owner);
+            const int32_t there = (turn + owner) * TILE;
             Tile share;
-            for (int32_t c = from + lane; c <= to; c += WARP) share.take(row, c, (turn + owner) * TILE);
+            for (int32_t c = first; c <= last; c += WARP) share.take(row, c, there);
 #pragma unroll
-            for (int k = 0; k < TILE; ++k) {
-                const uint32_t least = least_of_warp(share.cost[k]);
-                if (lane == owner) tile.cost[k] = min(tile.cost[k], least);
+            for (uint32_t &cost : share.cost) cost = least_of_warp(cost);
+            if (lane == owner) tile = share;
+            if constexpr (NEAREST) {
+                int64_t found[TILE];
+#pragma unroll
+                for (int64_t &site : found) site = INT64_MAX;
+                find_sites(rows, row, share, image, y, there, first, last, WARP, found);
+#pragma unroll
+                for (int k = 0; k < TILE; ++k) {
+                    for (int away = WARP / 2; away > 0; away /= 2) {
+                        const long long other = __shfl_xor_sync(ALL_LANES, static_cast<long long>(found[k]), away);
+                        found[k] = min(found[k], static_cast<int64_t>(other));
+                    }
+                    if (lane == owner) sites[k] = found[k];
+                }
             }
         }
-        if (wanted) write_tile<NEAREST>(rows, row, tile, floats, image, y, x, low, high);
+        if (wanted) write_tile<NEAREST>(rows, row, tile, floats, image, y, x, sites);
     }
 }
 

@@ -17,7 +17,7 @@ namespace apsis {
 namespace {
 
 constexpr int LISTERS = 1024;    // threads of a block, each with a group of columns to count
-constexpr int ROUNDS = 5;       // at most: one that drops less than an eighth is the last
+constexpr int ROUNDS = 8;       // at most: one that drops less than a sixteenth is the last
 constexpr int MOST_AWAY = 16;    // places on the list that neighbours are tried at: 1, 4, 16
 static_assert(WIDEST_ROW / GROUP <= LISTERS);
 
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
         __syncthreads();
         uint16_t *const list = rows.contenders_of(image, strip);
         int32_t total = write_list(masks, count, list);
-        for (int round = 0, before = INT32_MAX; round < ROUNDS && total < before - before / 8; ++round) {
+        for (int round = 0, before = INT32_MAX; round < ROUNDS && total < before - before / 16; ++round) {
             for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
                 const int32_t x = list[i];
                 if (!contends(sites, list, i, total))
