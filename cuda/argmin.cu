@@ -7,7 +7,8 @@
 // on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its pixels in the
 // bracket; which of them is the nearest site is settled by row, then column.
 //
-// Cost: 3/8 of a byte a pixel and row of the strip, 12 bytes a pixel through the second cache; log2(n) + 2 evaluations.
+// Cost: 6 bytes a contender and row through the second cache; four levels in a row of 16384, each some 20 instructions
+// for every 32 contenders; 2 for a pixel and a candidate of its tile's bracket, which are 9 for 8 pixels on the whole.
 #include "launch.h"
 #include "roots.h"
 #include "rows.h"
@@ -20,9 +21,9 @@ namespace {
 constexpr int THREADS = 512;      // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
 constexpr int TILE = 8;           // pixels in a thread's registers
 constexpr int POINTS = 7;         // that cut a stretch into eight
-constexpr int AHEAD = 8;          // contenders whose words a thread has on the way at once
+constexpr int AHEAD = 4;          // contenders whose words a thread has on the way at once
 constexpr int PATCH_TILES = PATCH / TILE;
-constexpr int SHARE = 16;         // contenders that a lane is to try: of more, more lanes take shares
+constexpr int SHARE = 32;         // contenders that a lane is to try: of more, more lanes take shares
 constexpr int MOST_KEYS = THREADS / WARP * POINTS;  // points that several warps may serve at once
 constexpr int ALONE = 24;         // candidates, or blocks of them, that a lane tries by itself
 constexpr int WIDEST_STEP = static_cast<int>(WIDEST_ROW) / (POINTS + 1);  // between points, in pixels
@@ -40,12 +41,7 @@ struct Row {
     int32_t length, tiles;
     uint32_t count;
 
-    __device__ static int32_t place(int32_t number) { return number + (number >> 5); }
-    static_assert(GROUP == 1 << 5);
-    __device__ uint32_t at(int32_t candidate, int32_t x) const {
-        const int32_t d = x - column[candidate];
-        return cost[candidate] + static_cast<uint32_t>(d * d);
-    }
+    __device__ static uint32_t place(uint32_t number) { return number + number / GROUP; }
 };
 
 /// Whole blocks of four.
@@ -70,39 +66,49 @@ __device__ Row shape_row(unsigned long long *shared, int32_t length) {
 /// A distance that no two pixels are apart.
 uint32_t no_distance(const Measure &measure) { return static_cast<uint32_t>(sqrt(static_cast<double>(measure.largest))) + 1; }
 
+/// A pointer that the compiler keeps, rather than computes it anew for every load.
+template <class T>
+__device__ const T *keep(const T *pointer) {
+    asm("" : "+l"(pointer));
+    return pointer;
+}
+
 /// The costs of the contenders of row y; `none` is the distance of a column without a site.
 __device__ void load_row(const Row &row, const Rows &rows, int64_t image, int64_t y, uint32_t none) {
-    const Columns &columns = rows.columns;
-    const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
-    const uint16_t *const list = rows.contenders_of(image, strip);
-    const uint32_t *const sights = rows.sights_of(image, strip), *const words = columns.words + first;
+    const int64_t strip = y / STRIP;
+    const uint16_t *const list = keep(rows.contenders_of(image, strip));
+    const uint32_t *const sights = keep(rows.sights_of(image, strip));
+    const uint32_t *const words = keep(rows.columns.words + rows.columns.at(image, strip, 0));
     const uint32_t bit = static_cast<uint32_t>(y % STRIP);
     for (uint32_t turn = threadIdx.x; turn < row.count; turn += AHEAD * THREADS) {
         uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             const uint32_t i = min(turn + k * THREADS, row.count - 1);
-            x[k] = list[i], sight[k] = sights[i];
+            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i);
         }
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            word[k] = x[k] & SITES_INSIDE ? words[x[k] - SITES_INSIDE] : 0;
-            x[k] &= ~SITES_INSIDE;
-        }
+        for (int k = 0; k < AHEAD; ++k) word[k] = x[k] & SITES_INSIDE ? __ldg(words + (x[k] - SITES_INSIDE)) : 0;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
-            const uint32_t up = upper ? __clz(static_cast<int>(upper)) : (sight[k] & 0xffff) + bit;
-            const uint32_t down = lower ? lowest_bit(lower) : (sight[k] >> 16) - bit;
-            const uint32_t d = min(min(up, down), none), place = Row::place(turn + k * THREADS);
-            if (turn + k * THREADS < row.count) row.cost[place] = d * d + BIAS, row.column[place] = static_cast<uint16_t>(x[k]);
+            uint32_t d = min(min((sight[k] & 0xffff) + bit, (sight[k] >> 16) - bit), none);
+            if (word[k]) {
+                const uint32_t upper = word[k] << (STRIP - 1 - bit), lower = word[k] >> bit;
+                if (upper) d = min(d, __clz(static_cast<int>(upper)));
+                if (lower) d = min(d, lowest_bit(lower));
+            }
+            const uint32_t place = Row::place(turn + k * THREADS);
+            if (turn + k * THREADS < row.count) {
+                row.cost[place] = d * d + BIAS;
+                row.column[place] = static_cast<uint16_t>(x[k] & ~SITES_INSIDE);
+            }
         }
     }
     // What fills the places between groups, and the last block, never wins.
     const int32_t end = count_places(row.count);
     const auto fill = [&](int32_t place) { row.cost[place] = none * none + BIAS, row.column[place] = 0; };
     for (int32_t place = threadIdx.x * (GROUP + 1) + GROUP; place < end; place += THREADS * (GROUP + 1)) fill(place);
-    for (int32_t place = Row::place(row.count) + threadIdx.x; place < end; place += THREADS) fill(place);
+    for (int32_t place = static_cast<int32_t>(Row::place(row.count) + threadIdx.x); place < end; place += THREADS) fill(place);
 }
 
 /// The costs and columns of four candidates side by side, one load each.
@@ -280,8 +286,10 @@ __device__ void bracket_tiles(const Row &row, const uint8_t *marks) {
         while (lanes * stretches * SHARE < row.count && lanes * stretches * 2 <= THREADS) lanes *= 2;
         if (lanes > WARP)
             search_by_warps(row, level, stretches, lanes);
-        else if (lanes > 4)
+        else if (lanes > 8)
             search_by_lanes<WARP>(row, level, stretches, marks);
+        else if (lanes > 2)
+            search_by_lanes<8>(row, level, stretches, marks);
         else if (lanes > 1)
             search_by_lanes<2>(row, level, stretches, marks);
         else
@@ -315,34 +323,47 @@ struct Tile {
 /// Above the cost of every site.
 __device__ uint32_t no_cost(const Rows &rows) { return static_cast<uint32_t>(rows.output.measure.largest) + 1; }
 
-/// Of the candidates that a pixel has the same least cost with, the site of lowest index.
-__device__ int64_t lowest_site(const Rows &rows, const Row &row, int64_t image, int64_t y, int32_t x, uint32_t cost,
-                               int32_t low, int32_t high) {
+/// Of the sites that cost the pixels of a tile their least, the lowest indices in the image; `found` for every `step`-th
+/// candidate from `first` to `last`.
+__device__ void find_sites(const Rows &rows, const Row &row, const Tile &tile, int64_t image, int64_t y, int32_t x,
+                           int32_t first, int32_t last, int32_t step, int64_t (&found)[TILE]) {
     const Columns &columns = rows.columns;
-    const int64_t strip = y / STRIP, first = columns.at(image, strip, 0);
-    int64_t lowest = INT64_MAX;
-    for (int32_t c = low; c <= high; ++c) {
-        if (row.at(c, x) - BIAS != cost) continue;
-        const int64_t column = row.column[c], at = first + column;
-        const int64_t site = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
-                                               static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
-        lowest = min(lowest, site * columns.count + column);
+    const int64_t strip = y / STRIP, from = columns.at(image, strip, 0);
+    for (int32_t c = first; c <= last; c += step) {
+        const int32_t column = row.column[c], d = x - column;
+        const uint32_t here = row.cost[c] + static_cast<uint32_t>(d * d), slope = static_cast<uint32_t>(2 * d);
+        bool wins = false;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) wins = wins || here + k * slope == tile.cost[k];
+        if (!wins) continue;
+        const int64_t at = from + column;
+        const int64_t site_row = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
+                                                   static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
+        const int64_t site = (image * columns.length + site_row) * columns.count + column;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (here + k * slope == tile.cost[k]) found[k] = min(found[k], site);
     }
-    return image * columns.length * columns.count + lowest;
 }
 
 template <bool NEAREST>
 __device__ void write_tile(const Rows &rows, const Row &row, const Tile &tile, bool floats, int64_t image, int64_t y,
-                           int32_t x, int32_t low, int32_t high) {
+                           int32_t x, const int64_t (&sites)[TILE]) {
     const uint32_t none = no_cost(rows);
-    const int64_t limit = rows.output.measure.limit;
     if (!NEAREST && floats && x + TILE <= row.length) {
+        const uint32_t limit = static_cast<uint32_t>(rows.output.measure.limit);  // less than `none`
         float distance[TILE];
+        const auto take_roots = [&](auto root) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const uint32_t cost = tile.result(k);
-            distance[k] = cost <= limit ? root_of(cost) : INFINITY;
-        }
+            for (int k = 0; k < TILE; ++k) distance[k] = tile.result(k) <= limit ? root(tile.result(k)) : INFINITY;
+        };
+        uint32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) bits |= tile.result(k);
+        if (bits < 1u << 24)
+            take_roots([](uint32_t cost) { return small_root(static_cast<float>(cost)); });
+        else
+            take_roots([](uint32_t cost) { return large_root(cost); });
         float4 *const to = reinterpret_cast<float4 *>(rows.output.distance.row(y, image) + int64_t(x) * 4);
         __stcs(to, make_float4(distance[0], distance[1], distance[2], distance[3]));
         __stcs(to + 1, make_float4(distance[4], distance[5], distance[6], distance[7]));
@@ -352,8 +373,7 @@ __device__ void write_tile(const Rows &rows, const Row &row, const Tile &tile, b
     for (int k = 0; k < TILE; ++k) {
         if (x + k >= row.length) break;
         const uint32_t cost = tile.result(k);
-        const int64_t site = NEAREST && cost < none ? lowest_site(rows, row, image, y, x + k, cost, low, high) : 0;
-        write_pixel(rows.output, x + k, y, image, cost, cost < none, site);
+        write_pixel(rows.output, x + k, y, image, cost, cost < none, sites[k]);
     }
 }
 
@@ -367,20 +387,38 @@ __device__ void finish_tiles(const Rows &rows, const Row &row, const uint8_t *ma
         const bool wanted = t < row.tiles && marks[t / PATCH_TILES];
         const int32_t low = wanted ? row.best[t] : 0, high = wanted ? row.best[t + 1] : 0, x = t * TILE;
         Tile tile;
-        if (wanted && high - low < ALONE)
+        int64_t sites[TILE];
+#pragma unroll
+        for (int64_t &site : sites) site = INT64_MAX;
+        if (wanted && high - low < ALONE) {
             for (int32_t c = low; c <= high; ++c) tile.take(row, c, x);
+            if constexpr (NEAREST) find_sites(rows, row, tile, image, y, x, low, high, 1, sites);
+        }
         for (uint32_t mask = __ballot_sync(ALL_LANES, high - low >= ALONE); mask; mask &= mask - 1) {
             const int owner = __ffs(static_cast<int>(mask)) - 1;
-            const int32_t from = __shfl_sync(ALL_LANES, low, owner), to = __shfl_sync(ALL_LANES, high, owner);
+            const int32_t first = __shfl_sync(ALL_LANES, low, owner) + lane, last = __shfl_sync(ALL_LANES, high, owner);
+            const int32_t there = (turn + owner) * TILE;
             Tile share;
-            for (int32_t c = from + lane; c <= to; c += WARP) share.take(row, c, (turn + owner) * TILE);
+            for (int32_t c = first; c <= last; c += WARP) share.take(row, c, there);
 #pragma unroll
-            for (int k = 0; k < TILE; ++k) {
-                const uint32_t least = least_of_warp(share.cost[k]);
-                if (lane == owner) tile.cost[k] = min(tile.cost[k], least);
+            for (uint32_t &cost : share.cost) cost = least_of_warp(cost);
+            if (lane == owner) tile = share;
+            if constexpr (NEAREST) {
+                int64_t found[TILE];
+#pragma unroll
+                for (int64_t &site : found) site = INT64_MAX;
+                find_sites(rows, row, share, image, y, there, first, last, WARP, found);
+#pragma unroll
+                for (int k = 0; k < TILE; ++k) {
+                    for (int away = WARP / 2; away > 0; away /= 2) {
+                        const long long other = __shfl_xor_sync(ALL_LANES, static_cast<long long>(found[k]), away);
+                        found[k] = min(found[k], static_cast<int64_t>(other));
+                    }
+                    if (lane == owner) sites[k] = found[k];
+                }
             }
         }
-        if (wanted) write_tile<NEAREST>(rows, row, tile, floats, image, y, x, low, high);
+        if (wanted) write_tile<NEAREST>(rows, row, tile, floats, image, y, x, sites);
     }
 }
 
@@ -393,7 +431,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats
     const uint8_t *const marks = rows.marks_of(image, y);
     bool marked = false;
     for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
-    row.count = rows.places_of(image, y / STRIP)[rows.groups()];  // nobody's count if nobody is marked
+    row.count = *rows.count_of(image, y / STRIP);  // nobody's count if nobody is marked
     if (!__syncthreads_or(marked)) return;
     load_row(row, rows, image, y, none);
     __syncthreads();

@@ -17,7 +17,7 @@ namespace apsis {
 namespace {
 
 constexpr int LISTERS = 1024;    // threads of a block, each with a group of columns to count
-constexpr int ROUNDS = 5;       // at most: one that drops less than an eighth is the last
+constexpr int ROUNDS = 8;       // at most: one that drops less than a sixteenth is the last
 constexpr int MOST_AWAY = 16;    // places on the list that neighbours are tried at: 1, 4, 16
 static_assert(WIDEST_ROW / GROUP <= LISTERS);
 
@@ -85,22 +85,23 @@ __device__ uint32_t count_before(uint32_t mine) {
     return sum - mine;
 }
 
-/// Writes the list of the columns whose bits are set, and how many of them lie left of each group.
-__device__ void write_list(const uint32_t *masks, int32_t groups, uint16_t *places, uint16_t *list) {
-    const int32_t group = threadIdx.x;
-    const uint32_t mine = masks[group], before = count_before(__popc(mine));
-    if (group < groups) places[group] = static_cast<uint16_t>(before);
+/// Writes the list of the columns whose bits are set, and tells how many they are.
+__device__ int32_t write_list(const uint32_t *masks, int32_t count, uint16_t *list) {
+    __shared__ uint16_t places[LISTERS];  // of each group's first on the list
+    __shared__ int32_t total;
+    const int32_t group = threadIdx.x, mine = __popc(masks[group]), before = count_before(mine);
+    places[group] = static_cast<uint16_t>(before);
     if (group == LISTERS - 1) {
-        const uint32_t total = before + __popc(mine);
-        places[groups] = static_cast<uint16_t>(max(total, 1u));
-        if (total == 0) list[0] = 0;  // nobody has a site: somebody must say so
+        total = max(before + mine, 1);
+        if (before + mine == 0) list[0] = 0;  // nobody has a site: somebody must say so
     }
     __syncthreads();
-    for (int32_t x = threadIdx.x; x < groups * GROUP; x += LISTERS) {
+    for (int32_t x = threadIdx.x; x < count; x += LISTERS) {
         const uint32_t mask = masks[x / GROUP], bit = 1u << x % GROUP;
         if (mask & bit) list[places[x / GROUP] + __popc(mask & (bit - 1))] = static_cast<uint16_t>(x);
     }
     __syncthreads();
+    return total;
 }
 
 /// A block takes a strip.
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
     extern __shared__ Sites sites[];
     __shared__ uint32_t masks[LISTERS];
     const Columns &columns = rows.columns;
-    const int32_t count = static_cast<int32_t>(columns.count), groups = static_cast<int32_t>(rows.groups());
+    const int32_t count = static_cast<int32_t>(columns.count), whole = (count + GROUP - 1) / GROUP * GROUP;
     for (int64_t item = blockIdx.x; item < columns.batch * columns.strips(); item += gridDim.x) {
         const int64_t image = item / columns.strips(), strip = item % columns.strips();
         const int64_t from = columns.at(image, strip, 0);
@@ -121,27 +122,26 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
 
         masks[threadIdx.x] = 0;
         __syncthreads();
-        for (int32_t x = threadIdx.x; x < groups * GROUP; x += LISTERS) {
+        for (int32_t x = threadIdx.x; x < whole; x += LISTERS) {
             const Sites own = Sites::see(columns, from + min(x, count - 1), start);
             if (x < count) sites[x] = own;
             const uint32_t mask = __ballot_sync(ALL_LANES, x < count && (own.any_above() || own.any_below()));
             if (threadIdx.x % WARP == 0) masks[x / GROUP] = mask;
         }
         __syncthreads();
-        uint16_t *const places = rows.places_of(image, strip), *const list = rows.contenders_of(image, strip);
-        write_list(masks, groups, places, list);
-        int32_t total = places[groups], more = total;
-        for (int round = 0; round < ROUNDS && more; ++round) {
+        uint16_t *const list = rows.contenders_of(image, strip);
+        int32_t total = write_list(masks, count, list);
+        for (int round = 0, before = INT32_MAX; round < ROUNDS && total < before - before / 16; ++round) {
             for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
                 const int32_t x = list[i];
                 if (!contends(sites, list, i, total))
                     atomicAnd(&masks[x / GROUP], ~(1u << x % GROUP));
             }
             __syncthreads();
-            write_list(masks, groups, places, list);
-            more = places[groups] < total - total / 8;
-            total = places[groups];
+            before = total;
+            total = write_list(masks, count, list);
         }
+        if (threadIdx.x == 0) *rows.count_of(image, strip) = static_cast<uint16_t>(total);
         uint32_t *const sights = rows.sights_of(image, strip);
         for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
             const int32_t x = list[i];

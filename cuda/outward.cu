@@ -1,4 +1,4 @@
-// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 28 pixels.
+// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 24 pixels.
 //
 // A block takes a strip of 32 rows, 512 columns wide, and what it may look at on either side.  It counts the distances
 // in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
@@ -18,10 +18,10 @@ namespace apsis {
 
 namespace {
 
-constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 512 of 568 words of which are its own
-constexpr int REACH = 28;                    // columns that the search looks out: beyond, the argmin is cheaper
+constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 512 of 560 words of which are its own
+constexpr int REACH = 24;                    // columns that the search looks out: beyond, the argmin is cheaper
 constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);  // the most that a pixel may cost that the search settles
-constexpr int PITCH = SPAN + 2 * REACH;      // 568 words: rows start on 16 bytes
+constexpr int PITCH = SPAN + 2 * REACH;      // 560 words: rows start on 16 bytes
 constexpr int DOUBT = 4;                     // columns after which it asks whether it is in vain
 constexpr int QUAD = 4;                      // columns of a thread: 16 bytes of shared memory, and of floats
 constexpr int RESIDENT = 4;                  // blocks on a multiprocessor: leaves a thread 64 registers
@@ -119,8 +119,8 @@ __device__ void mark_block(const Rows &rows, const Block &block) {
 template <class Least>
 __device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least) {
     constexpr int SIDE = REACH / QUAD;  // lanes on either side
-    static_assert(REACH % QUAD == 0 && SIDE < 8, "eight lanes hold a side and the middle");
-    uint32_t right = value;  // of 2, 4, then 8 lanes from this one on
+    static_assert(REACH % QUAD == 0 && SIDE >= 4 && SIDE < 8, "five to eight lanes hold a side and the middle");
+    uint32_t right = value;  // of 2, 4, then SIDE + 1 lanes from this one on
     right = least(right, __shfl_down_sync(ALL_LANES, right, 1));
     right = least(right, __shfl_down_sync(ALL_LANES, right, 2));
     right = least(right, __shfl_down_sync(ALL_LANES, right, SIDE - 3));

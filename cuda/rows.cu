@@ -14,7 +14,7 @@ namespace {
 struct Scratch {
     Columns columns;
     uint8_t *marks;
-    uint16_t *contenders, *places;
+    uint16_t *contenders, *counts;
     uint32_t *sights;
 
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
@@ -24,7 +24,7 @@ struct Scratch {
         marks = carver.take<uint8_t>(shape.count_marks());
         contenders = carver.take<uint16_t>(columns.total());
         sights = carver.take<uint32_t>(columns.total());
-        places = carver.take<uint16_t>(shape.count_places());
+        counts = carver.take<uint16_t>(columns.batch * columns.strips());
     }
 };
 
@@ -42,7 +42,7 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
         const bool inside = side == 1;
-        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.places, Output(job, inside)};
+        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.counts, Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
         carry_columns(rows.columns, stream);

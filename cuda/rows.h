@@ -26,7 +26,7 @@ struct Rows {
                            // where the strip itself holds sites of the column
     uint32_t *sights;      // [image][strip][i]: how far from the strip's first row the sites before and after the strip are,
                            // in the lower and the upper half, OUT_OF_SIGHT if there is none
-    uint16_t *places;      // [image][strip][group]: how many contenders lie left of the group; at the end, how many in all
+    uint16_t *counts;      // [image][strip]: how many contenders there are
     Output output;
 
     __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
@@ -35,16 +35,14 @@ struct Rows {
         return marks + (image * columns.length + row) * patches();
     }
 
-    __host__ __device__ int64_t groups() const { return (columns.count + GROUP - 1) / GROUP; }
-    __host__ __device__ int64_t count_places() const { return columns.batch * columns.strips() * (groups() + 1); }
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
         return contenders + columns.at(image, strip, 0);
     }
     __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
         return sights + columns.at(image, strip, 0);
     }
-    __host__ __device__ uint16_t *places_of(int64_t image, int64_t strip) const {
-        return places + (image * columns.strips() + strip) * (groups() + 1);
+    __host__ __device__ uint16_t *count_of(int64_t image, int64_t strip) const {
+        return counts + image * columns.strips() + strip;
     }
 
     /// Whether four pixels are one aligned store of plain numbers of 32 bits.
