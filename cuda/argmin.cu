@@ -2,10 +2,11 @@
 //
 // A block takes a row with marked patches and lays the squared column distances of its strip's contenders in shared
 // memory.  The best candidate never moves left as x moves right (Hirata 1996), so the best ones of the ends of a
-// stretch bracket those inside: the block cuts stretches into eight, from the whole row to tiles of 8 pixels, with many lanes
-// a stretch while brackets are long and few when they are short.  A thread then holds the 8 pixels of a tile in registers and tries the candidates of its bracket
-// on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its pixels in the
-// bracket; which of them is the nearest site is settled by row, then column.
+// stretch bracket those inside: the block cuts stretches into eight, from the whole row to tiles of 8 pixels, with
+// many lanes a stretch while brackets are long and few when they are short.  A thread then holds the 8 pixels of a
+// tile in registers and tries the candidates of its bracket on all of them.  Ties at the ends of a tile go to the
+// left, which keeps every equal candidate of its pixels in the bracket; which of them is the nearest site is settled
+// by row, then column.
 //
 // Cost: 6 bytes a contender and row through the second cache; four levels in a row of 16384, each some 20 instructions
 // for every 32 contenders; 2 for a pixel and a candidate of its tile's bracket, which are 9 for 8 pixels on the whole.
@@ -439,6 +440,14 @@ __global__ void __launch_bounds__(THREADS, 2) search_rows(Rows rows, bool floats
     finish_tiles<NEAREST>(rows, row, marks, floats, image, y);
 }
 
+/// The shared memory that a block of the current device may have.
+size_t most_shared() {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+    return static_cast<size_t>(bytes);
+}
+
 }  // namespace
 
 bool rows_serve(const DistanceJob &job) {
@@ -448,7 +457,8 @@ bool rows_serve(const DistanceJob &job) {
     // first step after it.
     constexpr int64_t WAY = WIDEST_ROW + WIDEST_STEP;
     const int64_t width = job.set.size[0], rows = job.set.size[1] * job.set.size[2], none = no_distance(measure);
-    return width <= WIDEST_ROW && rows <= MOST_BLOCKS && none * none + WAY * WAY + 2 * int64_t(BIAS) < int64_t(1) << 32;
+    if (width > WIDEST_ROW || rows > MOST_BLOCKS || none * none + WAY * WAY + 2 * int64_t(BIAS) >= int64_t(1) << 32) return false;
+    return std::max(row_bytes(width), outward_bytes(static_cast<bool>(job.nearest))) <= most_shared();
 }
 
 void search_marked(const Rows &rows, cudaStream_t stream) {

@@ -323,13 +323,15 @@ bool Rows::plain_distances() const {
 
 bool Rows::plain_indices() const { return is_plain(output.nearest, output.nearest.type == APSIS_I32) && !output.is_signed; }
 
+size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * PITCH * sizeof(uint32_t); }
+
 void search_outward(const Rows &rows, cudaStream_t stream) {
     const Output &output = rows.output;
     const Target target = {(!output.distance || rows.plain_distances()) && (!output.nearest || rows.plain_indices()),
                            static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
     const int64_t blocks = Block::count(rows.columns);
     if (output.nearest)
-        launch_large("search_sites", search_sites, blocks, BLOCK, STRIP * PITCH * sizeof(uint32_t), stream, rows, target);
+        launch_large("search_sites", search_sites, blocks, BLOCK, outward_bytes(true), stream, rows, target);
     else
         launch("search_costs", search_costs, blocks, BLOCK, stream, rows, target);
 }

@@ -50,6 +50,9 @@ struct Rows {
     bool plain_indices() const;
 };
 
+/// The shared memory that the outward search wants for a block.
+size_t outward_bytes(bool nearest);
+
 /// Writes what is near, and marks what is far.
 void search_outward(const Rows &rows, cudaStream_t stream);
 
