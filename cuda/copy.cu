@@ -2,6 +2,7 @@
 // and bytes.
 //
 // Cost: every pixel is read once and written once.  Lanes are neighbours along x.
+#include "image.h"
 #include "launch.h"
 #include "transforms.h"
 
@@ -9,32 +10,8 @@ namespace apsis {
 
 namespace {
 
-int64_t pixel_size(apsis_type type) {
-    switch (type) {
-        case APSIS_I32:
-        case APSIS_F32:
-            return 4;
-        case APSIS_I64:
-        case APSIS_F64:
-            return 8;
-        default:
-            return 1;
-    }
-}
-
-/// The bytes that hold a row's pixels.
+/// The bytes that hold a row of bits.
 __host__ __device__ int64_t bit_bytes(int64_t width) { return (width + 7) / 8; }
-
-int64_t row_bytes(const View &view) {
-    return view.type == APSIS_BIT ? bit_bytes(view.size[0]) : view.size[0] * pixel_size(view.type);
-}
-
-bool is_packed(const View &view) {
-    const int64_t row = row_bytes(view);
-    return (view.type == APSIS_BIT || view.size[0] == 1 || view.stride[0] == pixel_size(view.type)) &&
-           (view.size[1] == 1 || view.stride[1] == row) &&
-           (view.size[2] == 1 || view.stride[2] == row * view.size[1]);
-}
 
 __device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
@@ -79,9 +56,9 @@ void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
                stream, from, to);
     else if (from.type == APSIS_BIT)
         launch("spread_bits", spread_bits, blocks, BLOCK, stream, from, to);
-    else if (pixel_size(to.type) == 8)
+    else if (pixel_bytes(to.type) == 8)
         launch("copy_pixels", copy_pixels<uint64_t>, blocks, BLOCK, stream, from, to);
-    else if (pixel_size(to.type) == 4)
+    else if (pixel_bytes(to.type) == 4)
         launch("copy_pixels", copy_pixels<uint32_t>, blocks, BLOCK, stream, from, to);
     else
         launch("copy_pixels", copy_pixels<uint8_t>, blocks, BLOCK, stream, from, to);
@@ -97,7 +74,7 @@ cudaError_t probe_code() noexcept {
 void copy_views(const View &from, const View &to, cudaStream_t stream) {
     if (to.pixels() == 0) return;
     if (from.type == to.type && is_packed(from) && is_packed(to)) {
-        const size_t bytes = static_cast<size_t>(row_bytes(to) * to.size[1] * to.size[2]);
+        const size_t bytes = static_cast<size_t>(packed_bytes(to));
         check(cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, stream), "copying pixels");
     } else if (from.memory == APSIS_DEVICE && to.memory == APSIS_DEVICE) {
         copy_on_device(from, to, stream);

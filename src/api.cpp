@@ -33,6 +33,12 @@ void check_keys(const DistanceJob &job) {
                     static_cast<long long>(job.set.size[2]));
 }
 
+/// A CPU context cannot reach device memory.  NULL is an image that is left out.
+void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
+    if (image && image->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", name);
+}
+
 /// The images and options of an apsis_distance call, checked.  `need_data` is false for apsis_workspace_size.
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data) {
@@ -47,15 +53,9 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
         job.nearest = check_image("nearest", nearest, Role::INDEX, need_data);
         check_same_size("set", set, "nearest", nearest);
     }
-    struct Named {
-        const char *name;
-        const View *view;
-        bool given;
-    } images[] = {{"set", &job.set, true}, {"distance", &job.distance, distance != nullptr},
-                  {"nearest", &job.nearest, nearest != nullptr}};
-    for (const Named &image : images)
-        if (image.given && image.view->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
-            throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", image.name);
+    check_reach(context, "set", set);
+    check_reach(context, "distance", distance);
+    check_reach(context, "nearest", nearest);
     if (need_data) {
         check_apart("set", job.set, "distance", job.distance);
         check_apart("set", job.set, "nearest", job.nearest);
@@ -196,10 +196,8 @@ apsis_status apsis_copy(apsis_context *context, const apsis_image *from, const a
         const bool both_sets = from->type <= APSIS_U8 && to->type <= APSIS_U8;
         if (from->type != to->type && !both_sets)
             throw Error(APSIS_ERROR_ARGUMENT, "to: type is %d, but that of from is %d", int(to->type), int(from->type));
-        for (const apsis_image *image : {from, to})
-            if (image->memory == APSIS_DEVICE && context->own_memory() == APSIS_HOST)
-                throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one",
-                            image == from ? "from" : "to");
+        check_reach(*context, "from", from);
+        check_reach(*context, "to", to);
         check_apart("from", source, "to", target);
         if (source.pixels() > 0) copy_between(*context, source, target);
     });
