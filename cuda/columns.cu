@@ -56,6 +56,7 @@ __global__ void pack_strips(View set, bool aligned, bool complement, Columns col
         gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here,
                      aligned, words);
         const uint32_t flip = complement ? columns.valid(strip) : 0;
+        if (columns.far_groups && x == 0) columns.far_groups[line] = 0;
         uint32_t *to = columns.words + columns.at(image, strip, x);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
@@ -110,8 +111,9 @@ __device__ void carry_down(const Columns &columns, const Stretch &part, int32_t 
     }
 }
 
-/// Walks it up: every strip learns of the first site after it, `next` after the last.
-__device__ void carry_up(const Columns &columns, const Stretch &part, int32_t next) {
+/// Walks it up: every strip learns of the first site after it, `next` after the last.  The lanes of `group` walk side
+/// by side, and count where none of them sees a site near.
+__device__ void carry_up(const Columns &columns, const Stretch &part, int32_t next, int64_t image, unsigned group) {
     for (int64_t strip = part.to - 1; strip >= part.from; strip -= AHEAD) {
         const int64_t at = part.first + strip * columns.count;
         uint32_t words[AHEAD];
@@ -119,8 +121,15 @@ __device__ void carry_up(const Columns &columns, const Stretch &part, int32_t ne
         for (int k = 0; k < AHEAD; ++k) words[k] = strip - k >= part.from ? columns.words[at - k * columns.count] : 0;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            if (strip - k >= part.from) columns.after[at - k * columns.count] = next;
-            if (words[k]) next = static_cast<int32_t>((strip - k) * STRIP) + lowest_bit(words[k]);
+            if (strip - k < part.from) continue;
+            const int32_t start = static_cast<int32_t>((strip - k) * STRIP);
+            columns.after[at - k * columns.count] = next;
+            if (columns.far_groups) {
+                const bool far = !words[k] && next >= start + STRIP + NEAR && columns.before[at - k * columns.count] < start - NEAR;
+                if (__all_sync(group, far) && threadIdx.x % WARP == 0)
+                    atomicAdd(columns.far_groups + image * columns.strips() + strip - k, 1u);
+            }
+            if (words[k]) next = start + lowest_bit(words[k]);
         }
     }
 }
@@ -158,7 +167,7 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
             }
         }
         carry_down(columns, part, before);
-        carry_up(columns, part, after);
+        carry_up(columns, part, after, item / across, __ballot_sync(ALL_LANES, part.from < part.to));
         if (stretches > 1) __syncthreads();
     }
 }

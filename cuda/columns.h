@@ -8,6 +8,8 @@
 
 namespace apsis {
 
+constexpr int NEAR = 24;  // rows within which a strip sees a site near
+
 /// Columns along y, one image a slice, or along z, one image in all.  Column x of a slice is number x. Column
 /// (x, y) along z is number x * height + y: neighbours along y, the axis of the next pass, are neighbours in
 /// memory.

@@ -1,14 +1,15 @@
 // Contenders: the columns that may hold the nearest site of some pixel of a strip, listed once for its 32 rows.
 //
-// In a strip that has no site of column b, two sites are of interest, the last above and the first below.  Seen from a
-// row, the costs f of three columns a < b < c decide whether b is ever the nearest: not if
-//     f(a) (c - b) + f(c) (b - a) + (b - a) (c - b) (c - a) < f(b) (c - a),
-// for then b lies above the lower hull of a and c (the envelope of Meijster and of Felzenszwalb).  In row r a site in
-// row p of the strip costs (r - p)^2; r^2 cancels, so that the first and the last row speak for those between.
-// A few rounds of tries against neighbours on the list leave little more than the hull.  That some columns stay which
-// never win does no harm: the list is for speed alone.
+// In a strip that has no site of a column, its last site above or its first one below is what counts, seldom both.  Of
+// three columns the middle one is never nearest if the right one is nearer than it from a breakpoint on that lies left
+// of where it becomes nearer than the left one (the envelope of Felzenszwalb & Huttenlocher 2012).  In row r a site in
+// row p costs (r - p)^2; r^2 cancels, so that the first and the last row speak for those between.  Every thread keeps
+// the envelope of its own group of columns as a stack, whose members are the bits of a word.  Then each group sends its
+// best column to a coarser level, where the same is done, and a third time; what lies above a coarser envelope is
+// dropped, which clears wide dents at once, and the seams of groups are smoothed.  Columns with sites inside the strip
+// always stay.  That some stay which never win does no harm: the list is for speed alone.
 //
-// Cost: some ten instructions a pixel; 1/16 of a byte a pixel out.
+// Cost: some 150 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "launch.h"
 #include "rows.h"
 
@@ -16,139 +17,296 @@ namespace apsis {
 
 namespace {
 
-constexpr int LISTERS = 1024;    // threads of a block, each with a group of columns to count
-constexpr int ROUNDS = 8;       // at most: one that drops less than a sixteenth is the last
-constexpr int MOST_AWAY = 16;    // places on the list that neighbours are tried at: 1, 4, 16
-static_assert(WIDEST_ROW / GROUP <= LISTERS);
+constexpr int LISTERS = 512;     // threads of a block, each with a group of columns or two
+constexpr int MOST_DROPS = 16;   // at a seam on either side
+constexpr int SMOOTHINGS = 2;
+constexpr float SLACK = 0.25f;   // see band.cuh
+static_assert(GROUP == WARP, "a group's columns are the bits of a ballot");
+static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 
-/// The sites of a column that a strip sees, in 32 bits: how far above and below its first row they are, as in
-/// Rows::sights; 0 and a row of the strip if they are inside.
-struct Sites {
-    uint32_t bits;
+/// What a strip knows of its columns, in shared memory.
+struct Strip {
+    const int32_t *before, *after;  // [column]
+    int32_t start;
+    float *sites;      // [place]: the row of the site that counts most, from the strip's first
+    uint32_t *kept;    // [group]: columns that may be nearest
+    uint32_t *stays;   // [group]: those that are not to be dropped
+    uint32_t *both;    // [group]: those of which both sites count
+    int32_t *bests;    // [group]: its best column; at last the place of its first on the list
+    int32_t groups;
 
-    __device__ static uint32_t sight(const Columns &columns, int64_t at, int32_t start) {
-        const uint32_t above = start - columns.before[at], below = static_cast<uint32_t>(columns.after[at] - start);
-        return min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
+    static size_t bytes(int64_t columns) {
+        return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(float) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ static Sites see(const Columns &columns, int64_t at, int32_t start) {
-        const uint32_t word = columns.words[at];
-        return {word ? static_cast<uint32_t>(lowest_bit(word)) << 16 : sight(columns, at, start)};
+    __device__ Strip(float *shared, const Columns &columns, int64_t image, int64_t number)
+        : before(columns.before + columns.at(image, number, 0)),
+          after(columns.after + columns.at(image, number, 0)),
+          start(static_cast<int32_t>(number * STRIP)),
+          sites(shared),
+          groups(static_cast<int32_t>((columns.count + GROUP - 1) / GROUP)) {
+        kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
+        stays = kept + groups;
+        both = stays + groups;
+        bests = reinterpret_cast<int32_t *>(both + groups);
     }
-    __device__ bool inside() const { return (bits & 0xffff) == 0; }
-    __device__ int32_t above() const { return -static_cast<int32_t>(bits & 0xffff); }
-    __device__ int32_t below() const { return static_cast<int32_t>(bits >> 16); }
-    __device__ bool any_above() const { return (bits & 0xffff) < OUT_OF_SIGHT; }
-    __device__ bool any_below() const { return bits >> 16 < OUT_OF_SIGHT; }
-    /// The one that is nearest to the middle of the strip.
-    __device__ int32_t nearest() const { return inside() || STRIP - 1 - above() >= below() ? below() : above(); }
+    /// Where a column lies: 32 threads with a group each meet 32 banks.
+    __device__ static int32_t place(int32_t x) { return x ^ (x >> 5 & 31); }
 };
 
-/// What a site in row `site` of the strip costs in row `row`, times a width.
-__device__ uint64_t weigh(int32_t row, int32_t site, int32_t width) {
-    const int32_t d = row - site;
-    return static_cast<uint64_t>(static_cast<uint32_t>(d) * static_cast<uint32_t>(d)) * static_cast<uint32_t>(width);
-}
+/// A column among its neighbours.
+struct Column {
+    int32_t at;
+    float x, site;
 
-/// Whether the i-th column of a list may hold the nearest site of a pixel of the strip.
-__device__ bool contends(const Sites *sites, const uint16_t *list, int32_t i, int32_t total) {
-    constexpr int32_t LAST = STRIP - 1;
-    const int32_t b = list[i];
-    const Sites own = sites[b];
-    if (own.inside()) return true;
-    // Of its own two, the one that is nearer in the other's best row is nearer in all.
-    bool above = own.any_above() && own.below() >= -own.above();
-    bool below = own.any_below() && LAST - own.above() >= own.below() - LAST;
-    for (int32_t k = 1; k <= MOST_AWAY && i - k >= 0 && i + k < total && (above || below); k *= 4) {
-        const int32_t a = list[i - k], c = list[i + k], width = c - a, left = sites[a].nearest(), right = sites[c].nearest();
-        const uint64_t bend = static_cast<uint64_t>((b - a) * (c - b)) * static_cast<uint32_t>(width);
-        const uint64_t first = weigh(0, left, c - b) + weigh(0, right, b - a) + bend;
-        const uint64_t last = weigh(LAST, left, c - b) + weigh(LAST, right, b - a) + bend;
-        above = above && !(first < weigh(0, own.above(), width) && last < weigh(LAST, own.above(), width));
-        below = below && !(first < weigh(0, own.below(), width) && last < weigh(LAST, own.below(), width));
+    __device__ Column(const Strip &strip, int32_t at)
+        : at(at), x(static_cast<float>(at)), site(strip.sites[Strip::place(at)]) {}
+};
+
+/// Twice the x from which the right one of two columns is nearer, in the first and the last row of the strip.
+struct Ends {
+    float first, last;
+
+    __device__ Ends(const Column &left, const Column &right) {
+        const float inverse = __fdividef(1.0f, right.x - left.x), sum = left.x + right.x;
+        const float way = right.site - left.site, both = right.site + left.site;
+        first = fmaf(way * both, inverse, sum);
+        last = fmaf(way * (both - 2 * (STRIP - 1)), inverse, sum);
     }
-    return above || below;
+    __device__ bool after(const Ends &other) const { return first > other.first + SLACK && last > other.last + SLACK; }
+};
+
+/// Whether the middle one of three columns is never nearest.
+__device__ bool loses(const Strip &strip, const Column &left, Column middle, const Column &right) {
+    if (!Ends(left, middle).after(Ends(middle, right))) return false;
+    if (!(strip.both[middle.at / GROUP] >> middle.at % GROUP & 1)) return true;
+    for (const int32_t site : {strip.before[middle.at], strip.after[middle.at]}) {
+        middle.site = static_cast<float>(site - strip.start);
+        if (!Ends(left, middle).after(Ends(middle, right))) return false;
+    }
+    return true;
 }
 
-/// How many contenders lie in the groups before a thread's own.
-__device__ uint32_t count_before(uint32_t mine) {
-    __shared__ uint32_t totals[LISTERS / WARP];
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    uint32_t sum = mine;
+/// Finds out what counts of the columns of a strip.
+__device__ void see_columns(const Strip &strip, const Columns &columns, const uint32_t *words) {
+    constexpr int32_t LAST_ROW = STRIP - 1;
+    const int32_t count = static_cast<int32_t>(columns.count);
+    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
+        const int32_t at = min(x, count - 1);
+        const uint32_t word = words[at];
+        const int32_t before = strip.before[at], after = strip.after[at], above = before - strip.start, below = after - strip.start;
+        const bool any_above = before != NO_SITE_BEFORE, any_below = after != NO_SITE_AFTER;
+        const bool above_counts = any_above && (!any_below || -above <= below);
+        const bool below_counts = any_below && (!any_above || below - LAST_ROW <= LAST_ROW - above);
+        const bool use_below = below_counts && (!above_counts || below <= LAST_ROW - above);
+        strip.sites[Strip::place(x)] = static_cast<float>(word ? lowest_bit(word) : use_below ? below : above);
+        const uint32_t kept = __ballot_sync(ALL_LANES, x < count && (word || any_above || any_below));
+        const uint32_t stays = __ballot_sync(ALL_LANES, word), both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
+        if (threadIdx.x % WARP == 0) strip.kept[x / GROUP] = kept, strip.stays[x / GROUP] = stays, strip.both[x / GROUP] = both;
+    }
+}
+
+/// The envelope of up to 32 columns, `all`, of which some stay: who is left.  `number` tells a bit's column.
+template <class Number>
+__device__ uint32_t envelope_of(const Strip &strip, uint32_t all, uint32_t stays, Number number) {
+    if (!(all & ~stays) || __popc(all) < 3) return all;
+    uint32_t rest = all & (all - 1), kept = all ^ rest;  // those to come, and the stack
+    Column below(strip, number(lowest_bit(all))), on = below;
+    while (rest) {
+        const Column comes(strip, number(lowest_bit(rest)));
+        const uint32_t top = 1u << highest_bit(kept), under = kept ^ top;
+        if (under && !(stays & top) && loses(strip, below, on, comes)) {
+            kept = under;
+            on = below;
+            const uint32_t deeper = kept ^ 1u << highest_bit(kept);
+            if (deeper) below = Column(strip, number(highest_bit(deeper)));
+        } else {
+            kept |= rest & (0 - rest), rest &= rest - 1;
+            below = on, on = comes;
+        }
+    }
+    return kept;
+}
+
+/// The column, of some, that is nearest to the middle of the strip; or -1.
+template <class Number>
+__device__ int32_t best_of(const Strip &strip, uint32_t some, Number number) {
+    float least = INFINITY;
+    int32_t best = -1;
+    for (; some; some &= some - 1) {
+        const int32_t x = number(lowest_bit(some));
+        const float away = fabsf(strip.sites[Strip::place(x)] - (STRIP - 1) / 2.0f);
+        if (away < least) least = away, best = x;
+    }
+    return best;
+}
+
+/// The columns of a coarser level that are left, by the groups or blocks of groups that have sent them.
+struct Coarse {
+    const int32_t *bests;
+    const uint32_t *left;  // [32 senders]
+    int32_t words;
+
+    __device__ int32_t previous(int32_t sender) const {
+        int32_t w = sender / 32;
+        uint32_t mask = left[w] & ((1u << sender % 32) - 1);
+        while (!mask && w > 0) mask = left[--w];
+        return mask ? bests[w * 32 + highest_bit(mask)] : -1;
+    }
+    __device__ int32_t next(int32_t sender) const {
+        int32_t w = sender / 32;
+        uint32_t mask = left[w] & (~1u << sender % 32);
+        while (!mask && w + 1 < words) mask = left[++w];
+        return mask ? bests[w * 32 + lowest_bit(mask)] : -1;
+    }
+    /// Of some columns of a sender, who does not lie above the envelope of this level.
+    template <class Number>
+    __device__ uint32_t below(const Strip &strip, int32_t sender, uint32_t some, uint32_t stays, Number number) const {
+        const int32_t before = previous(sender), after = next(sender);
+        const int32_t own = left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1;
+        for (uint32_t rest = some & ~stays; rest; rest &= rest - 1) {
+            const Column middle(strip, number(lowest_bit(rest)));
+            const int32_t on_left = own >= 0 && own < middle.at ? own : before, on_right = own > middle.at ? own : after;
+            if (own == middle.at || on_left < 0 || on_right < 0) continue;
+            if (loses(strip, Column(strip, on_left), middle, Column(strip, on_right))) some ^= rest & (0 - rest);
+        }
+        return some;
+    }
+};
+
+/// Drops columns that are never nearest; tells whether there were any, or some that were not asked.
+__device__ bool prune_columns(const Strip &strip) {
+    __shared__ uint32_t middle[GROUP], top;  // who is left of the groups' best, and of the best of those
+    __shared__ int32_t middle_bests[GROUP];
+    const int32_t me = threadIdx.x, blocks = (strip.groups + GROUP - 1) / GROUP;
+    const auto column = [](int32_t group) { return [=](int bit) { return group * GROUP + bit; }; };
+    const auto best = [&](int32_t block) { return [=](int bit) { return strip.bests[block * GROUP + bit]; }; };
+    const auto middle_best = [&](int bit) { return middle_bests[bit]; };
+    int32_t worth = 0;
+    for (int32_t group = me; group < strip.groups; group += LISTERS) {
+        const uint32_t all = strip.kept[group], stays = strip.stays[group], kept = envelope_of(strip, all, stays, column(group));
+        strip.kept[group] = kept;
+        strip.bests[group] = best_of(strip, kept, column(group));
+        worth |= all ^ (kept & ~stays);
+    }
+    const bool any = __syncthreads_or(worth);
+    if (me < blocks) {
+        uint32_t sent = 0;
+        for (int bit = 0; bit < GROUP && me * GROUP + bit < strip.groups; ++bit) sent |= (strip.bests[me * GROUP + bit] >= 0 ? 1u : 0u) << bit;
+        middle[me] = envelope_of(strip, sent, 0, best(me));
+        middle_bests[me] = best_of(strip, middle[me], best(me));
+    }
+    __syncthreads();
+    if (me == 0) {
+        uint32_t sent = 0;
+        for (int bit = 0; bit < blocks; ++bit) sent |= (middle_bests[bit] >= 0 ? 1u : 0u) << bit;
+        top = envelope_of(strip, sent, 0, middle_best);
+    }
+    __syncthreads();
+    if (me < blocks) middle[me] = Coarse{middle_bests, &top, 1}.below(strip, me, middle[me], 0, best(me));
+    __syncthreads();
+    const Coarse coarse = {strip.bests, middle, blocks};
+    for (int32_t group = me; group < strip.groups; group += LISTERS)
+        strip.kept[group] = coarse.below(strip, group, strip.kept[group], strip.stays[group], column(group));
+    return any;
+}
+
+/// Drops at the seam on the right of a group.
+__device__ void smooth_seam(const Strip &strip, int32_t group) {
+    int32_t other = group + 1;
+    uint32_t on_left = strip.kept[group], on_right = 0;
+    if (!on_left) return;
+    while (other < strip.groups && !(on_right = strip.kept[other])) ++other;
+    if (!on_right) return;
+    const auto last = [&](uint32_t mask) { return Column(strip, group * GROUP + highest_bit(mask)); };
+    const auto first = [&](uint32_t mask) { return Column(strip, other * GROUP + lowest_bit(mask)); };
+    uint32_t fell_left = 0, fell_right = 0;
+    bool more = true;
+    for (int drops = 0; more && drops < MOST_DROPS; ++drops) {
+        more = false;
+        const Column left = last(on_left), right = first(on_right);
+        const uint32_t under = on_left ^ 1u << highest_bit(on_left), beyond = on_right & (on_right - 1);
+        if (under && !(strip.stays[group] & (under ^ on_left)) && loses(strip, last(under), left, right))
+            fell_left |= under ^ on_left, on_left = under, more = true;
+        else if (beyond && !(strip.stays[other] & (beyond ^ on_right)) && loses(strip, left, right, first(beyond)))
+            fell_right |= beyond ^ on_right, on_right = beyond, more = true;
+    }
+    if (fell_left) atomicAnd(strip.kept + group, ~fell_left);
+    if (fell_right) atomicAnd(strip.kept + other, ~fell_right);
+}
+
+/// How many columns are kept, and how many of them in the groups before a thread's own.
+struct Count {
+    int32_t before, all;
+
+    __device__ explicit Count(int32_t mine) {
+        __shared__ int32_t totals[LISTERS / WARP];
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+        int32_t sum = mine;
 #pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const uint32_t other = __shfl_up_sync(ALL_LANES, sum, step);
-        if (lane >= step) sum += other;
+        for (int step = 1; step < WARP; step *= 2) {
+            const int32_t other = __shfl_up_sync(ALL_LANES, sum, step);
+            if (lane >= step) sum += other;
+        }
+        __syncthreads();
+        if (lane == WARP - 1) totals[warp] = sum;
+        __syncthreads();
+        before = sum - mine, all = 0;
+        for (int w = 0; w < LISTERS / WARP; ++w) {
+            if (w < warp) before += totals[w];
+            all += totals[w];
+        }
     }
-    if (lane == WARP - 1) totals[warp] = sum;
-    __syncthreads();
-    for (int w = 0; w < warp; ++w) sum += totals[w];
-    return sum - mine;
-}
+};
 
-/// Writes the list of the columns whose bits are set, and tells how many they are.
-__device__ int32_t write_list(const uint32_t *masks, int32_t count, uint16_t *list) {
-    __shared__ uint16_t places[LISTERS];  // of each group's first on the list
-    __shared__ int32_t total;
-    const int32_t group = threadIdx.x, mine = __popc(masks[group]), before = count_before(mine);
-    places[group] = static_cast<uint16_t>(before);
-    if (group == LISTERS - 1) {
-        total = max(before + mine, 1);
-        if (before + mine == 0) list[0] = 0;  // nobody has a site: somebody must say so
+/// Writes what is kept, and returns how many that is.
+__device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t image, int64_t number) {
+    const Columns &columns = rows.columns;
+    const int64_t from = columns.at(image, number, 0);
+    const int32_t start = static_cast<int32_t>(number * STRIP);
+    uint16_t *const list = rows.contenders_of(image, number);
+    uint32_t *const sights = rows.sights_of(image, number);
+    int32_t total = 0;
+    for (int32_t turn = 0; turn < strip.groups; turn += LISTERS) {
+        const int32_t group = turn + static_cast<int32_t>(threadIdx.x);
+        const Count count(group < strip.groups ? __popc(strip.kept[group]) : 0);
+        if (group < strip.groups) strip.bests[group] = total + count.before;  // who was best no longer matters
+        total += count.all;
     }
     __syncthreads();
-    for (int32_t x = threadIdx.x; x < count; x += LISTERS) {
-        const uint32_t mask = masks[x / GROUP], bit = 1u << x % GROUP;
-        if (mask & bit) list[places[x / GROUP] + __popc(mask & (bit - 1))] = static_cast<uint16_t>(x);
+    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
+        const uint32_t kept = strip.kept[x / GROUP], bit = 1u << x % GROUP;
+        if (!(kept & bit)) continue;
+        const int32_t place = strip.bests[x / GROUP] + __popc(kept & (bit - 1));
+        const uint32_t above = start - columns.before[from + x], below = static_cast<uint32_t>(columns.after[from + x] - start);
+        list[place] = static_cast<uint16_t>(columns.words[from + x] ? x | SITES_INSIDE : x);
+        sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
     }
-    __syncthreads();
     return total;
 }
 
 /// A block takes a strip.
-__global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
-    extern __shared__ Sites sites[];
-    __shared__ uint32_t masks[LISTERS];
+__global__ void __launch_bounds__(LISTERS) list_strips(Rows rows) {
+    extern __shared__ float shared[];
     const Columns &columns = rows.columns;
-    const int32_t count = static_cast<int32_t>(columns.count), whole = (count + GROUP - 1) / GROUP * GROUP;
-    for (int64_t item = blockIdx.x; item < columns.batch * columns.strips(); item += gridDim.x) {
-        const int64_t image = item / columns.strips(), strip = item % columns.strips();
-        const int64_t from = columns.at(image, strip, 0);
-        const int32_t start = static_cast<int32_t>(strip * STRIP);
-        const uint8_t *const marks = rows.marks_of(image, start);
-        const int64_t end = rows.patches() * min(int64_t(STRIP), columns.length - start);
+    const int64_t image = blockIdx.x / columns.strips(), number = blockIdx.x % columns.strips();
+    if (!rows.is_far(image, number)) {
+        const int64_t first = number * (STRIP / BAND), bands = min(int64_t(STRIP / BAND), rows.bands() - first);
+        const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, first, 0));
         bool marked = false;
-        for (int64_t p = threadIdx.x; p < end; p += LISTERS) marked = marked || marks[p];
-        if (!__syncthreads_or(marked)) continue;
-
-        masks[threadIdx.x] = 0;
-        __syncthreads();
-        for (int32_t x = threadIdx.x; x < whole; x += LISTERS) {
-            const Sites own = Sites::see(columns, from + min(x, count - 1), start);
-            if (x < count) sites[x] = own;
-            const uint32_t mask = __ballot_sync(ALL_LANES, x < count && (own.any_above() || own.any_below()));
-            if (threadIdx.x % WARP == 0) masks[x / GROUP] = mask;
-        }
-        __syncthreads();
-        uint16_t *const list = rows.contenders_of(image, strip);
-        int32_t total = write_list(masks, count, list);
-        for (int round = 0, before = INT32_MAX; round < ROUNDS && total < before - before / 16; ++round) {
-            for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
-                const int32_t x = list[i];
-                if (!contends(sites, list, i, total))
-                    atomicAnd(&masks[x / GROUP], ~(1u << x % GROUP));
-            }
-            __syncthreads();
-            before = total;
-            total = write_list(masks, count, list);
-        }
-        if (threadIdx.x == 0) *rows.count_of(image, strip) = static_cast<uint16_t>(total);
-        uint32_t *const sights = rows.sights_of(image, strip);
-        for (int32_t i = threadIdx.x; i < total; i += LISTERS) {
-            const int32_t x = list[i];
-            sights[i] = Sites::sight(columns, from + x, start);
-            if (sites[x].inside()) list[i] = static_cast<uint16_t>(x | SITES_INSIDE);
-        }
+        for (int64_t p = threadIdx.x; p < bands * rows.patches(); p += LISTERS) marked = marked || marks[p];
+        if (!__syncthreads_or(marked)) return;
     }
+    const Strip strip(shared, columns, image, number);
+    see_columns(strip, columns, columns.words + columns.at(image, number, 0));
+    __syncthreads();
+    const bool pruned = prune_columns(strip);
+    for (int turn = 0; turn < SMOOTHINGS; ++turn) {
+        __syncthreads();
+        for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) smooth_seam(strip, group);
+    }
+    __syncthreads();
+    const int32_t total = write_list(strip, rows, image, number);
+    if (threadIdx.x == 0) *rows.count_of(image, number) = static_cast<uint32_t>(total) | (pruned ? WORTH_PRUNING : 0);
 }
 
 }  // namespace
@@ -156,7 +314,7 @@ __global__ void __launch_bounds__(LISTERS, 2) list_strips(Rows rows) {
 void list_contenders(const Rows &rows, cudaStream_t stream) {
     const Columns &columns = rows.columns;
     launch_large("list_strips", list_strips, columns.batch * columns.strips(), LISTERS,
-                 static_cast<size_t>(columns.count) * sizeof(Sites), stream, rows);
+                 Strip::bytes(columns.count), stream, rows);
 }
 
 }  // namespace apsis

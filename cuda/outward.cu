@@ -19,7 +19,7 @@ namespace apsis {
 namespace {
 
 constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 512 of 560 words of which are its own
-constexpr int REACH = 24;                    // columns that the search looks out: beyond, the argmin is cheaper
+constexpr int REACH = NEAR;                  // columns that the search looks out: beyond, the envelope is cheaper
 constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);  // the most that a pixel may cost that the search settles
 constexpr int PITCH = SPAN + 2 * REACH;      // 560 words: rows start on 16 bytes
 constexpr int DOUBT = 4;                     // columns after which it asks whether it is in vain
@@ -106,12 +106,11 @@ __device__ bool scan_block(const Columns &columns, const Block &block, const Tar
     return true;
 }
 
-/// Leaves all patches of a block to the argmin.
+/// Leaves all patches of a block to the envelope.
 __device__ void mark_block(const Rows &rows, const Block &block) {
     const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
     static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
-    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
-        rows.marks_of(block.image, y)[x / PATCH] = 1;
+    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count) rows.mark(block.image, y, x, true);
 }
 
 /// The least of what a lane and those within REACH columns hold, where all of them are lanes of the warp; elsewhere
@@ -176,6 +175,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
+    if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         const uint32_t near = __vminu2(up, down);
         const uint32_t low = near & 0xffff, high = near >> 16;
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
             const int32_t worst_here = half ? most >> 16 : most & 0xffff;
             const bool ends = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
             if (row >= columns.length) break;
-            if (lane == 0) rows.marks_of(image, row)[(left + patch * PATCH) / PATCH] = !ends;
+            if (lane == 0) rows.mark(image, row, left + patch * PATCH, !ends);
             if (!ends) continue;
             int32_t cost[QUAD];
 #pragma unroll
@@ -258,6 +258,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
     const Columns &columns = rows.columns;
     const Block block(columns, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
+    if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         keys[r * PITCH + c] = column_key(up & 0xffff, down & 0xffff);
         keys[(r + HALF) * PITCH + c] = column_key(up >> 16, down >> 16);
@@ -294,7 +295,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
             done = from + QUAD;
             near = __all_sync(ALL_LANES, settled());
         }
-        if (lane == 0) rows.marks_of(image, y)[(left + patch * PATCH) / PATCH] = !near;
+        if (lane == 0) rows.mark(image, y, left + patch * PATCH, !near);
         if (!near) continue;
         int32_t cost[QUAD];
         int64_t site[QUAD];

@@ -5,6 +5,7 @@
 #include "rows.h"
 
 #include "columns.h"
+#include "launch.h"
 #include "transforms.h"
 
 namespace apsis {
@@ -14,21 +15,27 @@ namespace {
 struct Scratch {
     Columns columns;
     uint8_t *marks;
-    uint16_t *contenders, *counts;
-    uint32_t *sights;
+    uint16_t *contenders;
+    uint32_t *sights, *counts;
 
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
         carve_words(columns, carver);
         carve_carries(columns, carver);
-        const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, Output(job, false)};
+        columns.far_groups = carver.take<uint32_t>(columns.batch * columns.strips());
+        const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, 0, Output(job, false)};
         marks = carver.take<uint8_t>(shape.count_marks());
         contenders = carver.take<uint16_t>(columns.total());
         sights = carver.take<uint32_t>(columns.total());
-        counts = carver.take<uint16_t>(columns.batch * columns.strips());
+        counts = carver.take<uint32_t>(columns.batch * columns.strips());
     }
 };
 
 }  // namespace
+
+uint32_t least_far_groups(const Columns &columns, const Measure &measure) {
+    if (measure.limit < NEAR * NEAR) return UINT32_MAX;  // the search settles what is far, too
+    return static_cast<uint32_t>(parts(parts(columns.count, GROUP), FAR_SHARE));
+}
 
 size_t rows_scratch(const DistanceJob &job) {
     Carver carver;
@@ -39,10 +46,11 @@ size_t rows_scratch(const DistanceJob &job) {
 void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
     Carver carver(memory);
     const Scratch scratch(job, carver);
+    const uint32_t least_far = least_far_groups(scratch.columns, job.measure);
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
         const bool inside = side == 1;
-        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.counts, Output(job, inside)};
+        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.counts, least_far, Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
         carry_columns(rows.columns, stream);
@@ -50,7 +58,7 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
         search_outward(rows, stream);
         tell(0.6);
         list_contenders(rows, stream);
-        search_marked(rows, stream);
+        search_envelope(rows, stream);
         tell(1);
     }
 }

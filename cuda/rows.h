@@ -1,38 +1,52 @@
 // The last pass of a 2-D Euclidean distance map on the device: rows, in two exact ways (see cpu/rows.h).
 //
-// The outward search takes every row first.  Where sites are near it writes the outputs; where they are not, it marks
-// the patch, PATCH pixels of a row, and the monotone argmin takes it, among the columns of its strip that
-// may be nearest at all.
+// The outward search takes the strips where sites are near.  It writes what it settles within its reach, and marks the
+// rest, PATCH pixels of a row at a time.  Strips with wide empty parts, and the marked patches of the others, are
+// taken by the lower envelope, among the columns of a strip that may hold a nearest site at all.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "core/columns.h"
+#include "columns.h"
 #include "output.h"
 
 namespace apsis {
 
 constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the outward search
+constexpr int BAND = 4;     // rows that the envelope takes together: their nearest sites are much the same
 constexpr int GROUP = 32;   // columns whose contenders are counted together
+constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
+                              // envelope costs twice what the search does, but half of that for a row, not for a pixel
 constexpr uint32_t SITES_INSIDE = 0x8000;
+constexpr uint32_t WORTH_PRUNING = 0x80000000;
 constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
-constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the costs, and 15 bits the columns
+constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
+constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
 
 /// The rows of a map, their columns packed and carried.
 struct Rows {
     Columns columns;
-    uint8_t *marks;        // [image][row][patch]: not 0 where the outward search gave up
+    uint8_t *marks;        // [image][band][patch][row]: not 0 where the outward search gave up
     uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right; SITES_INSIDE is set
                            // where the strip itself holds sites of the column
     uint32_t *sights;      // [image][strip][i]: how far from the strip's first row the sites before and after the strip are,
                            // in the lower and the upper half, OUT_OF_SIGHT if there is none
-    uint16_t *counts;      // [image][strip]: how many contenders there are
+    uint32_t *counts;      // [image][strip]: how many contenders there are, and WORTH_PRUNING where bands may want fewer
+    uint32_t least_far;    // far groups of columns that leave a strip to the envelope
     Output output;
 
     __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
-    __host__ __device__ int64_t count_marks() const { return columns.batch * columns.length * patches(); }
-    __host__ __device__ uint8_t *marks_of(int64_t image, int64_t row) const {
-        return marks + (image * columns.length + row) * patches();
+    __host__ __device__ int64_t bands() const { return (columns.length + BAND - 1) / BAND; }
+    __host__ __device__ int64_t count_marks() const { return columns.batch * bands() * patches() * BAND; }
+    /// The marks of a band's patch, a byte a row.
+    __host__ __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
+        return marks + ((image * bands() + band) * patches() + patch) * BAND;
+    }
+    __device__ void mark(int64_t image, int64_t row, int64_t x, bool far) const {
+        marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
+    }
+    __device__ bool is_far(int64_t image, int64_t strip) const {
+        return columns.far_groups[image * columns.strips() + strip] >= least_far;
     }
 
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
@@ -41,7 +55,7 @@ struct Rows {
     __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
         return sights + columns.at(image, strip, 0);
     }
-    __host__ __device__ uint16_t *count_of(int64_t image, int64_t strip) const {
+    __host__ __device__ uint32_t *count_of(int64_t image, int64_t strip) const {
         return counts + image * columns.strips() + strip;
     }
 
@@ -50,16 +64,19 @@ struct Rows {
     bool plain_indices() const;
 };
 
+/// How many far groups leave a strip to the envelope.
+uint32_t least_far_groups(const Columns &columns, const Measure &measure);
+
 /// The shared memory that the outward search wants for a block.
 size_t outward_bytes(bool nearest);
 
 /// Writes what is near, and marks what is far.
 void search_outward(const Rows &rows, cudaStream_t stream);
 
-/// Lists the contenders of strips with marks.
+/// Lists the contenders of far strips, and of those with marks.
 void list_contenders(const Rows &rows, cudaStream_t stream);
 
-/// Writes what is marked.
-void search_marked(const Rows &rows, cudaStream_t stream);
+/// Writes far strips, and what is marked of the others.
+void search_envelope(const Rows &rows, cudaStream_t stream);
 
 }  // namespace apsis

@@ -1,0 +1,339 @@
+// The contenders of a band of rows in shared memory, and which of them bracket each tile: the first half of
+// envelope.cu, which tells how it all goes together.
+#pragma once
+
+#include "launch.h"
+#include "rows.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int THREADS = 512;  // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
+constexpr int TILE = 8;       // pixels of a row in a thread's registers
+constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
+constexpr int SHORTEST = 8;   // contenders that a thread prunes, at least: fewer have nothing to tell of each other
+constexpr int MOST_DROPS = 16;  // at a seam on either side
+constexpr int SMOOTHINGS = 3;
+constexpr uint32_t LAST = 0x8000, SKIPPED = 0x80000000;
+constexpr float SLACK = 0.25f;  // of half a pixel: in a row of 32768 a breakpoint, whose terms are below 2^17 with three
+                                // roundings of 2^-22 or less, is off by less than 2^-4
+
+/// A band's contenders are cut into stretches, one a thread, whose length is a power of two.  Those that pruning leaves
+/// lie side by side in their stretch.  LAST is set in the last one's column; where the first position has been dropped,
+/// SKIPPED stands there instead, and the next one that is kept.
+struct Band {
+    uint32_t *distances;  // [place]: of the contender's column to its nearest site, in all rows: see pack
+    uint16_t *columns;    // [place]
+    uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
+    uint32_t *highs;      // [tile]: the last
+    int32_t length, tiles, count, stretch;
+
+    /// Where a position lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
+    __device__ static int32_t place(int32_t position) { return position ^ (position >> 5 & 31); }
+    /// Before there are brackets, in their place: the first and the last position that is kept of every stretch.
+    __device__ uint16_t *firsts() const { return reinterpret_cast<uint16_t *>(lows); }
+    __device__ uint16_t *lasts() const { return firsts() + tiles; }
+    /// Where a stretch begins: where its first position says.
+    __device__ int32_t begin(int32_t position) const {
+        if (position >= count) return position;
+        const uint32_t word = distances[place(position)];
+        return word & SKIPPED ? static_cast<int32_t>(word & ~SKIPPED) : position;
+    }
+    /// The position after one.
+    __device__ int32_t next(int32_t position, bool last) const {
+        return last ? begin((position | (stretch - 1)) + 1) : position + 1;
+    }
+};
+
+__host__ __device__ int32_t count_places(int32_t length) { return (length + 31) / 32 * 32; }
+
+size_t band_bytes(int64_t length) {
+    return static_cast<size_t>(count_places(static_cast<int32_t>(length)) * 6 + parts(length, TILE) * 8);
+}
+
+__device__ Band shape_band(uint32_t *shared, int32_t length, int32_t count) {
+    const int32_t places = count_places(length);
+    Band band = {};
+    band.length = length;
+    band.tiles = (length + TILE - 1) / TILE;
+    band.lows = shared;
+    band.highs = band.lows + band.tiles;
+    band.distances = band.highs + band.tiles;
+    band.columns = reinterpret_cast<uint16_t *>(band.distances + places);
+    band.count = count;
+    band.stretch = SHORTEST;
+    while (band.stretch * THREADS < count) band.stretch *= 2;
+    return band;
+}
+
+/// A column's distances in the rows of a band in one word: neighbouring rows differ by one at most.
+__device__ uint32_t pack(const int32_t (&distance)[BAND]) {
+    static_assert(BAND == 4, "three differences of -3 to 3 fit the upper half");
+    uint32_t word = static_cast<uint32_t>(distance[0]);
+#pragma unroll
+    for (int r = 1; r < BAND; ++r) word |= static_cast<uint32_t>(distance[r] - distance[0] + 3) << (12 + 4 * r);
+    return word;
+}
+__device__ int32_t unpack(uint32_t word, int r) {
+    const int32_t first = static_cast<int32_t>(word & 0xffff);
+    return r == 0 ? first : first + static_cast<int32_t>(word >> (12 + 4 * r) & 15) - 3;
+}
+
+/// The distances of a column without a site in the strip, in a band that begins at row `bit` of it.
+__device__ uint32_t measure_from_afar(uint32_t sight, int bit) {
+    const int32_t up = static_cast<int32_t>((sight & 0xffff) + bit), down = static_cast<int32_t>(sight >> 16) - bit;
+    int32_t distance[BAND];
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) distance[r] = min(up + r, down - r);
+    return pack(distance);
+}
+
+/// The same of any column.
+__device__ uint32_t measure_column(uint32_t sight, uint32_t word, int bit) {
+    int32_t up[BAND], down[BAND], distance[BAND];
+    const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit >> (BAND - 1);
+    up[0] = upper ? __clz(static_cast<int>(upper)) : static_cast<int32_t>((sight & 0xffff) + bit);
+    down[BAND - 1] = lower ? lowest_bit(lower) : static_cast<int32_t>(sight >> 16) - bit - (BAND - 1);
+#pragma unroll
+    for (int r = 1; r < BAND; ++r) up[r] = word >> (bit + r) & 1 ? 0 : up[r - 1] + 1;
+#pragma unroll
+    for (int r = BAND - 2; r >= 0; --r) down[r] = word >> (bit + r) & 1 ? 0 : down[r + 1] + 1;
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) distance[r] = min(up[r], down[r]);
+    return pack(distance);
+}
+
+/// A value that the compiler keeps, rather than computes it anew for every use.
+template <class T>
+__device__ const T *keep(const T *pointer) {
+    asm("" : "+l"(pointer));
+    return pointer;
+}
+__device__ int32_t keep(int32_t value) {
+    asm("" : "+r"(value));
+    return value;
+}
+
+/// Lays the contenders of the band that begins at row y in shared memory, and clears the tiles.
+__device__ void load_band(const Band &band, const Rows &rows, int64_t image, int64_t y) {
+    const int64_t strip = y / STRIP;
+    const uint16_t *const list = keep(rows.contenders_of(image, strip));
+    const uint32_t *const sights = keep(rows.sights_of(image, strip));
+    const uint32_t *const words = keep(rows.columns.words + rows.columns.at(image, strip, 0));
+    const int bit = static_cast<int>(y % STRIP);
+    for (int32_t turn = threadIdx.x; turn < band.count; turn += AHEAD * THREADS) {
+        uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const int32_t i = min(turn + k * THREADS, band.count - 1);
+            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) word[k] = x[k] & SITES_INSIDE ? __ldg(words + (x[k] - SITES_INSIDE)) : 0;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const int32_t position = turn + k * THREADS, place = Band::place(position);
+            if (position >= band.count) break;
+            band.distances[place] = word[k] ? measure_column(sight[k], word[k], bit) : measure_from_afar(sight[k], bit);
+            band.columns[place] = static_cast<uint16_t>(x[k] & ~SITES_INSIDE);
+        }
+    }
+}
+
+__device__ void clear_tiles(const Band &band) {
+    for (int32_t t = threadIdx.x; t < band.tiles; t += THREADS) band.lows[t] = ~0u, band.highs[t] = 0;
+}
+
+/// A contender in numbers that are quick to compare; all of them are whole, and exact.
+struct Contender {
+    uint32_t word, column;
+    float distance[BAND], x;
+
+    __device__ Contender(const Band &band, int32_t position) {
+        const int32_t place = Band::place(position);
+        word = band.distances[place];
+        column = band.columns[place];
+#pragma unroll
+        for (int r = 0; r < BAND; ++r) distance[r] = static_cast<float>(unpack(word, r));
+        x = static_cast<float>(column & ~LAST);
+    }
+};
+
+/// The breakpoints of two contenders in the rows of a band: twice the x from which the right one is nearer.
+struct Breaks {
+    float at[BAND];
+
+    __device__ Breaks(const Contender &left, const Contender &right) {
+        const float inverse = __fdividef(1.0f, right.x - left.x), sum = left.x + right.x;
+#pragma unroll
+        for (int r = 0; r < BAND; ++r)
+            at[r] = fmaf((right.distance[r] - left.distance[r]) * (right.distance[r] + left.distance[r]), inverse, sum);
+    }
+    __device__ float first() const { return fminf(fminf(at[0], at[1]), fminf(at[2], at[3])); }
+    __device__ float last() const { return fmaxf(fmaxf(at[0], at[1]), fmaxf(at[2], at[3])); }
+    /// Whether all of them come after the others.
+    __device__ bool after(const Breaks &other) const {
+        bool all = true;
+#pragma unroll
+        for (int r = 0; r < BAND; ++r) all = all && at[r] > other.at[r] + SLACK;
+        return all;
+    }
+};
+
+/// Keeps the lower envelope of a stretch as a stack, and returns the position of its top.  One is dropped that its
+/// neighbour on the right overtakes before it has overtaken its neighbour on the left, in every row.
+__device__ int32_t prune_stretch(const Band &band, int32_t first, int32_t end) {
+    int32_t top = first + 1;
+    Contender below(band, first), on(band, top);
+    Breaks here(below, on);
+    for (int32_t next = first + 2; next < end;) {
+        const Contender comes(band, next);
+        const Breaks ahead(on, comes);
+        if (top > first && here.after(ahead)) {
+            --top, on = below;
+            if (top > first) below = Contender(band, top - 1), here = Breaks(below, on);
+        } else {
+            const int32_t place = Band::place(++top);
+            band.distances[place] = comes.word;
+            band.columns[place] = static_cast<uint16_t>(comes.column);
+            below = on, on = comes, here = ahead, ++next;
+        }
+    }
+    return top;
+}
+
+/// The seam of a stretch and the next one on its right that is not empty.
+struct Seam {
+    int32_t least, top;     // the first and the last position that the left one keeps
+    int32_t bottom, most;   // and the right one
+    int32_t under, over;    // what comes before the left one, and after the right one; or -1
+    int32_t other;          // the right one's number
+
+    __device__ Seam(const Band &band, int32_t stretch, int32_t stretches) {
+        const uint16_t *const firsts = band.firsts(), *const lasts = band.lasts();
+        const auto is_empty = [&](int32_t s) { return firsts[s] > lasts[s]; };
+        int32_t before = stretch - 1, after = stretch + 1;
+        while (before >= 0 && is_empty(before)) --before;
+        while (after < stretches && is_empty(after)) ++after;
+        least = firsts[stretch], top = lasts[stretch], under = before < 0 ? -1 : lasts[before];
+        other = top < least ? stretches : after;
+        if (other >= stretches) return;
+        bottom = firsts[other], most = lasts[other];
+        while (++after < stretches && is_empty(after));
+        over = after < stretches ? firsts[after] : -1;
+    }
+    /// Drops at the seam whom his neighbours make vain, on both sides in turn.
+    __device__ void smooth(const Band &band) {
+        Contender left(band, top), right(band, bottom);
+        Breaks here(left, right);
+        bool more = true;
+        for (int drops = 0; more && drops < MOST_DROPS; ++drops) {
+            more = false;
+            if (const int32_t next = top > least ? top - 1 : under; top >= least && next >= 0) {
+                const Contender below(band, next);
+                if (Breaks(below, left).after(here)) --top, left = below, here = Breaks(left, right), more = true;
+            }
+            if (const int32_t next = bottom < most ? bottom + 1 : over; bottom <= most && next >= 0) {
+                const Contender beyond(band, next);
+                if (here.after(Breaks(right, beyond))) ++bottom, right = beyond, here = Breaks(left, right), more = true;
+            }
+        }
+    }
+};
+
+/// Every thread prunes its stretch; then the seams are smoothed.
+__device__ void prune(const Band &band, bool worth) {
+    const int32_t mine = threadIdx.x, start = mine * band.stretch, end = min(start + band.stretch, band.count);
+    const int32_t stretches = (band.count + band.stretch - 1) / band.stretch;
+    int32_t first = start, top = end - 1;
+    if (worth) {
+        uint16_t *const firsts = band.firsts(), *const lasts = band.lasts();
+        if (start < end) {
+            if (start + 1 < end) top = prune_stretch(band, start, end);
+            firsts[mine] = static_cast<uint16_t>(first), lasts[mine] = static_cast<uint16_t>(top);
+        }
+        __syncthreads();
+        for (int turn = 0; turn < SMOOTHINGS; ++turn) {
+            Seam seam(band, min(mine, stretches - 1), stretches);
+            const bool smooth = mine < stretches && seam.other < stretches;
+            if (smooth) seam.smooth(band);
+            __syncthreads();
+            if (smooth) lasts[mine] = static_cast<uint16_t>(seam.top), firsts[seam.other] = static_cast<uint16_t>(seam.bottom);
+            __syncthreads();
+        }
+        if (start < end) {
+            first = firsts[mine], top = lasts[mine];
+            for (int32_t s = mine; first > lasts[s];) first = firsts[++s];
+        }
+        __syncthreads();
+    }
+    if (start >= end) return;
+    if (first < end) band.columns[Band::place(top)] |= LAST;
+    if (first > start) band.distances[Band::place(start)] = SKIPPED | static_cast<uint32_t>(first);
+}
+
+/// Every tile learns of the breakpoints that lie in it: of the first contender that is not overtaken before the tile, for
+/// all before it are farther than their neighbours on the right; and of the last that has overtaken its neighbour on the
+/// left by the end of the tile, for all after it are farther than theirs.
+__device__ void scatter_breaks(const Band &band) {
+    const int32_t start = static_cast<int32_t>(threadIdx.x) * band.stretch, first = band.begin(start);
+    if (first >= min(start + band.stretch, band.count)) return;
+    int32_t low_tile = -1, high_tile = band.tiles, high = 0;
+    const auto tell_high = [&] {
+        if (high_tile < band.tiles) atomicMax(band.highs + high_tile, static_cast<uint32_t>(high));
+    };
+    Contender left(band, first);
+    for (int32_t position = first;;) {
+        const bool ends = left.column & LAST;
+        const int32_t next = band.next(position, ends);
+        int32_t low_now = band.tiles - 1, high_now = band.tiles;  // the last of all is never overtaken
+        if (next < band.count) {
+            const Contender right(band, next);
+            const Breaks breaks(left, right);
+            // The last pixel of tile t is where 2x = 16 t + 14.
+            low_now = min(low_now, __float2int_rd((breaks.last() + SLACK) / (2 * TILE)));
+            high_now = max(0, __float2int_rd((breaks.first() - SLACK + 2) / (2 * TILE)));
+            left = right;
+        }
+        if (low_now >= 0 && low_now != low_tile) atomicMin(band.lows + low_now, static_cast<uint32_t>(position));
+        if (high_now != high_tile) tell_high();
+        low_tile = low_now, high_tile = high_now, high = next;
+        if (ends) break;
+        position = next;
+    }
+    tell_high();
+}
+
+/// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.
+__device__ void bracket_tiles(const Band &band) {
+    __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int32_t each = (band.tiles + THREADS - 1) / THREADS;
+    const int32_t from = min(static_cast<int32_t>(threadIdx.x) * each, band.tiles), to = min(from + each, band.tiles);
+    uint32_t low = ~0u, high = 0;
+    for (int32_t t = from; t < to; ++t) low = min(low, band.lows[t]), high = max(high, band.highs[t]);
+#pragma unroll
+    for (int away = 1; away < WARP; away *= 2) {
+        const uint32_t on_right = __shfl_down_sync(ALL_LANES, low, away), on_left = __shfl_up_sync(ALL_LANES, high, away);
+        if (lane + away < WARP) low = min(low, on_right);
+        if (lane >= away) high = max(high, on_left);
+    }
+    if (lane == 0) least[warp] = low;
+    if (lane == WARP - 1) most[warp] = high;
+    __syncthreads();
+    low = __shfl_down_sync(ALL_LANES, low, 1), high = __shfl_up_sync(ALL_LANES, high, 1);
+    if (lane == WARP - 1) low = ~0u;
+    if (lane == 0) high = 0;
+    for (int w = warp + 1; w < THREADS / WARP; ++w) low = min(low, least[w]);
+    for (int w = 0; w < warp; ++w) high = max(high, most[w]);
+    for (int32_t t = to - 1; t >= from; --t) band.lows[t] = low = min(low, band.lows[t]);
+    for (int32_t t = from; t < to; ++t) {
+        high = max(high, band.highs[t]);
+        band.lows[t] |= high << 16;
+    }
+}
+
+}  // namespace
+
+}  // namespace apsis

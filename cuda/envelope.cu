@@ -1,0 +1,232 @@
+// The lower envelope: rows of a 2-D Euclidean distance map where sites are far.
+//
+// A block takes a band of four rows and lays the distances of its strip's contenders in shared memory.  Of two
+// contenders the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb & Huttenlocher
+// 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
+// nearest.  Every thread drops such from its own stretch of contenders, and no more is asked: the first contender that
+// is not overtaken before a tile of 8 pixels and the last that has overtaken another by its end bracket the nearest of
+// its pixels in any case, and tightly where little is left to drop (band.cuh).  A thread then holds the 32 pixels of
+// a tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all
+// equally near ones, of which row, then column, settles the nearest site.
+//
+// Cost: 6 bytes a contender and band through the second cache; some 60 instructions a contender and band, and for each
+// of a tile's pixels 2 a candidate, a row of 8 pixels having from 1 to 9 of them.
+#include "band.cuh"
+#include "launch.h"
+#include "roots.h"
+#include "rows.h"
+#include "transforms.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int PATCH_TILES = PATCH / TILE;
+// What is added to costs, so that they fit signed numbers, of which sm_90 adds and compares two in one instruction; 64
+// more than their least, since without the square of a way in the tile a cost may fall below 0.
+constexpr uint32_t BIAS = 0x80000000u + 64;
+constexpr int32_t UNKNOWN = INT32_MAX;
+constexpr uint32_t NOTHING = ~0u;
+
+/// What a candidate costs the pixels of a tile that begins at x: with BIAS, and without the square of a pixel's place
+/// in the tile, (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2.
+struct Candidate {
+    int32_t first[BAND], slope;
+    int32_t column;
+    bool last;  // of its stretch
+
+    __device__ Candidate(const Band &band, int32_t position, int32_t x) {
+        const int32_t place = Band::place(position);
+        const uint32_t word = band.distances[place];
+        const uint32_t named = band.columns[place];
+        last = named & LAST;
+        column = static_cast<int32_t>(named & ~LAST);
+        const int32_t d = x - column;
+        const uint32_t base = static_cast<uint32_t>(d * d) + BIAS;
+        slope = 2 * d;
+#pragma unroll
+        for (int r = 0; r < BAND; ++r) {
+            const uint32_t down = static_cast<uint32_t>(unpack(word, r));
+            first[r] = static_cast<int32_t>(down * down + base);
+        }
+    }
+    __device__ int32_t cost(int r, int k) const { return first[r] + k * slope; }
+};
+
+/// The least costs of a tile's pixels.
+struct Tile {
+    int32_t cost[BAND][TILE];
+
+    __device__ Tile() {
+#pragma unroll
+        for (auto &row : cost)
+#pragma unroll
+            for (int32_t &c : row) c = UNKNOWN;
+    }
+    __device__ void take(const Candidate &candidate) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const int32_t way = keep(k * candidate.slope);  // once for all rows
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = __viaddmin_s32(candidate.first[r], way, cost[r][k]);
+        }
+    }
+};
+
+/// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries the candidate at
+/// a position.
+__device__ void find_sites(const Rows &rows, const Candidate &candidate, int r, const int32_t (&cost)[TILE],
+                           int64_t image, int64_t y, uint32_t (&found)[TILE]) {
+    bool wins = false;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) wins = wins || candidate.cost(r, k) == cost[k];
+    if (!wins) return;
+    const Columns &columns = rows.columns;
+    const int64_t strip = y / STRIP, at = columns.at(image, strip, candidate.column);
+    const int32_t row = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
+                                          static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
+    const uint32_t site = static_cast<uint32_t>(row) * static_cast<uint32_t>(columns.count) + candidate.column;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+        if (candidate.cost(r, k) == cost[k]) found[k] = min(found[k], site);
+}
+
+/// The outputs whose pixels are plain numbers of 32 bits, four of them an aligned store.
+struct Plain {
+    bool distances, indices;
+};
+
+/// Writes a row of a tile.
+template <bool NEAREST>
+__device__ void write_row(const Rows &rows, const Plain &plain, const int32_t (&least)[TILE], const uint32_t (&found)[TILE],
+                          int64_t image, int64_t y, int32_t x) {
+    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    uint32_t cost[TILE];
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) cost[k] = least[k] == UNKNOWN ? NOTHING : static_cast<uint32_t>(least[k]) - BIAS + k * k;
+    const Output &output = rows.output;
+    if (plain.distances && (!NEAREST || plain.indices) && x + TILE <= length) {
+        const uint32_t limit = static_cast<uint32_t>(output.measure.limit);
+        if (output.distance) {
+            float distance[TILE];
+            uint32_t bits = 0;
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) bits |= cost[k];
+            if (bits < 1u << 24) {
+#pragma unroll
+                for (int k = 0; k < TILE; ++k) distance[k] = small_root(static_cast<float>(cost[k]));
+            } else {
+#pragma unroll
+                for (int k = 0; k < TILE; ++k) distance[k] = large_root(cost[k]);
+            }
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? distance[k] : INFINITY;
+            float4 *const to = reinterpret_cast<float4 *>(output.distance.row(y, image) + int64_t(x) * 4);
+            __stcs(to, make_float4(distance[0], distance[1], distance[2], distance[3]));
+            __stcs(to + 1, make_float4(distance[4], distance[5], distance[6], distance[7]));
+        }
+        if constexpr (NEAREST) {
+            const uint32_t before = static_cast<uint32_t>(image * rows.columns.length * rows.columns.count);
+            int32_t index[TILE];
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) index[k] = cost[k] <= limit ? static_cast<int32_t>(before + found[k]) : -1;
+            int4 *const to = reinterpret_cast<int4 *>(output.nearest.row(y, image) + int64_t(x) * 4);
+            __stcs(to, make_int4(index[0], index[1], index[2], index[3]));
+            __stcs(to + 1, make_int4(index[4], index[5], index[6], index[7]));
+        }
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+        if (x + k < length)
+            write_pixel(output, x + k, y, image, cost[k], cost[k] != NOTHING,
+                        image * rows.columns.length * rows.columns.count + found[k]);
+}
+
+/// Finds and writes a tile, of which a bracket is known.  `marks` has a byte for each row that is wanted.
+template <bool NEAREST>
+__device__ void finish_tile(const Rows &rows, const Plain &plain, const Band &band, uint32_t marks, int64_t image, int64_t y,
+                            int32_t t) {
+    const int32_t x = t * TILE, low = static_cast<int32_t>(band.lows[t] & 0xffff);
+    const int32_t high = band.count > 0 ? static_cast<int32_t>(band.lows[t] >> 16) : -1;
+    Tile tile;
+    for (int32_t p = low; p <= high;) {
+        const Candidate candidate(band, p, x);
+        tile.take(candidate);
+        p = band.next(p, candidate.last);
+    }
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) {
+        if (y + r >= rows.columns.length || !(marks >> 8 * r & 0xff)) continue;
+        uint32_t found[TILE];
+#pragma unroll
+        for (uint32_t &site : found) site = NOTHING;
+        if constexpr (NEAREST)
+            for (int32_t p = low; p <= high;) {
+                const Candidate candidate(band, p, x);
+                find_sites(rows, candidate, r, tile.cost[r], image, y + r, found);
+                p = band.next(p, candidate.last);
+            }
+        write_row<NEAREST>(rows, plain, tile.cost[r], found, image, y + r, x);
+    }
+}
+
+template <bool NEAREST>
+__global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plain) {
+    extern __shared__ __align__(16) uint32_t shared[];
+    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    const int64_t image = blockIdx.x / rows.bands(), number = blockIdx.x % rows.bands(), y = number * BAND;
+    const bool far = rows.is_far(image, y / STRIP);
+    const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
+    if (!far) {
+        bool marked = false;
+        for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
+        if (!__syncthreads_or(marked)) return;
+    }
+    const uint32_t count = *rows.count_of(image, y / STRIP);
+    const Band band = shape_band(shared, length, static_cast<int32_t>(count & ~WORTH_PRUNING));
+    load_band(band, rows, image, y);
+    __syncthreads();
+    prune(band, count & WORTH_PRUNING);
+    clear_tiles(band);
+    __syncthreads();
+    scatter_breaks(band);
+    __syncthreads();
+    bracket_tiles(band);
+    __syncthreads();
+    for (int32_t t = threadIdx.x; t < band.tiles; t += THREADS)
+        if (const uint32_t wanted = far ? ~0u : marks[t / PATCH_TILES])
+            finish_tile<NEAREST>(rows, plain, band, wanted, image, y, t);
+}
+
+/// The shared memory that a block of the current device may have.
+size_t most_shared() {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+    return static_cast<size_t>(bytes);
+}
+
+}  // namespace
+
+bool rows_serve(const DistanceJob &job) {
+    const Measure &measure = job.measure;
+    if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
+    const int64_t width = job.set.size[0], length = job.set.size[1];
+    // A tile may end behind the row's end; indices in an image fit 31 bits.
+    if (width > WIDEST_ROW || length > LONGEST_COLUMN || length * job.set.size[2] > MOST_BLOCKS) return false;
+    if ((width + TILE) * (width + TILE) + length * length + 128 >= int64_t(NOTHING)) return false;
+    constexpr size_t STATIC = 1024;  // more than a block has besides
+    return std::max(band_bytes(width) + STATIC, outward_bytes(static_cast<bool>(job.nearest))) <= most_shared();
+}
+
+void search_envelope(const Rows &rows, cudaStream_t stream) {
+    const Plain plain = {!rows.output.distance || rows.plain_distances(), rows.plain_indices()};
+    const auto search = [&](auto kernel) {
+        launch_large("search_bands", kernel, rows.columns.batch * rows.bands(), THREADS, band_bytes(rows.columns.count), stream,
+                     rows, plain);
+    };
+    rows.output.nearest ? search(search_bands<true>) : search(search_bands<false>);
+}
+
+}  // namespace apsis
