@@ -34,6 +34,8 @@ struct Band {
     /// Before there are brackets, in their place: the first and the last position that is kept of every stretch.
     __device__ uint16_t *firsts() const { return reinterpret_cast<uint16_t *>(lows); }
     __device__ uint16_t *lasts() const { return firsts() + tiles; }
+    /// When there are brackets: the tiles in the order in which they are finished.
+    __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
     /// Where a stretch begins: where its first position says.
     __device__ int32_t begin(int32_t position) const {
         if (position >= count) return position;
@@ -148,41 +150,47 @@ __device__ void clear_tiles(const Band &band) {
 /// A contender in numbers that are quick to compare; all of them are whole, and exact.
 struct Contender {
     uint32_t word, column;
-    float distance[BAND], x;
+    float first, last, x;  // its column's distances in the first and the last row of the band, and the column
+    bool straight;         // whether one site is the column's nearest in all rows
 
     __device__ Contender(const Band &band, int32_t position) {
         const int32_t place = Band::place(position);
         word = band.distances[place];
         column = band.columns[place];
-#pragma unroll
-        for (int r = 0; r < BAND; ++r) distance[r] = static_cast<float>(unpack(word, r));
+        first = static_cast<float>(unpack(word, 0));
+        last = static_cast<float>(unpack(word, BAND - 1));
         x = static_cast<float>(column & ~LAST);
+        straight = fabsf(last - first) == BAND - 1;
     }
+    __device__ float distance(int r) const { return static_cast<float>(unpack(word, r)); }
 };
 
-/// The breakpoints of two contenders in the rows of a band: twice the x from which the right one is nearer.
+/// The breakpoints of two contenders: twice the x from which the right one is nearer, in the first and the last row of
+/// the band.  If both are straight, those of the other rows lie between.
 struct Breaks {
-    float at[BAND];
+    float first, last, inverse, sum;
 
     __device__ Breaks(const Contender &left, const Contender &right) {
-        const float inverse = __fdividef(1.0f, right.x - left.x), sum = left.x + right.x;
-#pragma unroll
-        for (int r = 0; r < BAND; ++r)
-            at[r] = fmaf((right.distance[r] - left.distance[r]) * (right.distance[r] + left.distance[r]), inverse, sum);
+        inverse = __fdividef(1.0f, right.x - left.x), sum = left.x + right.x;
+        first = at(left.first, right.first), last = at(left.last, right.last);
     }
-    __device__ float first() const { return fminf(fminf(at[0], at[1]), fminf(at[2], at[3])); }
-    __device__ float last() const { return fmaxf(fmaxf(at[0], at[1]), fmaxf(at[2], at[3])); }
-    /// Whether all of them come after the others.
-    __device__ bool after(const Breaks &other) const {
-        bool all = true;
-#pragma unroll
-        for (int r = 0; r < BAND; ++r) all = all && at[r] > other.at[r] + SLACK;
-        return all;
-    }
+    __device__ float at(float left, float right) const { return fmaf((right - left) * (right + left), inverse, sum); }
 };
 
-/// Keeps the lower envelope of a stretch as a stack, and returns the position of its top.  One is dropped that its
-/// neighbour on the right overtakes before it has overtaken its neighbour on the left, in every row.
+/// Whether the middle one of three contenders is never nearest.  What it costs, less r^2 in row r, is concave in r, and
+/// that of the others straight, if they are: then the first and the last row speak for those between.
+__device__ bool loses(const Contender &left, const Breaks &to_middle, const Contender &middle, const Breaks &from_middle,
+                      const Contender &right) {
+    bool all = to_middle.first > from_middle.first + SLACK && to_middle.last > from_middle.last + SLACK;
+    if (all && !(left.straight && right.straight))
+#pragma unroll
+        for (int r = 1; r < BAND - 1; ++r)
+            all = all && to_middle.at(left.distance(r), middle.distance(r)) >
+                             from_middle.at(middle.distance(r), right.distance(r)) + SLACK;
+    return all;
+}
+
+/// Keeps the lower envelope of a stretch as a stack, and returns the position of its top.
 __device__ int32_t prune_stretch(const Band &band, int32_t first, int32_t end) {
     int32_t top = first + 1;
     Contender below(band, first), on(band, top);
@@ -190,7 +198,7 @@ __device__ int32_t prune_stretch(const Band &band, int32_t first, int32_t end) {
     for (int32_t next = first + 2; next < end;) {
         const Contender comes(band, next);
         const Breaks ahead(on, comes);
-        if (top > first && here.after(ahead)) {
+        if (top > first && loses(below, here, on, ahead, comes)) {
             --top, on = below;
             if (top > first) below = Contender(band, top - 1), here = Breaks(below, on);
         } else {
@@ -232,11 +240,11 @@ struct Seam {
             more = false;
             if (const int32_t next = top > least ? top - 1 : under; top >= least && next >= 0) {
                 const Contender below(band, next);
-                if (Breaks(below, left).after(here)) --top, left = below, here = Breaks(left, right), more = true;
+                if (loses(below, Breaks(below, left), left, here, right)) --top, left = below, here = Breaks(left, right), more = true;
             }
             if (const int32_t next = bottom < most ? bottom + 1 : over; bottom <= most && next >= 0) {
                 const Contender beyond(band, next);
-                if (here.after(Breaks(right, beyond))) ++bottom, right = beyond, here = Breaks(left, right), more = true;
+                if (loses(left, here, right, Breaks(right, beyond), beyond)) ++bottom, right = beyond, here = Breaks(left, right), more = true;
             }
         }
     }
@@ -291,9 +299,16 @@ __device__ void scatter_breaks(const Band &band) {
         if (next < band.count) {
             const Contender right(band, next);
             const Breaks breaks(left, right);
+            float least = fminf(breaks.first, breaks.last), most = fmaxf(breaks.first, breaks.last);
+            if (!(left.straight && right.straight))
+#pragma unroll
+                for (int r = 1; r < BAND - 1; ++r) {
+                    const float here = breaks.at(left.distance(r), right.distance(r));
+                    least = fminf(least, here), most = fmaxf(most, here);
+                }
             // The last pixel of tile t is where 2x = 16 t + 14.
-            low_now = min(low_now, __float2int_rd((breaks.last() + SLACK) / (2 * TILE)));
-            high_now = max(0, __float2int_rd((breaks.first() - SLACK + 2) / (2 * TILE)));
+            low_now = min(low_now, __float2int_rd((most + SLACK) / (2 * TILE)));
+            high_now = max(0, __float2int_rd((least - SLACK + 2) / (2 * TILE)));
             left = right;
         }
         if (low_now >= 0 && low_now != low_tile) atomicMin(band.lows + low_now, static_cast<uint32_t>(position));
@@ -332,6 +347,56 @@ __device__ void bracket_tiles(const Band &band) {
         high = max(high, band.highs[t]);
         band.lows[t] |= high << 16;
     }
+}
+
+/// Of brackets of one class, the longest are less than half as long again as the shortest.
+__device__ int bracket_class(const Band &band, int32_t t) {
+    const uint32_t bracket = band.lows[t];
+    const int32_t length = static_cast<int32_t>(bracket >> 16) - static_cast<int32_t>(bracket & 0xffff) + 1;
+    if (length < 4) return length;
+    const int power = highest_bit(static_cast<uint32_t>(length));
+    return 2 * power + (length >> (power - 1) & 1);
+}
+
+/// Orders the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have as
+/// much to do; they take the place of Band::highs.  Returns how many they are.
+template <class Wanted>
+__device__ int32_t order_tiles(const Band &band, Wanted wanted) {
+    __shared__ int32_t places[WARP];  // of each class's next
+    __shared__ int32_t total;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const auto each = [&](auto take) {
+        for (int32_t turn = warp * WARP; turn < band.tiles; turn += THREADS) {
+            const int32_t t = turn + lane;
+            const int number = t < band.tiles && wanted(t) ? WARP - 1 - bracket_class(band, t) : WARP;
+            const uint32_t same = __match_any_sync(ALL_LANES, number);
+            int32_t first = 0;
+            if (number < WARP && lane == lowest_bit(same)) first = atomicAdd(places + number, __popc(same));
+            take(t, number, __shfl_sync(ALL_LANES, first, lowest_bit(same)) + __popc(same & ((1u << lane) - 1)));
+        }
+    };
+    if (threadIdx.x < WARP) places[lane] = 0;
+    __syncthreads();
+    each([](int32_t, int, int32_t) {});
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        const int32_t mine = places[lane];
+        int32_t sum = mine;
+#pragma unroll
+        for (int step = 1; step < WARP; step *= 2) {
+            const int32_t other = __shfl_up_sync(ALL_LANES, sum, step);
+            if (lane >= step) sum += other;
+        }
+        places[lane] = sum - mine;
+        if (lane == WARP - 1) total = sum;
+    }
+    __syncthreads();
+    uint16_t *const order = band.order();
+    each([&](int32_t t, int number, int32_t place) {
+        if (number < WARP) order[place] = static_cast<uint16_t>(t);
+    });
+    __syncthreads();
+    return total;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 // the envelope of its own group of columns as a stack, whose members are the bits of a word.  Then each group sends its
 // best column to a coarser level, where the same is done, and a third time; what lies above a coarser envelope is
 // dropped, which clears wide dents at once, and the seams of groups are smoothed.  Columns with sites inside the strip
-// always stay.  That some stay which never win does no harm: the list is for speed alone.
+// stay, but for the insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.
 //
 // Cost: some 150 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "launch.h"
@@ -32,11 +32,12 @@ struct Strip {
     uint32_t *kept;    // [group]: columns that may be nearest
     uint32_t *stays;   // [group]: those that are not to be dropped
     uint32_t *both;    // [group]: those of which both sites count
+    uint32_t *full;    // [group]: those that are all sites
     int32_t *bests;    // [group]: its best column; at last the place of its first on the list
     int32_t groups;
 
     static size_t bytes(int64_t columns) {
-        return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(float) + 3 * sizeof(uint32_t) + sizeof(int32_t));
+        return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(float) + 4 * sizeof(uint32_t) + sizeof(int32_t));
     }
     __device__ Strip(float *shared, const Columns &columns, int64_t image, int64_t number)
         : before(columns.before + columns.at(image, number, 0)),
@@ -47,7 +48,8 @@ struct Strip {
         kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
         stays = kept + groups;
         both = stays + groups;
-        bests = reinterpret_cast<int32_t *>(both + groups);
+        full = both + groups;
+        bests = reinterpret_cast<int32_t *>(full + groups);
     }
     /// Where a column lies: 32 threads with a group each meet 32 banks.
     __device__ static int32_t place(int32_t x) { return x ^ (x >> 5 & 31); }
@@ -76,8 +78,9 @@ struct Ends {
 };
 
 /// Whether the middle one of three columns is never nearest.
-__device__ bool loses(const Strip &strip, const Column &left, Column middle, const Column &right) {
-    if (!Ends(left, middle).after(Ends(middle, right))) return false;
+__device__ bool loses(const Strip &strip, const Column &left, const Ends &to_middle, Column middle, const Ends &from_middle,
+                      const Column &right) {
+    if (!to_middle.after(from_middle)) return false;
     if (!(strip.both[middle.at / GROUP] >> middle.at % GROUP & 1)) return true;
     for (const int32_t site : {strip.before[middle.at], strip.after[middle.at]}) {
         middle.site = static_cast<float>(site - strip.start);
@@ -85,9 +88,12 @@ __device__ bool loses(const Strip &strip, const Column &left, Column middle, con
     }
     return true;
 }
+__device__ bool loses(const Strip &strip, const Column &left, const Column &middle, const Column &right) {
+    return loses(strip, left, Ends(left, middle), middle, Ends(middle, right), right);
+}
 
 /// Finds out what counts of the columns of a strip.
-__device__ void see_columns(const Strip &strip, const Columns &columns, const uint32_t *words) {
+__device__ void see_columns(const Strip &strip, const Columns &columns, const uint32_t *words, uint32_t valid) {
     constexpr int32_t LAST_ROW = STRIP - 1;
     const int32_t count = static_cast<int32_t>(columns.count);
     for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
@@ -100,8 +106,21 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
         const bool use_below = below_counts && (!above_counts || below <= LAST_ROW - above);
         strip.sites[Strip::place(x)] = static_cast<float>(word ? lowest_bit(word) : use_below ? below : above);
         const uint32_t kept = __ballot_sync(ALL_LANES, x < count && (word || any_above || any_below));
+        const uint32_t full = __ballot_sync(ALL_LANES, x >= count || word == valid);
         const uint32_t stays = __ballot_sync(ALL_LANES, word), both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
-        if (threadIdx.x % WARP == 0) strip.kept[x / GROUP] = kept, strip.stays[x / GROUP] = stays, strip.both[x / GROUP] = both;
+        if (threadIdx.x % WARP == 0) strip.kept[x / GROUP] = kept, strip.stays[x / GROUP] = stays, strip.both[x / GROUP] = both, strip.full[x / GROUP] = full;
+    }
+}
+
+/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.
+__device__ void drop_solid(const Strip &strip, const Rows &rows, int64_t image, int64_t number) {
+    uint32_t *const to = reinterpret_cast<uint32_t *>(rows.solid_of(image, number));
+    for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
+        const uint32_t full = strip.full[group];
+        const uint32_t before = group > 0 ? strip.full[group - 1] : ~0u, after = group + 1 < strip.groups ? strip.full[group + 1] : ~0u;
+        const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
+        strip.kept[group] &= ~solid;
+        to[group] = solid;
     }
 }
 
@@ -109,22 +128,25 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
 template <class Number>
 __device__ uint32_t envelope_of(const Strip &strip, uint32_t all, uint32_t stays, Number number) {
     if (!(all & ~stays) || __popc(all) < 3) return all;
-    uint32_t rest = all & (all - 1), kept = all ^ rest;  // those to come, and the stack
-    Column below(strip, number(lowest_bit(all))), on = below;
+    uint32_t rest = all & (all - 1), under = all ^ rest, top = rest & (0 - rest);  // those to come, and the stack
+    Column below(strip, number(lowest_bit(under))), on(strip, number(lowest_bit(top)));
+    Ends here(below, on);
+    rest ^= top;
     while (rest) {
-        const Column comes(strip, number(lowest_bit(rest)));
-        const uint32_t top = 1u << highest_bit(kept), under = kept ^ top;
-        if (under && !(stays & top) && loses(strip, below, on, comes)) {
-            kept = under;
+        const uint32_t next = rest & (0 - rest);
+        const Column comes(strip, number(lowest_bit(next)));
+        const Ends ahead(on, comes);
+        if (under && !(stays & top) && loses(strip, below, here, on, ahead, comes)) {
+            top = 1u << highest_bit(under);
+            under ^= top;
             on = below;
-            const uint32_t deeper = kept ^ 1u << highest_bit(kept);
-            if (deeper) below = Column(strip, number(highest_bit(deeper)));
+            if (under) below = Column(strip, number(highest_bit(under))), here = Ends(below, on);
         } else {
-            kept |= rest & (0 - rest), rest &= rest - 1;
-            below = on, on = comes;
+            under |= top, top = next, rest ^= next;
+            below = on, on = comes, here = ahead;
         }
     }
-    return kept;
+    return under | top;
 }
 
 /// The column, of some, that is nearest to the middle of the strip; or -1.
@@ -285,7 +307,7 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
 }
 
 /// A block takes a strip.
-__global__ void __launch_bounds__(LISTERS) list_strips(Rows rows) {
+__global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     extern __shared__ float shared[];
     const Columns &columns = rows.columns;
     const int64_t image = blockIdx.x / columns.strips(), number = blockIdx.x % columns.strips();
@@ -297,8 +319,9 @@ __global__ void __launch_bounds__(LISTERS) list_strips(Rows rows) {
         if (!__syncthreads_or(marked)) return;
     }
     const Strip strip(shared, columns, image, number);
-    see_columns(strip, columns, columns.words + columns.at(image, number, 0));
+    see_columns(strip, columns, columns.words + columns.at(image, number, 0), columns.valid(number));
     __syncthreads();
+    drop_solid(strip, rows, image, number);
     const bool pruned = prune_columns(strip);
     for (int turn = 0; turn < SMOOTHINGS; ++turn) {
         __syncthreads();

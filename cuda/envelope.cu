@@ -22,6 +22,7 @@ namespace apsis {
 namespace {
 
 constexpr int PATCH_TILES = PATCH / TILE;
+static_assert(TILE == 8, "a byte of Rows::solid a tile");
 // What is added to costs, so that they fit signed numbers, of which sm_90 adds and compares two in one instruction; 64
 // more than their least, since without the square of a way in the tile a cost may fall below 0.
 constexpr uint32_t BIAS = 0x80000000u + 64;
@@ -94,6 +95,7 @@ __device__ void find_sites(const Rows &rows, const Candidate &candidate, int r, 
 /// The outputs whose pixels are plain numbers of 32 bits, four of them an aligned store.
 struct Plain {
     bool distances, indices;
+    bool limited;  // whether a cost may be above the limit
 };
 
 /// Writes a row of a tile.
@@ -101,9 +103,9 @@ template <bool NEAREST>
 __device__ void write_row(const Rows &rows, const Plain &plain, const int32_t (&least)[TILE], const uint32_t (&found)[TILE],
                           int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(rows.columns.count);
-    uint32_t cost[TILE];
+    uint32_t cost[TILE];  // beyond every limit where there is no site
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) cost[k] = least[k] == UNKNOWN ? NOTHING : static_cast<uint32_t>(least[k]) - BIAS + k * k;
+    for (int k = 0; k < TILE; ++k) cost[k] = static_cast<uint32_t>(least[k]) - BIAS + k * k;
     const Output &output = rows.output;
     if (plain.distances && (!NEAREST || plain.indices) && x + TILE <= length) {
         const uint32_t limit = static_cast<uint32_t>(output.measure.limit);
@@ -119,8 +121,10 @@ __device__ void write_row(const Rows &rows, const Plain &plain, const int32_t (&
 #pragma unroll
                 for (int k = 0; k < TILE; ++k) distance[k] = large_root(cost[k]);
             }
+            if (plain.limited) {
 #pragma unroll
-            for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? distance[k] : INFINITY;
+                for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? distance[k] : INFINITY;
+            }
             float4 *const to = reinterpret_cast<float4 *>(output.distance.row(y, image) + int64_t(x) * 4);
             __stcs(to, make_float4(distance[0], distance[1], distance[2], distance[3]));
             __stcs(to + 1, make_float4(distance[4], distance[5], distance[6], distance[7]));
@@ -139,18 +143,18 @@ __device__ void write_row(const Rows &rows, const Plain &plain, const int32_t (&
 #pragma unroll
     for (int k = 0; k < TILE; ++k)
         if (x + k < length)
-            write_pixel(output, x + k, y, image, cost[k], cost[k] != NOTHING,
+            write_pixel(output, x + k, y, image, cost[k], least[k] != UNKNOWN,
                         image * rows.columns.length * rows.columns.count + found[k]);
 }
 
 /// Finds and writes a tile, of which a bracket is known.  `marks` has a byte for each row that is wanted.
 template <bool NEAREST>
-__device__ void finish_tile(const Rows &rows, const Plain &plain, const Band &band, uint32_t marks, int64_t image, int64_t y,
-                            int32_t t) {
+__device__ void finish_tile(const Rows &rows, const Plain &plain, const Band &band, uint32_t marks, uint32_t solid,
+                            int64_t image, int64_t y, int32_t t) {
     const int32_t x = t * TILE, low = static_cast<int32_t>(band.lows[t] & 0xffff);
     const int32_t high = band.count > 0 ? static_cast<int32_t>(band.lows[t] >> 16) : -1;
     Tile tile;
-    for (int32_t p = low; p <= high;) {
+    for (int32_t p = solid == 0xff ? high + 1 : low; p <= high;) {
         const Candidate candidate(band, p, x);
         tile.take(candidate);
         p = band.next(p, candidate.last);
@@ -162,11 +166,17 @@ __device__ void finish_tile(const Rows &rows, const Plain &plain, const Band &ba
 #pragma unroll
         for (uint32_t &site : found) site = NOTHING;
         if constexpr (NEAREST)
-            for (int32_t p = low; p <= high;) {
+            for (int32_t p = solid == 0xff ? high + 1 : low; p <= high;) {
                 const Candidate candidate(band, p, x);
                 find_sites(rows, candidate, r, tile.cost[r], image, y + r, found);
                 p = band.next(p, candidate.last);
             }
+        if (solid) {
+            const uint32_t own = static_cast<uint32_t>(y + r) * static_cast<uint32_t>(band.length) + x;
+#pragma unroll
+            for (int k = 0; k < TILE; ++k)
+                if (solid >> k & 1) tile.cost[r][k] = static_cast<int32_t>(BIAS - k * k), found[k] = own + k;
+        }
         write_row<NEAREST>(rows, plain, tile.cost[r], found, image, y + r, x);
     }
 }
@@ -184,6 +194,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plai
         if (!__syncthreads_or(marked)) return;
     }
     const uint32_t count = *rows.count_of(image, y / STRIP);
+    plain.limited = plain.limited || !(count & ~WORTH_PRUNING);
     const Band band = shape_band(shared, length, static_cast<int32_t>(count & ~WORTH_PRUNING));
     load_band(band, rows, image, y);
     __syncthreads();
@@ -194,9 +205,13 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plai
     __syncthreads();
     bracket_tiles(band);
     __syncthreads();
-    for (int32_t t = threadIdx.x; t < band.tiles; t += THREADS)
-        if (const uint32_t wanted = far ? ~0u : marks[t / PATCH_TILES])
-            finish_tile<NEAREST>(rows, plain, band, wanted, image, y, t);
+    const uint8_t *const solid = rows.solid_of(image, y / STRIP);
+    const auto wanted = [&](int32_t t) { return far ? ~0u : marks[t / PATCH_TILES]; };
+    const int32_t total = order_tiles(band, wanted);
+    for (int32_t i = threadIdx.x; i < total; i += THREADS) {
+        const int32_t t = band.order()[i];
+        finish_tile<NEAREST>(rows, plain, band, wanted(t), solid[t], image, y, t);
+    }
 }
 
 /// The shared memory that a block of the current device may have.
@@ -221,7 +236,8 @@ bool rows_serve(const DistanceJob &job) {
 }
 
 void search_envelope(const Rows &rows, cudaStream_t stream) {
-    const Plain plain = {!rows.output.distance || rows.plain_distances(), rows.plain_indices()};
+    const Plain plain = {!rows.output.distance || rows.plain_distances(), rows.plain_indices(),
+                         rows.output.measure.limit < rows.output.measure.largest};
     const auto search = [&](auto kernel) {
         launch_large("search_bands", kernel, rows.columns.batch * rows.bands(), THREADS, band_bytes(rows.columns.count), stream,
                      rows, plain);

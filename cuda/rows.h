@@ -32,6 +32,7 @@ struct Rows {
     uint32_t *sights;      // [image][strip][i]: how far from the strip's first row the sites before and after the strip are,
                            // in the lower and the upper half, OUT_OF_SIGHT if there is none
     uint32_t *counts;      // [image][strip]: how many contenders there are, and WORTH_PRUNING where bands may want fewer
+    uint8_t *solid;        // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender
     uint32_t least_far;    // far groups of columns that leave a strip to the envelope
     Output output;
 
@@ -47,6 +48,11 @@ struct Rows {
     }
     __device__ bool is_far(int64_t image, int64_t strip) const {
         return columns.far_groups[image * columns.strips() + strip] >= least_far;
+    }
+
+    __host__ __device__ int64_t solid_bytes() const { return (columns.count + GROUP - 1) / GROUP * (GROUP / 8); }
+    __host__ __device__ uint8_t *solid_of(int64_t image, int64_t strip) const {
+        return solid + (image * columns.strips() + strip) * solid_bytes();
     }
 
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
