@@ -3,18 +3,20 @@
 #pragma once
 
 #include "launch.h"
+#include "roots.h"
 #include "rows.h"
 
 namespace apsis {
 
 namespace {
 
-constexpr int THREADS = 512;  // two such blocks, of rows up to 16384, fill the shared memory of a multiprocessor
+constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
+constexpr int TILES_EACH = 2; // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
 constexpr int SHORTEST = 8;   // contenders that a thread prunes, at least: fewer have nothing to tell of each other
 constexpr int MOST_DROPS = 16;  // at a seam on either side
-constexpr int SMOOTHINGS = 3;
+constexpr int SMOOTHINGS = 2;
 constexpr uint32_t LAST = 0x8000, SKIPPED = 0x80000000;
 constexpr float SLACK = 0.25f;  // of half a pixel: in a row of 32768 a breakpoint, whose terms are below 2^17 with three
                                 // roundings of 2^-22 or less, is off by less than 2^-4
@@ -65,7 +67,7 @@ __device__ Band shape_band(uint32_t *shared, int32_t length, int32_t count) {
     band.columns = reinterpret_cast<uint16_t *>(band.distances + places);
     band.count = count;
     band.stretch = SHORTEST;
-    while (band.stretch * THREADS < count) band.stretch *= 2;
+    while (band.stretch * static_cast<int32_t>(blockDim.x) < count) band.stretch *= 2;
     return band;
 }
 
@@ -122,36 +124,33 @@ __device__ void load_band(const Band &band, const Rows &rows, int64_t image, int
     const int64_t strip = y / STRIP;
     const uint16_t *const list = keep(rows.contenders_of(image, strip));
     const uint32_t *const sights = keep(rows.sights_of(image, strip));
-    const uint32_t *const words = keep(rows.columns.words + rows.columns.at(image, strip, 0));
-    const int bit = static_cast<int>(y % STRIP);
-    for (int32_t turn = threadIdx.x; turn < band.count; turn += AHEAD * THREADS) {
+    const uint32_t *const insides = keep(rows.insides_of(image, strip));
+    const int bit = static_cast<int>(y % STRIP), threads = blockDim.x;
+    for (int32_t turn = threadIdx.x; turn < band.count; turn += AHEAD * threads) {
         uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const int32_t i = min(turn + k * THREADS, band.count - 1);
-            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i);
+            const int32_t i = min(turn + k * threads, band.count - 1);
+            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i), word[k] = __ldg(insides + i);
         }
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) word[k] = x[k] & SITES_INSIDE ? __ldg(words + (x[k] - SITES_INSIDE)) : 0;
-#pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const int32_t position = turn + k * THREADS, place = Band::place(position);
+            const int32_t position = turn + k * threads, place = Band::place(position);
             if (position >= band.count) break;
             band.distances[place] = word[k] ? measure_column(sight[k], word[k], bit) : measure_from_afar(sight[k], bit);
-            band.columns[place] = static_cast<uint16_t>(x[k] & ~SITES_INSIDE);
+            band.columns[place] = static_cast<uint16_t>(x[k]);
         }
     }
 }
 
 __device__ void clear_tiles(const Band &band) {
-    for (int32_t t = threadIdx.x; t < band.tiles; t += THREADS) band.lows[t] = ~0u, band.highs[t] = 0;
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
 /// A contender in numbers that are quick to compare; all of them are whole, and exact.
 struct Contender {
     uint32_t word, column;
     float first, last, x;  // its column's distances in the first and the last row of the band, and the column
-    bool straight;         // whether one site is the column's nearest in all rows
 
     __device__ Contender(const Band &band, int32_t position) {
         const int32_t place = Band::place(position);
@@ -160,8 +159,15 @@ struct Contender {
         first = static_cast<float>(unpack(word, 0));
         last = static_cast<float>(unpack(word, BAND - 1));
         x = static_cast<float>(column & ~LAST);
-        straight = fabsf(last - first) == BAND - 1;
     }
+    __device__ Contender(bool one, const Contender &a, const Contender &b)
+        : word(one ? a.word : b.word),
+          column(one ? a.column : b.column),
+          first(one ? a.first : b.first),
+          last(one ? a.last : b.last),
+          x(one ? a.x : b.x) {}
+    /// Whether one site is the column's nearest in all rows.
+    __device__ bool is_straight() const { return fabsf(last - first) == BAND - 1; }
     __device__ float distance(int r) const { return static_cast<float>(unpack(word, r)); }
 };
 
@@ -171,7 +177,7 @@ struct Breaks {
     float first, last, inverse, sum;
 
     __device__ Breaks(const Contender &left, const Contender &right) {
-        inverse = __fdividef(1.0f, right.x - left.x), sum = left.x + right.x;
+        inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
         first = at(left.first, right.first), last = at(left.last, right.last);
     }
     __device__ float at(float left, float right) const { return fmaf((right - left) * (right + left), inverse, sum); }
@@ -182,7 +188,7 @@ struct Breaks {
 __device__ bool loses(const Contender &left, const Breaks &to_middle, const Contender &middle, const Breaks &from_middle,
                       const Contender &right) {
     bool all = to_middle.first > from_middle.first + SLACK && to_middle.last > from_middle.last + SLACK;
-    if (all && !(left.straight && right.straight))
+    if (all && !(left.is_straight() && right.is_straight()))
 #pragma unroll
         for (int r = 1; r < BAND - 1; ++r)
             all = all && to_middle.at(left.distance(r), middle.distance(r)) >
@@ -190,23 +196,27 @@ __device__ bool loses(const Contender &left, const Breaks &to_middle, const Cont
     return all;
 }
 
-/// Keeps the lower envelope of a stretch as a stack, and returns the position of its top.
+/// Keeps the lower envelope of a stretch as a stack, and returns the position of its top.  A turn drops the top or lays
+/// the next on it; both load one contender, so that the lanes of a warp go together.
 __device__ int32_t prune_stretch(const Band &band, int32_t first, int32_t end) {
-    int32_t top = first + 1;
-    Contender below(band, first), on(band, top);
+    if (end - first < 3) return end - 1;
+    int32_t top = first + 1, next = first + 2;
+    Contender below(band, first), on(band, top), comes(band, next);
     Breaks here(below, on);
-    for (int32_t next = first + 2; next < end;) {
-        const Contender comes(band, next);
+    while (next < end) {
         const Breaks ahead(on, comes);
-        if (top > first && loses(below, here, on, ahead, comes)) {
-            --top, on = below;
-            if (top > first) below = Contender(band, top - 1), here = Breaks(below, on);
-        } else {
+        const bool drop = top > first && loses(below, here, on, ahead, comes);
+        if (!drop) {
             const int32_t place = Band::place(++top);
             band.distances[place] = comes.word;
-            band.columns[place] = static_cast<uint16_t>(comes.column);
-            below = on, on = comes, here = ahead, ++next;
+            band.columns[place] = static_cast<uint16_t>(comes.x);
         }
+        const int32_t wanted = drop ? max(--top - 1, first) : min(++next, end - 1);
+        const Contender fresh(band, wanted), was = on;
+        on = Contender(drop, below, comes);
+        below = Contender(drop, fresh, was);
+        comes = Contender(drop, comes, fresh);
+        here = Breaks(below, on);
     }
     return top;
 }
@@ -258,7 +268,7 @@ __device__ void prune(const Band &band, bool worth) {
     if (worth) {
         uint16_t *const firsts = band.firsts(), *const lasts = band.lasts();
         if (start < end) {
-            if (start + 1 < end) top = prune_stretch(band, start, end);
+            top = prune_stretch(band, start, end);
             firsts[mine] = static_cast<uint16_t>(first), lasts[mine] = static_cast<uint16_t>(top);
         }
         __syncthreads();
@@ -300,7 +310,7 @@ __device__ void scatter_breaks(const Band &band) {
             const Contender right(band, next);
             const Breaks breaks(left, right);
             float least = fminf(breaks.first, breaks.last), most = fmaxf(breaks.first, breaks.last);
-            if (!(left.straight && right.straight))
+            if (!(left.is_straight() && right.is_straight()))
 #pragma unroll
                 for (int r = 1; r < BAND - 1; ++r) {
                     const float here = breaks.at(left.distance(r), right.distance(r));
@@ -324,7 +334,7 @@ __device__ void scatter_breaks(const Band &band) {
 __device__ void bracket_tiles(const Band &band) {
     __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const int32_t each = (band.tiles + THREADS - 1) / THREADS;
+    const int32_t threads = blockDim.x, each = (band.tiles + threads - 1) / threads;
     const int32_t from = min(static_cast<int32_t>(threadIdx.x) * each, band.tiles), to = min(from + each, band.tiles);
     uint32_t low = ~0u, high = 0;
     for (int32_t t = from; t < to; ++t) low = min(low, band.lows[t]), high = max(high, band.highs[t]);
@@ -340,7 +350,7 @@ __device__ void bracket_tiles(const Band &band) {
     low = __shfl_down_sync(ALL_LANES, low, 1), high = __shfl_up_sync(ALL_LANES, high, 1);
     if (lane == WARP - 1) low = ~0u;
     if (lane == 0) high = 0;
-    for (int w = warp + 1; w < THREADS / WARP; ++w) low = min(low, least[w]);
+    for (int w = warp + 1; w < threads / WARP; ++w) low = min(low, least[w]);
     for (int w = 0; w < warp; ++w) high = max(high, most[w]);
     for (int32_t t = to - 1; t >= from; --t) band.lows[t] = low = min(low, band.lows[t]);
     for (int32_t t = from; t < to; ++t) {
@@ -362,11 +372,10 @@ __device__ int bracket_class(const Band &band, int32_t t) {
 /// much to do; they take the place of Band::highs.  Returns how many they are.
 template <class Wanted>
 __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
-    __shared__ int32_t places[WARP];  // of each class's next
-    __shared__ int32_t total;
+    __shared__ int32_t places[WARP], total;  // of each class's next, and how many there are
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const auto each = [&](auto take) {
-        for (int32_t turn = warp * WARP; turn < band.tiles; turn += THREADS) {
+        for (int32_t turn = warp * WARP; turn < band.tiles; turn += static_cast<int32_t>(blockDim.x)) {
             const int32_t t = turn + lane;
             const int number = t < band.tiles && wanted(t) ? WARP - 1 - bracket_class(band, t) : WARP;
             const uint32_t same = __match_any_sync(ALL_LANES, number);

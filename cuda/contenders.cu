@@ -11,13 +11,15 @@
 //
 // Cost: some 150 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "launch.h"
+#include "roots.h"
 #include "rows.h"
 
 namespace apsis {
 
 namespace {
 
-constexpr int LISTERS = 512;     // threads of a block, each with a group of columns or two
+constexpr int LISTERS = 512;     // threads of a block at most, each with a group of columns or two
+constexpr int FEWEST_LISTERS = 128;
 constexpr int MOST_DROPS = 16;   // at a seam on either side
 constexpr int SMOOTHINGS = 2;
 constexpr float SLACK = 0.25f;   // see band.cuh
@@ -62,6 +64,7 @@ struct Column {
 
     __device__ Column(const Strip &strip, int32_t at)
         : at(at), x(static_cast<float>(at)), site(strip.sites[Strip::place(at)]) {}
+    __device__ Column(bool one, const Column &a, const Column &b) : at(one ? a.at : b.at), x(one ? a.x : b.x), site(one ? a.site : b.site) {}
 };
 
 /// Twice the x from which the right one of two columns is nearer, in the first and the last row of the strip.
@@ -69,7 +72,7 @@ struct Ends {
     float first, last;
 
     __device__ Ends(const Column &left, const Column &right) {
-        const float inverse = __fdividef(1.0f, right.x - left.x), sum = left.x + right.x;
+        const float inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
         const float way = right.site - left.site, both = right.site + left.site;
         first = fmaf(way * both, inverse, sum);
         last = fmaf(way * (both - 2 * (STRIP - 1)), inverse, sum);
@@ -96,7 +99,8 @@ __device__ bool loses(const Strip &strip, const Column &left, const Column &midd
 __device__ void see_columns(const Strip &strip, const Columns &columns, const uint32_t *words, uint32_t valid) {
     constexpr int32_t LAST_ROW = STRIP - 1;
     const int32_t count = static_cast<int32_t>(columns.count);
-    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
+#pragma unroll 4
+    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += static_cast<int32_t>(blockDim.x)) {
         const int32_t at = min(x, count - 1);
         const uint32_t word = words[at];
         const int32_t before = strip.before[at], after = strip.after[at], above = before - strip.start, below = after - strip.start;
@@ -115,7 +119,7 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
 /// Drops columns that are all sites between two such: they are nearest to their own pixels alone.
 __device__ void drop_solid(const Strip &strip, const Rows &rows, int64_t image, int64_t number) {
     uint32_t *const to = reinterpret_cast<uint32_t *>(rows.solid_of(image, number));
-    for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
+    for (int32_t group = threadIdx.x; group < strip.groups; group += static_cast<int32_t>(blockDim.x)) {
         const uint32_t full = strip.full[group];
         const uint32_t before = group > 0 ? strip.full[group - 1] : ~0u, after = group + 1 < strip.groups ? strip.full[group + 1] : ~0u;
         const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
@@ -129,22 +133,24 @@ template <class Number>
 __device__ uint32_t envelope_of(const Strip &strip, uint32_t all, uint32_t stays, Number number) {
     if (!(all & ~stays) || __popc(all) < 3) return all;
     uint32_t rest = all & (all - 1), under = all ^ rest, top = rest & (0 - rest);  // those to come, and the stack
-    Column below(strip, number(lowest_bit(under))), on(strip, number(lowest_bit(top)));
-    Ends here(below, on);
     rest ^= top;
+    Column below(strip, number(lowest_bit(under))), on(strip, number(lowest_bit(top))), comes(strip, number(lowest_bit(rest)));
+    Ends here(below, on);
     while (rest) {
-        const uint32_t next = rest & (0 - rest);
-        const Column comes(strip, number(lowest_bit(next)));
         const Ends ahead(on, comes);
-        if (under && !(stays & top) && loses(strip, below, here, on, ahead, comes)) {
-            top = 1u << highest_bit(under);
-            under ^= top;
-            on = below;
-            if (under) below = Column(strip, number(highest_bit(under))), here = Ends(below, on);
+        const bool drop = under && !(stays & top) && loses(strip, below, here, on, ahead, comes);
+        if (drop) {
+            top = 1u << highest_bit(under), under ^= top;
         } else {
-            under |= top, top = next, rest ^= next;
-            below = on, on = comes, here = ahead;
+            under |= top, top = rest & (0 - rest), rest ^= top;
         }
+        const uint32_t wanted = drop ? under : rest;  // where it is empty any column does
+        const int bit = !wanted ? lowest_bit(top) : drop ? highest_bit(wanted) : lowest_bit(wanted);
+        const Column fresh(strip, number(bit)), was = on;
+        on = Column(drop, below, comes);
+        below = Column(drop, fresh, was);
+        comes = Column(drop, comes, fresh);
+        here = Ends(below, on);
     }
     return under | top;
 }
@@ -183,8 +189,10 @@ struct Coarse {
     /// Of some columns of a sender, who does not lie above the envelope of this level.
     template <class Number>
     __device__ uint32_t below(const Strip &strip, int32_t sender, uint32_t some, uint32_t stays, Number number) const {
-        const int32_t before = previous(sender), after = next(sender);
-        const int32_t own = left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1;
+        const uint32_t around = __funnelshift_r(left[sender / 32], sender / 32 + 1 < words ? left[sender / 32 + 1] : 0, sender % 32);
+        const bool near_left = sender % 32 ? left[sender / 32] >> (sender % 32 - 1) & 1 : sender && left[sender / 32 - 1] >> 31;
+        if ((around & 3) == 3 && near_left) return some;  // next to no wide dent
+        const int32_t before = previous(sender), after = next(sender), own = around & 1 ? bests[sender] : -1;
         for (uint32_t rest = some & ~stays; rest; rest &= rest - 1) {
             const Column middle(strip, number(lowest_bit(rest)));
             const int32_t on_left = own >= 0 && own < middle.at ? own : before, on_right = own > middle.at ? own : after;
@@ -204,7 +212,7 @@ __device__ bool prune_columns(const Strip &strip) {
     const auto best = [&](int32_t block) { return [=](int bit) { return strip.bests[block * GROUP + bit]; }; };
     const auto middle_best = [&](int bit) { return middle_bests[bit]; };
     int32_t worth = 0;
-    for (int32_t group = me; group < strip.groups; group += LISTERS) {
+    for (int32_t group = me; group < strip.groups; group += static_cast<int32_t>(blockDim.x)) {
         const uint32_t all = strip.kept[group], stays = strip.stays[group], kept = envelope_of(strip, all, stays, column(group));
         strip.kept[group] = kept;
         strip.bests[group] = best_of(strip, kept, column(group));
@@ -227,7 +235,7 @@ __device__ bool prune_columns(const Strip &strip) {
     if (me < blocks) middle[me] = Coarse{middle_bests, &top, 1}.below(strip, me, middle[me], 0, best(me));
     __syncthreads();
     const Coarse coarse = {strip.bests, middle, blocks};
-    for (int32_t group = me; group < strip.groups; group += LISTERS)
+    for (int32_t group = me; group < strip.groups; group += static_cast<int32_t>(blockDim.x))
         strip.kept[group] = coarse.below(strip, group, strip.kept[group], strip.stays[group], column(group));
     return any;
 }
@@ -273,7 +281,7 @@ struct Count {
         if (lane == WARP - 1) totals[warp] = sum;
         __syncthreads();
         before = sum - mine, all = 0;
-        for (int w = 0; w < LISTERS / WARP; ++w) {
+        for (int w = 0; w < static_cast<int32_t>(blockDim.x) / WARP; ++w) {
             if (w < warp) before += totals[w];
             all += totals[w];
         }
@@ -286,21 +294,22 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
     const int64_t from = columns.at(image, number, 0);
     const int32_t start = static_cast<int32_t>(number * STRIP);
     uint16_t *const list = rows.contenders_of(image, number);
-    uint32_t *const sights = rows.sights_of(image, number);
+    uint32_t *const sights = rows.sights_of(image, number), *const insides = rows.insides_of(image, number);
     int32_t total = 0;
-    for (int32_t turn = 0; turn < strip.groups; turn += LISTERS) {
+    for (int32_t turn = 0; turn < strip.groups; turn += static_cast<int32_t>(blockDim.x)) {
         const int32_t group = turn + static_cast<int32_t>(threadIdx.x);
         const Count count(group < strip.groups ? __popc(strip.kept[group]) : 0);
         if (group < strip.groups) strip.bests[group] = total + count.before;  // who was best no longer matters
         total += count.all;
     }
     __syncthreads();
-    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
+    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += static_cast<int32_t>(blockDim.x)) {
         const uint32_t kept = strip.kept[x / GROUP], bit = 1u << x % GROUP;
         if (!(kept & bit)) continue;
         const int32_t place = strip.bests[x / GROUP] + __popc(kept & (bit - 1));
         const uint32_t above = start - columns.before[from + x], below = static_cast<uint32_t>(columns.after[from + x] - start);
-        list[place] = static_cast<uint16_t>(columns.words[from + x] ? x | SITES_INSIDE : x);
+        list[place] = static_cast<uint16_t>(x);
+        insides[place] = columns.words[from + x];
         sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
     }
     return total;
@@ -315,7 +324,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
         const int64_t first = number * (STRIP / BAND), bands = min(int64_t(STRIP / BAND), rows.bands() - first);
         const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, first, 0));
         bool marked = false;
-        for (int64_t p = threadIdx.x; p < bands * rows.patches(); p += LISTERS) marked = marked || marks[p];
+        for (int64_t p = threadIdx.x; p < bands * rows.patches(); p += static_cast<int32_t>(blockDim.x)) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
     const Strip strip(shared, columns, image, number);
@@ -325,7 +334,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     const bool pruned = prune_columns(strip);
     for (int turn = 0; turn < SMOOTHINGS; ++turn) {
         __syncthreads();
-        for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) smooth_seam(strip, group);
+        for (int32_t group = threadIdx.x; group < strip.groups; group += static_cast<int32_t>(blockDim.x)) smooth_seam(strip, group);
     }
     __syncthreads();
     const int32_t total = write_list(strip, rows, image, number);
@@ -336,7 +345,9 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
 
 void list_contenders(const Rows &rows, cudaStream_t stream) {
     const Columns &columns = rows.columns;
-    launch_large("list_strips", list_strips, columns.batch * columns.strips(), LISTERS,
+    int threads = FEWEST_LISTERS;
+    while (threads < LISTERS && threads < parts(columns.count, GROUP)) threads *= 2;
+    launch_large("list_strips", list_strips, columns.batch * columns.strips(), threads,
                  Strip::bytes(columns.count), stream, rows);
 }
 

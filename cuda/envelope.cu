@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plai
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
     if (!far) {
         bool marked = false;
-        for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += THREADS) marked = marked || marks[p];
+        for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
     const uint32_t count = *rows.count_of(image, y / STRIP);
@@ -207,8 +207,14 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plai
     __syncthreads();
     const uint8_t *const solid = rows.solid_of(image, y / STRIP);
     const auto wanted = [&](int32_t t) { return far ? ~0u : marks[t / PATCH_TILES]; };
-    const int32_t total = order_tiles(band, wanted);
-    for (int32_t i = threadIdx.x; i < total; i += THREADS) {
+    __shared__ int32_t next;  // a warp takes 32 when it is done with others
+    if (threadIdx.x == 0) next = 0;
+    const int32_t total = order_tiles(band, wanted), lane = threadIdx.x % WARP;
+    for (int32_t i;;) {
+        if (lane == 0) i = atomicAdd(&next, WARP);
+        i = __shfl_sync(ALL_LANES, i, 0) + lane;
+        if (i - lane >= total) break;
+        if (i >= total) continue;
         const int32_t t = band.order()[i];
         finish_tile<NEAREST>(rows, plain, band, wanted(t), solid[t], image, y, t);
     }
@@ -238,8 +244,10 @@ bool rows_serve(const DistanceJob &job) {
 void search_envelope(const Rows &rows, cudaStream_t stream) {
     const Plain plain = {!rows.output.distance || rows.plain_distances(), rows.plain_indices(),
                          rows.output.measure.limit < rows.output.measure.largest};
+    int threads = WARP;
+    while (threads < THREADS && threads * TILES_EACH * TILE < rows.columns.count) threads *= 2;
     const auto search = [&](auto kernel) {
-        launch_large("search_bands", kernel, rows.columns.batch * rows.bands(), THREADS, band_bytes(rows.columns.count), stream,
+        launch_large("search_bands", kernel, rows.columns.batch * rows.bands(), threads, band_bytes(rows.columns.count), stream,
                      rows, plain);
     };
     rows.output.nearest ? search(search_bands<true>) : search(search_bands<false>);

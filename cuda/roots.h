@@ -1,4 +1,5 @@
-// Square roots of whole numbers on the device, correctly rounded to float without the slow general division.
+// Square roots of whole numbers on the device, correctly rounded to float without the slow general division, and rough
+// inverses.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,9 +11,17 @@ namespace apsis {
 /// The root of a whole number below 2^24, correctly rounded: one correction of the approximate root leaves less than
 /// half a step, tried for every one of them.
 __device__ inline float small_root(float cost) {
-    const float inverse = rsqrtf(fmaxf(cost, 1e-30f));
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(cost + 1e-30f));  // which changes 0 alone
     const float root = __fmul_rn(cost, inverse);
     return fmaf(fmaf(-root, root, cost), 0.5f * inverse, root);
+}
+
+/// The inverse of a whole number, but for 2^-22 of it.
+__device__ inline float inverse_of(float number) {
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(number));
+    return inverse;
 }
 
 /// The root of any whole number of 32 bits, correctly rounded: two Newton steps in double precision from the

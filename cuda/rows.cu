@@ -16,16 +16,17 @@ struct Scratch {
     Columns columns;
     uint8_t *marks, *solid;
     uint16_t *contenders;
-    uint32_t *sights, *counts;
+    uint32_t *insides, *sights, *counts;
 
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
         carve_words(columns, carver);
         carve_carries(columns, carver);
         columns.far_groups = carver.take<uint32_t>(columns.batch * columns.strips());
-        const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, nullptr, 0, Output(job, false)};
+        const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, Output(job, false)};
         marks = carver.take<uint8_t>(shape.count_marks());
         solid = carver.take<uint8_t>(columns.batch * columns.strips() * shape.solid_bytes());
         contenders = carver.take<uint16_t>(columns.total());
+        insides = carver.take<uint32_t>(columns.total());
         sights = carver.take<uint32_t>(columns.total());
         counts = carver.take<uint32_t>(columns.batch * columns.strips());
     }
@@ -51,7 +52,7 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
         const bool inside = side == 1;
-        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.sights, scratch.counts, scratch.solid, least_far, Output(job, inside)};
+        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.insides, scratch.sights, scratch.counts, scratch.solid, least_far, Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
         carry_columns(rows.columns, stream);

@@ -17,7 +17,6 @@ constexpr int BAND = 4;     // rows that the envelope takes together: their near
 constexpr int GROUP = 32;   // columns whose contenders are counted together
 constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
                               // envelope costs twice what the search does, but half of that for a row, not for a pixel
-constexpr uint32_t SITES_INSIDE = 0x8000;
 constexpr uint32_t WORTH_PRUNING = 0x80000000;
 constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
 constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
@@ -27,8 +26,8 @@ constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
 struct Rows {
     Columns columns;
     uint8_t *marks;        // [image][band][patch][row]: not 0 where the outward search gave up
-    uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right; SITES_INSIDE is set
-                           // where the strip itself holds sites of the column
+    uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right
+    uint32_t *insides;     // [image][strip][i]: their words
     uint32_t *sights;      // [image][strip][i]: how far from the strip's first row the sites before and after the strip are,
                            // in the lower and the upper half, OUT_OF_SIGHT if there is none
     uint32_t *counts;      // [image][strip]: how many contenders there are, and WORTH_PRUNING where bands may want fewer
@@ -57,6 +56,9 @@ struct Rows {
 
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
         return contenders + columns.at(image, strip, 0);
+    }
+    __host__ __device__ uint32_t *insides_of(int64_t image, int64_t strip) const {
+        return insides + columns.at(image, strip, 0);
     }
     __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
         return sights + columns.at(image, strip, 0);
