@@ -48,7 +48,7 @@ static problem tail_of(const giant *g, const uint8_t *bits, uint8_t *mask) {
     const int64_t count = g->seen * plane_pixels(g), first = all_pixels(g) - count;
     for (int64_t i = 0; i < count; ++i) mask[i] = bits[(first + i) / 8] >> (i % 8) & 1;
     if (ndim(g) == 2) return new_problem(2, g->size[0], g->seen, 1, mask);
-    return g->seen == 1 ? new_problem(2, g->size[0], g->size[1], 1, mask) : new_problem(3, g->size[0], g->size[1], g->seen, mask);
+    return new_problem(g->seen == 1 ? 2 : 3, g->size[0], g->size[1], g->seen, mask);
 }
 
 /* ---- Outputs ---- */
@@ -68,12 +68,16 @@ static void *forgetful(size_t bytes, size_t kept) {
 static size_t tail_bytes(const giant *g, apsis_type type) { return (size_t)(g->seen * plane_pixels(g)) * type_size(type); }
 
 /** False, aloud, if the device has not the memory. */
+static bool has_memory(bench *b, apsis_status st) {
+    if (st != APSIS_ERROR_MEMORY) assert_ok(b->ctx, st);
+    else fprintf(stderr, "SKIPPED: %s\n", apsis_message(b->ctx));
+    return st == APSIS_OK;
+}
+
 static bool take(bench *b, const giant *g, apsis_image *image) {
-    image->memory = b->memory;
-    const size_t bytes = (size_t)all_pixels(g) * type_size(image->type);
-    if (b->place == ON_CPU) image->data = forgetful(bytes, tail_bytes(g, image->type));
-    else if (apsis_alloc(b->ctx, b->memory, image) != APSIS_OK) fprintf(stderr, "SKIPPED: %s\n", apsis_message(b->ctx));
-    return image->data != NULL;
+    if (b->place == ON_DEVICE) return has_memory(b, apsis_alloc(b->ctx, APSIS_DEVICE, image));
+    image->data = forgetful((size_t)all_pixels(g) * type_size(image->type), tail_bytes(g, image->type));
+    return true;
 }
 
 static void give(bench *b, const giant *g, apsis_image *image) {
@@ -83,11 +87,10 @@ static void give(bench *b, const giant *g, apsis_image *image) {
 
 /** The planes seen, in memory to be freed. */
 static void *read_tail(bench *b, const giant *g, const apsis_image *image) {
-    apsis_image from = *image, to = {.type = image->type, .ndim = 2, .size = {g->size[0], g->seen * plane_pixels(g) / g->size[0]}};
-    memcpy(from.size, to.size, sizeof from.size);
-    from.ndim = 2;
-    memset(from.stride, 0, sizeof from.stride);
+    const int64_t rows = g->seen * plane_pixels(g) / g->size[0];
+    apsis_image from = {.type = image->type, .ndim = 2, .size = {g->size[0], rows}, .memory = image->memory}, to = from;
     from.data = (uint8_t *)image->data + (size_t)all_pixels(g) * type_size(image->type) - tail_bytes(g, image->type);
+    to.memory = APSIS_HOST;
     to.data = must_alloc(tail_bytes(g, image->type));
     assert_ok(b->ctx, apsis_copy(b->ctx, &from, &to));
     return to.data;
@@ -95,6 +98,7 @@ static void *read_tail(bench *b, const giant *g, const apsis_image *image) {
 
 /* ---- The test ---- */
 
+/** The planes judged are the oracle's. */
 static void judge(const giant *g, const problem *p, const float *distance, const int64_t *nearest) {
     answer want = solve(p);
     const int64_t count = g->seen * plane_pixels(g), first = all_pixels(g) - count, apron = g->seen - g->judged;
@@ -113,12 +117,7 @@ static void judge(const giant *g, const problem *p, const float *distance, const
 static void map_and_judge(bench *b, const giant *g, const uint8_t *bits, const apsis_image images[3]) {
     apsis_options options = APSIS_OPTIONS_INIT;
     options.flags = g->flags;
-    const apsis_status st = apsis_distance(b->ctx, &images[0], &images[1], &images[2], &options);
-    if (st == APSIS_ERROR_MEMORY) { /* for scratch */
-        fprintf(stderr, "SKIPPED: %s\n", apsis_message(b->ctx));
-        return;
-    }
-    assert_ok(b->ctx, st);
+    if (!has_memory(b, apsis_distance(b->ctx, &images[0], &images[1], &images[2], &options))) return;
     uint8_t *mask = must_alloc(tail_bytes(g, APSIS_U8));
     const problem p = tail_of(g, bits, mask);
     float *distance = read_tail(b, g, &images[1]);
