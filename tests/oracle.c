@@ -180,6 +180,82 @@ answer solve_by_rows(const problem *p) {
     return a;
 }
 
+/* ---- The lower envelope of a row (Meijster, Roerdink and Hesselink 2000; Felzenszwalb and Huttenlocher 2012) ---- */
+
+typedef struct column {
+    int64_t x, y, cost; /* the column's nearest target in its own column, and what it costs there */
+    int64_t from;       /* the first pixel of the row that it wins */
+} column;
+
+bool has_envelope(const problem *p) { return euclidean(p) && (p->size[2] == 1 || p->options.flags & APSIS_SLICES); }
+
+/** Of each pixel of an image, the row of the nearest such pixel of its column, the upper one of two; -1 if none. */
+static void scan_columns(const problem *p, int64_t first, int member, int64_t *row) {
+    const int64_t w = p->size[0], h = p->size[1];
+    for (int64_t i = 0; i < w * h; ++i) row[i] = is_member(p, first + i) == member ? i / w : i < w ? -1 : row[i - w];
+    for (int64_t i = w * (h - 1) - 1; i >= 0; --i) {
+        const int64_t y = i / w, below = row[i + w];
+        if (below > y && (row[i] < 0 || below - y < y - row[i])) row[i] = below;
+    }
+}
+
+/** The last x where column a still wins against column b, which is to its right. */
+static int64_t last_win(const problem *p, const column *a, const column *b) {
+    const int64_t weight = axis_cost(p, 0, 1), step = 2 * weight * (b->x - a->x);
+    const int64_t reach = b->cost - a->cost + weight * (b->x * b->x - a->x * a->x);
+    const int64_t last = reach / step - (reach % step < 0);
+    const bool tie = last * step == reach, b_is_lower = b->y < a->y;
+    return tie && b_is_lower ? last - 1 : last;
+}
+
+/** The columns that win somewhere in row y, from left to right. */
+static int64_t find_winners(const problem *p, const int64_t *row, int64_t y, column *winners) {
+    int64_t count = 0;
+    for (int64_t x = 0; x < p->size[0]; ++x) {
+        if (row[x] < 0) continue;
+        column next = {x, row[x], axis_cost(p, 1, row[x] - y), 0};
+        while (count > 0 && (next.from = last_win(p, &winners[count - 1], &next) + 1) <= winners[count - 1].from) --count;
+        if (count == 0) next.from = 0;
+        if (next.from < p->size[0]) winners[count++] = next;
+    }
+    return count;
+}
+
+/** The pixels of a row, the first of which is i, that look for this target; their image begins at `first`. */
+static void consider_winners(const problem *p, answer *a, int64_t first, int64_t i, const column *winner, int64_t count,
+                             int target) {
+    const int64_t w = p->size[0];
+    for (int64_t x = 0; count > 0 && x < w; ++x, ++i) {
+        for (; count > 1 && winner[1].from <= x; --count) ++winner;
+        const int64_t cost = winner->cost + axis_cost(p, 0, x - winner->x);
+        if (is_negative(p, i) != target) consider(a, i, cost, first + winner->y * w + winner->x);
+    }
+}
+
+answer solve_by_envelope(const problem *p) {
+    answer a = no_answer(p);
+    const int64_t w = p->size[0], h = p->size[1], slice = w * h;
+    int64_t *row = must_alloc((size_t)slice * sizeof *row);
+    column *winners = must_alloc((size_t)w * sizeof *winners);
+    for (int64_t first = 0; first < pixels_of(p); first += slice)
+        for (int target = 0; target < 2; ++target) {
+            scan_columns(p, first, target, row);
+            for (int64_t y = 0; y < h; ++y) {
+                const int64_t count = find_winners(p, row + y * w, y, winners);
+                consider_winners(p, &a, first, first + y * w, winners, count, target);
+            }
+        }
+    free(row);
+    free(winners);
+    forget_what_is_beyond(p, &a);
+    return a;
+}
+
+answer solve(const problem *p) {
+    if (work_of_force(p) <= (has_envelope(p) ? 2000000 : 20000000)) return solve_by_force(p);
+    return has_envelope(p) ? solve_by_envelope(p) : solve_by_rows(p);
+}
+
 /* ---- Roots and pixels ---- */
 
 /** floor(sqrt(cost) * 2^32), its last bit set if that is not exact: 57 bits or more of a large cost's root. */

@@ -35,6 +35,14 @@ int64_t work_of_force(const problem *p);
 
 /** Row by row, outward, until the rows are too far: the same answer, for larger ones. */
 answer solve_by_rows(const problem *p);
+
+/** By the lower envelope of the columns in each row: the same answer, however far the sites are, in time that goes with
+ *  the pixels alone.  For Euclidean problems in the plane, slices included. */
+bool has_envelope(const problem *p);
+answer solve_by_envelope(const problem *p);
+
+/** By the quickest of them. */
+answer solve(const problem *p);
 void free_answer(answer *a);
 
 /** The value of pixel i as `type` holds it; and, for reals where unit is no power of two, whether `got` is that value

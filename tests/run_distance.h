@@ -26,7 +26,7 @@ void free_outputs(outputs *out);
 /** Fails, with the first pixel that differs, unless the outputs are the answer. */
 void compare_outputs(const problem *p, const given *how, const outputs *out, const answer *want);
 
-/** All of it: run, solve (by force where that is fast), compare. */
+/** All of it: run, solve, compare. */
 void check_distance(bench *b, const problem *p, const given *how);
 
 #endif

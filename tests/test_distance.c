@@ -304,6 +304,12 @@ static void the_oracles_agree(bench *b) {
         answer force = solve_by_force(&p), rows = solve_by_rows(&p);
         assert_memory_equal(force.cost, rows.cost, (size_t)pixels_of(&p) * 8);
         assert_memory_equal(force.nearest, rows.nearest, (size_t)pixels_of(&p) * 8);
+        if (has_envelope(&p)) {
+            answer envelope = solve_by_envelope(&p);
+            assert_memory_equal(force.cost, envelope.cost, (size_t)pixels_of(&p) * 8);
+            assert_memory_equal(force.nearest, envelope.nearest, (size_t)pixels_of(&p) * 8);
+            free_answer(&envelope);
+        }
         free_answer(&force);
         free_answer(&rows);
         free(mask);

@@ -1,6 +1,7 @@
 // Times apsis_distance on the masks of masks.h, on the CPU, one CSV line a case.  For GPUs see bench_cuda.cpp.
 //
 //     bench [size-2d [size-3d [threads]]]          default 4096, 256, one thread a core
+//     bench scale [threads]                        a few masks, from 64^2 to 8192^2
 #include <apsis.h>
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static double median_ms(apsis_context *ctx, const apsis_image *set, const apsis_
     return ms[RUNS / 2];
 }
 
-static int run(apsis_context *ctx, const char *const *masks, int ndim, int64_t side) {
+static int run(apsis_context *ctx, const char *const *masks, int ndim, int64_t side, int outputs) {
     const int64_t depth = ndim == 3 ? side : 1, pixels = side * side * depth;
     uint8_t *mask = malloc((size_t)pixels);
     float *distances = malloc((size_t)pixels * sizeof *distances);
@@ -48,10 +49,10 @@ static int run(apsis_context *ctx, const char *const *masks, int ndim, int64_t s
     apsis_image nearest = {.data = indices, .type = APSIS_I32, .ndim = ndim, .size = {side, side, depth}};
     for (; !status && *masks; ++masks) {
         bench_mask(*masks, side, side, depth, mask);
-        for (int with_nearest = 0; with_nearest < 2 && !status; ++with_nearest) {
+        for (int with_nearest = 0; with_nearest < outputs && !status; ++with_nearest) {
             const double ms = median_ms(ctx, &set, &distance, with_nearest ? &nearest : NULL);
             status = ms < 0;
-            printf("%s,%s,%dd,%lld,%s,%.3f,%.3f\n", apsis_device_name(ctx),
+            printf("\"%s\",%s,%dd,%lld,%s,%.4f,%.3f\n", apsis_device_name(ctx),
                    with_nearest ? "distance+nearest" : "distance", ndim, (long long)side, *masks, ms,
                    1e6 * ms / (double)pixels);
             fflush(stdout);
@@ -63,13 +64,22 @@ static int run(apsis_context *ctx, const char *const *masks, int ndim, int64_t s
     return status;
 }
 
+static int run_scale(apsis_context *ctx) {
+    static const char *const masks[] = {"noise-0.01", "noise-0.5", "blobs", "row", NULL};
+    int status = 0;
+    for (int64_t side = 64; !status && side <= 8192; side *= 2) status = run(ctx, masks, 2, side, 1);
+    return status;
+}
+
 int main(int argc, char **argv) {
+    const int scale = argc > 1 && strcmp(argv[1], "scale") == 0, threads = scale ? 2 : 3;
     const int64_t side_2d = argc > 1 ? atoll(argv[1]) : 4096, side_3d = argc > 2 ? atoll(argv[2]) : 256;
     apsis_context *ctx = NULL;
-    int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > 3 ? atoi(argv[3]) : 0);
+    int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > threads ? atoi(argv[threads]) : 0);
     printf("device,outputs,dimensions,side,mask,ms,ns_per_pixel\n");
-    if (!status && side_2d) status = run(ctx, bench_masks_2d, 2, side_2d);
-    if (!status && side_3d) status = run(ctx, bench_masks_3d, 3, side_3d);
+    if (!status && scale) status = run_scale(ctx);
+    if (!status && !scale && side_2d) status = run(ctx, bench_masks_2d, 2, side_2d, 2);
+    if (!status && !scale && side_3d) status = run(ctx, bench_masks_3d, 3, side_3d, 2);
     if (status) fprintf(stderr, "bench: %s\n", apsis_message(ctx));
     apsis_destroy(ctx);
     return status;

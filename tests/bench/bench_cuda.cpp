@@ -2,13 +2,16 @@
 // copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
-//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large volumes
+//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large volumes npp scale
 //
+// Group npp times NPP beside apsis, and counts the pixels whose distances are not within a thousandth of ours; group
+// scale goes from 64^2 to 65536^2, the small ones as graphs, since queueing would take longer than they do.
 // --check compares every output with the CPU back end's, byte for byte.  GROUP@SIDE runs one size of a group.
 #include <apsis.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include "masks.h"
+#include "npp.h"
 
 namespace {
 
@@ -64,7 +68,7 @@ struct Case {
     int64_t size[3] = {1, 1, 1};
     int ndim = 2;
     apsis_type set = APSIS_U8, distance = APSIS_F32;
-    bool nearest = false, graph = false;
+    bool nearest = false, graph = false, beside_npp = false;
     apsis_options options = APSIS_OPTIONS_INIT;
 };
 
@@ -88,29 +92,23 @@ class Bench {
                     nearest = image(c, pixels > (size_t(1) << 31) ? APSIS_I64 : APSIS_I32);
         apsis_image host = bytes;
         host.data = mask_.data();
-        check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &set));
-        check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &distance));
-        if (c.nearest) check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &nearest));
-        check(gpu_, apsis_copy(gpu_, &host, &set));
+        bool fits = allocate(set) && allocate(distance) && (!c.nearest || allocate(nearest));
+        if (fits) check(gpu_, apsis_copy(gpu_, &host, &set));
         const apsis_image *const wanted = c.nearest ? &nearest : nullptr;
         const apsis_image *images[] = {&set, &distance, wanted};
         size_t workspace = 0;
         check(gpu_, apsis_workspace_size(gpu_, APSIS_DISTANCE, images, 3, &c.options, &workspace));
         const auto call = [&] { check(gpu_, apsis_distance(gpu_, &set, &distance, wanted, &c.options)); };
-        call();
-        const double ms = c.graph ? graph_ms(call) : timer_.median_ms(stream_, call);
-
-        const double moved = static_cast<double>(pixels) * ((c.set == APSIS_BIT ? 0.125 : 1) + pixel_bytes(c.distance) +
-                                                            (c.nearest ? pixel_bytes(nearest.type) : 0));
-        std::printf("%s,%s,%lld,%lld,%lld,%s%s%s%s,%.4f,%.4f,%.2f,%.3f%s\n", c.group.c_str(), c.mask.c_str(),
-                    (long long)c.size[0], (long long)c.size[1], (long long)c.size[2], c.set == APSIS_BIT ? "bit:" : "",
-                    c.distance == APSIS_F32 ? "f32" : "i32", c.options.flags & APSIS_SIGNED ? " signed" : "",
-                    c.nearest ? "+nearest" : "", ms, 1e6 * ms / pixels, 1e-3 * ms * ceiling_ / moved,
-                    static_cast<double>(workspace) / pixels, compare_ ? verdict(c, host, distance, wanted).c_str() : "");
-        std::fflush(stdout);
-        apsis_free(gpu_, &set);
-        apsis_free(gpu_, &distance);
-        if (c.nearest) apsis_free(gpu_, &nearest);
+        fits = fits && has_memory(apsis_distance(gpu_, &set, &distance, wanted, &c.options));
+        if (fits) {
+            const double ms = c.graph ? graph_ms(call) : timer_.median_ms(stream_, call);
+            report(c, outputs_of(c), ms, workspace, compare_ ? verdict(c, host, distance, wanted) : "");
+            if (c.beside_npp) run_npp(c, set, distance);
+        } else {
+            std::printf("# no memory for %s %lld x %lld x %lld\n", c.mask.c_str(), (long long)c.size[0],
+                        (long long)c.size[1], (long long)c.size[2]);
+        }
+        for (apsis_image *each : {&set, &distance, &nearest}) apsis_free(gpu_, each);
     }
 
   private:
@@ -120,6 +118,51 @@ class Bench {
         result.ndim = c.ndim;
         std::copy_n(c.size, 3, result.size);
         return result;
+    }
+
+    bool has_memory(apsis_status status) {
+        if (status != APSIS_ERROR_MEMORY) check(gpu_, status);
+        return status == APSIS_OK;
+    }
+
+    bool allocate(apsis_image &image) { return has_memory(apsis_alloc(gpu_, APSIS_DEVICE, &image)); }
+
+    static std::string outputs_of(const Case &c) {
+        return std::string(c.set == APSIS_BIT ? "bit:" : "") + (c.distance == APSIS_F32 ? "f32" : "i32") +
+               (c.options.flags & APSIS_SIGNED ? " signed" : "") + (c.nearest ? "+nearest" : "");
+    }
+
+    void report(const Case &c, const std::string &outputs, double ms, size_t workspace, const std::string &remark) const {
+        const double pixels = static_cast<double>(c.size[0] * c.size[1] * c.size[2]);
+        const size_t index = pixels > 2147483648.0 ? 8 : 4;
+        const double moved = pixels * ((c.set == APSIS_BIT ? 0.125 : 1) + pixel_bytes(c.distance) + (c.nearest ? index : 0));
+        std::printf("%s,%s,%lld,%lld,%lld,%s,%.4f,%.4f,%.2f,%.3f%s\n", c.group.c_str(), c.mask.c_str(), (long long)c.size[0],
+                    (long long)c.size[1], (long long)c.size[2], outputs.c_str(), ms, 1e6 * ms / pixels,
+                    1e-3 * ms * ceiling_ / moved, static_cast<double>(workspace) / pixels, remark.c_str());
+        std::fflush(stdout);
+    }
+
+    /// NPP on the same set, and how many of its distances are not ours.
+    void run_npp(const Case &c, const apsis_image &set, const apsis_image &ours) {
+        const NppDistance npp = npp_distance(stream_, static_cast<int>(c.size[0]));
+        if (!npp.call) return void(std::printf("# no NPP in this build\n"));
+        apsis_image theirs = image(c, APSIS_F32);
+        check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &theirs));
+        const double ms = timer_.median_ms(stream_, [&] { npp.call(set.data, theirs.data); });
+        const auto mine = download<float>(c, ours), other = download<float>(c, theirs);
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < c.size[0] * c.size[1]; ++i) wrong += !(std::abs(other[i] - mine[i]) <= 1e-3f * mine[i]);
+        report(c, "npp f32", ms, npp.workspace, "," + std::to_string(wrong) + " differ");
+        apsis_free(gpu_, &theirs);
+    }
+
+    template <class T>
+    std::unique_ptr<T[]> download(const Case &c, const apsis_image &from) {
+        auto pixels = std::make_unique_for_overwrite<T[]>(bytes_of(from) / sizeof(T));
+        apsis_image copy = image(c, from.type);
+        copy.data = pixels.get();
+        check(gpu_, apsis_copy(gpu_, &from, &copy));
+        return pixels;
     }
 
     double copy_ceiling() {
@@ -174,10 +217,7 @@ class Bench {
         size_t k = 0;
         for (const apsis_image *output : {&distance, nearest}) {
             if (!output) continue;
-            auto result = std::make_unique_for_overwrite<uint8_t[]>(bytes_of(*output));
-            apsis_image copy = image(c, output->type);
-            copy.data = result.get();
-            check(gpu_, apsis_copy(gpu_, output, &copy));
+            const auto result = download<uint8_t>(c, *output);
             same = same && std::memcmp(result.get(), expected[k++].data, bytes_of(*output)) == 0;
         }
         failed = failed || !same;
@@ -282,6 +322,20 @@ void run_group(Bench &bench, const std::string &group) {
             bench.run(c);
             bench.run(plane("slices", mask, 20480, 20480));
         }
+    if (group == "npp")
+        for (int64_t side : {512, 1024, 2048, 4096, 8192, 16384})
+            for (auto mask = bench_masks_2d; *mask; ++mask) {
+                Case c = plane("npp", *mask, side, side);
+                c.beside_npp = true;
+                bench.run(c);
+            }
+    if (group == "scale")
+        for (int64_t side = 64; side <= 65536; side *= 2)
+            for (const char *mask : {"noise-0.01", "noise-0.5", "blobs", "row"}) {
+                Case c = plane("scale", mask, side, side);
+                c.graph = side <= 2048;
+                bench.run(c);
+            }
     if (group == "large")
         for (const char *mask : {"noise-0.01", "noise-0.5", "disc"})
             for (int64_t side : {32768, 65536}) bench.run(plane("large", mask, side, side));

@@ -1,0 +1,99 @@
+/* Distances whose squares, and images whose rows, leave 32 bits behind. */
+#define _GNU_SOURCE /* MAP_NORESERVE */
+#include "run_distance.h"
+
+#include <sys/mman.h>
+
+/* ---- Long images: 46341^2 is the first square above INT32_MAX, and 65536^2 is 0 in 32 bits ---- */
+
+static const int64_t sizes[][3] = {{60000, 8, 1}, {8, 60000, 1}, {70000, 3, 1}, {3, 70000, 1},
+                                   {46342, 2, 1}, {2, 46342, 1}, {3, 2, 70000}, {70000, 2, 3}};
+
+/** A problem of this size with a site at its end and one on its first quarter. */
+static problem long_problem(const int64_t size[3], uint8_t **mask) {
+    problem p = new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], NULL);
+    *mask = must_alloc((size_t)pixels_of(&p));
+    (*mask)[pixels_of(&p) - 1] = 1;
+    (*mask)[pixels_of(&p) / 4] = 1;
+    p.mask = *mask;
+    return p;
+}
+
+static void long_distances(bench *b) {
+    static const given forms[] = {{.set = APSIS_U8, .distance = APSIS_I64, .nearest = APSIS_I32},
+                                  {.set = APSIS_BIT, .distance = APSIS_F64, .nearest = APSIS_I64},
+                                  {.set = APSIS_U8, .distance = APSIS_F32}};
+    for (int i = 0; i < COUNT(sizes); ++i)
+        for (int sites = 1; sites <= 2; ++sites) {
+            uint8_t *mask;
+            problem p = long_problem(sizes[i], &mask);
+            if (sites == 1) mask[pixels_of(&p) / 4] = 0;
+            check_distance(b, &p, &forms[(i + sites) % COUNT(forms)]);
+            free(mask);
+        }
+}
+
+/** 46340^2 fits an APSIS_I32, and 46341^2 does not: a limit decides, or the size of the image. */
+static void squares_that_fit(bench *b) {
+    const given how = {.set = APSIS_U8, .distance = APSIS_I32, .nearest = APSIS_I32};
+    for (int i = 0; i < COUNT(sizes); ++i) {
+        uint8_t *mask;
+        problem p = long_problem(sizes[i], &mask);
+        mask[pixels_of(&p) / 4] = 0;
+        p.options.max_distance = 46340;
+        check_distance(b, &p, &how);
+        free(mask);
+    }
+}
+
+static void squares_that_do_not_fit(bench *b) {
+    for (int i = 0; i < COUNT(sizes); ++i) {
+        const int ndim = sizes[i][2] > 1 ? 3 : 2;
+        frame set = frame_open(b, APSIS_U8, ndim, sizes[i], PACKED);
+        frame out = frame_open(b, APSIS_I32, ndim, sizes[i], PACKED);
+        apsis_options options = APSIS_OPTIONS_INIT;
+        assert_fails(b->ctx, apsis_distance(b->ctx, &set.image, &out.image, NULL, NULL), APSIS_ERROR_RANGE, "distance|APSIS_I32");
+        options.max_distance = 46341;
+        assert_fails(b->ctx, apsis_distance(b->ctx, &set.image, &out.image, NULL, &options), APSIS_ERROR_RANGE, "2147488281");
+        frame_close(&set);
+        frame_close(&out);
+    }
+}
+
+/* ---- Rows far apart: the offset of a byte leaves 32 bits, unsigned ones too ---- */
+
+enum { W = 300, H = 4 };
+static const int64_t APART = 3 * ((int64_t)1 << 30);
+
+/** An image in memory of which only its rows are ever touched. */
+static apsis_image spread(apsis_type type, int64_t pixel) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *data = mmap(NULL, (size_t)(H * APART), PROT_READ | PROT_WRITE, flags, -1, 0);
+    assert_true(data != MAP_FAILED);
+    return (apsis_image){.data = data, .type = type, .ndim = 2, .size = {W, H}, .stride = {pixel, APART}};
+}
+
+static void rows_gigabytes_apart(bench *b) {
+    chance c = {1};
+    uint8_t mask[W * H], values[W * H * 4];
+    const int64_t size[3] = {W, H, 1};
+    fill_mask(mask, size, NOISE, 0.03, &c);
+    problem p = new_problem(2, W, H, 1, mask);
+    const given how = {.set = APSIS_U8, .distance = APSIS_F32};
+    apsis_image set = spread(APSIS_U8, 1), distance = spread(APSIS_F32, 4);
+    for (int y = 0; y < H; ++y) memcpy((uint8_t *)set.data + y * APART, mask + y * W, W);
+    assert_ok(b->ctx, apsis_distance(b->ctx, &set, &distance, NULL, NULL));
+    for (int y = 0; y < H; ++y) memcpy(values + y * W * 4, (uint8_t *)distance.data + y * APART, W * 4);
+    answer want = solve(&p);
+    compare_outputs(&p, &how, &(outputs){values, NULL}, &want);
+    free_answer(&want);
+    munmap(set.data, (size_t)(H * APART));
+    munmap(distance.data, (size_t)(H * APART));
+}
+
+int main(int argc, char **argv) {
+    static const test_case cases[] = {TEST(long_distances, EVERYWHERE), TEST(squares_that_fit, EVERYWHERE),
+                                      TEST(squares_that_do_not_fit, EVERYWHERE),
+                                      TEST(rows_gigabytes_apart, WITH_HOST_IMAGES)};
+    return RUN_CASES(cases, argc, argv);
+}

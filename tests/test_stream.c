@@ -1,0 +1,169 @@
+/* Calls on a stream of the user's own: captured into a graph and replayed, and on two streams at once. */
+#include <cuda_runtime_api.h>
+
+#include "run_distance.h"
+
+#define assert_cuda(call) assert_string_equal(cudaGetErrorName(call), "cudaSuccess")
+
+/** A context on a stream of its own, with one problem's images and workspace on the device. */
+typedef struct lane {
+    bench bench;
+    cudaStream_t stream;
+    problem problem;
+    uint8_t *mask;
+    apsis_image images[3], workspace;
+} lane;
+
+static void allocate(lane *l, apsis_type type, int i) {
+    const int64_t *size = l->problem.size;
+    l->images[i] = (apsis_image){.type = type, .ndim = l->problem.ndim, .size = {size[0], size[1], size[2]}};
+    assert_ok(l->bench.ctx, apsis_alloc(l->bench.ctx, APSIS_DEVICE, &l->images[i]));
+}
+
+static lane open_lane(bench *b, const problem *p) {
+    lane l = {.bench = *b, .problem = *p, .mask = must_alloc((size_t)pixels_of(p))};
+    l.problem.mask = l.mask;
+    assert_cuda(cudaSetDevice(b->device));
+    assert_cuda(cudaStreamCreateWithFlags(&l.stream, cudaStreamNonBlocking));
+    assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &l.bench.ctx));
+    assert_ok(l.bench.ctx, apsis_set_stream(l.bench.ctx, l.stream));
+    allocate(&l, APSIS_U8, 0);
+    allocate(&l, APSIS_F32, 1);
+    allocate(&l, APSIS_I32, 2);
+    const apsis_image *images[3] = {&l.images[0], &l.images[1], &l.images[2]};
+    size_t bytes = 0;
+    assert_ok(l.bench.ctx, apsis_workspace_size(l.bench.ctx, APSIS_DISTANCE, images, 3, &p->options, &bytes));
+    l.workspace = (apsis_image){.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
+    assert_ok(l.bench.ctx, apsis_alloc(l.bench.ctx, APSIS_DEVICE, &l.workspace));
+    assert_ok(l.bench.ctx, apsis_set_workspace(l.bench.ctx, l.workspace.data, bytes));
+    return l;
+}
+
+static void close_lane(lane *l) {
+    assert_ok(l->bench.ctx, apsis_set_workspace(l->bench.ctx, NULL, 0));
+    apsis_free(l->bench.ctx, &l->workspace);
+    for (int i = 0; i < 3; ++i) apsis_free(l->bench.ctx, &l->images[i]);
+    apsis_destroy(l->bench.ctx);
+    assert_cuda(cudaStreamDestroy(l->stream));
+    free(l->mask);
+}
+
+/** Another mask in the same memory. */
+static void put_mask(lane *l, int kind, double density, uint64_t seed) {
+    chance c = {seed};
+    apsis_image host = l->images[0];
+    fill_mask(l->mask, l->problem.size, kind, density, &c);
+    host.data = l->mask;
+    host.memory = APSIS_HOST;
+    assert_ok(l->bench.ctx, apsis_copy(l->bench.ctx, &host, &l->images[0]));
+}
+
+static void map(lane *l) {
+    assert_ok(l->bench.ctx, apsis_distance(l->bench.ctx, &l->images[0], &l->images[1], &l->images[2], &l->problem.options));
+}
+
+static void check_outputs(lane *l) {
+    outputs out = {must_alloc((size_t)pixels_of(&l->problem) * 4), must_alloc((size_t)pixels_of(&l->problem) * 4)};
+    for (int i = 1; i < 3; ++i) {
+        apsis_image host = l->images[i];
+        host.data = i == 1 ? out.distance : out.nearest;
+        host.memory = APSIS_HOST;
+        assert_ok(l->bench.ctx, apsis_copy(l->bench.ctx, &l->images[i], &host));
+    }
+    answer want = solve(&l->problem);
+    compare_outputs(&l->problem, &PLAIN, &out, &want);
+    free_answer(&want);
+    free_outputs(&out);
+}
+
+/* ---- Graphs ---- */
+
+static cudaGraphExec_t capture(lane *l) {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    assert_cuda(cudaStreamBeginCapture(l->stream, cudaStreamCaptureModeThreadLocal));
+    map(l);
+    assert_cuda(cudaStreamEndCapture(l->stream, &graph));
+    assert_cuda(cudaGraphInstantiate(&exec, graph, 0));
+    assert_cuda(cudaGraphDestroy(graph));
+    return exec;
+}
+
+/** A call captured while one mask was there answers for every mask that comes after: what it launches may depend on
+ *  sizes and options only. */
+static void check_replays(bench *b, const problem *p) {
+    static const struct { int kind; double density; } masks[] = {{NOISE, 0.3}, {SINGLE, 0}, {BLOBS, 0}, {EMPTY, 0}, {NOISE, 0.002}};
+    lane l = open_lane(b, p);
+    put_mask(&l, FULL, 0, 1);
+    map(&l); /* kernels are loaded when they first run */
+    check_outputs(&l);
+    cudaGraphExec_t exec = capture(&l);
+    for (int i = 0; i < COUNT(masks); ++i) {
+        put_mask(&l, masks[i].kind, masks[i].density, (uint64_t)i);
+        for (int times = 0; times < 2; ++times) assert_cuda(cudaGraphLaunch(exec, l.stream));
+        check_outputs(&l);
+    }
+    assert_cuda(cudaGraphExecDestroy(exec));
+    close_lane(&l);
+}
+
+static void replayed_from_a_graph(bench *b) {
+    static const int64_t sizes[][3] = {{700, 301, 1}, {64, 64, 1}, {70, 61, 35}, {130, 66, 9}};
+    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD};
+    for (int s = 0; s < COUNT(sizes); ++s)
+        for (int m = 0; m < COUNT(metrics); ++m) {
+            problem p = new_problem(sizes[s][2] > 1 ? 3 : 2, sizes[s][0], sizes[s][1], sizes[s][2], NULL);
+            p.options.metric = metrics[m];
+            p.options.flags = (s + m) % 2 ? APSIS_SIGNED : 0;
+            if (s == 3) p.options.flags |= APSIS_SLICES;
+            check_replays(b, &p);
+        }
+}
+
+/* ---- Two streams ---- */
+
+/** Many calls on each, without waiting, so that they overlap; what one does must not reach the other. */
+static void two_streams_at_once(bench *b) {
+    enum { ROUNDS = 50 };
+    problem p = new_problem(2, 1400, 603, 1, NULL), q = new_problem(3, 150, 97, 34, NULL);
+    q.options.flags = APSIS_SIGNED;
+    lane first = open_lane(b, &p), second = open_lane(b, &q);
+    put_mask(&first, BLOBS, 0, 1);
+    put_mask(&second, NOISE, 0.01, 2);
+    for (int i = 0; i < ROUNDS; ++i) {
+        map(&first);
+        map(&second);
+    }
+    check_outputs(&second);
+    check_outputs(&first);
+    close_lane(&first);
+    close_lane(&second);
+}
+
+/** What is queued on the stream before a call happens before it, and what is queued after it, after it. */
+static void in_the_order_of_the_stream(bench *b) {
+    problem p = new_problem(2, 900, 400, 1, NULL);
+    lane l = open_lane(b, &p);
+    chance c = {3};
+    const size_t bytes = (size_t)pixels_of(&p);
+    void *later;
+    fill_mask(l.mask, p.size, NOISE, 0.02, &c);
+    assert_cuda(cudaMalloc(&later, bytes));
+    assert_cuda(cudaMemcpy(later, l.mask, bytes, cudaMemcpyHostToDevice));
+    for (int i = 0; i < 20; ++i) {
+        assert_cuda(cudaMemsetAsync(l.images[0].data, i % 2, bytes, l.stream));
+        map(&l);
+        assert_cuda(cudaMemcpyAsync(l.images[0].data, later, bytes, cudaMemcpyDeviceToDevice, l.stream));
+        map(&l);
+        assert_cuda(cudaMemsetAsync(l.images[0].data, 0, bytes, l.stream));
+    }
+    check_outputs(&l);
+    assert_cuda(cudaFree(later));
+    close_lane(&l);
+}
+
+int main(int argc, char **argv) {
+    static const test_case cases[] = {TEST(replayed_from_a_graph, ON_DEVICE), TEST(two_streams_at_once, ON_DEVICE),
+                                      TEST(in_the_order_of_the_stream, ON_DEVICE)};
+    return RUN_CASES(cases, argc, argv);
+}
