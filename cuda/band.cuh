@@ -119,7 +119,20 @@ __device__ int32_t keep(int32_t value) {
     return value;
 }
 
-/// Lays the contenders of the band that begins at row y in shared memory, and clears the tiles.
+/// Lays all columns of the band that begins at row y in shared memory.
+__device__ void load_columns(const Band &band, const Columns &columns, int64_t image, int64_t y) {
+    const int64_t strip = y / STRIP, from = columns.at(image, strip, 0);
+    const int32_t start = static_cast<int32_t>(strip * STRIP);
+    for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
+        const uint32_t above = start - columns.before[from + x], below = static_cast<uint32_t>(columns.after[from + x] - start);
+        const uint32_t sight = min(below, NOWHERE) << 16 | min(above, NOWHERE);
+        const int32_t place = Band::place(x);
+        band.distances[place] = measure_column(sight, columns.words[from + x], static_cast<int>(y % STRIP));
+        band.columns[place] = static_cast<uint16_t>(x);
+    }
+}
+
+/// Lays the contenders of the band that begins at row y in shared memory.
 __device__ void load_band(const Band &band, const Rows &rows, int64_t image, int64_t y) {
     const int64_t strip = y / STRIP;
     const uint16_t *const list = keep(rows.contenders_of(image, strip));

@@ -64,6 +64,50 @@ __global__ void pack_strips(View set, bool aligned, bool complement, Columns col
     }
 }
 
+/// Turns 32 words, one a lane, so that bit b of lane a becomes bit a of lane b: halves, quarters, ... change places.
+__device__ uint32_t turn_bits(uint32_t word) {
+    const int lane = threadIdx.x % WARP;
+    uint32_t mask = 0x0000ffffu;
+#pragma unroll
+    for (int step = WARP / 2; step > 0; step /= 2, mask ^= mask << step) {
+        const uint32_t other = __shfl_xor_sync(ALL_LANES, word, step);
+        word = lane & step ? (word & ~mask) | (other >> step & mask) : (word & mask) | (other << step & ~mask);
+    }
+    return word;
+}
+
+/// Columns of bits along y: a warp 32 columns of a strip, a lane a row of 32 bits.
+__global__ void pack_bits(View set, bool aligned, bool complement, Columns columns) {
+    const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * strips * columns.batch;
+    const int lane = threadIdx.x % WARP;
+    for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total;
+         item += int64_t(gridDim.x) * blockDim.x / WARP) {
+        const int64_t line = item / across, x = item % across * WARP, strip = line % strips, image = line / strips;
+        const int here = static_cast<int>(min(columns.count - x, int64_t(WARP)));
+        uint32_t bits = 0;
+        if (lane < rows_of(columns, strip)) {
+            const uint8_t *const from = set.row(strip * STRIP + lane, image) + x / 8;
+            if (aligned && here == WARP) {
+                bits = *reinterpret_cast<const uint32_t *>(from);
+            } else {
+                for (int byte = 0; byte * 8 < here; ++byte) bits |= static_cast<uint32_t>(from[byte]) << 8 * byte;
+            }
+        }
+        const uint32_t word = turn_bits(bits) ^ (complement ? columns.valid(strip) : 0);
+        if (columns.far_groups && x == 0 && lane == 0) columns.far_groups[line] = 0;
+        if (lane < here) columns.words[columns.at(image, strip, x + lane)] = word;
+    }
+}
+
+/// Makes columns those of the complement.
+__global__ void flip_words(Columns columns) {
+    const int64_t total = columns.total(), lines = columns.strips() * columns.batch;
+    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += int64_t(gridDim.x) * blockDim.x) {
+        if (columns.far_groups && i < lines) columns.far_groups[i] = 0;
+        columns.words[i] ^= columns.valid(i / columns.count % columns.strips());
+    }
+}
+
 /// Columns along z: a block a tile of 32 x 32 columns of a strip, gathered along x and stored along y.
 __global__ void pack_planes(View set, bool aligned, bool complement, Columns columns) {
     __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that both ways of access hit 32 banks
@@ -198,7 +242,12 @@ void carve_carries(Columns &columns, Carver &carver) {
 
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream) {
     const bool aligned = is_aligned(set);
-    if (axis == 1) {
+    if (axis == 1 && set.type == APSIS_BIT) {
+        const auto bits = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
+                          static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
+        const int64_t warps = parts(columns.count, WARP) * columns.strips() * columns.batch;
+        launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, bits % 4 == 0, complement, columns);
+    } else if (axis == 1) {
         const int64_t quads = parts(columns.count, QUAD) * columns.strips() * columns.batch;
         launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, aligned, complement,
                columns);
@@ -207,6 +256,10 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
         const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
         launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, aligned, complement, columns);
     }
+}
+
+void flip_columns(const Columns &columns, cudaStream_t stream) {
+    launch("flip_words", flip_words, parts(columns.total(), BLOCK), BLOCK, stream, columns);
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {

@@ -21,6 +21,9 @@ void carve_carries(Columns &columns, Carver &carver);
 /// Queues the packing of a set, or of its complement, into columns along an axis.
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream);
 
+/// Queues the turning of packed columns into those of the complement.
+void flip_columns(const Columns &columns, cudaStream_t stream);
+
 /// Queues the filling in of the carries.
 void carry_columns(const Columns &columns, cudaStream_t stream);
 

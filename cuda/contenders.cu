@@ -189,10 +189,8 @@ struct Coarse {
     /// Of some columns of a sender, who does not lie above the envelope of this level.
     template <class Number>
     __device__ uint32_t below(const Strip &strip, int32_t sender, uint32_t some, uint32_t stays, Number number) const {
-        const uint32_t around = __funnelshift_r(left[sender / 32], sender / 32 + 1 < words ? left[sender / 32 + 1] : 0, sender % 32);
-        const bool near_left = sender % 32 ? left[sender / 32] >> (sender % 32 - 1) & 1 : sender && left[sender / 32 - 1] >> 31;
-        if ((around & 3) == 3 && near_left) return some;  // next to no wide dent
-        const int32_t before = previous(sender), after = next(sender), own = around & 1 ? bests[sender] : -1;
+        const int32_t before = previous(sender), after = next(sender);
+        const int32_t own = left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1;
         for (uint32_t rest = some & ~stays; rest; rest &= rest - 1) {
             const Column middle(strip, number(lowest_bit(rest)));
             const int32_t on_left = own >= 0 && own < middle.at ? own : before, on_right = own > middle.at ? own : after;

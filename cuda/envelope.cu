@@ -13,7 +13,7 @@
 // of a tile's pixels 2 a candidate, a row of 8 pixels having from 1 to 9 of them.
 #include "band.cuh"
 #include "launch.h"
-#include "roots.h"
+#include "quads.h"
 #include "rows.h"
 #include "transforms.h"
 
@@ -74,13 +74,12 @@ struct Tile {
     }
 };
 
-/// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries the candidate at
-/// a position.
-__device__ void find_sites(const Rows &rows, const Candidate &candidate, int r, const int32_t (&cost)[TILE],
-                           int64_t image, int64_t y, uint32_t (&found)[TILE]) {
+/// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
+__device__ void find_sites(const Rows &rows, const Candidate &candidate, int r, const int32_t (&least)[TILE], int64_t image,
+                           int64_t y, uint32_t (&found)[TILE]) {
     bool wins = false;
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) wins = wins || candidate.cost(r, k) == cost[k];
+    for (int k = 0; k < TILE; ++k) wins = wins || candidate.cost(r, k) == least[k];
     if (!wins) return;
     const Columns &columns = rows.columns;
     const int64_t strip = y / STRIP, at = columns.at(image, strip, candidate.column);
@@ -89,100 +88,82 @@ __device__ void find_sites(const Rows &rows, const Candidate &candidate, int r, 
     const uint32_t site = static_cast<uint32_t>(row) * static_cast<uint32_t>(columns.count) + candidate.column;
 #pragma unroll
     for (int k = 0; k < TILE; ++k)
-        if (candidate.cost(r, k) == cost[k]) found[k] = min(found[k], site);
+        if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
 }
 
-/// The outputs whose pixels are plain numbers of 32 bits, four of them an aligned store.
-struct Plain {
-    bool distances, indices;
-    bool limited;  // whether a cost may be above the limit
-};
-
-/// Writes a row of a tile.
-template <bool NEAREST>
-__device__ void write_row(const Rows &rows, const Plain &plain, const int32_t (&least)[TILE], const uint32_t (&found)[TILE],
-                          int64_t image, int64_t y, int32_t x) {
-    const int32_t length = static_cast<int32_t>(rows.columns.count);
-    uint32_t cost[TILE];  // beyond every limit where there is no site
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) cost[k] = static_cast<uint32_t>(least[k]) - BIAS + k * k;
-    const Output &output = rows.output;
-    if (plain.distances && (!NEAREST || plain.indices) && x + TILE <= length) {
-        const uint32_t limit = static_cast<uint32_t>(output.measure.limit);
-        if (output.distance) {
-            float distance[TILE];
-            uint32_t bits = 0;
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) bits |= cost[k];
-            if (bits < 1u << 24) {
-#pragma unroll
-                for (int k = 0; k < TILE; ++k) distance[k] = small_root(static_cast<float>(cost[k]));
-            } else {
-#pragma unroll
-                for (int k = 0; k < TILE; ++k) distance[k] = large_root(cost[k]);
-            }
-            if (plain.limited) {
-#pragma unroll
-                for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? distance[k] : INFINITY;
-            }
-            float4 *const to = reinterpret_cast<float4 *>(output.distance.row(y, image) + int64_t(x) * 4);
-            __stcs(to, make_float4(distance[0], distance[1], distance[2], distance[3]));
-            __stcs(to + 1, make_float4(distance[4], distance[5], distance[6], distance[7]));
-        }
-        if constexpr (NEAREST) {
-            const uint32_t before = static_cast<uint32_t>(image * rows.columns.length * rows.columns.count);
-            int32_t index[TILE];
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) index[k] = cost[k] <= limit ? static_cast<int32_t>(before + found[k]) : -1;
-            int4 *const to = reinterpret_cast<int4 *>(output.nearest.row(y, image) + int64_t(x) * 4);
-            __stcs(to, make_int4(index[0], index[1], index[2], index[3]));
-            __stcs(to + 1, make_int4(index[4], index[5], index[6], index[7]));
-        }
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < TILE; ++k)
-        if (x + k < length)
-            write_pixel(output, x + k, y, image, cost[k], least[k] != UNKNOWN,
-                        image * rows.columns.length * rows.columns.count + found[k]);
-}
-
-/// Finds and writes a tile, of which a bracket is known.  `marks` has a byte for each row that is wanted.
-template <bool NEAREST>
-__device__ void finish_tile(const Rows &rows, const Plain &plain, const Band &band, uint32_t marks, uint32_t solid,
-                            int64_t image, int64_t y, int32_t t) {
-    const int32_t x = t * TILE, low = static_cast<int32_t>(band.lows[t] & 0xffff);
-    const int32_t high = band.count > 0 ? static_cast<int32_t>(band.lows[t] >> 16) : -1;
-    Tile tile;
-    for (int32_t p = solid == 0xff ? high + 1 : low; p <= high;) {
-        const Candidate candidate(band, p, x);
-        tile.take(candidate);
+/// Calls take(candidate) for every candidate of a tile.
+template <class Take>
+__device__ void try_bracket(const Band &band, int32_t t, Take take) {
+    if (band.count == 0) return;
+    const int32_t low = static_cast<int32_t>(band.lows[t] & 0xffff), high = static_cast<int32_t>(band.lows[t] >> 16);
+    for (int32_t p = low; p <= high;) {
+        const Candidate candidate(band, p, t * TILE);
+        take(candidate);
         p = band.next(p, candidate.last);
     }
+}
+
+/// Writes a row of a tile.
+template <Form FORM, bool NEAREST>
+__device__ void write_row(const Rows &rows, const Quads &quads, const int32_t (&least)[TILE], const uint32_t (&found)[TILE],
+                          int64_t image, int64_t y, int32_t x) {
+    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other images
+    uint32_t cost[TILE], bits = 0;  // beyond every limit where there is no site
+    int32_t site[TILE];
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        bits |= cost[k] = static_cast<uint32_t>(least[k]) - BIAS + k * k;
+        site[k] = static_cast<int32_t>(before + found[k]);
+    }
+    const auto write = [&](auto root) {
+        if constexpr (FORM != Form::OTHER) {
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, image, cost, site, root);
+        } else {
+            write_quad(rows.output, quads, x, y, image, cost, site, root);
+            write_quad(rows.output, quads, x + QUAD, y, image, cost + QUAD, site + QUAD, root);
+        }
+    };
+    if (!(FORM != Form::OTHER || quads.serve) || x + TILE > length) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (x + k < length) write_pixel(rows.output, x + k, y, image, cost[k], least[k] != UNKNOWN, before + found[k]);
+    } else if (bits < 1u << 24) {
+        write([](uint32_t number) { return small_root(static_cast<float>(number)); });
+    } else {
+        write([](uint32_t number) { return large_root(number); });
+    }
+}
+
+/// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is nobody's
+/// contender because all its pixels are sites.
+template <Form FORM, bool NEAREST>
+__device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
+                            int64_t image, int64_t y, int32_t t) {
+    Tile tile;
+    if (solid != (1u << TILE) - 1) try_bracket(band, t, [&](const Candidate &candidate) { tile.take(candidate); });
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
         if (y + r >= rows.columns.length || !(marks >> 8 * r & 0xff)) continue;
         uint32_t found[TILE];
 #pragma unroll
         for (uint32_t &site : found) site = NOTHING;
-        if constexpr (NEAREST)
-            for (int32_t p = solid == 0xff ? high + 1 : low; p <= high;) {
-                const Candidate candidate(band, p, x);
+        if (NEAREST && solid != (1u << TILE) - 1)
+            try_bracket(band, t, [&](const Candidate &candidate) {
                 find_sites(rows, candidate, r, tile.cost[r], image, y + r, found);
-                p = band.next(p, candidate.last);
-            }
+            });
         if (solid) {
-            const uint32_t own = static_cast<uint32_t>(y + r) * static_cast<uint32_t>(band.length) + x;
+            const uint32_t own = static_cast<uint32_t>(y + r) * static_cast<uint32_t>(band.length) + t * TILE;
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
                 if (solid >> k & 1) tile.cost[r][k] = static_cast<int32_t>(BIAS - k * k), found[k] = own + k;
         }
-        write_row<NEAREST>(rows, plain, tile.cost[r], found, image, y + r, x);
+        write_row<FORM, NEAREST>(rows, quads, tile.cost[r], found, image, y + r, t * TILE);
     }
 }
 
-template <bool NEAREST>
-__global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plain) {
+template <Form FORM, bool NEAREST>
+__global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
     const int64_t image = blockIdx.x / rows.bands(), number = blockIdx.x % rows.bands(), y = number * BAND;
@@ -193,10 +174,14 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plai
         for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const uint32_t count = *rows.count_of(image, y / STRIP);
-    plain.limited = plain.limited || !(count & ~WORTH_PRUNING);
+    const bool listed = rows.is_listed();
+    const uint32_t count = listed ? *rows.count_of(image, y / STRIP) : WORTH_PRUNING | length;
     const Band band = shape_band(shared, length, static_cast<int32_t>(count & ~WORTH_PRUNING));
-    load_band(band, rows, image, y);
+    quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
+    if (listed)
+        load_band(band, rows, image, y);
+    else
+        load_columns(band, rows.columns, image, y);
     __syncthreads();
     prune(band, count & WORTH_PRUNING);
     clear_tiles(band);
@@ -216,7 +201,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Plain plai
         if (i - lane >= total) break;
         if (i >= total) continue;
         const int32_t t = band.order()[i];
-        finish_tile<NEAREST>(rows, plain, band, wanted(t), solid[t], image, y, t);
+        finish_tile<FORM, NEAREST>(rows, quads, band, wanted(t), listed ? solid[t] : 0, image, y, t);
     }
 }
 
@@ -242,15 +227,19 @@ bool rows_serve(const DistanceJob &job) {
 }
 
 void search_envelope(const Rows &rows, cudaStream_t stream) {
-    const Plain plain = {!rows.output.distance || rows.plain_distances(), rows.plain_indices(),
-                         rows.output.measure.limit < rows.output.measure.largest};
-    int threads = WARP;
-    while (threads < THREADS && threads * TILES_EACH * TILE < rows.columns.count) threads *= 2;
-    const auto search = [&](auto kernel) {
-        launch_large("search_bands", kernel, rows.columns.batch * rows.bands(), threads, band_bytes(rows.columns.count), stream,
-                     rows, plain);
+    int threads = 2 * WARP;
+    const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
+    while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
+    const Quads quads(rows.output);
+    const auto search = [&](auto alone, auto with_nearest) {
+        launch_large("search_bands", rows.output.nearest ? with_nearest : alone, rows.columns.batch * rows.bands(), threads,
+                     band_bytes(rows.columns.count), stream, rows, quads);
     };
-    rows.output.nearest ? search(search_bands<true>) : search(search_bands<false>);
+    switch (quads.plain(rows.output)) {
+        case Form::ROOTS: return search(search_bands<Form::ROOTS, false>, search_bands<Form::ROOTS, true>);
+        case Form::SQUARES: return search(search_bands<Form::SQUARES, false>, search_bands<Form::SQUARES, true>);
+        default: return search(search_bands<Form::OTHER, false>, search_bands<Form::OTHER, true>);
+    }
 }
 
 }  // namespace apsis

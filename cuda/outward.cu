@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 #include "launch.h"
-#include "roots.h"
+#include "quads.h"
 #include "rows.h"
 
 namespace apsis {
@@ -23,7 +23,6 @@ constexpr int REACH = NEAR;                  // columns that the search looks ou
 constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);  // the most that a pixel may cost that the search settles
 constexpr int PITCH = SPAN + 2 * REACH;      // 560 words: rows start on 16 bytes
 constexpr int DOUBT = 4;                     // columns after which it asks whether it is in vain
-constexpr int QUAD = 4;                      // columns of a thread: 16 bytes of shared memory, and of floats
 constexpr int RESIDENT = 4;                  // blocks on a multiprocessor: leaves a thread 64 registers
 constexpr int HALF = STRIP / 2;              // rows r and r + HALF share a register
 constexpr uint32_t BOTH = 0x00010001u;       // one in both halves
@@ -72,8 +71,8 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
 
 /// How results are written.
 struct Target {
-    bool plain;     // four pixels of an output are one store
-    int32_t limit;  // costs above it count as no site
+    Quads quads;
+    int32_t limit;  // costs above it count as no site; no more than a search can tell
 };
 
 /// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
@@ -129,23 +128,23 @@ __device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least
 }
 
 /// Writes four pixels of a row: their costs, and the indices of their nearest sites if anybody wants them.
-__device__ void write_quad(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
-                           const int32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
+template <Form FORM, bool NEAREST>
+__device__ void write_found(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
+                            const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
     if (x >= rows.columns.count) return;
-    const Output &output = rows.output;
-    if (!target.plain || x + QUAD > rows.columns.count) {
+    const auto root = [](uint32_t number) { return small_root(static_cast<float>(number)); };
+    if ((FORM != Form::OTHER || target.quads.serve) && x + QUAD <= rows.columns.count) {
+        int32_t index[QUAD];
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
+        if constexpr (FORM != Form::OTHER)
+            write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, z, cost, index, root);
+        else
+            write_quad(rows.output, target.quads, x, y, z, cost, index, root);
+    } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
-            if (x + c < rows.columns.count) write_pixel(output, x + c, y, z, cost[c], true, site[c]);
-        return;
-    }
-    if (output.distance) {
-        const auto root = [&](int c) { return cost[c] <= target.limit ? small_root(static_cast<float>(cost[c])) : INFINITY; };
-        __stcs(reinterpret_cast<float4 *>(output.distance.row(y, z)) + x / QUAD, make_float4(root(0), root(1), root(2), root(3)));
-    }
-    if (output.nearest) {
-        const auto index = [&](int c) { return cost[c] <= target.limit ? static_cast<int32_t>(site[c]) : -1; };
-        __stcs(reinterpret_cast<int4 *>(output.nearest.row(y, z)) + x / QUAD, make_int4(index(0), index(1), index(2), index(3)));
+            if (x + c < rows.columns.count) write_pixel(rows.output, x + c, y, z, cost[c], true, site[c]);
     }
 }
 
@@ -170,6 +169,7 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
 }
 
 /// Distances alone: rows r and r + HALF at once.
+template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {
     __shared__ __align__(16) uint32_t squares[HALF][PITCH];
     const Columns &columns = rows.columns;
@@ -228,10 +228,10 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
             if (row >= columns.length) break;
             if (lane == 0) rows.mark(image, row, left + patch * PATCH, !ends);
             if (!ends) continue;
-            int32_t cost[QUAD];
+            uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
-            write_quad(rows, target, x, row, image, cost, {});
+            write_found<FORM, false>(rows, target, x, row, image, cost, {});
         }
     }
 }
@@ -253,6 +253,7 @@ __device__ uint32_t column_key(uint32_t up, uint32_t down) {
 __device__ uint32_t way_key(int offset) { return static_cast<uint32_t>((offset * offset << COST_SHIFT) + 32 + offset); }
 
 /// Distances and nearest sites: a row at a time.
+template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
     extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
     const Columns &columns = rows.columns;
@@ -297,7 +298,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         }
         if (lane == 0) rows.mark(image, y, left + patch * PATCH, !near);
         if (!near) continue;
-        int32_t cost[QUAD];
+        uint32_t cost[QUAD];
         int64_t site[QUAD];
 #pragma unroll
         for (int c = 0; c < QUAD; ++c) {
@@ -306,35 +307,30 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
             cost[c] = best[c] >> COST_SHIFT;
             site[c] = (image * columns.length + y + down) * columns.count + x + c + along;
         }
-        write_quad(rows, target, x, y, image, cost, site);
+        write_found<FORM, true>(rows, target, x, y, image, cost, site);
     }
 }
 
-bool is_plain(const View &view, bool right_type) {
-    const auto bits = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
-                      static_cast<uintptr_t>(view.size[2] > 1 ? view.stride[2] : 0);
-    return right_type && view.stride[0] == 4 && bits % 16 == 0;
-}
-
 }  // namespace
-
-bool Rows::plain_distances() const {
-    return is_plain(output.distance, output.distance.type == APSIS_F32) && output.measure.unit == 1 && !output.is_signed;
-}
-
-bool Rows::plain_indices() const { return is_plain(output.nearest, output.nearest.type == APSIS_I32) && !output.is_signed; }
 
 size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * PITCH * sizeof(uint32_t); }
 
 void search_outward(const Rows &rows, cudaStream_t stream) {
     const Output &output = rows.output;
-    const Target target = {(!output.distance || rows.plain_distances()) && (!output.nearest || rows.plain_indices()),
-                           static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
+    Target target = {Quads(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
+    target.quads.limited = target.limit < FARTHEST;  // else nothing is settled that is farther
     const int64_t blocks = Block::count(rows.columns);
-    if (output.nearest)
-        launch_large("search_sites", search_sites, blocks, BLOCK, outward_bytes(true), stream, rows, target);
-    else
-        launch("search_costs", search_costs, blocks, BLOCK, stream, rows, target);
+    const auto search = [&](auto costs, auto sites) {
+        if (output.nearest)
+            launch_large("search_sites", sites, blocks, BLOCK, outward_bytes(true), stream, rows, target);
+        else
+            launch("search_costs", costs, blocks, BLOCK, stream, rows, target);
+    };
+    switch (target.quads.plain(output)) {
+        case Form::ROOTS: return search(search_costs<Form::ROOTS>, search_sites<Form::ROOTS>);
+        case Form::SQUARES: return search(search_costs<Form::SQUARES>, search_sites<Form::SQUARES>);
+        default: return search(search_costs<Form::OTHER>, search_sites<Form::OTHER>);
+    }
 }
 
 }  // namespace apsis

@@ -14,9 +14,9 @@ namespace {
 
 struct Scratch {
     Columns columns;
-    uint8_t *marks, *solid;
-    uint16_t *contenders;
-    uint32_t *insides, *sights, *counts;
+    uint8_t *marks, *solid = nullptr;
+    uint16_t *contenders = nullptr;
+    uint32_t *insides = nullptr, *sights = nullptr, *counts = nullptr;
 
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, 1)) {
         carve_words(columns, carver);
@@ -24,6 +24,7 @@ struct Scratch {
         columns.far_groups = carver.take<uint32_t>(columns.batch * columns.strips());
         const Rows shape = {columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, Output(job, false)};
         marks = carver.take<uint8_t>(shape.count_marks());
+        if (!shape.is_listed()) return;
         solid = carver.take<uint8_t>(columns.batch * columns.strips() * shape.solid_bytes());
         contenders = carver.take<uint16_t>(columns.total());
         insides = carver.take<uint32_t>(columns.total());
@@ -54,12 +55,15 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
         const bool inside = side == 1;
         const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.insides, scratch.sights, scratch.counts, scratch.solid, least_far, Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
-        pack_columns(job.set, 1, job.complement != inside, rows.columns, stream);
+        if (inside)
+            flip_columns(rows.columns, stream);
+        else
+            pack_columns(job.set, 1, job.complement, rows.columns, stream);
         carry_columns(rows.columns, stream);
         tell(0.3);
         search_outward(rows, stream);
         tell(0.6);
-        list_contenders(rows, stream);
+        if (rows.is_listed()) list_contenders(rows, stream);
         search_envelope(rows, stream);
         tell(1);
     }

@@ -19,6 +19,10 @@ constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far i
                               // envelope costs twice what the search does, but half of that for a row, not for a pixel
 constexpr uint32_t WORTH_PRUNING = 0x80000000;
 constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
+constexpr int64_t NARROW = 512, TALL = 65000;  // limits of images without lists of contenders
+constexpr uint32_t NOWHERE = 65400;  // that far is a column's site if it has none: more than any, and with the way to the
+                                     // column its square fits 32 bits
+static_assert(TALL + STRIP < NOWHERE && (NOWHERE + STRIP) * (NOWHERE + STRIP) < ~0u - 4 * NARROW * NARROW / 3);
 constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
 constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
 
@@ -38,6 +42,9 @@ struct Rows {
     __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
     __host__ __device__ int64_t bands() const { return (columns.length + BAND - 1) / BAND; }
     __host__ __device__ int64_t count_marks() const { return columns.batch * bands() * patches() * BAND; }
+    /// Whether strips have lists of contenders.  In a narrow image making them takes longer than it saves: all columns are
+    /// contenders.
+    __host__ __device__ bool is_listed() const { return columns.count > NARROW || columns.length > TALL; }
     /// The marks of a band's patch, a byte a row.
     __host__ __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
         return marks + ((image * bands() + band) * patches() + patch) * BAND;
@@ -66,10 +73,6 @@ struct Rows {
     __host__ __device__ uint32_t *count_of(int64_t image, int64_t strip) const {
         return counts + image * columns.strips() + strip;
     }
-
-    /// Whether four pixels are one aligned store of plain numbers of 32 bits.
-    bool plain_distances() const;
-    bool plain_indices() const;
 };
 
 /// How many far groups leave a strip to the envelope.
