@@ -18,8 +18,7 @@ namespace apsis {
 
 namespace {
 
-constexpr int LISTERS = 512;     // threads of a block at most, each with a group of columns or two
-constexpr int FEWEST_LISTERS = 128;
+constexpr int LISTERS = 512;     // threads of a block, each with a group of columns or two of a wide image
 constexpr int MOST_DROPS = 16;   // at a seam on either side
 constexpr int SMOOTHINGS = 2;
 constexpr float SLACK = 0.25f;   // see band.cuh
@@ -100,7 +99,7 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
     constexpr int32_t LAST_ROW = STRIP - 1;
     const int32_t count = static_cast<int32_t>(columns.count);
 #pragma unroll 4
-    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += static_cast<int32_t>(blockDim.x)) {
+    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
         const int32_t at = min(x, count - 1);
         const uint32_t word = words[at];
         const int32_t before = strip.before[at], after = strip.after[at], above = before - strip.start, below = after - strip.start;
@@ -119,7 +118,7 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
 /// Drops columns that are all sites between two such: they are nearest to their own pixels alone.
 __device__ void drop_solid(const Strip &strip, const Rows &rows, int64_t image, int64_t number) {
     uint32_t *const to = reinterpret_cast<uint32_t *>(rows.solid_of(image, number));
-    for (int32_t group = threadIdx.x; group < strip.groups; group += static_cast<int32_t>(blockDim.x)) {
+    for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
         const uint32_t full = strip.full[group];
         const uint32_t before = group > 0 ? strip.full[group - 1] : ~0u, after = group + 1 < strip.groups ? strip.full[group + 1] : ~0u;
         const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
@@ -210,7 +209,7 @@ __device__ bool prune_columns(const Strip &strip) {
     const auto best = [&](int32_t block) { return [=](int bit) { return strip.bests[block * GROUP + bit]; }; };
     const auto middle_best = [&](int bit) { return middle_bests[bit]; };
     int32_t worth = 0;
-    for (int32_t group = me; group < strip.groups; group += static_cast<int32_t>(blockDim.x)) {
+    for (int32_t group = me; group < strip.groups; group += LISTERS) {
         const uint32_t all = strip.kept[group], stays = strip.stays[group], kept = envelope_of(strip, all, stays, column(group));
         strip.kept[group] = kept;
         strip.bests[group] = best_of(strip, kept, column(group));
@@ -233,7 +232,7 @@ __device__ bool prune_columns(const Strip &strip) {
     if (me < blocks) middle[me] = Coarse{middle_bests, &top, 1}.below(strip, me, middle[me], 0, best(me));
     __syncthreads();
     const Coarse coarse = {strip.bests, middle, blocks};
-    for (int32_t group = me; group < strip.groups; group += static_cast<int32_t>(blockDim.x))
+    for (int32_t group = me; group < strip.groups; group += LISTERS)
         strip.kept[group] = coarse.below(strip, group, strip.kept[group], strip.stays[group], column(group));
     return any;
 }
@@ -279,7 +278,7 @@ struct Count {
         if (lane == WARP - 1) totals[warp] = sum;
         __syncthreads();
         before = sum - mine, all = 0;
-        for (int w = 0; w < static_cast<int32_t>(blockDim.x) / WARP; ++w) {
+        for (int w = 0; w < LISTERS / WARP; ++w) {
             if (w < warp) before += totals[w];
             all += totals[w];
         }
@@ -294,14 +293,14 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
     uint16_t *const list = rows.contenders_of(image, number);
     uint32_t *const sights = rows.sights_of(image, number), *const insides = rows.insides_of(image, number);
     int32_t total = 0;
-    for (int32_t turn = 0; turn < strip.groups; turn += static_cast<int32_t>(blockDim.x)) {
+    for (int32_t turn = 0; turn < strip.groups; turn += LISTERS) {
         const int32_t group = turn + static_cast<int32_t>(threadIdx.x);
         const Count count(group < strip.groups ? __popc(strip.kept[group]) : 0);
         if (group < strip.groups) strip.bests[group] = total + count.before;  // who was best no longer matters
         total += count.all;
     }
     __syncthreads();
-    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += static_cast<int32_t>(blockDim.x)) {
+    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
         const uint32_t kept = strip.kept[x / GROUP], bit = 1u << x % GROUP;
         if (!(kept & bit)) continue;
         const int32_t place = strip.bests[x / GROUP] + __popc(kept & (bit - 1));
@@ -322,7 +321,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
         const int64_t first = number * (STRIP / BAND), bands = min(int64_t(STRIP / BAND), rows.bands() - first);
         const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, first, 0));
         bool marked = false;
-        for (int64_t p = threadIdx.x; p < bands * rows.patches(); p += static_cast<int32_t>(blockDim.x)) marked = marked || marks[p];
+        for (int64_t p = threadIdx.x; p < bands * rows.patches(); p += LISTERS) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
     const Strip strip(shared, columns, image, number);
@@ -332,7 +331,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     const bool pruned = prune_columns(strip);
     for (int turn = 0; turn < SMOOTHINGS; ++turn) {
         __syncthreads();
-        for (int32_t group = threadIdx.x; group < strip.groups; group += static_cast<int32_t>(blockDim.x)) smooth_seam(strip, group);
+        for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) smooth_seam(strip, group);
     }
     __syncthreads();
     const int32_t total = write_list(strip, rows, image, number);
@@ -343,9 +342,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
 
 void list_contenders(const Rows &rows, cudaStream_t stream) {
     const Columns &columns = rows.columns;
-    int threads = FEWEST_LISTERS;
-    while (threads < LISTERS && threads < parts(columns.count, GROUP)) threads *= 2;
-    launch_large("list_strips", list_strips, columns.batch * columns.strips(), threads,
+    launch_large("list_strips", list_strips, columns.batch * columns.strips(), LISTERS,
                  Strip::bytes(columns.count), stream, rows);
 }
 
