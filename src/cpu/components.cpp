@@ -97,8 +97,8 @@ struct Bench {
         other = carver.take<uint32_t>(blocks.words());
         run = carver.take<uint32_t>(rows + 1);
         begin = carver.take<uint32_t>(rows + 1);
-        part = carver.take<uint32_t>(runs);
-        parent = carver.take<uint32_t>(runs + 1);
+        part = carver.take<uint32_t>(runs + 1);
+        parent = carver.take<uint32_t>(runs + 2);
         area = carver.take<uint32_t>(runs + 1);
         number = carver.take<int64_t>(runs + 1);
         line = carver.take<uint8_t>(blocks.width * 8 + 64);
@@ -250,8 +250,11 @@ class Labelling {
         for (int64_t j = 0; j < rows; ++j) {
             const uint32_t first = b.begin[j];
             b.begin[j] = parts + 1;
-            for (uint32_t label = first; label < b.begin[j + 1]; ++label)
-                b.parent[label] = b.parent[label] == label ? ++parts : b.parent[b.parent[label]];
+            for (uint32_t label = first; label < b.begin[j + 1]; ++label) {
+                const uint32_t up = b.parent[label], part = b.parent[up];  // a part already, unless it is `label` itself
+                parts += up == label;
+                b.parent[label] = up == label ? parts : part;
+            }
         }
         b.begin[rows] = parts + 1;
         for (uint32_t i = 0; i < runs; ++i) b.part[i] = b.parent[b.part[i]];
@@ -468,6 +471,10 @@ class Labelling {
     // ---- Numbers ----
 
     void count_roots(const Bench &b, const Block &block) const {
+        if (!job_.selects()) {
+            for_rows(block, [&](int64_t, int64_t y, int64_t z) { base_[row_at(y, z)] = begun_[row_at(y, z)]; });
+            return for_slots(block, [this](uint32_t slot) { base_[key_[slot] >> ORDINAL] -= root_of(slot) != slot; });
+        }
         find_parts_again(b, block);
         for_rows(block, [&](int64_t, int64_t y, int64_t z) { base_[row_at(y, z)] = 0; });
         for_parts(b, block, [&](int64_t key, uint32_t, int64_t slot) {
@@ -519,6 +526,7 @@ class Labelling {
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             if (job_.labels) write_row(b, y, z, b.part + b.run[j]);
         });
+        end_stream();
     }
 
     /// Gives every part the number of its component, or 0, and those with slots an area that tells their place among them.
@@ -661,10 +669,11 @@ size_t components_scratch(const ComponentsJob &job, int threads) {
 }
 
 void components(const ComponentsJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
-    if (job.method == APSIS_TILE_FILL) return tile_fill(job, scratch, arena, progress);
     const int threads = arena.max_concurrency();
     int64_t count = 0;
-    if (goes_by_slices(job)) {
+    if (job.method == APSIS_TILE_FILL) {
+        count = tile_fill(job, scratch, arena, progress);
+    } else if (goes_by_slices(job)) {
         for (int64_t z = 0; z < job.set.size[2]; ++z) {
             ComponentsJob slice = slice_of(job, z);
             if (job.components) {

@@ -10,8 +10,8 @@ namespace apsis::cpu {
 size_t components_scratch(const ComponentsJob &job, int threads);
 void components(const ComponentsJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress);
 
-// APSIS_TILE_FILL, in tile_fill.cpp.
+// APSIS_TILE_FILL, in tile_fill.cpp.  Returns the number of components.
 size_t tile_fill_scratch(const ComponentsJob &job);
-void tile_fill(const ComponentsJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress);
+int64_t tile_fill(const ComponentsJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress);
 
 }  // namespace apsis::cpu

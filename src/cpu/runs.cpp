@@ -91,40 +91,53 @@ HWY_INLINE uint32_t root_of(uint32_t *parent, uint32_t label) {
     return label;
 }
 
-/// The label of a run that has `label` so far, or 0, and meets these runs of a neighbour.
-HWY_INLINE uint32_t join(uint32_t *parent, uint32_t label, const uint32_t *met, Meeting meeting) {
-    for (int64_t i = meeting.low; i < meeting.high; ++i) {
-        const uint32_t root = root_of(parent, met[i]);
-        if (label == 0 || root == label) {
-            label = root;
-            continue;
-        }
-        const uint32_t low = std::min(root, label), high = std::max(root, label);
-        parent[high] = low;
-        label = low;
-    }
-    return label;
+constexpr uint32_t NONE = 0;  // as a root it is above all others, see below
+
+/// Whichever root is lower becomes that of both; NONE counts as the highest.  Without branches, for which of the two it
+/// is cannot be foreseen: a root that is its own parent already, and NONE, may be written to.
+HWY_INLINE uint32_t merge(uint32_t *parent, uint32_t one, uint32_t other) {
+    const uint32_t low = std::min(one - 1, other - 1) + 1, high = std::max(one - 1, other - 1) + 1;
+    parent[high] = high == NONE ? NONE : low;
+    return low;
 }
 
-void LabelRuns(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
-               Forest &forest, uint32_t *label) {
+/// The root of a run that has the root `mine` so far, and meets these runs of a neighbour.
+HWY_INLINE uint32_t join(uint32_t *parent, uint32_t mine, uint32_t *met, Meeting meeting) {
+    // The first is looked at whether or not it is met; there is always one more label than runs.
+    const uint32_t first = root_of(parent, met[meeting.low]);
+    mine = merge(parent, mine, meeting.low < meeting.high ? first : NONE);
+    for (int64_t i = meeting.low + 1; i < meeting.high; ++i) mine = merge(parent, mine, root_of(parent, met[i]));
+    return mine;
+}
+
+/// Compiled for one neighbour, and for any number of them.
+template <bool ONE>
+HWY_INLINE uint32_t Label(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
+                          Forest &forest, uint32_t *label) {
     uint32_t *const parent = forest.parent;
     uint32_t count = forest.count;
     for (int64_t i = 0; i < runs; ++i) {
-        uint32_t mine = 0;
-        for (int n = 0; n < neighbours; ++n) {
+        uint32_t mine = NONE;
+        for (int n = 0; n < (ONE ? 1 : neighbours); ++n) {
             const int64_t reach = neighbour[n].reach;
             const int64_t first = std::max<int64_t>(ends[2 * i] - reach, 0);
             const int64_t last = std::min<int64_t>(ends[2 * i + 1] - 1 + reach, width - 1);
             mine = join(parent, mine, neighbour[n].label, Between(neighbour[n].row, first, last));
         }
-        if (mine == 0) {
-            mine = ++count;
-            parent[mine] = mine;
-        }
-        label[i] = mine;
+        parent[count + 1] = count + 1;
+        const bool fresh = mine == NONE;
+        count += fresh;
+        label[i] = fresh ? count : mine;
     }
-    forest.count = count;
+    return count;
+}
+
+void LabelRuns(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
+               Forest &forest, uint32_t *label) {
+    label[0] = NONE;  // what may be looked at in vain
+    forest.parent[NONE] = NONE;
+    forest.count = neighbours == 1 ? Label<true>(ends, runs, width, neighbour, 1, forest, label)
+                                   : Label<false>(ends, runs, width, neighbour, neighbours, forest, label);
 }
 
 Meeting RunsBetween(const BitRow &row, int64_t first, int64_t last) { return Between(row, first, last); }
@@ -169,8 +182,9 @@ void StreamBytes(const uint8_t *from, int64_t bytes, uint8_t *to) {
     std::memcpy(to, from, static_cast<size_t>(at));
     for (; at + lanes <= bytes; at += lanes) hn::Stream(hn::LoadU(d, from + at), d, to + at);
     std::memcpy(to + at, from + at, static_cast<size_t>(bytes - at));
-    hwy::FlushStream();
 }
+
+void EndStream() { hwy::FlushStream(); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace apsis
@@ -188,6 +202,7 @@ HWY_EXPORT(RunsBetween);
 HWY_EXPORT(FillRuns32);
 HWY_EXPORT(FillRuns64);
 HWY_EXPORT(StreamBytes);
+HWY_EXPORT(EndStream);
 
 void pack_bytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word) {
     HWY_DYNAMIC_DISPATCH(PackBytes)(bytes, width, flip, word);
@@ -227,6 +242,8 @@ void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t
 void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to) {
     HWY_DYNAMIC_DISPATCH(StreamBytes)(from, bytes, to);
 }
+
+void end_stream() { HWY_DYNAMIC_DISPATCH(EndStream)(); }
 
 }  // namespace apsis
 #endif

@@ -40,7 +40,7 @@ int64_t count_runs(const uint64_t *word, int64_t width, uint32_t *before);
 int64_t find_runs(const uint64_t *word, int64_t width, uint32_t *ends);
 
 /// Labels the runs of a row: each takes the lowest root of the runs that it meets in the neighbours, whose trees become
-/// one, or a new label.
+/// one, or a new label.  `label` has room for one more; forest.parent too.
 void label_runs(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
                 Forest &forest, uint32_t *label);
 
@@ -54,7 +54,8 @@ Meeting runs_between(const BitRow &row, int64_t first, int64_t last);
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row);
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row);
 
-/// Copies bytes that will not be read again soon.
+/// Copies bytes that will not be read again soon; other threads see them after end_stream().
 void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to);
+void end_stream();
 
 }  // namespace apsis
