@@ -77,8 +77,8 @@ void add_shared(Sums &to, const Sums &sums) {
 /// What one thread works on: the runs of a block, its parts, and a row.
 struct Bench {
     uint32_t *ends;     // of the runs of a row
-    uint32_t *before;   // [row][word], see BitRow
-    uint32_t *other;    // [word], the same of a row elsewhere
+    uint64_t *start;    // [row][word], see BitRow
+    uint32_t *before;   // [row][word], likewise
     uint32_t *run;      // [row]: the number of its first run in `part`
     uint32_t *begin;    // [row]: the first part that begins in it, or in a later one
     uint32_t *part;     // [run]
@@ -93,8 +93,8 @@ struct Bench {
     Bench(const Blocks &blocks, Carver &carver) {
         const int64_t rows = blocks.tall * blocks.deep, runs = rows * blocks.runs();
         ends = carver.take<uint32_t>(blocks.width + 64);
+        start = carver.take<uint64_t>(rows * blocks.words());
         before = carver.take<uint32_t>(rows * blocks.words());
-        other = carver.take<uint32_t>(blocks.words());
         run = carver.take<uint32_t>(rows + 1);
         begin = carver.take<uint32_t>(rows + 1);
         part = carver.take<uint32_t>(runs + 1);
@@ -113,7 +113,7 @@ class Labelling {
     /// Numbers go on from `numbered`; the image's rows are those of slice z of a batch, and later ones.
     Labelling(const ComponentsJob &job, int threads, void *scratch, int64_t numbered = 0, int64_t z = 0)
         : job_(job), blocks_(job, threads), threads_(threads), numbered_(numbered), total_(numbered), origin_(z),
-          keeps_(job.labels && !job.is_mask() && !job.selects() && job.labels.stride[0] == pixel_size()) {
+          selects_(job.selects()), keeps_(job.labels && !job.is_mask() && !selects_ && job.labels.stride[0] == pixel_size()) {
         Carver carver(scratch);
         const int64_t rows = blocks_.rows(), slots = blocks_.borders() * blocks_.runs();
         if (slots >= NO_SLOT || rows >= int64_t(1) << (63 - ORDINAL))
@@ -127,8 +127,8 @@ class Labelling {
         slot_ = carver.take<uint32_t>(rows);
         parent_ = carver.take<uint32_t>(slots);
         key_ = carver.take<int64_t>(slots);
-        area_ = carver.take<int64_t>(job.selects() ? slots : 0);
-        touches_ = carver.take<uint8_t>(job.selects() ? slots : 0);
+        area_ = carver.take<int64_t>(selects_ ? slots : 0);
+        touches_ = carver.take<uint8_t>(selects_ ? slots : 0);
         Carver count;
         Bench(blocks_, count);
         bench_bytes_ = count.used();
@@ -145,7 +145,7 @@ class Labelling {
         give_slots();
         for_blocks(0, 0.4, [this](const Bench &b, const Block &block) { find_parts(b, block); });
         for_blocks(0.4, 0.45, [this](const Bench &b, const Block &block) { join_parts(b, block); });
-        if (job_.selects()) for_blocks(0.45, 0.5, [this](const Bench &b, const Block &block) { gather_parts(b, block); });
+        if (selects_) for_blocks(0.45, 0.5, [this](const Bench &b, const Block &block) { gather_parts(b, block); });
         if (job_.largest < INT64_MAX) find_least_rank();
         for_blocks(0.5, 0.55, [this](const Bench &b, const Block &block) { count_roots(b, block); });
         sum_rows();
@@ -217,6 +217,11 @@ class Labelling {
             word[x >> 6] |= uint64_t(is_set(job_.set, pixels, x) != job_.complement) << (x & 63);
     }
 
+    /// Row j of the bench is this row of the image.
+    BitRow bit_row(const Bench &b, int64_t j, int64_t row) const {
+        return {bits_of(row), b.start + j * blocks_.words(), b.before + j * blocks_.words()};
+    }
+
     /// Finds the part of every run.  Returns how many parts there are; they are numbered from 1, by their lowest pixel.
     uint32_t label(const Bench &b, const Block &block) const {
         Forest forest{b.parent, 0};
@@ -230,11 +235,11 @@ class Labelling {
                 if (!block.holds(other_y, other_z)) continue;
                 const int64_t other = block.at(other_y, other_z);
                 if (b.run[other + 1] == b.run[other]) continue;
-                const BitRow row = {bits_of(row_at(other_y, other_z)), b.before + other * blocks_.words()};
+                const BitRow row = bit_row(b, other, row_at(other_y, other_z));
                 neighbour[neighbours++] = {row, b.part + b.run[other], step->reach};
             }
             const int64_t found = find_runs(word, blocks_.width, b.ends);
-            count_runs(word, blocks_.width, b.before + j * blocks_.words());
+            count_runs(word, blocks_.width, b.start + j * blocks_.words(), b.before + j * blocks_.words());
             b.begin[j] = forest.count + 1;
             label_runs(b.ends, found, blocks_.width, neighbour, neighbours, forest, b.part + runs);
             b.run[j] = runs;
@@ -296,7 +301,7 @@ class Labelling {
             if (first != NO_SLOT) std::fill_n(key_ + first, blocks_.runs(), -1);
         });
         const uint32_t parts = label(b, block);
-        if (job_.selects()) measure(b, block, parts);
+        if (selects_) measure(b, block, parts);
         mark_slots(b, block, parts, [this](uint32_t slot, uint32_t own) { parent_[slot] = own; });
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             const int64_t row = row_at(y, z);
@@ -305,7 +310,7 @@ class Labelling {
                 if (b.number[part] == 0) continue;
                 const int64_t slot = -1 - b.number[part];
                 key_[slot] = row << ORDINAL | (part - b.begin[j]);
-                if (!job_.selects()) continue;
+                if (!selects_) continue;
                 area_[slot] = b.area[part] & ~TOUCHES;
                 touches_[slot] = (b.area[part] & TOUCHES) != 0;
             }
@@ -354,8 +359,8 @@ class Labelling {
     }
 
     void join_rows(const Bench &b, int64_t row, int64_t runs, int64_t other, int64_t reach) const {
-        const BitRow bits = {bits_of(other), b.other};
-        if (count_runs(bits.word, blocks_.width, b.other) == 0) return;
+        if (count_runs(bits_of(other), blocks_.width, b.start, b.before) == 0) return;
+        const BitRow bits = bit_row(b, 0, other);
         for (int64_t i = 0; i < runs; ++i) {
             const int64_t first = std::max<int64_t>(b.ends[2 * i] - reach, 0);
             const int64_t last = std::min<int64_t>(b.ends[2 * i + 1] - 1 + reach, blocks_.width - 1);
@@ -394,7 +399,7 @@ class Labelling {
 
     /// Whether a slot stands for a component that is kept.
     bool is_root(uint32_t slot, int64_t key) const {
-        return root_of(slot) == slot && (!job_.selects() || is_kept(area_[slot], touches_[slot], key));
+        return root_of(slot) == slot && (!selects_ || is_kept(area_[slot], touches_[slot], key));
     }
 
     /// Calls body(key, part, slot) for the parts of a block in order, where they have a slot (otherwise it is -1) or are
@@ -404,15 +409,15 @@ class Labelling {
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             for (uint32_t part = b.begin[j]; part < b.begin[j + 1]; ++part) {
                 const int64_t key = row_at(y, z) << ORDINAL | (part - b.begin[j]), slot = -1 - b.number[part];
-                const uint32_t area = job_.selects() ? b.area[part] : 0;
-                if (slot >= 0 || !job_.selects() || is_kept(area & ~TOUCHES, area & TOUCHES, key)) body(key, part, slot);
+                const uint32_t area = selects_ ? b.area[part] : 0;
+                if (slot >= 0 || !selects_ || is_kept(area & ~TOUCHES, area & TOUCHES, key)) body(key, part, slot);
             }
         });
     }
 
     /// Tells again which parts begin in which row of a block and which have slots; for a selection, from its bits.
     void find_parts_again(const Bench &b, const Block &block) const {
-        if (job_.selects()) {
+        if (selects_) {
             const uint32_t parts = label(b, block);
             measure(b, block, parts);
             return mark_slots(b, block, parts, [](uint32_t, uint32_t) {});
@@ -471,7 +476,7 @@ class Labelling {
     // ---- Numbers ----
 
     void count_roots(const Bench &b, const Block &block) const {
-        if (!job_.selects()) {
+        if (!selects_) {
             for_rows(block, [&](int64_t, int64_t y, int64_t z) { base_[row_at(y, z)] = begun_[row_at(y, z)]; });
             return for_slots(block, [this](uint32_t slot) { base_[key_[slot] >> ORDINAL] -= root_of(slot) != slot; });
         }
@@ -510,7 +515,7 @@ class Labelling {
         uint32_t runs = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             b.run[j] = runs;
-            const size_t found = static_cast<size_t>(count_runs(bits_of(row_at(y, z)), blocks_.width, b.before));
+            const size_t found = static_cast<size_t>(count_runs(bits_of(row_at(y, z)), blocks_.width, b.start, b.before));
             std::memcpy(b.part + runs, job_.labels.row(y, z), found * sizeof *b.part);
             b.run[j + 1] = runs += static_cast<uint32_t>(found);
         });
@@ -519,7 +524,7 @@ class Labelling {
 
     void write(const Bench &b, const Block &block) const {
         const uint32_t parts = keeps_ ? recall_parts(b, block) : label(b, block);
-        if (job_.selects()) measure(b, block, parts);
+        if (selects_) measure(b, block, parts);
         mark_slots(b, block, parts, [](uint32_t, uint32_t) {});
         name_parts(b, block);
         if (job_.components) add_components(b, block, parts);
@@ -537,7 +542,7 @@ class Labelling {
             if (key >> ORDINAL != row) number = base_[row = key >> ORDINAL];
             if (slot < 0) {
                 b.number[part] = ++number;
-                b.area[part] = 0;
+                if (job_.components) b.area[part] = 0;
                 return;
             }
             const uint32_t root = root_of(static_cast<uint32_t>(slot));
@@ -631,6 +636,7 @@ class Labelling {
     Blocks blocks_;
     int threads_;
     int64_t numbered_, total_, origin_;
+    bool selects_;
     bool keeps_;  // the parts of runs, in the rows of the output
     size_t bytes_, bench_bytes_;
     int64_t pitch_;       // words of a row of bits

@@ -20,9 +20,6 @@ HWY_INLINE int64_t words_of(int64_t width) { return (width + 63) / 64; }
 /// The lowest bits of a word, up to and with bit x % 64.
 HWY_INLINE uint64_t up_to(int64_t x) { return ~uint64_t(0) >> (63 - (x & 63)); }
 
-/// The bits of word i at which a run starts.
-HWY_INLINE uint64_t starts(const uint64_t *word, int64_t i) { return word[i] & ~(word[i] << 1 | word[i - 1] >> 63); }
-
 HWY_INLINE void trim(int64_t width, uint64_t *word) {
     if (width & 63) word[width >> 6] &= up_to(width - 1);
 }
@@ -53,11 +50,12 @@ void PackBits(const uint8_t *bits, int64_t width, bool flip, uint64_t *word) {
     trim(width, word);
 }
 
-int64_t CountRuns(const uint64_t *word, int64_t width, uint32_t *before) {
+int64_t CountRuns(const uint64_t *word, int64_t width, uint64_t *start, uint32_t *before) {
     uint32_t runs = 0;
     for (int64_t i = 0; i < words_of(width); ++i) {
+        start[i] = word[i] & ~(word[i] << 1 | word[i - 1] >> 63);
         before[i] = runs;
-        runs += static_cast<uint32_t>(__builtin_popcountll(starts(word, i)));
+        runs += static_cast<uint32_t>(__builtin_popcountll(start[i]));
     }
     return runs;
 }
@@ -81,9 +79,9 @@ int64_t FindRuns(const uint64_t *word, int64_t width, uint32_t *ends) {
 
 HWY_INLINE Meeting Between(const BitRow &row, int64_t first, int64_t last) {
     const int64_t i = first >> 6, k = last >> 6;
-    const int64_t begun = row.before[i] + __builtin_popcountll(starts(row.word, i) & up_to(first));
+    const int64_t begun = row.before[i] + __builtin_popcountll(row.start[i] & up_to(first));
     return {begun - static_cast<int64_t>(row.word[i] >> (first & 63) & 1),  // a run that holds `first` has begun, not ended
-            row.before[k] + __builtin_popcountll(starts(row.word, k) & up_to(last))};
+            row.before[k] + __builtin_popcountll(row.start[k] & up_to(last))};
 }
 
 HWY_INLINE uint32_t root_of(uint32_t *parent, uint32_t label) {
@@ -212,8 +210,8 @@ void pack_bits(const uint8_t *bits, int64_t width, bool flip, uint64_t *word) {
     HWY_DYNAMIC_DISPATCH(PackBits)(bits, width, flip, word);
 }
 
-int64_t count_runs(const uint64_t *word, int64_t width, uint32_t *before) {
-    return HWY_DYNAMIC_DISPATCH(CountRuns)(word, width, before);
+int64_t count_runs(const uint64_t *word, int64_t width, uint64_t *start, uint32_t *before) {
+    return HWY_DYNAMIC_DISPATCH(CountRuns)(word, width, start, before);
 }
 
 int64_t find_runs(const uint64_t *word, int64_t width, uint32_t *ends) {

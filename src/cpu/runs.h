@@ -12,7 +12,8 @@ namespace apsis {
 /// A row of bits, lowest first.  word[-1] is 0, and so are the bits beyond the row's last pixel.
 struct BitRow {
     const uint64_t *word;
-    const uint32_t *before;  // [word]: runs of the row that start before the word
+    const uint64_t *start;   // [word]: the pixels at which its runs start
+    const uint32_t *before;  // [word]: how many of its runs start before the word
 };
 
 /// A row that has been labelled, and how far beyond a run's ends its neighbours there reach: 0, or 1 with diagonals.
@@ -32,8 +33,8 @@ struct Forest {
 void pack_bytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word);
 void pack_bits(const uint8_t *bits, int64_t width, bool flip, uint64_t *word);
 
-/// Counts the runs before each word.  Returns how many the row has.
-int64_t count_runs(const uint64_t *word, int64_t width, uint32_t *before);
+/// Finds where runs start, and counts them before each word.  Returns how many the row has.
+int64_t count_runs(const uint64_t *word, int64_t width, uint64_t *start, uint32_t *before);
 
 /// Writes where the runs of a row begin and end, one after the other: ends[2 i] <= x < ends[2 i + 1].  May write up to
 /// 64 elements more.  Returns the number of runs.
