@@ -102,9 +102,12 @@ HWY_INLINE uint32_t merge(uint32_t *parent, uint32_t one, uint32_t other) {
 /// The root of a run that has the root `mine` so far, and meets these runs of a neighbour.
 HWY_INLINE uint32_t join(uint32_t *parent, uint32_t mine, uint32_t *met, Meeting meeting) {
     // The first is looked at whether or not it is met; there is always one more label than runs.
-    const uint32_t first = root_of(parent, met[meeting.low]);
-    mine = merge(parent, mine, meeting.low < meeting.high ? first : NONE);
-    for (int64_t i = meeting.low + 1; i < meeting.high; ++i) mine = merge(parent, mine, root_of(parent, met[i]));
+    const uint32_t met_first = root_of(parent, met[meeting.low]), first = meeting.low < meeting.high ? met_first : NONE;
+    mine = mine == NONE ? first : merge(parent, mine, first);
+    for (int64_t i = meeting.low + 1; i < meeting.high; ++i) {
+        const uint32_t root = root_of(parent, met[i]);
+        if (root != mine) mine = merge(parent, mine, root);
+    }
     return mine;
 }
 
@@ -154,11 +157,12 @@ HWY_INLINE void spread(Pixel *row, int64_t x, int64_t end, Pixel value) {
 template <class Pixel>
 HWY_INLINE void Fill(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
                      const int64_t *number, Pixel *row) {
-    spread<Pixel>(row, 0, runs ? ends[0] : width, 0);
+    const Pixel none = static_cast<Pixel>(number[NONE]);  // 0; a compiler that knew would call memset for every gap
+    spread(row, 0, runs ? ends[0] : width, none);
     for (int64_t i = 0; i < runs; ++i) {
         const int64_t end = ends[2 * i + 1];
         spread(row, ends[2 * i], end, static_cast<Pixel>(number[part[i]]));
-        if (end < width) spread<Pixel>(row, end, i + 1 < runs ? ends[2 * i + 2] : width, 0);
+        if (end < width) spread(row, end, i + 1 < runs ? ends[2 * i + 2] : width, none);
     }
 }
 

@@ -51,7 +51,7 @@ struct Meeting {
 };
 Meeting runs_between(const BitRow &row, int64_t first, int64_t last);
 
-/// Writes number[part] over every run of a row, and 0 between them.  May write up to 64 bytes beyond the row.
+/// Writes number[part] over every run of a row, and number[0], which is 0, between them.  May write up to 64 bytes beyond the row.
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row);
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row);
 
