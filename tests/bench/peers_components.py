@@ -5,10 +5,10 @@
 
 All write 32-bit labels, into an array that is there already where they can (cc3d makes a new one).  One CSV line an image,
 a connectivity and a question (labels, or statistics alone beside OpenCV's labels and statistics): milliseconds of each, and
-how often apsis fits into the time of each peer.  Calls take turns, so that a busy machine is unfair to none."""
+how often apsis fits into the time of each peer.  Calls take turns, and each peer's least time counts, as does that of apsis,
+so that what else a machine does weighs little."""
 
 import ctypes
-import statistics
 import time
 
 import numpy as np
@@ -78,11 +78,11 @@ def take_turns(calls, rounds):
             call()
             if round:
                 times[name].append(1e3 * (time.perf_counter() - start))
-    return {name: statistics.median(each) for name, each in times.items()}
+    return {name: min(each) for name, each in times.items()}
 
 
 def report(question, name, mask, axes, threads, ours, others, same):
-    times = take_turns({"apsis": ours, **others}, 5)
+    times = take_turns({"apsis": ours, **others}, 7)
     row = [question, name, f"{mask.shape[0]}^{mask.ndim}", str(axes), str(threads), f"{times['apsis']:.2f}"]
     for peer in "opencv", "scipy", "cc3d":
         if peer in others:
