@@ -171,7 +171,14 @@ class CudaBackend final : public Backend {
         way_of(job).run(job, scratch, stream_, progress);
     }
 
+    size_t components_scratch(const ComponentsJob &) const override { not_yet(); }
+    void components(const ComponentsJob &, void *, const Progress &) override { not_yet(); }
+
   private:
+    [[noreturn]] static void not_yet() {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "components on a CUDA device come with the next version; use APSIS_CPU");
+    }
+
     int device_;
     std::string name_;
     cudaStream_t stream_ = nullptr;

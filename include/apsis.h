@@ -5,6 +5,7 @@
  * answers questions about that set:
  *
  *     apsis_distance       how far is each pixel from the set, and which member is nearest?
+ *     apsis_components     which connected piece does each member belong to, and what is known of it?
  *
  * There are three things to know.  A context says where the work runs.  An
  * image describes memory that you own.  Options say what is computed; NULL
@@ -46,7 +47,7 @@
 #include <stdint.h>
 
 #define APSIS_VERSION_MAJOR 0
-#define APSIS_VERSION_MINOR 1
+#define APSIS_VERSION_MINOR 2
 #define APSIS_VERSION_PATCH 0
 #define APSIS_VERSION \
     (APSIS_VERSION_MAJOR * 10000 + APSIS_VERSION_MINOR * 100 + APSIS_VERSION_PATCH)
@@ -147,14 +148,17 @@ typedef enum apsis_metric {
 
 /** The published method to compute with. */
 typedef enum apsis_method {
-    APSIS_AUTO = 0, /**< The fastest exact method for this image and device. */
+    APSIS_AUTO      = 0, /**< The fastest exact method for this image and device. */
+    APSIS_TILE_FILL = 4, /**< Components: tiles filled one by one, and merged; labels and count, 2-D. */
     APSIS_METHOD_FORCE_32 = 0x7fffffff
 } apsis_method;
 
 enum {
     APSIS_COMPLEMENT = 1 << 0, /**< The set is the zero pixels instead. */
     APSIS_SIGNED     = 1 << 1, /**< apsis_distance: inside the set, minus the distance to its complement. */
-    APSIS_SLICES     = 1 << 3  /**< ndim is 3, but every z is a 2-D image of its own: a batch. */
+    APSIS_SLICES     = 1 << 3, /**< ndim is 3, but every z is a 2-D image of its own: a batch. */
+    APSIS_NO_BORDER  = 1 << 4, /**< apsis_components: leave out those that touch the image's border. */
+    APSIS_NO_INNER   = 1 << 5  /**< apsis_components: leave out those that do not touch it. */
 };
 
 /**
@@ -166,17 +170,23 @@ enum {
  */
 typedef struct apsis_options {
     uint32_t     struct_size;  /**< sizeof(apsis_options); lets later versions add fields. */
-    uint32_t     flags;        /**< APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES, or 0. */
+    uint32_t     flags;        /**< APSIS_COMPLEMENT | APSIS_SLICES | ..., or 0. */
     double       spacing[3];   /**< Size of a pixel along x, y, z, in your unit.  All zero,
                                     the default, is 1; one zero beside others is an error,
                                     but for z where no distance goes along z. */
     double       max_distance; /**< Stop looking beyond this distance.  Default: no limit. */
     apsis_metric metric;       /**< Default APSIS_EUCLIDEAN. */
     apsis_method method;       /**< Default APSIS_AUTO. */
+    int32_t      connectivity; /**< Axes along which neighbours may differ: 1 (4 or 6
+                                    neighbours), 2 (8 or 18), 3 (26).  Default 1. */
+    int32_t      largest;      /**< apsis_components: leave out all but this many, those of
+                                    the largest area; of equal ones, the lower.  Default: all. */
+    int64_t      min_area;     /**< apsis_components: leave out those of fewer pixels, */
+    int64_t      max_area;     /**< and those of more.  Default: no limit. */
 } apsis_options;
 
 #define APSIS_OPTIONS_INIT \
-    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO }
+    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0 }
 
 
 /* ---- Contexts ----------------------------------------------------------- */
@@ -267,6 +277,45 @@ APSIS_API apsis_status apsis_distance(apsis_context *context, const apsis_image 
                                       const apsis_image *nearest,
                                       const apsis_options *options);
 
+/** What is known of one component.  Coordinates are in pixels, x first. */
+typedef struct apsis_component {
+    int64_t first;       /**< The lowest index of a pixel of it. */
+    int64_t area;        /**< Its number of pixels. */
+    int64_t lower[3];    /**< The smallest x, y, z in it. */
+    int64_t upper[3];    /**< The largest x, y, z in it. */
+    double  centroid[3]; /**< The mean x, y, z. */
+} apsis_component;
+
+/**
+ * The connected components of the set: options->connectivity says which pixels
+ * are neighbours.  They are numbered 1, 2, 3, ... by their lowest index.  Any
+ * output may be NULL.
+ *
+ * Options leave components out: by area, at the border of the image, or all but
+ * the largest.  What is left out has no number and does not count.  (Limits of
+ * area and the border are looked at first, then the largest are taken.  The
+ * border is that of the axes in which the image has neighbours.)
+ *
+ * With APSIS_SLICES the numbers go on from slice to slice, and options->largest
+ * is for each of them.
+ *
+ * @param set         APSIS_BIT or APSIS_U8.
+ * @param labels      APSIS_I32 or APSIS_I64: the number of the component that a
+ *                    pixel belongs to, or 0.  APSIS_ERROR_RANGE if images of
+ *                    this size might have more components than fit.
+ *                    APSIS_BIT or APSIS_U8: the set, 1 in it and 0 outside,
+ *                    without what is left out.  With APSIS_COMPLEMENT the set
+ *                    is the zero pixels here too: so APSIS_NO_INNER fills holes.
+ * @param components  Receives what is known of components 1, 2, ..., the first
+ *                    `capacity` of them, in host memory.
+ * @param count       Receives how many components there are, in host memory.
+ *                    With it, or components, the call returns when it is done.
+ */
+APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_image *set,
+                                        const apsis_image *labels,
+                                        apsis_component *components, int64_t capacity,
+                                        int64_t *count, const apsis_options *options);
+
 
 /* ---- Memory ------------------------------------------------------------- *
  *
@@ -312,7 +361,8 @@ APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
 
 /** The transforms, by name. */
 typedef enum apsis_transform {
-    APSIS_DISTANCE = 0,
+    APSIS_DISTANCE   = 0,
+    APSIS_COMPONENTS = 2,
     APSIS_TRANSFORM_FORCE_32 = 0x7fffffff
 } apsis_transform;
 
@@ -322,7 +372,7 @@ typedef enum apsis_transform {
  *
  * @param images  The images of the call, inputs first, in its order; NULL for
  *                one that is left out.  Their data may be NULL.
- * @param count   How many: 3 for APSIS_DISTANCE.
+ * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_COMPONENTS.
  */
 APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
                                             const apsis_image *const *images, int count,

@@ -1,6 +1,8 @@
 // Every function of apsis.h: guard, check, dispatch.
 #include <apsis.h>
 
+#include <algorithm>
+
 #include "core/keys.h"
 #include "enums.h"
 #include "guard.h"
@@ -39,6 +41,14 @@ void check_reach(const apsis_context &context, const char *name, const apsis_ima
         throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", name);
 }
 
+/// The axes of an image of its own: 2 for slices, otherwise ndim.
+int axes_of(const apsis_image *set, const apsis_options &options) {
+    if (!(options.flags & APSIS_SLICES)) return set->ndim;
+    if (set->ndim != 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
+    return 2;
+}
+
 /// The images and options of an apsis_distance call, checked.  `need_data` is false for apsis_workspace_size.
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data) {
@@ -62,10 +72,9 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
         check_apart("distance", job.distance, "nearest", job.nearest);
     }
 
-    const bool slices = options.flags & APSIS_SLICES;
-    if (slices && set->ndim != 3)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
-    job.axes = slices ? 2 : set->ndim;
+    job.axes = axes_of(set, options);
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_distance", int(options.method));
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.is_signed = options.flags & APSIS_SIGNED;
     job.measure = make_measure(options, job.set.size, job.axes);
@@ -103,6 +112,99 @@ void run_distance(apsis_context &context, const DistanceJob &job) {
                 static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
                 context.backend->name());
     stage.run([&] { context.backend->distance(own, scratch, context.progress()); });
+}
+
+/// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
+/// pixel, otherwise every other one along each axis in which neighbours may differ together.
+int64_t most_components(const ComponentsJob &job) {
+    const int64_t *size = job.set.size;
+    int64_t most = (job.set.pixels() + 1) / 2;
+    if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
+    if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
+    if (job.axes == 2 && job.connectivity == 1) most = (size[0] * size[1] + 1) / 2 * size[2];
+    if (job.min_area > 1) most = std::min(most, job.set.pixels() / job.min_area);
+    const int64_t images = job.axes == 2 ? size[2] : 1;
+    return job.largest < most / images ? job.largest * images : most;
+}
+
+void check_labels(const ComponentsJob &job) {
+    const int64_t most = most_components(job);
+    if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
+                    static_cast<long long>(most));
+    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
+                    "of all components");
+}
+
+void check_components_array(const ComponentsJob &job) {
+    if (job.capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
+    if (job.capacity > 0 && !job.components)
+        throw Error(APSIS_ERROR_ARGUMENT, "components is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+    const int64_t longest = *std::max_element(job.set.size, job.set.size + 3);
+    if (job.components && bits_below(job.set.pixels()) + bits_below(longest) > 64)  // sums of coordinates stay below 2^63
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for centroids",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
+}
+
+/// The images and options of an apsis_components call, checked.
+ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
+                               const apsis_options *given, bool need_data) {
+    ComponentsJob job;
+    job.set = check_image("set", set, Role::SET, need_data);
+    const apsis_options options = read_options(given);
+    if (labels) {
+        job.labels = check_image("labels", labels, Role::LABELS, need_data);
+        check_same_size("set", set, "labels", labels);
+    }
+    check_reach(context, "set", set);
+    check_reach(context, "labels", labels);
+    if (need_data) check_apart("set", job.set, "labels", job.labels);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
+    job.axes = axes_of(set, options);
+    if (options.connectivity > job.axes)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %d, but neighbours in 2-D differ along 1 or 2 axes",
+                    int(options.connectivity));
+    job.connectivity = options.connectivity;
+    job.method = options.method;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.no_border = options.flags & APSIS_NO_BORDER;
+    job.no_inner = options.flags & APSIS_NO_INNER;
+    job.min_area = options.min_area;
+    if (options.max_area) job.max_area = options.max_area;
+    if (options.largest) job.largest = options.largest;
+    return job;
+}
+
+/// The job on the back end's own memory.
+ComponentsJob stage_components(ComponentsJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    if (job.labels) job.labels = stage.output(job.labels);
+    return job;
+}
+
+size_t components_bytes(const apsis_context &context, const ComponentsJob &job) {
+    if (job.set.pixels() == 0) return 0;
+    Carver count;
+    Stage stage(context, count);
+    stage_components(job, stage);
+    count.take<uint8_t>(static_cast<int64_t>(context.backend->components_scratch(job)));
+    return count.used();
+}
+
+void run_components(apsis_context &context, const ComponentsJob &job) {
+    Carver carver(context.scratch(components_bytes(context, job)));
+    Stage stage(context, carver);
+    const ComponentsJob own = stage_components(job, stage);
+    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->components_scratch(job)));
+    context.log("components: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
+                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
+                context.backend->name());
+    stage.run([&] { context.backend->components(own, scratch, context.progress()); });
+    if (job.components || job.count) context.backend->sync();
 }
 
 }  // namespace
@@ -157,6 +259,21 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
     return guard("distance", context, [&] {
         const DistanceJob job = check_distance(*context, set, distance, nearest, options, true);
         if (job.set.pixels() > 0 && (distance || nearest)) run_distance(*context, job);
+    });
+}
+
+apsis_status apsis_components(apsis_context *context, const apsis_image *set, const apsis_image *labels,
+                              apsis_component *components, int64_t capacity, int64_t *count,
+                              const apsis_options *options) {
+    return guard("components", context, [&] {
+        ComponentsJob job = check_components(*context, set, labels, options, true);
+        job.components = components;
+        job.capacity = capacity;
+        job.count = count;
+        check_labels(job);
+        check_components_array(job);
+        if (count) *count = 0;
+        if (job.set.pixels() > 0 && (labels || components || count)) run_components(*context, job);
     });
 }
 
@@ -221,13 +338,20 @@ apsis_status apsis_set_threads(apsis_context *context, int threads) {
 apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform, const apsis_image *const *images,
                                   int count, const apsis_options *options, size_t *bytes) {
     return guard("workspace_size", context, [&] {
-        if (raw(transform) != APSIS_DISTANCE)
-            throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", raw(transform));
+        const int images_of = raw(transform) == APSIS_DISTANCE ? 3 : raw(transform) == APSIS_COMPONENTS ? 2 : 0;
+        if (!images_of) throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", raw(transform));
         if (!images) throw Error(APSIS_ERROR_ARGUMENT, "images is NULL, but the images of the call are needed");
-        if (count != 3) throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but apsis_distance has 3 images", count);
+        if (count != images_of)
+            throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but %s has %d images", count,
+                        raw(transform) == APSIS_DISTANCE ? "apsis_distance" : "apsis_components", images_of);
         if (!bytes) throw Error(APSIS_ERROR_ARGUMENT, "bytes is NULL, but must point to a size_t");
-        const DistanceJob job = check_distance(*context, images[0], images[1], images[2], options, false);
-        *bytes = distance_bytes(*context, job);
+        if (raw(transform) == APSIS_DISTANCE) {
+            *bytes = distance_bytes(*context, check_distance(*context, images[0], images[1], images[2], options, false));
+        } else {
+            const ComponentsJob job = check_components(*context, images[0], images[1], options, false);
+            check_labels(job);
+            *bytes = components_bytes(*context, job);
+        }
     });
 }
 

@@ -27,6 +27,25 @@ struct DistanceJob {
     Measure measure;
 };
 
+/// apsis_components, likewise.
+struct ComponentsJob {
+    View set;
+    View labels;  // numbers, or a set; without data: not wanted
+    int axes = 2;
+    int connectivity = 1;
+    apsis_method method = APSIS_AUTO;
+    bool complement = false;
+    bool no_border = false, no_inner = false;  // which are left out
+    int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
+    apsis_component *components = nullptr;  // host memory on every device, as is the count
+    int64_t capacity = 0;
+    int64_t *count = nullptr;
+
+    bool selects_by_area() const { return min_area > 1 || max_area < INT64_MAX || largest < INT64_MAX; }
+    bool selects() const { return selects_by_area() || no_border || no_inner; }
+    bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
+};
+
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -49,6 +68,8 @@ class Backend {
     // The transforms, each with the bytes of scratch memory that it carves.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted
+    virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
 };
 
 std::unique_ptr<Backend> make_cpu_backend();

@@ -69,6 +69,9 @@ void check_type(const char *name, int type, Role role) {
                     name, found);
     if (role == Role::INDEX && !is_integer)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but an index is APSIS_I32 or APSIS_I64", name, found);
+    if (role == Role::LABELS && !is_integer && !is_set)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but labels are APSIS_I32 or APSIS_I64, or APSIS_BIT or APSIS_U8",
+                    name, found);
 }
 
 void check_size(const char *name, const apsis_image &image, View &view) {

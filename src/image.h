@@ -8,7 +8,7 @@ namespace apsis {
 constexpr int64_t LONGEST_AXIS = int64_t(1) << 30;  // so that squared distances in 3-D stay below 2^62
 
 /// Which pixel types an argument may have, and whether it is written to.
-enum class Role { SET, DISTANCE, INDEX, ANY_INPUT, ANY_OUTPUT };
+enum class Role { SET, DISTANCE, INDEX, LABELS, ANY_INPUT, ANY_OUTPUT };
 
 /// The view of a caller's image.  `name` is the argument's, for the message of the Error that it throws; `need_data`
 /// is false where only the size of a workspace is asked for.

@@ -12,7 +12,7 @@
 namespace apsis {
 namespace {
 
-constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES;
+constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES | APSIS_NO_BORDER | APSIS_NO_INNER;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
 constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
@@ -24,6 +24,11 @@ void check_spacing(const double spacing[3]) {
         if (!(spacing[a] > 0) || std::isinf(spacing[a]))
             throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is %g, but must be positive and finite", a, spacing[a]);
     }
+}
+
+void check_not_negative(const char *field, int64_t value) {
+    if (value < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: %s is %" PRId64 ", but must be positive, or 0 for no limit", field, value);
 }
 
 /// Whether a * p == b * q, exactly.
@@ -127,12 +132,19 @@ apsis_options read_options(const apsis_options *given) {
                     options.flags & ~KNOWN_FLAGS);
     if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHESSBOARD)
         throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
-    if (raw(options.method) != APSIS_AUTO)
+    if (raw(options.method) != APSIS_AUTO && raw(options.method) != APSIS_TILE_FILL)
         throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", raw(options.method));
     if (!(options.max_distance >= 0))
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",
                     options.max_distance);
     check_spacing(options.spacing);
+    if (options.connectivity < 0 || options.connectivity > 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %" PRId32 ", but must be 1, 2 or 3, or 0 for 1",
+                    options.connectivity);
+    if (options.connectivity == 0) options.connectivity = 1;
+    check_not_negative("largest", options.largest);
+    check_not_negative("min_area", options.min_area);
+    check_not_negative("max_area", options.max_area);
     return options;
 }
 

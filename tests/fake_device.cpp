@@ -120,17 +120,25 @@ class FakeDevice final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
-        require_device("set", job.set);
-        require_device("distance", job.distance);
-        require_device("nearest", job.nearest);
-        const size_t bytes = distance_scratch(job);
-        if (bytes && !fake::owns(scratch, bytes))
-            throw Error(APSIS_ERROR_DEVICE, "fake device: scratch at %p is not %zu bytes of device memory", scratch, bytes);
-        if (progress) {  // as a back end that reports progress has to wait
-            sync();
-            return work(job, scratch, bytes, progress);
-        }
-        queue_.push_back([this, job, scratch, bytes] { work(job, scratch, bytes, {}); });
+        transform({{"set", job.set}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch,
+                  distance_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
+            DistanceJob host = job;
+            host.set = views[0].view;
+            host.distance = views[1].view;
+            host.nearest = views[2].view;
+            cpu_->distance(host, memory, told);
+        });
+    }
+
+    size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
+    void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
+        transform({{"set", job.set}, {"labels", job.labels}}, scratch, components_scratch(job), progress,
+                  [this, job](const Views &views, void *memory, const Progress &told) {
+            ComponentsJob host = job;
+            host.set = views[0].view;
+            host.labels = views[1].view;
+            cpu_->components(host, memory, told);
+        });
     }
 
   private:
@@ -141,16 +149,35 @@ class FakeDevice final : public Backend {
         return open;
     }
 
-    void work(DistanceJob job, void *scratch, size_t bytes, const Progress &progress) {
-        std::vector<fake::Opened> open = opened({&job.set, &job.distance, &job.nearest});
-        if (bytes) {
-            open.emplace_back(scratch);
-            std::memset(scratch, fake::POISON, bytes);
-        }
-        poison(job.distance);
-        poison(job.nearest);
-        for (View *view : {&job.set, &job.distance, &job.nearest}) *view = as_host(*view);
-        cpu_->distance(job, scratch, progress);
+    struct Named {
+        const char *name;
+        View view;
+    };
+    using Views = std::vector<Named>;  // the set first, then the outputs
+
+    /// Checks where everything is, and queues the arithmetic.
+    template <class Work>
+    void transform(const Views &views, void *scratch, size_t bytes, const Progress &progress, Work work) {
+        for (const Named &named : views) require_device(named.name, named.view);
+        if (bytes && !fake::owns(scratch, bytes))
+            throw Error(APSIS_ERROR_DEVICE, "fake device: scratch at %p is not %zu bytes of device memory", scratch, bytes);
+        const auto step = [=](const Progress &told) {
+            std::vector<fake::Opened> open;
+            Views host = views;
+            for (Named &named : host) {
+                if (named.view) open.emplace_back(named.view.data);
+                named.view = as_host(named.view);
+            }
+            if (bytes) {
+                open.emplace_back(scratch);
+                std::memset(scratch, fake::POISON, bytes);
+            }
+            for (size_t i = 1; i < host.size(); ++i) poison(host[i].view);
+            work(host, scratch, told);
+        };
+        if (!progress) return queue_.push_back([step] { step({}); });
+        sync();  // as a back end that reports progress has to wait
+        step(progress);
     }
 
     std::unique_ptr<Backend> cpu_ = make_cpu_backend();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cpu/components.h"
 #include "cpu/distance.h"
 #include "cpu/parallel.h"
 #include "cpu/rows.h"
@@ -43,6 +44,12 @@ class CpuBackend final : public Backend {
     }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         cpu::distance(job, scratch, *arena_, progress);
+    }
+    size_t components_scratch(const ComponentsJob &job) const override {
+        return cpu::components_scratch(job, arena_->max_concurrency());
+    }
+    void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
+        cpu::components(job, scratch, *arena_, progress);
     }
 
   private:

@@ -87,6 +87,14 @@ void OutputFile::create() {
     if (overwrite_ && stat(target_.c_str(), &status) == 0) (void)!fchmod(descriptor_, status.st_mode & 07777);
 }
 
+void OutputFile::write(const std::string &text) {
+    for (size_t at = 0; at < text.size();) {
+        const ssize_t put = ::write(descriptor_, text.data() + at, text.size() - at);
+        if (put < 0 && errno != EINTR) cannot_write(path_, system_error(errno));
+        if (put > 0) at += static_cast<size_t>(put);
+    }
+}
+
 void OutputFile::sync() {
     // Not every file system can, and says so with EINVAL; then there is nothing to wait for.
     if (fsync(descriptor_) != 0 && errno != EINVAL) cannot_write(path_, system_error(errno));

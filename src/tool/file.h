@@ -16,6 +16,8 @@ class OutputFile {
 
     /// Opens it under a temporary name, beside where it will be.
     void create();
+    /// Writes text where the last one ended.
+    void write(const std::string &text);
     /// Writes what the system still holds back to the disk.
     void sync();
     /// Gives it its name.

@@ -22,6 +22,7 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {
     {"distance", "how far is each pixel from the set, and which of its pixels is nearest?", run_distance},
+    {"components", "which connected piece does each pixel of the set belong to?", run_components},
     {"info", "what does a TIFF file hold, and which colour is a non-zero sample?", run_info},
     {"devices", "where can apsis run on this machine?", run_devices},
 };

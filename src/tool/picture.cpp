@@ -84,6 +84,22 @@ Picture picture_of_indices(const Raster &indices, std::int64_t z) {
     });
 }
 
+Picture picture_of_labels(const Raster &labels, std::int64_t z) {
+    const std::int64_t width = labels.shape().width;
+    if (labels.type() == APSIS_U8)
+        return {width, labels.shape().height, rows_of(width, [&labels, z](std::int64_t x, std::int64_t y) {
+                    return labels.row(y, z)[x] ? kSite : kDark;
+                })};
+    return with_type(labels.type(), [&](auto zero) {
+        using Label = decltype(zero);
+        const auto colour = [&labels, z](std::int64_t x, std::int64_t y) {
+            const auto label = static_cast<std::uint64_t>(labels.row_of<Label>(y, z)[x]);
+            return label ? distinct(label) : kDark;
+        };
+        return Picture{width, labels.shape().height, rows_of(width, colour)};
+    });
+}
+
 void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress) {
     progress.phase("drawing");
     const auto report = [&progress](double done) { progress.update(done); };

@@ -23,8 +23,10 @@ void check_picture_name(const std::string &option, const std::string &path);
 /// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
 Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
                             std::int64_t z);
-/// Slice z of indices or labels.
+/// Slice z of indices.
 Picture picture_of_indices(const Raster &indices, std::int64_t z);
+/// Slice z of labels, or of a set.
+Picture picture_of_labels(const Raster &labels, std::int64_t z);
 
 /// PNG or TIFF, as the name says; the file still waits for its name.
 void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress);

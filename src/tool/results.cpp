@@ -43,7 +43,9 @@ void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &
                              shape.height,
                              bits_of(raster.type()),
                              1,
-                             floating ? SampleFormat::kFloat : SampleFormat::kSigned,
+                             floating                    ? SampleFormat::kFloat
+                             : raster.type() == APSIS_U8 ? SampleFormat::kUnsigned
+                                                         : SampleFormat::kSigned,
                              tags,
                              [&](std::int64_t y, std::uint8_t *row) {
                                  std::memcpy(row, raster.row(y, z), static_cast<size_t>(raster.row_bytes()));

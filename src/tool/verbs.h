@@ -10,6 +10,7 @@ namespace tool {
 using Words = std::vector<std::string>;
 
 int run_distance(const Words &words);
+int run_components(const Words &words);
 int run_info(const Words &words);
 int run_devices(const Words &words);
 

@@ -20,14 +20,28 @@ static void images(void **state) {
 static void options(void **state) {
     (void)state;
     const apsis_options o = APSIS_OPTIONS_INIT;
-    assert_int_equal(sizeof(apsis_options), 48);
-    assert_int_equal(o.struct_size, 48);
+    assert_int_equal(sizeof(apsis_options), 72);
+    assert_int_equal(o.struct_size, 72);
     FIELD(apsis_options, struct_size, 0, 4);
     FIELD(apsis_options, flags, 4, 4);
     FIELD(apsis_options, spacing, 8, 24);
     FIELD(apsis_options, max_distance, 32, 8);
     FIELD(apsis_options, metric, 40, 4);
     FIELD(apsis_options, method, 44, 4);
+    FIELD(apsis_options, connectivity, 48, 4);
+    FIELD(apsis_options, largest, 52, 4);
+    FIELD(apsis_options, min_area, 56, 8);
+    FIELD(apsis_options, max_area, 64, 8);
+}
+
+static void components(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(apsis_component), 88);
+    FIELD(apsis_component, first, 0, 8);
+    FIELD(apsis_component, area, 8, 8);
+    FIELD(apsis_component, lower, 16, 24);
+    FIELD(apsis_component, upper, 40, 24);
+    FIELD(apsis_component, centroid, 64, 24);
 }
 
 static void values(void **state) {
@@ -44,17 +58,22 @@ static void values(void **state) {
     assert_int_equal(APSIS_CITY_BLOCK, 1);
     assert_int_equal(APSIS_CHESSBOARD, 2);
     assert_int_equal(APSIS_AUTO, 0);
+    assert_int_equal(APSIS_TILE_FILL, 4);
     assert_int_equal(APSIS_COMPLEMENT, 1);
     assert_int_equal(APSIS_SIGNED, 2);
     assert_int_equal(APSIS_SLICES, 8);
+    assert_int_equal(APSIS_NO_BORDER, 16);
+    assert_int_equal(APSIS_NO_INNER, 32);
     assert_int_equal(APSIS_CPU, -1);
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);
+    assert_int_equal(APSIS_COMPONENTS, 2);
     assert_int_equal(sizeof(apsis_status), 4);
     assert_int_equal(sizeof(apsis_transform), 4);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(components),
+                                       cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,40 +7,10 @@ LIBMASKS is the benchmark's masks as a shared library.  Peers that are not insta
 image: milliseconds of each, and how often apsis fits into the time of each peer."""
 
 import ctypes
-import os
-import statistics
-import sys
-import time
 
 import numpy as np
 
-APSIS_VERSION, CPU, U8, F32 = 100, -1, 2, 5
-
-
-class Image(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int), ("ndim", ctypes.c_int32),
-                ("size", ctypes.c_int64 * 3), ("stride", ctypes.c_int64 * 3), ("memory", ctypes.c_int),
-                ("reserved", ctypes.c_int32)]
-
-
-def view(array, kind):
-    sizes = (ctypes.c_int64 * 3)(*array.shape[::-1])
-    return Image(array.ctypes.data, kind, array.ndim, sizes)
-
-
-def apsis(path, threads):
-    library = ctypes.CDLL(path)
-    library.apsis_message.restype = ctypes.c_char_p
-    context = ctypes.c_void_p()
-    if library.apsis_create(APSIS_VERSION, CPU, ctypes.byref(context)) or library.apsis_set_threads(context, threads):
-        sys.exit(library.apsis_message(None).decode())
-
-    def distance(mask, out):
-        if library.apsis_distance(context, ctypes.byref(view(mask, U8)), ctypes.byref(view(out, F32)), None, None):
-            sys.exit(library.apsis_message(context).decode())
-        return out
-
-    return distance
+from common import F32, U8, Apsis, arguments, each_mask, milliseconds, view
 
 
 def peers(threads):
@@ -65,27 +35,12 @@ def peers(threads):
     return found
 
 
-def milliseconds(call, runs):
-    call()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        call()
-        times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times)
-
-
-def compare(distance, others, masks, ndim, side, threads):
-    names = (ctypes.c_char_p * 64).in_dll(masks, f"bench_masks_{ndim}d")
-    for name in names:
-        if name is None:
-            break
-        mask = np.empty((side,) * ndim, np.uint8)
-        sizes = [ctypes.c_int64(side if axis < ndim else 1) for axis in range(3)]
-        masks.bench_mask(name, *sizes, mask.ctypes.data_as(ctypes.c_void_p))
+def compare(apsis, others, path, ndim, side, threads):
+    for name, mask in each_mask(path, ndim, side):
         out, holes = np.empty(mask.shape, np.float32), 1 - mask
-        ours = milliseconds(lambda: distance(mask, out), 9)
-        row = [name.decode(), f"{side}^{ndim}", str(threads), f"{ours:.2f}"]
+        ours = milliseconds(lambda: apsis.call("apsis_distance", ctypes.byref(view(mask, U8)), ctypes.byref(view(out, F32)),
+                                               None, None), 9)
+        row = [name, f"{side}^{ndim}", str(threads), f"{ours:.2f}"]
         for peer, call in others.items():
             if peer == "opencv" and ndim == 3:
                 row += ["", ""]
@@ -97,14 +52,12 @@ def compare(distance, others, masks, ndim, side, threads):
 
 
 def main():
-    number = lambda index, default: int(sys.argv[index]) if len(sys.argv) > index else default
-    threads = number(5, len(os.sched_getaffinity(0)))
-    masks = ctypes.CDLL(sys.argv[2])
-    distance, others = apsis(sys.argv[1], threads), peers(threads)
+    library, masks, side_2d, side_3d, threads = arguments()
+    apsis, others = Apsis(library, threads), peers(threads)
     print("mask,size,threads,apsis_ms," + ",".join(f"{name}_ms,{name}_ratio" for name in others))
-    for ndim, side in (2, number(3, 4096)), (3, number(4, 256)):
+    for ndim, side in (2, side_2d), (3, side_3d):
         if side:
-            compare(distance, others, masks, ndim, side, threads)
+            compare(apsis, others, masks, ndim, side, threads)
 
 
 if __name__ == "__main__":

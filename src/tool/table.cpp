@@ -1,0 +1,67 @@
+// Writes tables of components.
+#include "table.h"
+
+#include <charconv>
+
+#include "failure.h"
+#include "json.h"
+
+namespace tool {
+namespace {
+
+constexpr size_t kBuffer = 1 << 16;
+
+bool ends_with(const std::string &path, const std::string &ending) {
+    return path.size() > ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// The shortest digits that read back as the same number.
+std::string digits(double number) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, number).ptr};
+}
+
+std::string csv_line(size_t label, const apsis_component &component) {
+    std::string line =
+        std::to_string(label) + ',' + std::to_string(component.first) + ',' + std::to_string(component.area);
+    for (const std::int64_t lower : component.lower) line += ',' + std::to_string(lower);
+    for (const std::int64_t upper : component.upper) line += ',' + std::to_string(upper);
+    for (const double mean : component.centroid) line += ',' + digits(mean);
+    return line + '\n';
+}
+
+std::string json_object(size_t label, const apsis_component &component) {
+    Json json;
+    json.object().member("label", label).member("first", component.first).member("area", component.area);
+    json.key("lower").array();
+    for (const std::int64_t lower : component.lower) json.value(lower);
+    json.end_array().key("upper").array();
+    for (const std::int64_t upper : component.upper) json.value(upper);
+    json.end_array().key("centroid").array();
+    for (const double mean : component.centroid) json.value(mean);
+    json.end_array().end_object();
+    return json.text();
+}
+
+}  // namespace
+
+void check_table_name(const std::string &option, const std::string &path) {
+    if (!ends_with(path, ".csv") && !ends_with(path, ".json"))
+        usage(option + " is " + quoted(path) + ", but must end in .csv or .json");
+}
+
+void write_table(const std::vector<apsis_component> &components, OutputFile &file) {
+    const bool csv = ends_with(file.path(), ".csv");
+    file.create();
+    std::string text = csv ? "label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n" : "[";
+    for (size_t i = 0; i < components.size(); ++i) {
+        text += csv ? csv_line(i + 1, components[i]) : (i ? ",\n " : "\n ") + json_object(i + 1, components[i]);
+        if (text.size() < kBuffer) continue;
+        file.write(text);
+        text.clear();
+    }
+    file.write(text + (csv ? "" : "\n]\n"));
+    file.sync();
+}
+
+}  // namespace tool

@@ -1,0 +1,78 @@
+#include "run_components.h"
+
+const asked LABELS = {.set = APSIS_U8, .labels = APSIS_I32, .capacity = -1};
+
+enum { SPARE = 2 }; /* components behind the capacity, that must not be touched */
+
+pieces run_components(bench *b, const problem *p, const asked *how) {
+    pieces out = {.count = -1};
+    frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), labels;
+    frame_put(&set, p->mask);
+    if (how->labels) labels = frame_open(b, how->labels, p->ndim, p->size, how->labels_layout);
+    const int64_t capacity = how->capacity < 0 ? 0 : how->capacity;
+    const size_t bytes = (size_t)(capacity + SPARE) * sizeof(apsis_component);
+    out.component = must_alloc(bytes);
+    memset(out.component, POISON, bytes);
+    assert_ok(b->ctx, apsis_components(b->ctx, &set.image, how->labels ? &labels.image : NULL,
+                                       how->capacity < 0 ? NULL : out.component, capacity,
+                                       how->no_count ? NULL : &out.count, &p->options));
+    for (size_t i = (size_t)capacity * sizeof(apsis_component); i < bytes; ++i)
+        assert_int_equal(((uint8_t *)out.component)[i], POISON);
+    frame_assert_unchanged(&set);
+    frame_close(&set);
+    if (how->labels) {
+        out.labels = must_alloc((size_t)(pixels_of(p) + 8) * type_size(how->labels));
+        frame_get(&labels, out.labels);
+        frame_close(&labels);
+    }
+    return out;
+}
+
+void free_pieces(pieces *out) {
+    free(out->labels);
+    free(out->component);
+}
+
+static int64_t value_at(const void *pixels, apsis_type type, int64_t i) {
+    if (type == APSIS_I64) return ((const int64_t *)pixels)[i];
+    return type == APSIS_I32 ? ((const int32_t *)pixels)[i] : ((const uint8_t *)pixels)[i];
+}
+
+static void compare_labels(const problem *p, apsis_type type, const void *labels, const flooded *want) {
+    const bool mask = type == APSIS_BIT || type == APSIS_U8;
+    const bool complement = p->options.flags & APSIS_COMPLEMENT;
+    for (int64_t i = 0; i < pixels_of(p); ++i) {
+        const int64_t got = value_at(labels, type, i), expected = mask ? (want->label[i] > 0) != complement : want->label[i];
+        if (got == expected) continue;
+        char text[256];
+        describe(p, text, sizeof text);
+        const apsis_options *o = &p->options;
+        print_error("%s, connectivity %d, method %d, flags 0x%x, largest %d, area %lld to %lld\n  pixel %lld is %lld, but "
+                    "should be %lld\n", text, o->connectivity, (int)o->method, (unsigned)o->flags, o->largest,
+                    (long long)o->min_area, (long long)o->max_area, (long long)i, (long long)got, (long long)expected);
+        fail();
+    }
+}
+
+void check_components(bench *b, const problem *p, const asked *how) {
+    pieces out = run_components(b, p, how);
+    flooded want = flood(p);
+    if (how->labels) compare_labels(p, how->labels, out.labels, &want);
+    if (!how->no_count) assert_int_equal(out.count, want.count);
+    const int64_t given = how->capacity < want.count ? how->capacity : want.count;
+    if (given > 0) assert_memory_equal(out.component, want.component, (size_t)given * sizeof(apsis_component));
+    free_flooded(&want);
+    free_pieces(&out);
+}
+
+int skip_without_components(int argc, char **argv) {
+    if (argc < 2 || strcmp(argv[1], "device") || apsis_device_count() == 0) return 0;
+    apsis_context *ctx = NULL;
+    const apsis_image set = {.type = APSIS_U8, .ndim = 2, .size = {1, 1}}, *images[2] = {&set, NULL};
+    size_t bytes;
+    if (apsis_create(APSIS_VERSION, 0, &ctx) != APSIS_OK) return 0; /* the cases will say why */
+    const apsis_status st = apsis_workspace_size(ctx, APSIS_COMPONENTS, images, 2, NULL, &bytes);
+    if (st == APSIS_ERROR_UNSUPPORTED) fprintf(stderr, "SKIPPED: %s\n", apsis_message(ctx));
+    apsis_destroy(ctx);
+    return st == APSIS_ERROR_UNSUPPORTED ? 77 : 0;
+}
