@@ -42,7 +42,7 @@ void carve_volume(Volume &volume, Carver &carver) {
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
     volume.lengths = carver.take<float>(count_lengths(volume));
-    volume.store = carver.take<uint32_t>(std::max(outward_store(volume), envelope_store(volume)));
+    volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -53,7 +53,7 @@ void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
 
 bool volume_serves(const DistanceJob &job) {
     return job.axes == 3 && job.measure.metric == APSIS_EUCLIDEAN && is_narrow(job.measure) &&
-           envelope_serves(shape_volume(job, false));
+           argmin_serves(shape_volume(job, false));
 }
 
 size_t volume_scratch(const DistanceJob &job) {

@@ -49,7 +49,7 @@ struct Volume {
 
 /// The words of the store that each way needs.
 int64_t outward_store(const Volume &volume);
-int64_t envelope_store(const Volume &volume);
+int64_t argmin_store(const Volume &volume);
 
 /// The lengths that the outward search looks up.
 int64_t count_lengths(const Volume &volume);
@@ -57,8 +57,8 @@ int64_t count_lengths(const Volume &volume);
 /// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
 bool outward_serves(const Volume &volume);
 
-/// Whether the lines of the lower envelope fit the shared memory of the current device.
-bool envelope_serves(const Volume &volume);
+/// Whether the monotone argmin's lines fit the shared memory of the current device.
+bool argmin_serves(const Volume &volume);
 
 /// Writes what is near, and marks what is far where nothing is marked yet.
 void search_outward(const Volume &volume, cudaStream_t stream);
