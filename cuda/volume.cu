@@ -3,7 +3,7 @@
 //
 // Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and
 // carries, most of it in the second cache, and the store, 2 bytes a voxel written and read where sites are
-// near, and 4 more where they are far.
+// near, 4 where they are far, and both where that is not known before.
 #include "volume.h"
 
 #include "columns.h"
@@ -14,7 +14,7 @@ namespace apsis {
 
 namespace {
 
-constexpr int FAR_PART = 8;
+constexpr int FAR_PART = 8;  // one column in so many; between 3 and 8 there is little difference
 
 /// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
 /// side along x.
@@ -50,8 +50,7 @@ void carve_volume(Volume &volume, Carver &carver) {
 }
 
 /// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
-/// most of the rows have voxels that are out of reach, and what the outward search found would be for nothing.  A warp
-/// each.
+/// most rows have voxels out of reach, and would be searched twice.  A warp each.
 __global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
     const int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (item >= volume.count_far()) return;
@@ -105,7 +104,10 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         fill(volume.marks, !outward, volume.count_marks(), stream);
         fill(volume.needs, !outward, volume.count_needs(), stream);
         if (outward) {
-            launch("choose_ways", choose_ways, parts(volume.count_far(), WARPS), BLOCK, stream, volume);
+            if (outward_suffices(volume))
+                fill(volume.far, 0, volume.count_far(), stream);
+            else
+                launch("choose_ways", choose_ways, parts(volume.count_far(), WARPS), BLOCK, stream, volume);
             search_outward(volume, stream);
         }
         tell(0.5);

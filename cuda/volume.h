@@ -3,7 +3,7 @@
 // Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it,
 // and the outputs from it.  The outward search takes every voxel first, and marks the patches, TILE voxels of
 // GROUP rows, that have one whose site is out of its reach, and all that the monotone argmin needs to know
-// for those.
+// for those.  Where the carries tell that much is out of reach, all is marked before, and not searched outward.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
 #pragma once
@@ -59,6 +59,9 @@ int64_t count_lengths(const Volume &volume);
 
 /// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
 bool outward_serves(const Volume &volume);
+
+/// Whether the outward search leaves nothing to the monotone argmin: distances beyond its reach are not wanted.
+bool outward_suffices(const Volume &volume);
 
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);

@@ -226,15 +226,8 @@ __device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x,
                            Tile &tile) {
 #pragma unroll
     for (int32_t &cost : tile.cost) cost = INT32_MAX;
-    tile.take(Ramp(bundle, lane, x, low));
-    if (high > low) tile.take(Ramp(bundle, lane, x, high));
-    const int32_t bound = tile.worst();
-#pragma unroll 1
-    for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
-        const Ramp here(bundle, lane, x, c), next(bundle, lane, x, c + 1);
-        if (here.least() <= bound) tile.take(here);
-        if (next.least() <= bound) tile.take(next);
-    }
+#pragma unroll 2
+    for (int32_t c = low; c <= high; ++c) tile.take(Ramp(bundle, lane, x, c));
 }
 
 /// Whether all of a tile's voxels are sites in their own plane, and nothing is to be found.

@@ -282,11 +282,14 @@ void search(const Volume &volume, cudaStream_t stream) {
     launch("search_tiles", search_tiles<NEAREST>, blocks, BLOCK, stream, volume, reach);
 }
 
+int32_t sure_of(const Volume &volume) {
+    return volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
+}
+
 }  // namespace
 
 int64_t count_lengths(const Volume &volume) {
-    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
-    return volume.output.measure.unit == 1 ? 0 : std::max(sure + 1, 0);
+    return volume.output.measure.unit == 1 ? 0 : std::max(sure_of(volume) + 1, 0);
 }
 
 bool outward_serves(const Volume &volume) {
@@ -294,8 +297,11 @@ bool outward_serves(const Volume &volume) {
     check(cudaGetDevice(&device), "finding the current device");
     check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           "asking for shared memory");
-    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
-    return sure > 0 && SHARED <= static_cast<size_t>(room);
+    return sure_of(volume) > 0 && SHARED <= static_cast<size_t>(room);
+}
+
+bool outward_suffices(const Volume &volume) {
+    return volume.output.measure.limit < sure_of(volume);
 }
 
 int64_t outward_store(const Volume &volume) {
