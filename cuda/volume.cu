@@ -50,21 +50,20 @@ void carve_volume(Volume &volume, Carver &carver) {
 }
 
 /// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
-/// most rows have voxels out of reach, and would be searched twice.  A warp each.
+/// most rows have voxels out of reach, and would be searched twice.  A block each, a warp a plane.
 __global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
-    const int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    if (item >= volume.count_far()) return;
-    const int64_t strip = item / volume.groups(), group = item % volume.groups();
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t strip = blockIdx.x / volume.groups(), group = blockIdx.x % volume.groups();
     const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
     const Columns &columns = volume.columns;
     uint32_t seen = lane < rows ? columns.far_groups[(y + lane) * columns.strips() + strip] : 0;
 #pragma unroll
     for (int step = WARP / 2; step > 0; step /= 2) seen += __shfl_xor_sync(ALL_LANES, seen, step);
     const bool far = int64_t(seen) * FAR_PART >= rows * volume.groups_across();
-    if (lane == 0) volume.is_far(strip, group) = far;
+    if (threadIdx.x == 0) volume.is_far(strip, group) = far;
     if (!far) return;
-    if (lane == 0) volume.any_need() = 1;
-    for (int64_t z = strip * STRIP; z < min(strip * STRIP + STRIP, volume.depth()); ++z) {
+    if (threadIdx.x == 0) volume.any_need() = 1;
+    for (int64_t z = strip * STRIP + warp; z < min(strip * STRIP + STRIP, volume.depth()); z += WARPS) {
         for (int64_t tile = lane; tile < volume.tiles(); tile += WARP) volume.mark(z, y, tile) = 1;
         for (int64_t x = lane; x < volume.groups_across(); x += WARP) volume.need(z, y, x * GROUP) = 1;
     }
@@ -107,7 +106,7 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
             if (outward_suffices(volume))
                 fill(volume.far, 0, volume.count_far(), stream);
             else
-                launch("choose_ways", choose_ways, parts(volume.count_far(), WARPS), BLOCK, stream, volume);
+                launch("choose_ways", choose_ways, volume.count_far(), BLOCK, stream, volume);
             search_outward(volume, stream);
         }
         tell(0.5);

@@ -1,12 +1,13 @@
 // The monotone argmin along the lines of a volume where sites are far.
 //
-// A block takes a bundle of lines that lie side by side, lays their costs in shared memory, and finds what
-// costs least for every eighth voxel: the best candidate never moves left as the voxel moves right (Hirata
-// 1996), so the best of two voxels bracket those between them, and brackets are halved.  A voxel's own cost
-// and those at the ends of its bracket tell how far it need look.  While voxels are few, several threads
-// share one.  Then a thread holds the TILE voxels between two bests in registers and tries the candidates of
-// their bracket on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate
-// of its voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
+// A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory,
+// and finds what costs least for every eighth voxel: the best candidate never moves left as the voxel moves
+// right (Hirata 1996), so the best of two voxels bracket those between them, and brackets are halved.  A
+// voxel's own cost and those at the ends of its bracket tell how far it need look.  While voxels are few,
+// several threads share one.  Then a thread holds the TILE voxels between two bests in registers and tries the
+// candidates of their bracket on all of them.  Tiles go by the length of their brackets, so that the lanes of a
+// warp have as much to do.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its
+// voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
 //
 // What the search along y finds is stored transposed, so that the lines of the search along x lie side by
 // side too, and a thread's tile is a whole sector of memory.
@@ -41,7 +42,7 @@ constexpr int FEW = 8, SOME = 16, MANY = 256;
 ///
 /// With places counted from the middle of a line, candidate c costs voxel x f(c) + w (x - c)^2 =
 /// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score, the last is the same for all: so
-/// candidates are compared by score(c) - 2 w x c.  No term exceeds w (n + TILE + QUAD)^2: see argmin_serves.
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + TILE + QUAD)^2: see argmin_serves.
 template <int LANES>
 struct Bundle {
     int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
@@ -78,9 +79,9 @@ struct Bundle {
         best = order + rest_bytes(tiles) / 2;
         wanted = reinterpret_cast<uint8_t *>(best + (tiles + 1) * LANES);
     }
-    /// What a cost makes a candidate's score, and what its voxel takes from all comparisons.
+    /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
-    /// What voxel x takes from candidate c's score, but for a factor c - middle.
+    /// What voxel x adds to a candidate's score for every place that it is right of the middle.
     __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * LANES + lane] + slope(x) * (c - middle);
@@ -226,7 +227,7 @@ __device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x,
                            Tile &tile) {
 #pragma unroll
     for (int32_t &cost : tile.cost) cost = INT32_MAX;
-#pragma unroll 2
+#pragma unroll 1
     for (int32_t c = low; c <= high; ++c) tile.take(Ramp(bundle, lane, x, c));
 }
 
