@@ -11,12 +11,12 @@ namespace apsis {
 namespace {
 
 constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
-constexpr int TILES_EACH = 2; // that a thread of a shorter row finishes
+constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
 constexpr int SHORTEST = 8;   // contenders that a thread prunes, at least: fewer have nothing to tell of each other
 constexpr int MOST_DROPS = 16;  // at a seam on either side
-constexpr int SMOOTHINGS = 2;
+constexpr int SMOOTHINGS = 2;   // rounds over the seams: a third finds next to nothing
 constexpr uint32_t LAST = 0x8000, SKIPPED = 0x80000000;
 constexpr float SLACK = 0.25f;  // of half a pixel: in a row of 32768 a breakpoint, whose terms are below 2^17 with three
                                 // roundings of 2^-22 or less, is off by less than 2^-4
@@ -263,11 +263,13 @@ struct Seam {
             more = false;
             if (const int32_t next = top > least ? top - 1 : under; top >= least && next >= 0) {
                 const Contender below(band, next);
-                if (loses(below, Breaks(below, left), left, here, right)) --top, left = below, here = Breaks(left, right), more = true;
+                if (loses(below, Breaks(below, left), left, here, right))
+                    --top, left = below, here = Breaks(left, right), more = true;
             }
             if (const int32_t next = bottom < most ? bottom + 1 : over; bottom <= most && next >= 0) {
                 const Contender beyond(band, next);
-                if (loses(left, here, right, Breaks(right, beyond), beyond)) ++bottom, right = beyond, here = Breaks(left, right), more = true;
+                if (loses(left, here, right, Breaks(right, beyond), beyond))
+                    ++bottom, right = beyond, here = Breaks(left, right), more = true;
             }
         }
     }

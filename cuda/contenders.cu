@@ -63,7 +63,8 @@ struct Column {
 
     __device__ Column(const Strip &strip, int32_t at)
         : at(at), x(static_cast<float>(at)), site(strip.sites[Strip::place(at)]) {}
-    __device__ Column(bool one, const Column &a, const Column &b) : at(one ? a.at : b.at), x(one ? a.x : b.x), site(one ? a.site : b.site) {}
+    __device__ Column(bool one, const Column &a, const Column &b)
+        : at(one ? a.at : b.at), x(one ? a.x : b.x), site(one ? a.site : b.site) {}
 };
 
 /// Twice the x from which the right one of two columns is nearer, in the first and the last row of the strip.
@@ -110,8 +111,11 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
         strip.sites[Strip::place(x)] = static_cast<float>(word ? lowest_bit(word) : use_below ? below : above);
         const uint32_t kept = __ballot_sync(ALL_LANES, x < count && (word || any_above || any_below));
         const uint32_t full = __ballot_sync(ALL_LANES, x >= count || word == valid);
-        const uint32_t stays = __ballot_sync(ALL_LANES, word), both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
-        if (threadIdx.x % WARP == 0) strip.kept[x / GROUP] = kept, strip.stays[x / GROUP] = stays, strip.both[x / GROUP] = both, strip.full[x / GROUP] = full;
+        const uint32_t stays = __ballot_sync(ALL_LANES, word);
+        const uint32_t both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
+        const int32_t group = x / GROUP;
+        if (threadIdx.x % WARP == 0)
+            strip.kept[group] = kept, strip.stays[group] = stays, strip.both[group] = both, strip.full[group] = full;
     }
 }
 
@@ -120,7 +124,8 @@ __device__ void drop_solid(const Strip &strip, const Rows &rows, int64_t image, 
     uint32_t *const to = reinterpret_cast<uint32_t *>(rows.solid_of(image, number));
     for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
         const uint32_t full = strip.full[group];
-        const uint32_t before = group > 0 ? strip.full[group - 1] : ~0u, after = group + 1 < strip.groups ? strip.full[group + 1] : ~0u;
+        const uint32_t before = group > 0 ? strip.full[group - 1] : ~0u;
+        const uint32_t after = group + 1 < strip.groups ? strip.full[group + 1] : ~0u;
         const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
         strip.kept[group] &= ~solid;
         to[group] = solid;
@@ -218,7 +223,8 @@ __device__ bool prune_columns(const Strip &strip) {
     const bool any = __syncthreads_or(worth);
     if (me < blocks) {
         uint32_t sent = 0;
-        for (int bit = 0; bit < GROUP && me * GROUP + bit < strip.groups; ++bit) sent |= (strip.bests[me * GROUP + bit] >= 0 ? 1u : 0u) << bit;
+        for (int bit = 0; bit < GROUP && me * GROUP + bit < strip.groups; ++bit)
+            sent |= (strip.bests[me * GROUP + bit] >= 0 ? 1u : 0u) << bit;
         middle[me] = envelope_of(strip, sent, 0, best(me));
         middle_bests[me] = best_of(strip, middle[me], best(me));
     }

@@ -109,7 +109,8 @@ __device__ bool scan_block(const Columns &columns, const Block &block, const Tar
 __device__ void mark_block(const Rows &rows, const Block &block) {
     const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
     static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
-    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count) rows.mark(block.image, y, x, true);
+    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
+        rows.mark(block.image, y, x, true);
 }
 
 /// The least of what a lane and those within REACH columns hold, where all of them are lanes of the warp; elsewhere

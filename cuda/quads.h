@@ -64,7 +64,8 @@ __device__ void write_plain(const Output &output, const Quads &quads, int64_t x,
                 for (int k = 0; k < COUNT; ++k) distance[k] = found(k) ? distance[k] : INFINITY;
 #pragma unroll
             for (int k = 0; k < COUNT; k += QUAD)
-                __stcs(reinterpret_cast<float4 *>(to + k * 4), make_float4(distance[k], distance[k + 1], distance[k + 2], distance[k + 3]));
+                __stcs(reinterpret_cast<float4 *>(to + k * 4),
+                       make_float4(distance[k], distance[k + 1], distance[k + 2], distance[k + 3]));
         } else {
             const auto square = [&](int k) { return found(k) ? static_cast<int32_t>(cost[k]) : INT32_MAX; };
 #pragma unroll

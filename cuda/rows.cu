@@ -53,7 +53,8 @@ void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream,
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
         const bool inside = side == 1;
-        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.insides, scratch.sights, scratch.counts, scratch.solid, least_far, Output(job, inside)};
+        const Rows rows = {scratch.columns, scratch.marks, scratch.contenders, scratch.insides,    scratch.sights,
+                           scratch.counts,  scratch.solid, least_far,          Output(job, inside)};
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         if (inside)
             flip_columns(rows.columns, stream);
