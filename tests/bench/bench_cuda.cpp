@@ -131,7 +131,7 @@ class Bench {
     }
 
     void run_host(const Case &c, bool page_locked) {
-        if (!only.empty() && c.mask != only) return;
+        if ((!only.empty() && c.mask != only) || (side && c.size[0] != side)) return;
         load_mask(c, static_cast<size_t>(c.size[0] * c.size[1] * c.size[2]));
         std::vector<apsis_image> images = {image(c, c.set), image(c, c.distance)};
         if (c.nearest) images.push_back(image(c, APSIS_I32));
@@ -415,13 +415,14 @@ void run_group(Bench &bench, const std::string &group) {
             }
     if (group == "host") {
         std::printf("group,mask,width,height,memory,outputs,ms,in_alone_ms,out_alone_ms,times_longer_copy\n");
-        for (const bool page_locked : {true, false})
-            for (const char *mask : {"noise-0.5", "blobs"}) {
-                Case c = plane("host", mask, 16384, 16384);
-                bench.run_host(c, page_locked);
-                c.nearest = true;
-                bench.run_host(c, page_locked);
-            }
+        for (int64_t edge : {1024, 4096, 16384})
+            for (const char *mask : {"noise-0.5", "blobs"})
+                for (const bool page_locked : {true, false}) {
+                    Case c = plane("host", mask, edge, edge);
+                    bench.run_host(c, page_locked);
+                    c.nearest = true;
+                    bench.run_host(c, page_locked);
+                }
     }
     if (group == "large")
         for (const char *mask : {"noise-0.01", "noise-0.5", "disc"})
