@@ -73,7 +73,7 @@ class Backend {
     virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted
     virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
 
-    /// The way of a job strip by strip, for host images; null if images pass whole, and where there is nothing to cross.
+    /// What takes a job with host images strip by strip (conveyor.h); null if its images must pass whole.
     virtual Conveyor *conveyor(const DistanceJob &) { return nullptr; }
 };
 
