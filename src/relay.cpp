@@ -24,6 +24,7 @@ constexpr int64_t MOST_PART = int64_t(32) << 20;   // bytes; more would only tak
 constexpr int64_t PART_PER_COLUMN = 2048;          // bytes: narrow strips are soon computed
 constexpr int64_t PIECE = int64_t(256) << 10;      // bytes that a thread copies at a time
 constexpr int MOST_THREADS = 8;                    // so many copy faster than any link
+constexpr double SHARE_IN = 0.2;                   // of the progress: a set has fewer bytes than its map
 
 /// An image of the job.
 struct Image {
@@ -157,9 +158,6 @@ void Relay::run(apsis_context &context) {
     context.backend->sync();
 }
 
-/// A share of the progress that the copies in make.
-constexpr double SHARE_IN = 0.2;
-
 void Relay::take_all() {
     if (!set_.crosses) return conveyor_.take(job_, shape_.all(), scratch_);
     for (int64_t part = 0; part < parts_; ++part) {
@@ -191,6 +189,8 @@ void Relay::send_in(int64_t part) {
 void Relay::give_all() {
     if (!distance_.crosses && !nearest_.crosses) {
         conveyor_.give(job_, shape_.all(), scratch_);
+        conveyor_.mark(Lane::WORK, worked(0));
+        conveyor_.await(worked(0));
         return tell(1);
     }
     for (int64_t part = 0; part < parts_ + SLOTS; ++part) {

@@ -131,7 +131,7 @@ static void kinds_of_memory(bench *b) {
     free(mask);
 }
 
-/** Outputs that do not fit 512 MiB pass through a workspace a fraction of that. */
+/** A GiB of outputs passes through an eighth of that, but on the fake device, whose scratch memory holds whole images. */
 static void images_larger_than_the_workspace(bench *b) {
     apsis_image set = {.type = APSIS_BIT, .ndim = 2, .size = {8192, 8192}};
     apsis_image far = {.type = APSIS_F64, .ndim = 2, .size = {8192, 8192}};
@@ -139,7 +139,6 @@ static void images_larger_than_the_workspace(bench *b) {
     const apsis_image *images[3] = {&set, &far, &near};
     size_t bytes = 0;
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes));
-    assert_true(bytes > 8192 * 8192 / 4);
     if (!strstr(apsis_device_name(b->ctx), "fake")) assert_true(bytes < (size_t)8192 * 8192 * 2);
 }
 
