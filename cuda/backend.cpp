@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda_conveyor.h"
+#include "current.h"
 #include "launch.h"
 #include "transforms.h"
 
@@ -15,26 +17,6 @@ namespace apsis {
 namespace {
 
 constexpr int LEAST_CAPABILITY = 75;  // Turing: the oldest that CUDA 13 compiles for
-
-/// Makes a device current, and at the end the one that was so before.
-class CurrentDevice {
-  public:
-    explicit CurrentDevice(int device) {
-        check(cudaGetDevice(&before_), "finding the current device");
-        if (before_ == device) return;
-        check(cudaSetDevice(device), "selecting the device");
-        changed_ = true;
-    }
-    ~CurrentDevice() {
-        if (changed_ && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
-    }
-    CurrentDevice(const CurrentDevice &) = delete;
-    CurrentDevice &operator=(const CurrentDevice &) = delete;
-
-  private:
-    int before_ = 0;
-    bool changed_ = false;
-};
 
 /// The number of CUDA devices, usable or not.  Leaves no error behind.
 cudaError_t count_devices(int &count) noexcept {
@@ -108,6 +90,7 @@ class CudaBackend final : public Backend {
             const CurrentDevice current(device_);
             if (cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
             if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
+            conveyor_.reset();
         } catch (const Error &) {  // a failed device: nothing is left to wait for
         }
     }
@@ -157,6 +140,7 @@ class CudaBackend final : public Backend {
     void sync() override {
         const CurrentDevice current(device_);
         check(cudaStreamSynchronize(stream_), "waiting for the device");
+        if (conveyor_) conveyor_->sync();
     }
 
     void set_threads(int) override {}
@@ -174,6 +158,13 @@ class CudaBackend final : public Backend {
     size_t components_scratch(const ComponentsJob &) const override { not_yet(); }
     void components(const ComponentsJob &, void *, const Progress &) override { not_yet(); }
 
+    Conveyor *conveyor(const DistanceJob &job) override {
+        const CurrentDevice current(device_);
+        if (!rows_serve(job)) return nullptr;
+        if (!conveyor_) conveyor_ = std::make_unique<CudaConveyor>(device_, stream_);
+        return conveyor_.get();
+    }
+
   private:
     [[noreturn]] static void not_yet() {
         throw Error(APSIS_ERROR_UNSUPPORTED, "components on a CUDA device come with the next version; use APSIS_CPU");
@@ -183,6 +174,7 @@ class CudaBackend final : public Backend {
     std::string name_;
     cudaStream_t stream_ = nullptr;
     cudaEvent_t handover_ = nullptr;
+    std::unique_ptr<CudaConveyor> conveyor_;  // made when host images first want it
 };
 
 }  // namespace

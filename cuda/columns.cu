@@ -45,11 +45,11 @@ __device__ int rows_of(const Columns &columns, int64_t strip) {
 }
 
 /// Columns along y: a thread a quad of a strip.
-__global__ void pack_strips(View set, bool aligned, bool complement, Columns columns) {
+__global__ void pack_strips(View set, StripRange range, bool aligned, bool complement, Columns columns) {
     const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
-    const int64_t total = quads * strips * columns.batch, step = int64_t(gridDim.x) * blockDim.x;
+    const int64_t total = quads * range.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t line = item / quads, x = item % quads * QUAD, strip = line % strips,
+        const int64_t line = range.first + item / quads, x = item % quads * QUAD, strip = line % strips,
                       image = line / strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
         uint32_t words[QUAD];
@@ -77,12 +77,12 @@ __device__ uint32_t turn_bits(uint32_t word) {
 }
 
 /// Columns of bits along y: a warp 32 columns of a strip, a lane a row of 32 bits.
-__global__ void pack_bits(View set, bool aligned, bool complement, Columns columns) {
-    const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * strips * columns.batch;
+__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns) {
+    const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * range.count;
     const int lane = threadIdx.x % WARP;
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total;
          item += int64_t(gridDim.x) * blockDim.x / WARP) {
-        const int64_t line = item / across, x = item % across * WARP, strip = line % strips, image = line / strips;
+        const int64_t line = range.first + item / across, x = item % across * WARP, strip = line % strips, image = line / strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(WARP)));
         uint32_t bits = 0;
         if (lane < rows_of(columns, strip)) {
@@ -99,12 +99,12 @@ __global__ void pack_bits(View set, bool aligned, bool complement, Columns colum
     }
 }
 
-/// Makes columns those of the complement.
-__global__ void flip_words(Columns columns) {
-    const int64_t total = columns.total(), lines = columns.strips() * columns.batch;
+/// Writes the columns of the complement.
+__global__ void flip_words(Columns from, Columns to) {
+    const int64_t total = to.total(), lines = to.all().count;
     for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += int64_t(gridDim.x) * blockDim.x) {
-        if (columns.far_groups && i < lines) columns.far_groups[i] = 0;
-        columns.words[i] ^= columns.valid(i / columns.count % columns.strips());
+        if (to.far_groups && i < lines) to.far_groups[i] = 0;
+        to.words[i] = from.words[i] ^ to.valid(i / to.count % to.strips());
     }
 }
 
@@ -241,25 +241,26 @@ void carve_carries(Columns &columns, Carver &carver) {
 }
 
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream) {
-    const bool aligned = is_aligned(set);
-    if (axis == 1 && set.type == APSIS_BIT) {
+    if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, stream);
+    static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
+    const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
+    launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, is_aligned(set), complement, columns);
+}
+
+void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream) {
+    if (set.type == APSIS_BIT) {
         const auto bits = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
                           static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
-        const int64_t warps = parts(columns.count, WARP) * columns.strips() * columns.batch;
-        launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, bits % 4 == 0, complement, columns);
-    } else if (axis == 1) {
-        const int64_t quads = parts(columns.count, QUAD) * columns.strips() * columns.batch;
-        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, aligned, complement,
-               columns);
+        const int64_t warps = parts(columns.count, WARP) * range.count;
+        launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, bits % 4 == 0, complement, columns);
     } else {
-        static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
-        const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
-        launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, aligned, complement, columns);
+        const int64_t quads = parts(columns.count, QUAD) * range.count;
+        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, is_aligned(set), complement, columns);
     }
 }
 
-void flip_columns(const Columns &columns, cudaStream_t stream) {
-    launch("flip_words", flip_words, parts(columns.total(), BLOCK), BLOCK, stream, columns);
+void flip_columns(const Columns &from, const Columns &to, cudaStream_t stream) {
+    launch("flip_words", flip_words, parts(to.total(), BLOCK), BLOCK, stream, from, to);
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {

@@ -322,7 +322,7 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
 __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     extern __shared__ float shared[];
     const Columns &columns = rows.columns;
-    const int64_t image = blockIdx.x / columns.strips(), number = blockIdx.x % columns.strips();
+    const int64_t line = rows.range.first + blockIdx.x, image = line / columns.strips(), number = line % columns.strips();
     if (!rows.is_far(image, number)) {
         const int64_t first = number * (STRIP / BAND), bands = min(int64_t(STRIP / BAND), rows.bands() - first);
         const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, first, 0));
@@ -347,9 +347,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
 }  // namespace
 
 void list_contenders(const Rows &rows, cudaStream_t stream) {
-    const Columns &columns = rows.columns;
-    launch_large("list_strips", list_strips, columns.batch * columns.strips(), LISTERS,
-                 Strip::bytes(columns.count), stream, rows);
+    launch_large("list_strips", list_strips, rows.range.count, LISTERS, Strip::bytes(rows.columns.count), stream, rows);
 }
 
 }  // namespace apsis

@@ -166,7 +166,8 @@ template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
-    const int64_t image = blockIdx.x / rows.bands(), number = blockIdx.x % rows.bands(), y = number * BAND;
+    const int64_t line = rows.bands_before(rows.range.first) + blockIdx.x;
+    const int64_t image = line / rows.bands(), number = line % rows.bands(), y = number * BAND;
     const bool far = rows.is_far(image, y / STRIP);
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
     if (!far) {
@@ -230,10 +231,11 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
     int threads = 2 * WARP;
     const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
     while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
+    const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
     const Quads quads(rows.output);
     const auto search = [&](auto alone, auto with_nearest) {
-        launch_large("search_bands", rows.output.nearest ? with_nearest : alone, rows.columns.batch * rows.bands(), threads,
-                     band_bytes(rows.columns.count), stream, rows, quads);
+        launch_large("search_bands", rows.output.nearest ? with_nearest : alone, bands, threads, band_bytes(rows.columns.count), stream,
+                     rows, quads);
     };
     switch (quads.plain(rows.output)) {
         case Form::ROOTS: return search(search_bands<Form::ROOTS, false>, search_bands<Form::ROOTS, true>);

@@ -34,14 +34,12 @@ static_assert(PATCH == WARP * QUAD && SPAN % PATCH == 0);
 struct Block {
     int64_t image, strip, left;
 
-    __host__ __device__ static int64_t count(const Columns &columns) {
-        return columns.batch * columns.strips() * ((columns.count + SPAN - 1) / SPAN);
-    }
-    __device__ Block(const Columns &columns, int64_t number) {
-        const int64_t spans = (columns.count + SPAN - 1) / SPAN;
+    __host__ __device__ static int64_t count(const Rows &rows) { return rows.range.count * ((rows.columns.count + SPAN - 1) / SPAN); }
+    __device__ Block(const Rows &rows, int64_t number) {
+        const int64_t spans = (rows.columns.count + SPAN - 1) / SPAN, line = rows.range.first + number / spans;
         left = number % spans * SPAN;
-        strip = number / spans % columns.strips();
-        image = number / spans / columns.strips();
+        strip = line % rows.columns.strips();
+        image = line / rows.columns.strips();
     }
 };
 
@@ -174,7 +172,7 @@ template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {
     __shared__ __align__(16) uint32_t squares[HALF][PITCH];
     const Columns &columns = rows.columns;
-    const Block block(columns, blockIdx.x);
+    const Block block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
     if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
@@ -258,7 +256,7 @@ template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
     extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
     const Columns &columns = rows.columns;
-    const Block block(columns, blockIdx.x);
+    const Block block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
     if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
@@ -320,7 +318,7 @@ void search_outward(const Rows &rows, cudaStream_t stream) {
     const Output &output = rows.output;
     Target target = {Quads(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
     target.quads.limited = target.limit < FARTHEST;  // else nothing is settled that is farther
-    const int64_t blocks = Block::count(rows.columns);
+    const int64_t blocks = Block::count(rows);
     const auto search = [&](auto costs, auto sites) {
         if (output.nearest)
             launch_large("search_sites", sites, blocks, BLOCK, outward_bytes(true), stream, rows, target);

@@ -26,9 +26,10 @@ static_assert(TALL + STRIP < NOWHERE && (NOWHERE + STRIP) * (NOWHERE + STRIP) < 
 constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
 constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
 
-/// The rows of a map, their columns packed and carried.
+/// The rows of a map, their columns packed and carried; those of a range of strips are searched.
 struct Rows {
     Columns columns;
+    StripRange range;
     uint8_t *marks;        // [image][band][patch][row]: not 0 where the outward search gave up
     uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right
     uint32_t *insides;     // [image][strip][i]: their words
@@ -41,6 +42,10 @@ struct Rows {
 
     __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
     __host__ __device__ int64_t bands() const { return (columns.length + BAND - 1) / BAND; }
+    /// The bands of all images before a strip of the range.
+    __host__ __device__ int64_t bands_before(int64_t strip) const {
+        return strip / columns.strips() * bands() + strip % columns.strips() * (STRIP / BAND);
+    }
     __host__ __device__ int64_t count_marks() const { return columns.batch * bands() * patches() * BAND; }
     /// Whether strips have lists of contenders.  In a narrow image making them takes longer than it saves: all columns are
     /// contenders.

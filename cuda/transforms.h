@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "backend.h"
+#include "core/columns.h"
 
 namespace apsis {
 
@@ -21,6 +22,11 @@ void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t strea
 bool rows_serve(const DistanceJob &job);
 size_t rows_scratch(const DistanceJob &job);
 void distance_by_rows(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
+// The same in parts, with the same scratch memory: all strips are taken in their order, of which only the set's rows are
+// read; then they are given, of which only the outputs' rows are written.
+void take_rows(const DistanceJob &job, const StripRange &range, void *scratch, cudaStream_t stream);
+void give_rows(const DistanceJob &job, const StripRange &range, void *scratch, cudaStream_t stream);
 
 // Euclidean distance in a volume, where volume_serves() says so.  The device is current.
 bool volume_serves(const DistanceJob &job);

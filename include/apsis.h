@@ -380,7 +380,9 @@ APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transf
 
 /** Uses this scratch memory, aligned to 256 bytes and of the context's kind
  *  (the device's for a CUDA context), and allocates none.  With NULL, the
- *  default, the context allocates what it needs and keeps it for later calls. */
+ *  default, the context allocates what it needs and keeps it for later calls.
+ *  Host images that are not page-locked pass through some 96 MiB, at most, of
+ *  page-locked memory, which a CUDA context has of its own in any case. */
 APSIS_API apsis_status apsis_set_workspace(apsis_context *context, void *memory, size_t bytes);
 
 /** Allocates memory of this kind, aligned to 256 bytes, for use on this stream

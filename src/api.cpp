@@ -8,6 +8,7 @@
 #include "guard.h"
 #include "image.h"
 #include "options.h"
+#include "relay.h"
 #include "stage.h"
 
 using namespace apsis;
@@ -96,6 +97,7 @@ DistanceJob stage_distance(DistanceJob job, Stage &stage) {
 
 size_t distance_bytes(const apsis_context &context, const DistanceJob &job) {
     if (job.set.pixels() == 0) return 0;
+    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_bytes(job, *conveyor);
     Carver count;
     Stage stage(context, count);
     stage_distance(job, stage);
@@ -104,13 +106,15 @@ size_t distance_bytes(const apsis_context &context, const DistanceJob &job) {
 }
 
 void run_distance(apsis_context &context, const DistanceJob &job) {
-    Carver carver(context.scratch(distance_bytes(context, job)));
-    Stage stage(context, carver);
-    const DistanceJob own = stage_distance(job, stage);
-    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->distance_scratch(job)));
+    void *const memory = context.scratch(distance_bytes(context, job));
     context.log("distance: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
                 static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
                 context.backend->name());
+    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
+    Carver carver(memory);
+    Stage stage(context, carver);
+    const DistanceJob own = stage_distance(job, stage);
+    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->distance_scratch(job)));
     stage.run([&] { context.backend->distance(own, scratch, context.progress()); });
 }
 
@@ -332,6 +336,7 @@ apsis_status apsis_set_threads(apsis_context *context, int threads) {
     return guard("set_threads", context, [&] {
         if (threads < 0) throw Error(APSIS_ERROR_ARGUMENT, "threads is %d, but cannot be negative", threads);
         context->backend->set_threads(threads);
+        context->threads = threads;
     });
 }
 

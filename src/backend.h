@@ -46,6 +46,8 @@ struct ComponentsJob {
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
 };
 
+class Conveyor;
+
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -70,6 +72,9 @@ class Backend {
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted
     virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
+
+    /// What takes a job with host images strip by strip (conveyor.h); null if its images must pass whole.
+    virtual Conveyor *conveyor(const DistanceJob &) { return nullptr; }
 };
 
 std::unique_ptr<Backend> make_cpu_backend();

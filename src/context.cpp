@@ -13,6 +13,7 @@ apsis_context::~apsis_context() {
     } catch (...) {  // the device has failed: what it holds can still be let go
     }
     drop_workspace();
+    drop_staging();
 }
 
 void *apsis_context::allocate(apsis_memory memory, size_t bytes) {
@@ -49,6 +50,21 @@ void *apsis_context::scratch(size_t bytes) {
     workspace_bytes_ = bytes;
     log("workspace: %zu bytes", bytes);
     return workspace_;
+}
+
+void *apsis_context::staging(size_t bytes) {
+    if (bytes <= staging_bytes_) return staging_;
+    drop_staging();
+    staging_ = backend->allocate(APSIS_HOST, bytes);
+    staging_bytes_ = bytes;
+    log("staging: %zu bytes", bytes);
+    return staging_;
+}
+
+void apsis_context::drop_staging() noexcept {
+    if (staging_) backend->release(APSIS_HOST, staging_, staging_bytes_);
+    staging_ = nullptr;
+    staging_bytes_ = 0;
 }
 
 void apsis_context::set_workspace(void *memory, size_t bytes) {

@@ -24,6 +24,10 @@ struct apsis_context {
     void set_workspace(void *memory, size_t bytes);
     void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);
 
+    /// Page-locked memory of the back end's own, at least this much, through which host images that are not page-locked
+    /// pass.  It is kept; nobody uses it between calls.
+    void *staging(size_t bytes);
+
     /// The caller's progress callback as the back ends want it.
     apsis::Progress progress() const;
     [[gnu::format(printf, 2, 3)]] void log(const char *format, ...) const;
@@ -32,15 +36,19 @@ struct apsis_context {
     std::string message;
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;
+    int threads = 0;  // as apsis_set_threads has it
     apsis_log_fn log_fn = nullptr;
     void *log_user = nullptr;
 
   private:
     void drop_workspace() noexcept;
+    void drop_staging() noexcept;
 
     void *workspace_ = nullptr;
     size_t workspace_bytes_ = 0;
     bool workspace_is_callers_ = false;
+    void *staging_ = nullptr;
+    size_t staging_bytes_ = 0;
     apsis_alloc_fn allocate_fn_ = nullptr;
     apsis_free_fn release_fn_ = nullptr;
     void *allocator_user_ = nullptr;

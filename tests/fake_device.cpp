@@ -1,14 +1,13 @@
 // A device for machines without one: it takes the place of the CUDA back end when the tests are linked.
 //
 // Its memory faults when anyone else touches it (fake_memory.h); it refuses a host pointer given for a device one and the
-// other way round; what is queued on it happens no sooner than sync(); scratch memory and outputs are poisoned before each
+// other way round; what is queued on it happens as late as it may (fake_lanes.h); scratch memory and outputs are poisoned before each
 // transform.  The arithmetic is that of the CPU back end.
 #include <cstring>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "backend.h"
+#include "fake_conveyor.h"
 #include "fake_memory.h"
 
 namespace apsis {
@@ -83,15 +82,20 @@ class FakeDevice final : public Backend {
     void *allocate(apsis_memory memory, size_t bytes) override {
         void *data = memory == APSIS_DEVICE ? fake::allocate(bytes) : cpu_->allocate(APSIS_HOST, bytes);
         if (!data) throw Error(APSIS_ERROR_MEMORY, "fake device: no memory for %zu bytes", bytes);
-        if (memory == APSIS_HOST) std::memset(data, fake::POISON, bytes);
+        if (memory == APSIS_HOST) {
+            std::memset(data, fake::POISON, bytes);
+            conveyor_.page_locked[reinterpret_cast<uintptr_t>(data)] = bytes;
+        }
         return data;
     }
     void release(apsis_memory memory, void *data, size_t bytes) noexcept override {
-        if (memory == APSIS_DEVICE)
-            queue_.push_back([=] { fake::release(data, bytes); });  // in the stream's order
-        else
-            cpu_->release(memory, data, bytes);
-        if (memory == APSIS_DEVICE && queue_.size() == 1) sync();
+        if (memory == APSIS_HOST) {
+            conveyor_.page_locked.erase(reinterpret_cast<uintptr_t>(data));
+            return cpu_->release(memory, data, bytes);
+        }
+        const bool idle = lanes_.idle();
+        lanes_.push(Lane::WORK, [=] { fake::release(data, bytes); });  // in the stream's order
+        if (idle) sync();
     }
 
     void copy(const View &from, const View &to) override {
@@ -104,7 +108,7 @@ class FakeDevice final : public Backend {
             require_packed("to", to);
             if (from.type != to.type) throw Error(APSIS_ERROR_DEVICE, "fake device: a crossing copy changes the type");
         }
-        queue_.push_back([this, from, to] {
+        lanes_.push(Lane::WORK, [this, from, to] {
             const std::vector<fake::Opened> open = opened({&from, &to});
             cpu_->copy(as_host(from), as_host(to));
         });
@@ -113,10 +117,7 @@ class FakeDevice final : public Backend {
     void set_stream(CUstream_st *stream) override { stream_ = stream; }
     CUstream_st *stream() const override { return stream_; }
     void set_threads(int threads) override { cpu_->set_threads(threads); }
-    void sync() override {
-        const std::vector<std::function<void()>> work = std::exchange(queue_, {});
-        for (const auto &step : work) step();
-    }
+    void sync() override { lanes_.finish(); }
 
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
@@ -139,6 +140,11 @@ class FakeDevice final : public Backend {
             host.labels = views[1].view;
             cpu_->components(host, memory, told);
         });
+    }
+
+    /// As on a GPU, a Euclidean map in the plane goes strip by strip, and others do not.
+    Conveyor *conveyor(const DistanceJob &job) override {
+        return job.axes == 2 && job.measure.metric == APSIS_EUCLIDEAN ? &conveyor_ : nullptr;
     }
 
   private:
@@ -175,13 +181,14 @@ class FakeDevice final : public Backend {
             for (size_t i = 1; i < host.size(); ++i) poison(host[i].view);
             work(host, scratch, told);
         };
-        if (!progress) return queue_.push_back([step] { step({}); });
+        if (!progress) return lanes_.push(Lane::WORK, [step] { step({}); });
         sync();  // as a back end that reports progress has to wait
         step(progress);
     }
 
     std::unique_ptr<Backend> cpu_ = make_cpu_backend();
-    std::vector<std::function<void()>> queue_;
+    fake::Lanes lanes_;
+    fake::Conveyor conveyor_{lanes_, *cpu_};
     CUstream_st *stream_ = nullptr;
 };
 

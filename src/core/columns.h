@@ -17,6 +17,13 @@ constexpr int STRIP = 32;                       // pixels of a column in a word
 constexpr int32_t NO_SITE_BEFORE = -(1 << 30);  // 2^30 or more from every position, farther than an image is long;
 constexpr int32_t NO_SITE_AFTER = INT32_MAX;    // and its difference to a position does not wrap
 
+/// Some strips of a batch, which are numbered from image to image.
+struct StripRange {
+    int64_t first = 0, count = 0;
+
+    APSIS_BOTH int64_t end() const { return first + count; }
+};
+
 struct Columns {
     uint32_t *words = nullptr;   // [batch][strip][column]
     int32_t *before = nullptr;   // the last site's position before the strip, or NO_SITE_BEFORE
@@ -29,6 +36,9 @@ struct Columns {
 
     APSIS_BOTH int64_t strips() const { return (length + STRIP - 1) / STRIP; }
     APSIS_BOTH int64_t total() const { return batch * strips() * count; }
+    APSIS_BOTH StripRange all() const { return {0, batch * strips()}; }
+    /// In 2-D: the rows of all images before a strip of a range.
+    APSIS_BOTH int64_t rows_before(int64_t strip) const { return strip / strips() * length + strip % strips() * STRIP; }
     APSIS_BOTH int64_t at(int64_t image, int64_t strip, int64_t column) const {
         return (image * strips() + strip) * count + column;
     }

@@ -2,7 +2,10 @@
 // copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
-//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large volumes npp scale
+//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large volumes npp scale host
+//
+// The group host times whole calls on host images instead (a clock on the wall, 2 warm-ups, median of 5), page-locked and
+// pageable, beside the copies of its set in and of its outputs out alone, from and to the same memory.
 //
 // Group npp times NPP beside apsis, and counts the pixels whose distances are not within a thousandth of ours; group
 // scale goes from 64^2 to 65536^2, the small ones as graphs, since queueing would take longer than they do.
@@ -11,6 +14,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -63,6 +67,21 @@ struct Timer {
     }
 };
 
+/// The median time of work that is done when it returns, on the wall.
+template <class Work>
+double wall_ms(Work work) {
+    constexpr int WARM_UPS_HERE = 2, RUNS_HERE = 5;
+    std::vector<double> times;
+    for (int i = 0; i < WARM_UPS_HERE + RUNS_HERE; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
+        if (i >= WARM_UPS_HERE) times.push_back(ms.count());
+    }
+    std::sort(times.begin(), times.end());
+    return times[RUNS_HERE / 2];
+}
+
 struct Case {
     std::string group, mask;
     int64_t size[3] = {1, 1, 1};
@@ -111,7 +130,65 @@ class Bench {
         for (apsis_image *each : {&set, &distance, &nearest}) apsis_free(gpu_, each);
     }
 
+    void run_host(const Case &c, bool page_locked) {
+        if ((!only.empty() && c.mask != only) || (side && c.size[0] != side)) return;
+        load_mask(c, static_cast<size_t>(c.size[0] * c.size[1] * c.size[2]));
+        std::vector<apsis_image> images = {image(c, c.set), image(c, c.distance)};
+        if (c.nearest) images.push_back(image(c, APSIS_I32));
+        for (apsis_image &i : images)
+            if (page_locked)
+                check(gpu_, apsis_alloc(gpu_, APSIS_HOST, &i));
+            else if (!(i.data = std::malloc(bytes_of(i))))
+                check(cudaErrorMemoryAllocation, "host memory");
+        std::memcpy(images[0].data, mask_.data(), mask_.size());
+        apsis_image *const nearest = c.nearest ? &images[2] : nullptr;
+        const double ms = wall_ms([&] { check(gpu_, apsis_distance(gpu_, &images[0], &images[1], nearest, &c.options)); });
+        const char *const same = compare_ ? host_verdict(c, images) ? ",same" : ",DIFFERENT" : "";
+        const double in = crossing_ms({images[0]}, cudaMemcpyHostToDevice);
+        const double out = crossing_ms({images.begin() + 1, images.end()}, cudaMemcpyDeviceToHost);
+        std::printf("%s,%s,%lld,%lld,%s,f32%s,%.2f,%.2f,%.2f,%.2f%s\n", c.group.c_str(), c.mask.c_str(), (long long)c.size[0],
+                    (long long)c.size[1], page_locked ? "page-locked" : "pageable", c.nearest ? "+nearest" : "", ms, in, out,
+                    ms / std::max(in, out), same);
+        std::fflush(stdout);
+        for (apsis_image &i : images)
+            if (page_locked)
+                apsis_free(gpu_, &i);
+            else
+                std::free(i.data);
+    }
+
   private:
+    /// The time of copying images whole, as CUDA does it by itself.
+    double crossing_ms(const std::vector<apsis_image> &images, cudaMemcpyKind kind) {
+        void *device;
+        size_t most = 0;
+        for (const apsis_image &i : images) most = std::max(most, bytes_of(i));
+        check(cudaMalloc(&device, most), "memory");
+        const double ms = wall_ms([&] {
+            for (const apsis_image &i : images) {
+                const bool in = kind == cudaMemcpyHostToDevice;
+                check(cudaMemcpyAsync(in ? device : i.data, in ? i.data : device, bytes_of(i), kind, stream_), "copy");
+            }
+            check(cudaStreamSynchronize(stream_), "synchronize");
+        });
+        cudaFree(device);
+        return ms;
+    }
+
+    bool host_verdict(const Case &c, const std::vector<apsis_image> &images) {
+        std::vector<std::unique_ptr<uint8_t[]>> memory;
+        std::vector<apsis_image> expected(images);
+        for (size_t k = 1; k < images.size(); ++k) {
+            memory.push_back(std::make_unique_for_overwrite<uint8_t[]>(bytes_of(images[k])));
+            expected[k].data = memory.back().get();
+        }
+        check(cpu_, apsis_distance(cpu_, &expected[0], &expected[1], c.nearest ? &expected[2] : nullptr, &c.options));
+        bool same = true;
+        for (size_t k = 1; k < images.size(); ++k) same = same && !std::memcmp(images[k].data, expected[k].data, bytes_of(images[k]));
+        failed = failed || !same;
+        return same;
+    }
+
     static apsis_image image(const Case &c, apsis_type type) {
         apsis_image result = {};
         result.type = type;
@@ -336,6 +413,17 @@ void run_group(Bench &bench, const std::string &group) {
                 c.graph = side <= 2048;
                 bench.run(c);
             }
+    if (group == "host") {
+        std::printf("group,mask,width,height,memory,outputs,ms,in_alone_ms,out_alone_ms,times_longer_copy\n");
+        for (int64_t edge : {1024, 4096, 16384})
+            for (const char *mask : {"noise-0.5", "blobs"})
+                for (const bool page_locked : {true, false}) {
+                    Case c = plane("host", mask, edge, edge);
+                    bench.run_host(c, page_locked);
+                    c.nearest = true;
+                    bench.run_host(c, page_locked);
+                }
+    }
     if (group == "large")
         for (const char *mask : {"noise-0.01", "noise-0.5", "disc"})
             for (int64_t side : {32768, 65536}) bench.run(plane("large", mask, side, side));
