@@ -234,8 +234,8 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
     const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
     const Quads quads(rows.output);
     const auto search = [&](auto alone, auto with_nearest) {
-        launch_large("search_bands", rows.output.nearest ? with_nearest : alone, bands, threads, band_bytes(rows.columns.count), stream,
-                     rows, quads);
+        launch_large("search_bands", rows.output.nearest ? with_nearest : alone, bands, threads,
+                     band_bytes(rows.columns.count), stream, rows, quads);
     };
     switch (quads.plain(rows.output)) {
         case Form::ROOTS: return search(search_bands<Form::ROOTS, false>, search_bands<Form::ROOTS, true>);

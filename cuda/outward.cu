@@ -34,7 +34,9 @@ static_assert(PATCH == WARP * QUAD && SPAN % PATCH == 0);
 struct Block {
     int64_t image, strip, left;
 
-    __host__ __device__ static int64_t count(const Rows &rows) { return rows.range.count * ((rows.columns.count + SPAN - 1) / SPAN); }
+    __host__ __device__ static int64_t count(const Rows &rows) {
+        return rows.range.count * ((rows.columns.count + SPAN - 1) / SPAN);
+    }
     __device__ Block(const Rows &rows, int64_t number) {
         const int64_t spans = (rows.columns.count + SPAN - 1) / SPAN, line = rows.range.first + number / spans;
         left = number % spans * SPAN;

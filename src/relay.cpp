@@ -60,7 +60,8 @@ View row_view(const View &view, int64_t row) {
 
 void copy_rows(const View &from, const View &to, const RowRange &rows, int64_t row_bytes) {
     if (is_packed(from) && is_packed(to)) {
-        std::memcpy(to.data + rows.first * row_bytes, from.data + rows.first * row_bytes, static_cast<size_t>(rows.count * row_bytes));
+        const int64_t at = rows.first * row_bytes;
+        std::memcpy(to.data + at, from.data + at, static_cast<size_t>(rows.count * row_bytes));
         return;
     }
     for (int64_t row = rows.first; row < rows.first + rows.count; ++row) copy_pixels(row_view(from, row), row_view(to, row));
