@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "core/keys.h"
 #include "cpu/blocks.h"
@@ -82,7 +83,8 @@ struct Bench {
     uint32_t *run;      // [row]: the number of its first run in `part`
     uint32_t *begin;    // [row]: the first part that begins in it, or in a later one
     uint32_t *part;     // [run]
-    uint32_t *parent;   // [label]
+    uint32_t *parent;   // [run]: a run of its tree that is not higher
+    uint32_t *met;      // runs of two rows that meet
     uint32_t *area;     // [part], with TOUCHES
     int64_t *number;    // [part]: what it is called outside; before that, minus 1 minus its slot, or 0 if it has none
     uint8_t *line;      // a row of the output
@@ -93,12 +95,13 @@ struct Bench {
     Bench(const Blocks &blocks, Carver &carver) {
         const int64_t rows = blocks.tall * blocks.deep, runs = rows * blocks.runs();
         ends = carver.take<uint32_t>(blocks.width + 64);
-        start = carver.take<uint64_t>(rows * blocks.words());
-        before = carver.take<uint32_t>(rows * blocks.words());
+        start = carver.take<uint64_t>(std::max<int64_t>(rows, 2) * blocks.words());
+        before = carver.take<uint32_t>(std::max<int64_t>(rows, 2) * blocks.words());
         run = carver.take<uint32_t>(rows + 1);
         begin = carver.take<uint32_t>(rows + 1);
         part = carver.take<uint32_t>(runs + 1);
-        parent = carver.take<uint32_t>(runs + 2);
+        parent = carver.take<uint32_t>(runs);
+        met = carver.take<uint32_t>(4 * blocks.runs() + 8);
         area = carver.take<uint32_t>(runs + 1);
         number = carver.take<int64_t>(runs + 1);
         line = carver.take<uint8_t>(blocks.width * 8 + 64);
@@ -169,9 +172,9 @@ class Labelling {
 
     template <class Body>
     void for_blocks(double from, double to, Body body) {
-        parallel_for(*arena_, blocks_.count(), *progress_, from, to, [&](int64_t i) { 
+        parallel_for(*arena_, blocks_.count(), *progress_, from, to, [&](int64_t i) {
             body(bench(tbb::this_task_arena::current_thread_index()), blocks_.at(i));
-         });
+        });
     }
 
     /// Calls body(j, y, z) for the rows of a block, in order; j counts them.
@@ -224,45 +227,54 @@ class Labelling {
 
     /// Finds the part of every run.  Returns how many parts there are; they are numbered from 1, by their lowest pixel.
     uint32_t label(const Bench &b, const Block &block) const {
-        Forest forest{b.parent, 0};
         uint32_t runs = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            const uint64_t *const word = bits_of(row_at(y, z));
-            Neighbour neighbour[4];
-            int neighbours = 0;
-            for (const Step *step = blocks_.step; step < blocks_.step + blocks_.steps; ++step) {
+            const BitRow row = bit_row(b, j, row_at(y, z));
+            const uint32_t found = count_row(b, j, row_at(y, z));
+            b.run[j] = runs;
+            b.run[j + 1] = runs + found;
+            std::iota(b.parent + runs, b.parent + runs + found, runs);
+            for (const Step *step = blocks_.step; found && step < blocks_.step + blocks_.steps; ++step) {
                 const int64_t other_y = y + step->dy, other_z = z + step->dz;
                 if (!block.holds(other_y, other_z)) continue;
                 const int64_t other = block.at(other_y, other_z);
-                if (b.run[other + 1] == b.run[other]) continue;
-                const BitRow row = bit_row(b, other, row_at(other_y, other_z));
-                neighbour[neighbours++] = {row, b.part + b.run[other], step->reach};
+                join_runs(b, bit_row(b, other, row_at(other_y, other_z)), b.run[other], row, runs, step->reach);
             }
-            const int64_t found = find_runs(word, blocks_.width, b.ends);
-            count_runs(word, blocks_.width, b.start + j * blocks_.words(), b.before + j * blocks_.words());
-            b.begin[j] = forest.count + 1;
-            label_runs(b.ends, found, blocks_.width, neighbour, neighbours, forest, b.part + runs);
-            b.run[j] = runs;
-            b.run[j + 1] = runs += static_cast<uint32_t>(found);
+            runs += found;
         });
-        b.begin[block.rows()] = forest.count + 1;
-        return number_parts(b, block.rows(), runs);
+        return number_parts(b, block.rows());
     }
 
-    /// From labels to parts.
-    static uint32_t number_parts(const Bench &b, int64_t rows, uint32_t runs) {
+    uint32_t count_row(const Bench &b, int64_t j, int64_t row) const {
+        return static_cast<uint32_t>(count_runs(bits_of(row), blocks_.width, b.start + j * blocks_.words(), b.before + j * blocks_.words()));
+    }
+
+    static uint32_t root_in(uint32_t *parent, uint32_t run) {
+        while (parent[run] != run) run = parent[run] = parent[parent[run]];
+        return run;
+    }
+
+    /// Makes one tree of those of runs that meet; the lowest run is its root.
+    void join_runs(const Bench &b, const BitRow &other, uint32_t first_other, const BitRow &row, uint32_t first, int64_t reach) const {
+        const int64_t meetings = find_meetings(other, row, blocks_.width, reach, b.met);
+        for (int64_t i = 0; i < meetings; ++i) {
+            const uint32_t one = root_in(b.parent, first_other + b.met[2 * i]), two = root_in(b.parent, first + b.met[2 * i + 1]);
+            b.parent[std::max(one, two)] = std::min(one, two);  // the same, if they are one: no branch, which nobody could foresee
+        }
+    }
+
+    /// From trees to parts.
+    static uint32_t number_parts(const Bench &b, int64_t rows) {
         uint32_t parts = 0;
         for (int64_t j = 0; j < rows; ++j) {
-            const uint32_t first = b.begin[j];
             b.begin[j] = parts + 1;
-            for (uint32_t label = first; label < b.begin[j + 1]; ++label) {
-                const uint32_t up = b.parent[label], part = b.parent[up];  // a part already, unless it is `label` itself
-                parts += up == label;
-                b.parent[label] = up == label ? parts : part;
+            for (uint32_t run = b.run[j]; run < b.run[j + 1]; ++run) {
+                const uint32_t up = b.parent[run], part = b.part[up];  // known, unless it is `run` itself
+                parts += up == run;
+                b.part[run] = up == run ? parts : part;
             }
         }
         b.begin[rows] = parts + 1;
-        for (uint32_t i = 0; i < runs; ++i) b.part[i] = b.parent[b.part[i]];
         return parts;
     }
 
@@ -348,26 +360,17 @@ class Labelling {
     void join_parts(const Bench &b, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
             const int64_t row = row_at(y, z);
-            if (slot_[row] == NO_SLOT) return;
-            const int64_t runs = find_runs(bits_of(row), blocks_.width, b.ends);
+            if (slot_[row] == NO_SLOT || !count_row(b, 0, row)) return;
             for (const Step *step = blocks_.step; step < blocks_.step + blocks_.steps; ++step) {
                 const int64_t other_y = y + step->dy, other_z = z + step->dz;
                 const bool inside = other_y >= 0 && other_y < blocks_.height && other_z >= 0;
-                if (inside && !block.holds(other_y, other_z)) join_rows(b, row, runs, row_at(other_y, other_z), step->reach);
+                if (!inside || block.holds(other_y, other_z)) continue;
+                const int64_t other = row_at(other_y, other_z);
+                if (!count_row(b, 1, other)) continue;
+                const int64_t meetings = find_meetings(bit_row(b, 1, other), bit_row(b, 0, row), blocks_.width, step->reach, b.met);
+                for (int64_t i = 0; i < meetings; ++i) join_slots(slot_[row] + b.met[2 * i + 1], slot_[other] + b.met[2 * i]);
             }
         });
-    }
-
-    void join_rows(const Bench &b, int64_t row, int64_t runs, int64_t other, int64_t reach) const {
-        if (count_runs(bits_of(other), blocks_.width, b.start, b.before) == 0) return;
-        const BitRow bits = bit_row(b, 0, other);
-        for (int64_t i = 0; i < runs; ++i) {
-            const int64_t first = std::max<int64_t>(b.ends[2 * i] - reach, 0);
-            const int64_t last = std::min<int64_t>(b.ends[2 * i + 1] - 1 + reach, blocks_.width - 1);
-            const Meeting met = runs_between(bits, first, last);
-            for (int64_t k = met.low; k < met.high; ++k)
-                join_slots(static_cast<uint32_t>(slot_[row] + i), static_cast<uint32_t>(slot_[other] + k));
-        }
     }
 
     /// A root's area becomes that of its component.

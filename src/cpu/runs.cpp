@@ -77,71 +77,28 @@ int64_t FindRuns(const uint64_t *word, int64_t width, uint32_t *ends) {
     return (to - ends) / 2;
 }
 
-HWY_INLINE Meeting Between(const BitRow &row, int64_t first, int64_t last) {
-    const int64_t i = first >> 6, k = last >> 6;
-    const int64_t begun = row.before[i] + __builtin_popcountll(row.start[i] & up_to(first));
-    return {begun - static_cast<int64_t>(row.word[i] >> (first & 63) & 1),  // a run that holds `first` has begun, not ended
-            row.before[k] + __builtin_popcountll(row.start[k] & up_to(last))};
-}
-
-HWY_INLINE uint32_t root_of(uint32_t *parent, uint32_t label) {
-    while (parent[label] != label) label = parent[label] = parent[parent[label]];
-    return label;
-}
-
-constexpr uint32_t NONE = 0;  // as a root it is above all others, see below
-
-/// Whichever root is lower becomes that of both; NONE counts as the highest.  Without branches, for which of the two it
-/// is cannot be foreseen: a root that is its own parent already, and NONE, may be written to.
-HWY_INLINE uint32_t merge(uint32_t *parent, uint32_t one, uint32_t other) {
-    const uint32_t low = std::min(one - 1, other - 1) + 1, high = std::max(one - 1, other - 1) + 1;
-    parent[high] = high == NONE ? NONE : low;
-    return low;
-}
-
-/// The root of a run that has the root `mine` so far, and meets these runs of a neighbour.
-HWY_INLINE uint32_t join(uint32_t *parent, uint32_t mine, uint32_t *met, Meeting meeting) {
-    // The first is looked at whether or not it is met; there is always one more label than runs.
-    const uint32_t met_first = root_of(parent, met[meeting.low]), first = meeting.low < meeting.high ? met_first : NONE;
-    mine = mine == NONE ? first : merge(parent, mine, first);
-    for (int64_t i = meeting.low + 1; i < meeting.high; ++i) {
-        const uint32_t root = root_of(parent, met[i]);
-        if (root != mine) mine = merge(parent, mine, root);
+/// Of two runs that meet, the one that starts later starts beside or upon the other, or, with diagonals, one pixel after it:
+/// so every meeting has a pixel of its own, and the runs are those that have started last.
+int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int64_t reach, uint32_t *met) {
+    uint32_t *to = met;
+    const uint64_t diagonal = reach ? ~uint64_t(0) : 0;
+    const auto spread = [&](const BitRow &row, int64_t i) {
+        return row.word[i] | ((row.word[i] << 1 | row.word[i - 1] >> 63) & diagonal);
+    };
+    for (int64_t i = 0; i < words_of(width); ++i) {
+        uint64_t pixels = (one.start[i] & spread(other, i)) | (other.start[i] & spread(one, i));
+        const int count = __builtin_popcountll(pixels);
+        for (int k = 0; k < count; k += 4)  // four at a time, wanted or not: how many there are is hard to foresee
+            for (int j = 0; j < 4; ++j) {
+                const uint64_t started = pixels ^ (pixels - 1);  // up to the lowest pixel; all, if there is none
+                to[2 * (k + j)] = one.before[i] + static_cast<uint32_t>(__builtin_popcountll(one.start[i] & started)) - 1;
+                to[2 * (k + j) + 1] = other.before[i] + static_cast<uint32_t>(__builtin_popcountll(other.start[i] & started)) - 1;
+                pixels &= pixels - 1;
+            }
+        to += 2 * count;
     }
-    return mine;
+    return (to - met) / 2;
 }
-
-/// Compiled for one neighbour, and for any number of them.
-template <bool ONE>
-HWY_INLINE uint32_t Label(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
-                          Forest &forest, uint32_t *label) {
-    uint32_t *const parent = forest.parent;
-    uint32_t count = forest.count;
-    for (int64_t i = 0; i < runs; ++i) {
-        uint32_t mine = NONE;
-        for (int n = 0; n < (ONE ? 1 : neighbours); ++n) {
-            const int64_t reach = neighbour[n].reach;
-            const int64_t first = std::max<int64_t>(ends[2 * i] - reach, 0);
-            const int64_t last = std::min<int64_t>(ends[2 * i + 1] - 1 + reach, width - 1);
-            mine = join(parent, mine, neighbour[n].label, Between(neighbour[n].row, first, last));
-        }
-        parent[count + 1] = count + 1;
-        const bool fresh = mine == NONE;
-        count += fresh;
-        label[i] = fresh ? count : mine;
-    }
-    return count;
-}
-
-void LabelRuns(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
-               Forest &forest, uint32_t *label) {
-    label[0] = NONE;  // what may be looked at in vain
-    forest.parent[NONE] = NONE;
-    forest.count = neighbours == 1 ? Label<true>(ends, runs, width, neighbour, 1, forest, label)
-                                   : Label<false>(ends, runs, width, neighbour, neighbours, forest, label);
-}
-
-Meeting RunsBetween(const BitRow &row, int64_t first, int64_t last) { return Between(row, first, last); }
 
 /// Stores whole vectors from x on, at least up to `end`; what lies beyond is written later.
 template <class Pixel>
@@ -157,7 +114,7 @@ HWY_INLINE void spread(Pixel *row, int64_t x, int64_t end, Pixel value) {
 template <class Pixel>
 HWY_INLINE void Fill(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
                      const int64_t *number, Pixel *row) {
-    const Pixel none = static_cast<Pixel>(number[NONE]);  // 0; a compiler that knew would call memset for every gap
+    const Pixel none = static_cast<Pixel>(number[0]);  // 0; a compiler that knew would call memset for every gap
     spread(row, 0, runs ? ends[0] : width, none);
     for (int64_t i = 0; i < runs; ++i) {
         const int64_t end = ends[2 * i + 1];
@@ -199,8 +156,7 @@ HWY_EXPORT(PackBytes);
 HWY_EXPORT(PackBits);
 HWY_EXPORT(CountRuns);
 HWY_EXPORT(FindRuns);
-HWY_EXPORT(LabelRuns);
-HWY_EXPORT(RunsBetween);
+HWY_EXPORT(FindMeetings);
 HWY_EXPORT(FillRuns32);
 HWY_EXPORT(FillRuns64);
 HWY_EXPORT(StreamBytes);
@@ -222,13 +178,8 @@ int64_t find_runs(const uint64_t *word, int64_t width, uint32_t *ends) {
     return HWY_DYNAMIC_DISPATCH(FindRuns)(word, width, ends);
 }
 
-void label_runs(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
-                Forest &forest, uint32_t *label) {
-    HWY_DYNAMIC_DISPATCH(LabelRuns)(ends, runs, width, neighbour, neighbours, forest, label);
-}
-
-Meeting runs_between(const BitRow &row, int64_t first, int64_t last) {
-    return HWY_DYNAMIC_DISPATCH(RunsBetween)(row, first, last);
+int64_t find_meetings(const BitRow &one, const BitRow &other, int64_t width, int64_t reach, uint32_t *met) {
+    return HWY_DYNAMIC_DISPATCH(FindMeetings)(one, other, width, reach, met);
 }
 
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,

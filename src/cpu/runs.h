@@ -1,8 +1,8 @@
-// Runs of set pixels: found in rows of bits, joined with those of the rows before, and written out again.
+// Runs of set pixels: found in rows of bits, with their meetings, and written out again.
 //
 // A run is a longest stretch of set pixels in a row (Rosenfeld and Pfaltz 1966; labelled run by run by He, Chao and Suzuki
-// 2008).  Where the runs of a row begin and end, and which runs of another row a stretch meets, is counted in 64-bit
-// words, so that nothing is searched for.  Compiled once for every instruction set.
+// 2008).  Where the runs of a row begin and end, and which runs of two rows meet, is counted in 64-bit words, so that
+// nothing is searched for.  Compiled once for every instruction set.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,6 @@ struct BitRow {
     const uint32_t *before;  // [word]: how many of its runs start before the word
 };
 
-/// A row that has been labelled, and how far beyond a run's ends its neighbours there reach: 0, or 1 with diagonals.
-struct Neighbour {
-    BitRow row;
-    uint32_t *label;  // [run]
-    int64_t reach;
-};
-
-/// Union-find over labels: parent[label] <= label, and the root of a tree is its lowest label.  Label 0 is none.
-struct Forest {
-    uint32_t *parent;
-    uint32_t count;  // labels 1 ... count are in use
-};
-
 /// Packs bytes, non-zero ones as 1, into the words of a row; `flip` packs the others.
 void pack_bytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word);
 void pack_bits(const uint8_t *bits, int64_t width, bool flip, uint64_t *word);
@@ -40,16 +27,10 @@ int64_t count_runs(const uint64_t *word, int64_t width, uint64_t *start, uint32_
 /// 64 elements more.  Returns the number of runs.
 int64_t find_runs(const uint64_t *word, int64_t width, uint32_t *ends);
 
-/// Labels the runs of a row: each takes the lowest root of the runs that it meets in the neighbours, whose trees become
-/// one, or a new label.  `label` has room for one more; forest.parent too.
-void label_runs(const uint32_t *ends, int64_t runs, int64_t width, const Neighbour *neighbour, int neighbours,
-                Forest &forest, uint32_t *label);
-
-/// The runs of a row that meet the pixels from `first` to `last`: their numbers are low <= i < high.
-struct Meeting {
-    int64_t low, high;
-};
-Meeting runs_between(const BitRow &row, int64_t first, int64_t last);
+/// Writes which runs of two rows are neighbours, in order: met[2 i] of the one and met[2 i + 1] of the other.  A run
+/// reaches so far beyond its ends: 0, or 1 with diagonals.  May write up to 8 elements more.  Returns the number of pairs,
+/// which is less than that of runs.
+int64_t find_meetings(const BitRow &one, const BitRow &other, int64_t width, int64_t reach, uint32_t *met);
 
 /// Writes number[part] over every run of a row, and number[0], which is 0, between them.  May write up to 64 bytes beyond the row.
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row);
