@@ -246,20 +246,25 @@ class Labelling {
     }
 
     uint32_t count_row(const Bench &b, int64_t j, int64_t row) const {
-        return static_cast<uint32_t>(count_runs(bits_of(row), blocks_.width, b.start + j * blocks_.words(), b.before + j * blocks_.words()));
+        const int64_t at = j * blocks_.words();
+        return static_cast<uint32_t>(count_runs(bits_of(row), blocks_.width, b.start + at, b.before + at));
     }
 
+    /// Most runs are roots or next to one, and which of both they are cannot be foreseen: no branch asks.
     static uint32_t root_in(uint32_t *parent, uint32_t run) {
-        while (parent[run] != run) run = parent[run] = parent[parent[run]];
-        return run;
+        uint32_t root = parent[run];
+        while (parent[root] != root) root = parent[root] = parent[parent[root]];
+        return parent[run] = root;
     }
 
     /// Makes one tree of those of runs that meet; the lowest run is its root.
-    void join_runs(const Bench &b, const BitRow &other, uint32_t first_other, const BitRow &row, uint32_t first, int64_t reach) const {
+    void join_runs(const Bench &b, const BitRow &other, uint32_t first_other, const BitRow &row, uint32_t first,
+                   int64_t reach) const {
         const int64_t meetings = find_meetings(other, row, blocks_.width, reach, b.met);
         for (int64_t i = 0; i < meetings; ++i) {
-            const uint32_t one = root_in(b.parent, first_other + b.met[2 * i]), two = root_in(b.parent, first + b.met[2 * i + 1]);
-            b.parent[std::max(one, two)] = std::min(one, two);  // the same, if they are one: no branch, which nobody could foresee
+            const uint32_t one = root_in(b.parent, first_other + b.met[2 * i]);
+            const uint32_t two = root_in(b.parent, first + b.met[2 * i + 1]);
+            b.parent[std::max(one, two)] = std::min(one, two);  // itself, if they are one
         }
     }
 
