@@ -100,26 +100,18 @@ int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int6
     return (to - met) / 2;
 }
 
-/// Stores whole vectors from x on, at least up to `end`; what lies beyond is written later.
-template <class Pixel>
-HWY_INLINE void spread(Pixel *row, int64_t x, int64_t end, Pixel value) {
-    const hn::CappedTag<Pixel, 64 / sizeof(Pixel)> d;
-    const auto vector = hn::Set(d, value);
-    do {
-        hn::StoreU(vector, d, row + x);
-        x += static_cast<int64_t>(hn::Lanes(d));
-    } while (x < end);
-}
-
 template <class Pixel>
 HWY_INLINE void Fill(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
                      const int64_t *number, Pixel *row) {
-    const Pixel none = static_cast<Pixel>(number[0]);  // 0; a compiler that knew would call memset for every gap
-    spread(row, 0, runs ? ends[0] : width, none);
+    const hn::CappedTag<Pixel, 64 / sizeof(Pixel)> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    std::memset(row, 0, static_cast<size_t>(width) * sizeof *row);
     for (int64_t i = 0; i < runs; ++i) {
+        const auto vector = hn::Set(d, static_cast<Pixel>(number[part[i]]));
+        int64_t x = ends[2 * i];
         const int64_t end = ends[2 * i + 1];
-        spread(row, ends[2 * i], end, static_cast<Pixel>(number[part[i]]));
-        if (end < width) spread(row, end, i + 1 < runs ? ends[2 * i + 2] : width, none);
+        for (; x + lanes < end; x += lanes) hn::StoreU(vector, d, row + x);
+        hn::BlendedStore(vector, hn::FirstN(d, static_cast<size_t>(end - x)), d, row + x);
     }
 }
 
