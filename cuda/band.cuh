@@ -18,8 +18,6 @@ constexpr int SHORTEST = 8;   // contenders that a thread prunes, at least: fewe
 constexpr int MOST_DROPS = 16;  // at a seam on either side
 constexpr int SMOOTHINGS = 2;   // rounds over the seams: a third finds next to nothing
 constexpr uint32_t LAST = 0x8000, SKIPPED = 0x80000000;
-constexpr float SLACK = 0.25f;  // of half a pixel: in a row of 32768 a breakpoint, whose terms are below 2^17 with three
-                                // roundings of 2^-22 or less, is off by less than 2^-4
 
 /// A band's contenders are cut into stretches, one a thread, whose length is a power of two.  Those that pruning leaves
 /// lie side by side in their stretch.  LAST is set in the last one's column; where the first position has been dropped,
@@ -31,8 +29,7 @@ struct Band {
     uint32_t *highs;      // [tile]: the last
     int32_t length, tiles, count, stretch;
 
-    /// Where a position lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
-    __device__ static int32_t place(int32_t position) { return position ^ (position >> 5 & 31); }
+    __device__ static int32_t place(int32_t position) { return spread_banks(position); }
     /// Before there are brackets, in their place: the first and the last position that is kept of every stretch.
     __device__ uint16_t *firsts() const { return reinterpret_cast<uint16_t *>(lows); }
     __device__ uint16_t *lasts() const { return firsts() + tiles; }

@@ -21,7 +21,6 @@ namespace {
 constexpr int LISTERS = 512;     // threads of a block, each with a group of columns or two of a wide image
 constexpr int MOST_DROPS = 16;   // at a seam on either side
 constexpr int SMOOTHINGS = 2;
-constexpr float SLACK = 0.25f;   // see band.cuh
 static_assert(GROUP == WARP, "a group's columns are the bits of a ballot");
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 
@@ -52,8 +51,7 @@ struct Strip {
         full = both + groups;
         bests = reinterpret_cast<int32_t *>(full + groups);
     }
-    /// Where a column lies: 32 threads with a group each meet 32 banks.
-    __device__ static int32_t place(int32_t x) { return x ^ (x >> 5 & 31); }
+    __device__ static int32_t place(int32_t x) { return spread_banks(x); }
 };
 
 /// A column among its neighbours.

@@ -116,15 +116,8 @@ struct Outputs {
     std::optional<OutputFile> labels, table, picture;
 
     explicit Outputs(const Request &request) {
-        const std::string *const names[] = {&request.output, &request.table, &request.picture};
-        std::optional<OutputFile> *const files[] = {&labels, &table, &picture};
-        for (size_t i = 0; i < std::size(names); ++i) {
-            if (names[i]->empty()) continue;
-            for (size_t j = 0; j < i; ++j)
-                if (!names[j]->empty() && same_file(*names[i], *names[j]))
-                    usage(quoted(*names[i]) + " is named for two outputs");
-            files[i]->emplace(*names[i], request.writing.overwrite);
-        }
+        make_outputs({{request.output, labels}, {request.table, table}, {request.picture, picture}},
+                     request.writing.overwrite);
     }
 
     void commit() {
@@ -272,14 +265,7 @@ void print_json(const Request &request, const Outcome &outcome) {
 }
 
 void print_summary(const Request &request, const Outcome &outcome) {
-    const Shape &shape = outcome.shape;
-    const std::string depth = request.reading.volume ? " x " + std::to_string(outcome.pages) + " pixels"
-                              : outcome.pages > 1    ? " pixels, " + std::to_string(outcome.pages) + " pages"
-                                                     : " pixels";
-    std::printf("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", request.input.c_str(),
-                static_cast<long long>(shape.width), static_cast<long long>(shape.height), depth.c_str(),
-                static_cast<long long>(outcome.sites),
-                100 * static_cast<double>(outcome.sites) / static_cast<double>(shape.pixels()));
+    print_set(request.input, request.reading.volume, outcome.shape, outcome.pages, outcome.sites);
     std::printf("%s: %lld component%s; %s, %.3g s\n", request.output.c_str(),
                 static_cast<long long>(outcome.components), outcome.components == 1 ? "" : "s",
                 outcome.device.c_str(), outcome.seconds.total);

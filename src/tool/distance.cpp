@@ -132,16 +132,11 @@ struct Outputs {
     std::optional<OutputFile> distance, nearest, picture, nearest_picture;
 
     explicit Outputs(const Request &request) {
-        const std::string *const names[] = {&request.output, &request.nearest, &request.picture,
-                                            &request.nearest_picture};
-        std::optional<OutputFile> *const files[] = {&distance, &nearest, &picture, &nearest_picture};
-        for (size_t i = 0; i < std::size(names); ++i) {
-            if (names[i]->empty()) continue;
-            for (size_t j = 0; j < i; ++j)
-                if (!names[j]->empty() && same_file(*names[i], *names[j]))
-                    usage(quoted(*names[i]) + " is named for two outputs");
-            files[i]->emplace(*names[i], request.writing.overwrite);
-        }
+        make_outputs({{request.output, distance},
+                      {request.nearest, nearest},
+                      {request.picture, picture},
+                      {request.nearest_picture, nearest_picture}},
+                     request.writing.overwrite);
     }
 
     void commit() {
@@ -281,16 +276,7 @@ void print_json(const Request &request, const Outcome &outcome) {
 }
 
 void print_summary(const Request &request, const Outcome &outcome) {
-    const Shape &shape = outcome.shape;
-    const std::string pages =
-        outcome.pages > 1 || request.reading.volume
-            ? (request.reading.volume ? " x " + std::to_string(outcome.pages) + " pixels"
-                                      : " pixels, " + std::to_string(outcome.pages) + " pages")
-            : " pixels";
-    std::printf("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", request.input.c_str(),
-                static_cast<long long>(shape.width), static_cast<long long>(shape.height), pages.c_str(),
-                static_cast<long long>(outcome.sites),
-                100 * static_cast<double>(outcome.sites) / static_cast<double>(shape.pixels()));
+    print_set(request.input, request.reading.volume, outcome.shape, outcome.pages, outcome.sites);
     const Statistics &statistics = outcome.statistics;
     const std::string what = request.squared ? "squared distance" : "distance";
     std::printf("%s: ", request.output.c_str());

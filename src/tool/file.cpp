@@ -118,6 +118,16 @@ void OutputFile::close() {
     descriptor_ = -1;
 }
 
+void make_outputs(const std::vector<NamedOutput> &outputs, bool overwrite) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        if (outputs[i].name.empty()) continue;
+        for (size_t j = 0; j < i; ++j)
+            if (!outputs[j].name.empty() && same_file(outputs[i].name, outputs[j].name))
+                usage(quoted(outputs[i].name) + " is named for two outputs");
+        outputs[i].file.emplace(outputs[i].name, overwrite);
+    }
+}
+
 int open_input(const std::string &path) {
     // A FIFO without a writer would otherwise wait for one for ever.
     const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -1,7 +1,9 @@
 // Files that get their name only when they are complete, and the calls that only POSIX has.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tool {
 
@@ -35,6 +37,15 @@ class OutputFile {
     bool overwrite_;
     int descriptor_ = -1;
 };
+
+/// An output as the command line has it: its name, empty if it was not asked for, and the file that it becomes.
+struct NamedOutput {
+    const std::string &name;
+    std::optional<OutputFile> &file;
+};
+
+/// Makes the files of outputs that were asked for, in their order; no two may be one.
+void make_outputs(const std::vector<NamedOutput> &outputs, bool overwrite);
 
 /// Opens a regular file to read, or fails with the reason.
 int open_input(const std::string &path);
