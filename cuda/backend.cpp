@@ -155,8 +155,10 @@ class CudaBackend final : public Backend {
         way_of(job).run(job, scratch, stream_, progress);
     }
 
-    size_t components_scratch(const ComponentsJob &) const override { not_yet(); }
-    void components(const ComponentsJob &, void *, const Progress &) override { not_yet(); }
+    size_t components_scratch(const ComponentsJob &) const override { not_yet("components"); }
+    void components(const ComponentsJob &, void *, const Progress &) override { not_yet("components"); }
+    size_t geodesic_scratch(const GeodesicJob &) const override { not_yet("geodesic distances"); }
+    void geodesic(const GeodesicJob &, void *, const Progress &) override { not_yet("geodesic distances"); }
 
     Conveyor *conveyor(const DistanceJob &job) override {
         const CurrentDevice current(device_);
@@ -166,8 +168,8 @@ class CudaBackend final : public Backend {
     }
 
   private:
-    [[noreturn]] static void not_yet() {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "components on a CUDA device come with the next version; use APSIS_CPU");
+    [[noreturn]] static void not_yet(const char *what) {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "%s on a CUDA device come with a later version; use APSIS_CPU", what);
     }
 
     int device_;

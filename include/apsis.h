@@ -6,6 +6,7 @@
  *
  *     apsis_distance       how far is each pixel from the set, and which member is nearest?
  *     apsis_components     which connected piece does each member belong to, and what is known of it?
+ *     apsis_geodesic       how far is it, staying inside the set, from some seeds, and from which?
  *
  * There are three things to know.  A context says where the work runs.  An
  * image describes memory that you own.  Options say what is computed; NULL
@@ -138,7 +139,7 @@ typedef struct apsis_image {
 
 /* ---- Options ------------------------------------------------------------ */
 
-/** How length is measured. */
+/** How length is measured: that of an offset, and of each step of a path. */
 typedef enum apsis_metric {
     APSIS_EUCLIDEAN  = 0, /**< The square root of dx^2 + dy^2 + dz^2. */
     APSIS_CITY_BLOCK = 1, /**< |dx| + |dy| + |dz|. */
@@ -178,7 +179,8 @@ typedef struct apsis_options {
     apsis_metric metric;       /**< Default APSIS_EUCLIDEAN. */
     apsis_method method;       /**< Default APSIS_AUTO. */
     int32_t      connectivity; /**< Axes along which neighbours may differ: 1 (4 or 6
-                                    neighbours), 2 (8 or 18), 3 (26).  Default 1. */
+                                    neighbours), 2 (8 or 18), 3 (26).  Default 1; of paths that
+                                    are not city-block, all: 2 in 2-D, 3 in 3-D. */
     int32_t      largest;      /**< apsis_components: leave out all but this many, those of
                                     the largest area; of equal ones, the lower.  Default: all. */
     int64_t      min_area;     /**< apsis_components: leave out those of fewer pixels, */
@@ -316,6 +318,42 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
                                         apsis_component *components, int64_t capacity,
                                         int64_t *count, const apsis_options *options);
 
+/**
+ * The length of the shortest path from every pixel of the set to the nearest
+ * seed, and which seed that is.  A path goes from neighbour to neighbour in the
+ * set (options->connectivity), and is as long as its steps together.  Either
+ * output may be NULL.
+ *
+ *                          distance                        nearest
+ *     on a path's way      the length                      the seed
+ *     no path leads there  +infinity, the largest integer  -1
+ *     outside the set      -1                              -1
+ *
+ * A seed has distance 0, and those outside the set do not count.  What is farther
+ * than max_distance counts as no path.
+ *
+ * Lengths are whole numbers while they are compared: city-block, chessboard and
+ * connectivity 1 exactly, for spacings in the ratio of whole numbers up to 1024.
+ * Diagonal Euclidean steps are rounded: with equal spacings in the plane to 8119
+ * where a straight step is 5741, in space to 190100 and 232824 where it is 134421;
+ * other spacings to 26 bits.  That moves a length by less than 2^-26 of itself,
+ * which is less than APSIS_F32 can tell.  The chessboard metric takes equal
+ * spacings, and one step may be 4096 times as long as another.
+ *
+ * @param set       APSIS_BIT or APSIS_U8.
+ * @param seeds     APSIS_BIT or APSIS_U8; the non-zero pixels, whatever the flags.
+ * @param distance  APSIS_F32 or APSIS_F64: the length, in units of spacing.
+ *                  APSIS_I32 or APSIS_I64, for city-block and chessboard paths and
+ *                  spacing 1 only; APSIS_ERROR_RANGE if it might not fit.
+ * @param nearest   APSIS_I32 or APSIS_I64: the index of the nearest seed, as in
+ *                  apsis_distance; of several, the lowest.
+ */
+APSIS_API apsis_status apsis_geodesic(apsis_context *context, const apsis_image *set,
+                                      const apsis_image *seeds,
+                                      const apsis_image *distance,
+                                      const apsis_image *nearest,
+                                      const apsis_options *options);
+
 
 /* ---- Memory ------------------------------------------------------------- *
  *
@@ -363,6 +401,7 @@ APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
 typedef enum apsis_transform {
     APSIS_DISTANCE   = 0,
     APSIS_COMPONENTS = 2,
+    APSIS_GEODESIC   = 3,
     APSIS_TRANSFORM_FORCE_32 = 0x7fffffff
 } apsis_transform;
 
@@ -372,7 +411,8 @@ typedef enum apsis_transform {
  *
  * @param images  The images of the call, inputs first, in its order; NULL for
  *                one that is left out.  Their data may be NULL.
- * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_COMPONENTS.
+ * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_COMPONENTS, 4 for
+ *                APSIS_GEODESIC.
  */
 APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
                                             const apsis_image *const *images, int count,

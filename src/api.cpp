@@ -50,6 +50,12 @@ int axes_of(const apsis_image *set, const apsis_options &options) {
     return 2;
 }
 
+void check_indices_fit(const char *name, const apsis_image *image, const View &set) {
+    if (image && image->type == APSIS_I32 && set.pixels() > (int64_t(1) << 31))
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but an index may be as large as %lld", name,
+                    static_cast<long long>(set.pixels() - 1));
+}
+
 /// The images and options of an apsis_distance call, checked.  `need_data` is false for apsis_workspace_size.
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data) {
@@ -81,9 +87,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     job.measure = make_measure(options, job.set.size, job.axes);
     if (options.metric == APSIS_CHESSBOARD) check_keys(job);
     if (distance) check_fits("distance", distance->type, job.measure);
-    if (nearest && nearest->type == APSIS_I32 && job.set.pixels() > (int64_t(1) << 31))
-        throw Error(APSIS_ERROR_RANGE, "nearest: type is APSIS_I32, but an index may be as large as %lld",
-                    static_cast<long long>(job.set.pixels() - 1));
+    check_indices_fit("nearest", nearest, job.set);
     return job;
 }
 
@@ -169,10 +173,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     job.axes = axes_of(set, options);
-    if (options.connectivity > job.axes)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %d, but neighbours in 2-D differ along 1 or 2 axes",
-                    int(options.connectivity));
-    job.connectivity = options.connectivity;
+    job.connectivity = connectivity_of(options, job.axes, 1);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.no_border = options.flags & APSIS_NO_BORDER;
@@ -209,6 +210,80 @@ void run_components(apsis_context &context, const ComponentsJob &job) {
                 context.backend->name());
     stage.run([&] { context.backend->components(own, scratch, context.progress()); });
     if (job.components || job.count) context.backend->sync();
+}
+
+/// The images and options of an apsis_geodesic call, checked.
+GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
+                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
+                           bool need_data) {
+    GeodesicJob job;
+    const struct { const char *name; const apsis_image *image; View &view; Role role; } images[] = {
+        {"set", set, job.set, Role::SET}, {"seeds", seeds, job.seeds, Role::SET},
+        {"distance", distance, job.distance, Role::DISTANCE}, {"nearest", nearest, job.nearest, Role::INDEX}};
+    for (const auto &each : images) {
+        if (!each.image && each.role != Role::SET) continue;
+        each.view = check_image(each.name, each.image, each.role, need_data);
+        check_same_size("set", set, each.name, each.image);
+        check_reach(context, each.name, each.image);
+    }
+    const apsis_options options = read_options(given);
+    for (int i = 0; need_data && i < 4; ++i)
+        for (int k = std::max(i + 1, 2); k < 4; ++k) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_geodesic", int(options.method));
+    job.axes = axes_of(set, options);
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.steps = make_steps(options, job.axes);
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
+    check_indices_fit("nearest", nearest, job.set);
+    return job;
+}
+
+/// The job on the back end's own memory.
+GeodesicJob stage_geodesic(GeodesicJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    job.seeds = stage.input(job.seeds);
+    if (job.distance) job.distance = stage.output(job.distance);
+    if (job.nearest) job.nearest = stage.output(job.nearest);
+    return job;
+}
+
+size_t geodesic_bytes(const apsis_context &context, const GeodesicJob &job) {
+    if (job.set.pixels() == 0) return 0;
+    Carver count;
+    Stage stage(context, count);
+    stage_geodesic(job, stage);
+    count.take<uint8_t>(static_cast<int64_t>(context.backend->geodesic_scratch(job)));
+    return count.used();
+}
+
+void run_geodesic(apsis_context &context, const GeodesicJob &job) {
+    Carver carver(context.scratch(geodesic_bytes(context, job)));
+    Stage stage(context, carver);
+    const GeodesicJob own = stage_geodesic(job, stage);
+    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->geodesic_scratch(job)));
+    context.log("geodesic: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
+                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
+                context.backend->name());
+    stage.run([&] { context.backend->geodesic(own, scratch, context.progress()); });
+}
+
+/// How many images the call of a transform has, and its name; none for what is no transform.
+struct Call {
+    int images;
+    const char *name;
+};
+
+Call call_of(int transform) {
+    switch (transform) {
+        case APSIS_DISTANCE: return {3, "apsis_distance"};
+        case APSIS_COMPONENTS: return {2, "apsis_components"};
+        case APSIS_GEODESIC: return {4, "apsis_geodesic"};
+        default: return {0, nullptr};
+    }
 }
 
 }  // namespace
@@ -281,6 +356,14 @@ apsis_status apsis_components(apsis_context *context, const apsis_image *set, co
     });
 }
 
+apsis_status apsis_geodesic(apsis_context *context, const apsis_image *set, const apsis_image *seeds,
+                            const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
+    return guard("geodesic", context, [&] {
+        const GeodesicJob job = check_geodesic(*context, set, seeds, distance, nearest, options, true);
+        if (job.set.pixels() > 0 && (distance || nearest)) run_geodesic(*context, job);
+    });
+}
+
 apsis_status apsis_alloc(apsis_context *context, apsis_memory memory, apsis_image *image) {
     return guard("alloc", context, [&] {
         if (!image) throw Error(APSIS_ERROR_ARGUMENT, "image is NULL, but an image is needed");
@@ -343,19 +426,21 @@ apsis_status apsis_set_threads(apsis_context *context, int threads) {
 apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform, const apsis_image *const *images,
                                   int count, const apsis_options *options, size_t *bytes) {
     return guard("workspace_size", context, [&] {
-        const int images_of = raw(transform) == APSIS_DISTANCE ? 3 : raw(transform) == APSIS_COMPONENTS ? 2 : 0;
-        if (!images_of) throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", raw(transform));
+        const Call call = call_of(raw(transform));
+        if (!call.images) throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", raw(transform));
         if (!images) throw Error(APSIS_ERROR_ARGUMENT, "images is NULL, but the images of the call are needed");
-        if (count != images_of)
-            throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but %s has %d images", count,
-                        raw(transform) == APSIS_DISTANCE ? "apsis_distance" : "apsis_components", images_of);
+        if (count != call.images)
+            throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but %s has %d images", count, call.name, call.images);
         if (!bytes) throw Error(APSIS_ERROR_ARGUMENT, "bytes is NULL, but must point to a size_t");
         if (raw(transform) == APSIS_DISTANCE) {
             *bytes = distance_bytes(*context, check_distance(*context, images[0], images[1], images[2], options, false));
-        } else {
+        } else if (raw(transform) == APSIS_COMPONENTS) {
             const ComponentsJob job = check_components(*context, images[0], images[1], options, false);
             check_labels(job);
             *bytes = components_bytes(*context, job);
+        } else {
+            *bytes = geodesic_bytes(*context, check_geodesic(*context, images[0], images[1], images[2], images[3], options,
+                                                             false));
         }
     });
 }

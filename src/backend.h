@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/measure.h"
+#include "core/steps.h"
 #include "error.h"
 #include "workspace.h"
 
@@ -46,6 +47,17 @@ struct ComponentsJob {
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
 };
 
+/// apsis_geodesic, likewise.
+struct GeodesicJob {
+    View set;
+    View seeds;
+    View distance;  // without data: not wanted
+    View nearest;   // likewise
+    int axes = 2;
+    bool complement = false;
+    Steps steps;
+};
+
 class Conveyor;
 
 class Backend {
@@ -72,6 +84,8 @@ class Backend {
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted
     virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t geodesic_scratch(const GeodesicJob &job) const = 0;
+    virtual void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) = 0;
 
     /// What takes a job with host images strip by strip (conveyor.h); null if its images must pass whole.
     virtual Conveyor *conveyor(const DistanceJob &) { return nullptr; }

@@ -87,6 +87,76 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
     measure.unit = std::ldexp(1.0, measure.metric == APSIS_EUCLIDEAN ? -shift / 2 : -shift);
 }
 
+// ---- Steps ----
+
+constexpr double FINEST_STEP = 1 << 26;     // the least weight of a step whose length is rounded
+constexpr double LONGEST_STEP = 1 << 12;    // the most that a step may be longer than another
+
+/// Steps of equal pixels whose lengths are roots: sqrt(2) and sqrt(3) in whole numbers.
+constexpr int64_t ROOTS_2D[4] = {0, 5741, 8119, 0}, ROOTS_3D[4] = {0, 134421, 190100, 232824};
+
+int axes_in(int kind) { return (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1); }
+
+bool has_kind(int kind, int axes, int connectivity) { return kind > 0 && kind < 1 << axes && axes_in(kind) <= connectivity; }
+
+/// The length of a step as a real number.
+double step_length(apsis_metric metric, const double spacing[3], int kind) {
+    double length = 0;
+    for (int a = 0; a < 3; ++a) {
+        if (!(kind >> a & 1)) continue;
+        if (metric == APSIS_EUCLIDEAN) length += spacing[a] * spacing[a];
+        if (metric == APSIS_CITY_BLOCK) length += spacing[a];
+        if (metric == APSIS_CHESSBOARD) length = spacing[a];
+    }
+    return metric == APSIS_EUCLIDEAN ? std::sqrt(length) : length;
+}
+
+/// Weights that are sums of whole numbers, where lengths add up and spacings are in their ratio.
+bool add_up(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
+    int64_t whole[3] = {1, 1, 1};
+    if (options.metric == APSIS_EUCLIDEAN && connectivity > 1) return false;
+    if (!whole_ratio(spacing, axes, whole, steps.unit)) return false;
+    for (int kind = 1; kind < 8; ++kind) {
+        steps.weight[kind] = 0;
+        for (int a = 0; a < 3; ++a)
+            if (kind >> a & 1)
+                steps.weight[kind] = options.metric == APSIS_CHESSBOARD ? whole[a] : steps.weight[kind] + whole[a];
+    }
+    return true;
+}
+
+/// Weights of the finest unit that is a power of two and makes the shortest step no finer than need be.
+void round_steps(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
+    double least = HUGE_VAL, most = 0;
+    for (int kind = 1; kind < 8; ++kind) {
+        if (!has_kind(kind, axes, connectivity)) continue;
+        least = std::min(least, step_length(options.metric, spacing, kind));
+        most = std::max(most, step_length(options.metric, spacing, kind));
+    }
+    if (!(most <= least * LONGEST_STEP))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
+                    "long as another", spacing[0], spacing[1], spacing[2], LONGEST_STEP);
+    int exponent;
+    std::frexp(least / FINEST_STEP, &exponent);
+    steps.unit = std::ldexp(1.0, exponent - 1);
+    for (int kind = 1; kind < 8; ++kind)
+        steps.weight[kind] = std::llrint(step_length(options.metric, spacing, kind) / steps.unit);
+}
+
+/// The largest length that, as a caller sees it in double precision, is within max_distance.
+int64_t length_limit(const Steps &steps, double max_distance) {
+    int64_t low = 0, high = INT64_MAX / 2;
+    if (real_length(steps, high) <= max_distance) return INT64_MAX;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (real_length(steps, middle) <= max_distance)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 void set_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
     int64_t whole[3] = {1, 1, 1};
     if (whole_ratio(spacing, axes, whole, measure.unit)) {
@@ -109,6 +179,23 @@ int64_t cost_limit(const Measure &measure, double max_distance) {
             high = middle - 1;
     }
     return low;
+}
+
+/// The spacing along each axis, with its default; that of axes that do not count is 1.
+void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
+    const bool is_default = options.spacing[0] == 0;
+    for (int a = 0; a < axes && !is_default; ++a) {
+        spacing[a] = options.spacing[a];
+        if (spacing[a] == 0)
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be positive and finite", a);
+    }
+}
+
+void check_equal(const double spacing[3], int axes) {
+    for (int a = 1; a < axes; ++a)
+        if (spacing[a] != spacing[0])
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the chessboard "
+                        "metric they must be equal", a, spacing[a], spacing[0]);
 }
 
 }  // namespace
@@ -141,7 +228,6 @@ apsis_options read_options(const apsis_options *given) {
     if (options.connectivity < 0 || options.connectivity > 3)
         throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %" PRId32 ", but must be 1, 2 or 3, or 0 for 1",
                     options.connectivity);
-    if (options.connectivity == 0) options.connectivity = 1;
     check_not_negative("largest", options.largest);
     check_not_negative("min_area", options.min_area);
     check_not_negative("max_area", options.max_area);
@@ -151,18 +237,10 @@ apsis_options read_options(const apsis_options *given) {
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
     Measure measure;
     measure.metric = options.metric;
-    const bool is_default = options.spacing[0] == 0;
     double spacing[3] = {1, 1, 1};
-    for (int a = 0; a < axes && !is_default; ++a) {
-        spacing[a] = options.spacing[a];
-        if (spacing[a] == 0)
-            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be positive and finite", a);
-    }
+    fill_spacing(options, axes, spacing);
     if (options.metric == APSIS_CHESSBOARD) {
-        for (int a = 1; a < axes; ++a)
-            if (spacing[a] != spacing[0])
-                throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the chessboard "
-                            "metric they must be equal", a, spacing[a], spacing[0]);
+        check_equal(spacing, axes);
         measure.unit = spacing[0];
         measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
     } else {
@@ -172,6 +250,53 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
     measure.limit = measure.largest;
     if (options.max_distance > 0) measure.limit = std::min(measure.limit, cost_limit(measure, options.max_distance));
     return measure;
+}
+
+int connectivity_of(const apsis_options &options, int axes, int fallback) {
+    if (options.connectivity > axes)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %d, but neighbours in 2-D differ along 1 or 2 axes",
+                    int(options.connectivity));
+    return options.connectivity ? options.connectivity : fallback;
+}
+
+Steps make_steps(const apsis_options &options, int axes) {
+    Steps steps;
+    double spacing[3] = {1, 1, 1};
+    fill_spacing(options, axes, spacing);
+    if (options.metric == APSIS_CHESSBOARD) check_equal(spacing, axes);
+    const int connectivity = connectivity_of(options, axes, options.metric == APSIS_CITY_BLOCK ? 1 : axes);
+    const bool is_equal = spacing[1] == spacing[0] && (axes == 2 || spacing[2] == spacing[0]);
+    const int64_t *const roots = axes == 2 ? ROOTS_2D : ROOTS_3D;
+    if (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && is_equal) {
+        for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = roots[axes_in(kind)];
+        steps.divisor = static_cast<double>(roots[1]);
+        steps.unit = spacing[0];
+    } else if (!add_up(steps, options, spacing, axes, connectivity)) {
+        round_steps(steps, options, spacing, axes, connectivity);
+    }
+    steps.least = INT64_MAX;
+    steps.most = 0;
+    for (int kind = 1; kind < 8; ++kind) {
+        if (!has_kind(kind, axes, connectivity)) {
+            steps.weight[kind] = 0;
+            continue;
+        }
+        steps.least = std::min(steps.least, steps.weight[kind]);
+        steps.most = std::max(steps.most, steps.weight[kind]);
+    }
+    if (options.max_distance > 0) steps.limit = length_limit(steps, options.max_distance);
+    return steps;
+}
+
+void check_lengths_fit(const char *name, apsis_type type, const apsis_options &options, const Steps &steps, int64_t pixels) {
+    if (type != APSIS_I32 && type != APSIS_I64) return;
+    if (options.metric == APSIS_EUCLIDEAN)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but the metric is Euclidean", name);
+    if (steps.unit != 1 || steps.divisor != 1 || steps.least != 1)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
+    const int64_t most = std::min(std::max<int64_t>(pixels - 1, 0), INT64_MAX / 4) * steps.most;
+    if (type == APSIS_I32 && std::min(most, steps.limit) >= INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a length may be as large as %" PRId64, name, most);
 }
 
 void check_fits(const char *name, apsis_type type, const Measure &measure) {

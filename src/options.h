@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/measure.h"
+#include "core/steps.h"
 
 namespace apsis {
 
@@ -11,6 +12,15 @@ apsis_options read_options(const apsis_options *options);
 
 /// The measure of a distance over the first `axes` axes of an image of this size.
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
+
+/// The steps of paths over the first `axes` axes.
+Steps make_steps(const apsis_options &options, int axes);
+
+/// Throws unless every length in an image of so many pixels fits the type of an output beside its "none".
+void check_lengths_fit(const char *name, apsis_type type, const apsis_options &options, const Steps &steps, int64_t pixels);
+
+/// The neighbours that differ along so many axes, as options say.  `fallback` is for 0.
+int connectivity_of(const apsis_options &options, int axes, int fallback);
 
 /// Throws APSIS_ERROR_RANGE unless every cost up to the limit fits an integer type beside its "none".
 void check_fits(const char *name, apsis_type type, const Measure &measure);

@@ -121,7 +121,7 @@ class FakeDevice final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch,
+        transform({{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch,
                   distance_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
             DistanceJob host = job;
             host.set = views[0].view;
@@ -133,12 +133,25 @@ class FakeDevice final : public Backend {
 
     size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set}, {"labels", job.labels}}, scratch, components_scratch(job), progress,
+        transform({{"set", job.set, true}, {"labels", job.labels}}, scratch, components_scratch(job), progress,
                   [this, job](const Views &views, void *memory, const Progress &told) {
             ComponentsJob host = job;
             host.set = views[0].view;
             host.labels = views[1].view;
             cpu_->components(host, memory, told);
+        });
+    }
+
+    size_t geodesic_scratch(const GeodesicJob &job) const override { return cpu_->geodesic_scratch(job); }
+    void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
+        transform({{"set", job.set, true}, {"seeds", job.seeds, true}, {"distance", job.distance}, {"nearest", job.nearest}},
+                  scratch, geodesic_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
+            GeodesicJob host = job;
+            host.set = views[0].view;
+            host.seeds = views[1].view;
+            host.distance = views[2].view;
+            host.nearest = views[3].view;
+            cpu_->geodesic(host, memory, told);
         });
     }
 
@@ -158,8 +171,9 @@ class FakeDevice final : public Backend {
     struct Named {
         const char *name;
         View view;
+        bool is_input = false;
     };
-    using Views = std::vector<Named>;  // the set first, then the outputs
+    using Views = std::vector<Named>;
 
     /// Checks where everything is, and queues the arithmetic.
     template <class Work>
@@ -178,7 +192,8 @@ class FakeDevice final : public Backend {
                 open.emplace_back(scratch);
                 std::memset(scratch, fake::POISON, bytes);
             }
-            for (size_t i = 1; i < host.size(); ++i) poison(host[i].view);
+            for (const Named &named : host)
+                if (!named.is_input) poison(named.view);
             work(host, scratch, told);
         };
         if (!progress) return lanes_.push(Lane::WORK, [step] { step({}); });

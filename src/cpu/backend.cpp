@@ -6,6 +6,7 @@
 
 #include "cpu/components.h"
 #include "cpu/distance.h"
+#include "cpu/geodesic.h"
 #include "cpu/parallel.h"
 #include "cpu/rows.h"
 #include "image.h"
@@ -50,6 +51,12 @@ class CpuBackend final : public Backend {
     }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         cpu::components(job, scratch, *arena_, progress);
+    }
+    size_t geodesic_scratch(const GeodesicJob &job) const override {
+        return cpu::geodesic_scratch(job, arena_->max_concurrency());
+    }
+    void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
+        cpu::geodesic(job, scratch, *arena_, progress);
     }
 
   private:

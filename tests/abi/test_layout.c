@@ -68,6 +68,7 @@ static void values(void **state) {
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);
     assert_int_equal(APSIS_COMPONENTS, 2);
+    assert_int_equal(APSIS_GEODESIC, 3);
     assert_int_equal(sizeof(apsis_status), 4);
     assert_int_equal(sizeof(apsis_transform), 4);
 }

@@ -60,12 +60,29 @@ static int full(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)
 static int one_row(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)x, (void)z, y == s->height / 5; }
 static int text(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)z, page_pixel(x, y); }
 
+/* A winding corridor, 16 pixels wide between walls as wide. */
+static int spiral(const shape *s, int64_t x, int64_t y, int64_t z) {
+    (void)z;
+    const double dx = x + 0.5 - s->width / 2.0, dy = y + 0.5 - s->height / 2.0;
+    const double turn = sqrt(dx * dx + dy * dy) / 32 - atan2(dy, dx) / 6.283185307179586;
+    return turn - floor(turn) < 0.5;
+}
+
+/* Corridors one pixel wide, between walls as wide: every cell is open to the one on its left or the one above. */
+static int maze(const shape *s, int64_t x, int64_t y, int64_t z) {
+    (void)z;
+    const uint64_t cell = hash((uint64_t)((y | 1) * s->width + (x | 1))), left = y == 1 || (x != 1 && cell % 2);
+    if (x % 2 && y % 2) return 1;
+    return x % 2 ? y > 0 && y % 2 == 0 && !left : y % 2 && x > 0 && left;
+}
+
 int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask) {
     static const struct {
         const char *name;
         int (*is_set)(const shape *, int64_t, int64_t, int64_t);
     } masks[] = {{"noise-", noise},   {"left-strip", left_strip}, {"disc", disc}, {"ring", ring},   {"blobs", blobs},
-                 {"single", single},  {"diagonal", diagonal},     {"full", full}, {"row", one_row}, {"text", text}};
+                 {"single", single},  {"diagonal", diagonal},     {"full", full}, {"row", one_row}, {"text", text},
+                 {"spiral", spiral},  {"maze", maze}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0)};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;

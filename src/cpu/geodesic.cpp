@@ -1,0 +1,176 @@
+// apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch go side by side, a
+// thread each; of one image only the rows that are read and written do.
+//
+// Lengths have 32 bits where steps are small numbers.  Paths may be longer than that: whenever the lengths become large,
+// the pixels that are settled are written, and the rest counts from there.  Memory is 4 or 8 bytes a pixel, 1/2 or 1 for
+// what waits, and 4 or 8 for the nearest seeds.
+#include "cpu/geodesic.h"
+
+#include "cpu/field.h"
+#include "cpu/parallel.h"
+
+namespace apsis::cpu {
+namespace {
+
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
+
+template <class Length, class Cell, bool NEAREST>
+class Geodesic {
+    using Lengths = Field<Length, Cell, NEAREST>;
+
+  public:
+    Geodesic(const GeodesicJob &job, Carver &carver)
+        : job_(job), grid_(job.set.size, job.axes), field_(grid_, job.steps, job.axes, carver) {}
+
+    /// Finds slice z of a batch, or the image.  each_row(from, to, body) is to call body(y, z) for all its rows.
+    template <class EachRow>
+    void run(int64_t slice, const Progress &progress, EachRow each_row) {
+        slice_ = slice;
+        std::fill_n(field_.length, grid_.cells, Lengths::WALL);
+        each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
+        const double pixels = static_cast<double>(job_.set.pixels());
+        const auto tick = [&](int64_t settled) {
+            if (progress) progress(0.1 + 0.8 * std::min(static_cast<double>(settled) / pixels, 1.0));
+        };
+        field_.run(tick, [&](Length below) {
+            for (int64_t row = 0; row < grid_.rows(); ++row) write_settled(row % grid_.height, row / grid_.height, below);
+        });
+        each_row(0.9, 1.0, [this](int64_t y, int64_t z) { write_row(y, z); });
+    }
+
+  private:
+    int64_t index_of(int64_t y, int64_t z) const { return (z * grid_.height + y) * grid_.width; }
+
+    void start_row(int64_t y, int64_t z) const {
+        const uint8_t *const set = job_.set.row(y, z + slice_), *const seeds = job_.seeds.row(y, z + slice_);
+        Length *const length = field_.length + grid_.row(y, z);
+        for (int64_t x = 0; x < grid_.width; ++x)
+            length[x] = is_set(job_.set, set, x) != job_.complement ? Lengths::UNSEEN : Lengths::WALL;
+        for (int64_t x = 0; x < grid_.width; ++x) {
+            if (!is_set(job_.seeds, seeds, x) || length[x] == Lengths::WALL) continue;
+            length[x] = 0;
+            if constexpr (NEAREST) field_.source[grid_.row(y, z) + x] = static_cast<Cell>(index_of(y, z) + x);
+        }
+    }
+
+    /// Calls body(pixel of the output's type) for an output that is wanted.
+    template <class Body>
+    static void with_type(const View &out, Body body) {
+        if (!out) return;
+        switch (out.type) {
+            case APSIS_I32: return body(int32_t());
+            case APSIS_I64: return body(int64_t());
+            case APSIS_F32: return body(float());
+            default: return body(double());
+        }
+    }
+
+    bool is_within(Length length) const { return length + field_.shift <= job_.steps.limit; }
+
+    int64_t seed_of(int64_t cell) const {
+        return static_cast<int64_t>(field_.source[cell]) + slice_ * grid_.width * grid_.height;
+    }
+
+    /// Writes the pixels whose lengths are below; nothing else is ever known of them.
+    void write_settled(int64_t y, int64_t z, Length below) const {
+        Length *const length = field_.length + grid_.row(y, z);
+        const auto write = [&](const View &out, auto value_at) {
+            with_type(out, [&](auto pixel) {
+                for (int64_t x = 0; x < grid_.width; ++x)
+                    if (length[x] >= 0 && length[x] < below)
+                        put(out, out.row(y, z + slice_), x, value_at(x, pixel));
+            });
+        };
+        write(job_.distance, [&](int64_t x, auto pixel) {
+            return length_pixel<decltype(pixel)>(job_.steps, length[x] + field_.shift);
+        });
+        if constexpr (NEAREST)
+            write(job_.nearest, [&](int64_t x, auto pixel) {
+                return static_cast<decltype(pixel)>(seed_of(grid_.row(y, z) + x));
+            });
+        for (int64_t x = 0; x < grid_.width; ++x)
+            if (length[x] >= 0 && length[x] < below) length[x] = Lengths::SETTLED;
+    }
+
+    /// Writes all others.
+    void write_row(int64_t y, int64_t z) const {
+        const Length *const length = field_.length + grid_.row(y, z);
+        const auto write = [&](const View &out, auto value_at) {
+            with_type(out, [&](auto pixel) {
+                uint8_t *const row = out.row(y, z + slice_);
+                for (int64_t x = 0; x < grid_.width; ++x)
+                    if (length[x] != Lengths::SETTLED) put(out, row, x, value_at(x, pixel));
+            });
+        };
+        const auto is_reached = [&](int64_t x) { return length[x] != Lengths::UNSEEN && is_within(length[x]); };
+        write(job_.distance, [&](int64_t x, auto pixel) {
+            using Pixel = decltype(pixel);
+            if (length[x] == Lengths::WALL) return static_cast<Pixel>(-1);
+            return is_reached(x) ? length_pixel<Pixel>(job_.steps, length[x] + field_.shift) : no_path<Pixel>();
+        });
+        if constexpr (NEAREST)
+            write(job_.nearest, [&](int64_t x, auto pixel) {
+                const bool has = length[x] != Lengths::WALL && is_reached(x);
+                return static_cast<decltype(pixel)>(has ? seed_of(grid_.row(y, z) + x) : -1);
+            });
+    }
+
+    GeodesicJob job_;
+    Grid grid_;
+    Lengths field_;
+    int64_t slice_ = 0;
+};
+
+/// Calls body with the Geodesic of a job, as a type.
+template <class Body>
+auto with_types(const GeodesicJob &job, Body body) {
+    const auto nearest = [&](auto length, auto cell) {
+        using Length = decltype(length);
+        using Cell = decltype(cell);
+        return job.nearest ? body(static_cast<Geodesic<Length, Cell, true> *>(nullptr))
+                           : body(static_cast<Geodesic<Length, Cell, false> *>(nullptr));
+    };
+    const bool narrow = job.steps.most <= NARROW_STEP, few = Grid(job.set.size, job.axes).cells <= UINT32_MAX;
+    if (narrow) return few ? nearest(int32_t(), uint32_t()) : nearest(int32_t(), int64_t());
+    return few ? nearest(int64_t(), uint32_t()) : nearest(int64_t(), int64_t());
+}
+
+int64_t slices_of(const GeodesicJob &job) { return job.axes == 2 ? job.set.size[2] : 1; }
+
+}  // namespace
+
+size_t geodesic_scratch(const GeodesicJob &job, int threads) {
+    return with_types(job, [&](auto *type) {
+        Carver count;
+        for (int64_t i = 0; i < (slices_of(job) == 1 ? 1 : threads); ++i)
+            std::remove_pointer_t<decltype(type)>(job, count);
+        return count.used();
+    });
+}
+
+void geodesic(const GeodesicJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+    const int threads = arena.max_concurrency();
+    with_types(job, [&](auto *type) {
+        using Image = std::remove_pointer_t<decltype(type)>;
+        Carver carver(scratch);
+        if (slices_of(job) == 1) {
+            Image(job, carver).run(0, progress, [&](double from, double to, auto body) {
+                const int64_t height = job.set.size[1], rows = height * job.set.size[2];
+                parallel_for(arena, rows, progress, from, to, [&](int64_t i) { body(i % height, i / height); });
+            });
+            return;
+        }
+        Carver count;
+        Image(job, count);
+        parallel_for(arena, slices_of(job), progress, 0, 1, [&](int64_t z) {
+            const int thread = threads > 1 ? tbb::this_task_arena::current_thread_index() : 0;
+            Carver own(static_cast<uint8_t *>(scratch) + count.used() * static_cast<size_t>(thread));
+            Image(job, own).run(z, {}, [&](double, double, auto body) {
+                for (int64_t y = 0; y < job.set.size[1]; ++y) body(y, int64_t(0));
+            });
+        });
+    });
+    if (progress) progress(1);
+}
+
+}  // namespace apsis::cpu

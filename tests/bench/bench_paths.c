@@ -1,0 +1,108 @@
+// Times apsis_geodesic on the CPU: one field from one seed, one CSV line a case.
+//
+//     bench_paths [size-2d [size-3d [threads]]]          default 4096, 256, 1
+#include <apsis.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "masks.h"
+
+enum { RUNS = 5 };
+
+/* A mask of masks.h, or with '-' before it the pixels outside it. */
+static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "spiral", "maze", NULL};
+static const char *const shapes_3d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.5", NULL};
+
+static double seconds(void) {
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static apsis_status ask(apsis_context *ctx, const apsis_image images[4], const char *shape, int nearest) {
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.flags = shape[0] == '-' ? APSIS_COMPLEMENT : 0;
+    return apsis_geodesic(ctx, &images[0], &images[1], &images[2], nearest ? &images[3] : NULL, &options);
+}
+
+/* The middle pixel of the largest component, or the one of the set that follows it. */
+static int plant(apsis_context *ctx, const apsis_image *set, const char *shape, uint8_t *seeds) {
+    apsis_options options = APSIS_OPTIONS_INIT;
+    const int64_t pixels = set->size[0] * set->size[1] * set->size[2];
+    apsis_image largest = *set;
+    uint8_t *mask = malloc((size_t)pixels);
+    largest.data = mask;
+    options.flags = shape[0] == '-' ? APSIS_COMPLEMENT : 0;
+    options.connectivity = set->ndim;
+    options.largest = 1;
+    memset(seeds, 0, (size_t)pixels);
+    const apsis_status st = mask ? apsis_components(ctx, set, &largest, NULL, 0, NULL, &options) : APSIS_ERROR_MEMORY;
+    int64_t i = pixels / 2 + set->size[0] / 2;
+    for (int64_t k = 0; st == APSIS_OK && k < pixels && mask[i] == (shape[0] == '-'); ++k) i = (i + 1) % pixels;
+    seeds[i] = 1;
+    free(mask);
+    return st != APSIS_OK;
+}
+
+static int64_t reached(const float *distance, int64_t pixels) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < pixels; ++i) count += distance[i] >= 0 && distance[i] < 1e30f;
+    return count;
+}
+
+static int run_case(apsis_context *ctx, const apsis_image images[4], const char *shape, int nearest) {
+    const int64_t pixels = images[0].size[0] * images[0].size[1] * images[0].size[2];
+    double ms[RUNS];
+    if (ask(ctx, images, shape, nearest) != APSIS_OK) return 1;
+    for (int i = 0; i < RUNS; ++i) {
+        const double start = seconds();
+        if (ask(ctx, images, shape, nearest) != APSIS_OK) return 1;
+        ms[i] = 1e3 * (seconds() - start);
+    }
+    qsort(ms, RUNS, sizeof *ms, by_value);
+    const int64_t count = reached(images[2].data, pixels);
+    printf("\"%s\",%s,%dd,%lld,%s,%lld,%.2f,%.1f\n", apsis_device_name(ctx), nearest ? "geodesic+nearest" : "geodesic",
+           images[0].ndim, (long long)images[0].size[0], shape, (long long)count, ms[RUNS / 2],
+           (double)count / ms[RUNS / 2] / 1e3);
+    fflush(stdout);
+    return 0;
+}
+
+static int run(apsis_context *ctx, const char *const *shapes, int ndim, int64_t side) {
+    const int64_t depth = ndim == 3 ? side : 1, pixels = side * side * depth;
+    static const apsis_type types[4] = {APSIS_U8, APSIS_U8, APSIS_F32, APSIS_I32};
+    apsis_image images[4];
+    int status = 0;
+    for (int k = 0; k < 4; ++k) {
+        images[k] = (apsis_image){.type = types[k], .ndim = ndim, .size = {side, side, depth}};
+        images[k].data = malloc((size_t)pixels * (k < 2 ? 1 : 4));
+        status |= !images[k].data;
+    }
+    for (; !status && *shapes; ++shapes) {
+        bench_mask(*shapes + (**shapes == '-'), side, side, depth, images[0].data);
+        status = plant(ctx, &images[0], *shapes, images[1].data);
+        for (int nearest = 0; nearest < 2 && !status; ++nearest) status = run_case(ctx, images, *shapes, nearest);
+    }
+    for (int k = 0; k < 4; ++k) free(images[k].data);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    const int64_t side_2d = argc > 1 ? atoll(argv[1]) : 4096, side_3d = argc > 2 ? atoll(argv[2]) : 256;
+    apsis_context *ctx = NULL;
+    int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > 3 ? atoi(argv[3]) : 1);
+    printf("device,question,dimensions,side,shape,pixels,ms,megapixels_per_second\n");
+    if (!status && side_2d) status = run(ctx, shapes_2d, 2, side_2d);
+    if (!status && side_3d) status = run(ctx, shapes_3d, 3, side_3d);
+    if (status) fprintf(stderr, "bench_paths: %s\n", apsis_message(ctx));
+    apsis_destroy(ctx);
+    return status;
+}
