@@ -146,10 +146,10 @@ void round_steps(Steps &steps, const apsis_options &options, const double spacin
 /// The largest length that, as a caller sees it in double precision, is within max_distance.
 int64_t length_limit(const Steps &steps, double max_distance) {
     int64_t low = 0, high = INT64_MAX / 2;
-    if (real_length(steps, high) <= max_distance) return INT64_MAX;
+    if (real_length(steps, static_cast<double>(high)) <= max_distance) return INT64_MAX;
     while (low < high) {
         const int64_t middle = low + (high - low + 1) / 2;
-        if (real_length(steps, middle) <= max_distance)
+        if (real_length(steps, static_cast<double>(middle)) <= max_distance)
             low = middle;
         else
             high = middle - 1;

@@ -21,20 +21,19 @@ struct Steps {
 /// The kind of the step to a neighbour at (dx, dy, dz), each -1, 0 or 1.
 APSIS_BOTH inline int kind_of(int dx, int dy, int dz) { return (dx ? 1 : 0) | (dy ? 2 : 0) | (dz ? 4 : 0); }
 
-/// What a caller sees of a length.
-APSIS_BOTH inline double real_length(const Steps &steps, int64_t length) {
-    return static_cast<double>(length) / steps.divisor * steps.unit;
-}
+/// What a caller sees of a length, in double precision.
+APSIS_BOTH inline double real_length(const Steps &steps, double length) { return length / steps.divisor * steps.unit; }
 
-/// What an output pixel holds for a length, or for a pixel that no path leads to.
-template <class Pixel>
-APSIS_BOTH inline Pixel length_pixel(const Steps &steps, int64_t length) {
+/// What an output pixel holds for a length that is the sum of two: below 2^53 a real one is rounded from it once.
+template <class Pixel, class Length>
+APSIS_BOTH inline Pixel length_pixel(const Steps &steps, Length length, int64_t more = 0) {
     if constexpr (Pixel(0.5) == Pixel(0))
-        return static_cast<Pixel>(length);
+        return static_cast<Pixel>(length + more);
     else
-        return static_cast<Pixel>(real_length(steps, length));
+        return static_cast<Pixel>(real_length(steps, static_cast<double>(length) + static_cast<double>(more)));
 }
 
+/// What it holds for a pixel that no path leads to.
 template <class Pixel>
 APSIS_BOTH inline Pixel no_path() {
     if constexpr (Pixel(0.5) == Pixel(0))

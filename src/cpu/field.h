@@ -201,10 +201,15 @@ class Field {
         constexpr int AHEAD = 12;
         for (int64_t i = 0; i < count; ++i) {
             for (int row = 0; i + AHEAD < count && row < Reach<N>::ROWS; ++row)
-                __builtin_prefetch(length + static_cast<int64_t>(cell[i + AHEAD]) + reach.row[row], 1);
+                prefetch(static_cast<int64_t>(cell[i + AHEAD]) + reach.row[row]);
             expand_one(reach, static_cast<int64_t>(cell[i]));
         }
         count_settled(count, tick);
+    }
+
+    void prefetch(int64_t cell) const {
+        __builtin_prefetch(length + cell, 1);
+        if constexpr (NEAREST) __builtin_prefetch(source + cell, 1);
     }
 
     template <int N, class Tick>

@@ -6,6 +6,8 @@
 // what waits, and 4 or 8 for the nearest seeds.
 #include "cpu/geodesic.h"
 
+#include <cstring>
+
 #include "cpu/field.h"
 #include "cpu/parallel.h"
 
@@ -41,16 +43,35 @@ class Geodesic {
   private:
     int64_t index_of(int64_t y, int64_t z) const { return (z * grid_.height + y) * grid_.width; }
 
+    /// Calls body(x) for the pixels of a row that are in a set, or, with `outside`, that are not.
+    template <class Body>
+    static void for_members(const View &set, const uint8_t *row, bool outside, Body body) {
+        for (int64_t x = 0; x < set.size[0]; ++x)
+            if (is_set(set, row, x) != outside) body(x);
+    }
+
     void start_row(int64_t y, int64_t z) const {
         const uint8_t *const set = job_.set.row(y, z + slice_), *const seeds = job_.seeds.row(y, z + slice_);
-        Length *const length = field_.length + grid_.row(y, z);
-        for (int64_t x = 0; x < grid_.width; ++x)
-            length[x] = is_set(job_.set, set, x) != job_.complement ? Lengths::UNSEEN : Lengths::WALL;
-        for (int64_t x = 0; x < grid_.width; ++x) {
-            if (!is_set(job_.seeds, seeds, x) || length[x] == Lengths::WALL) continue;
-            length[x] = 0;
-            if constexpr (NEAREST) field_.source[grid_.row(y, z) + x] = static_cast<Cell>(index_of(y, z) + x);
+        const int64_t first = grid_.row(y, z);
+        Length *const length = field_.length + first;
+        if (job_.set.type == APSIS_U8 && job_.set.stride[0] == 1) {
+            const Length on = job_.complement ? Lengths::WALL : Lengths::UNSEEN;
+            const Length off = job_.complement ? Lengths::UNSEEN : Lengths::WALL;
+            for (int64_t x = 0; x < grid_.width; ++x) length[x] = set[x] ? on : off;
+        } else {
+            for_members(job_.set, set, job_.complement, [&](int64_t x) { length[x] = Lengths::UNSEEN; });
         }
+        if (job_.seeds.type == APSIS_U8 && job_.seeds.stride[0] == 1 && is_blank(seeds)) return;
+        for_members(job_.seeds, seeds, false, [&](int64_t x) {
+            if (length[x] == Lengths::WALL) return;
+            length[x] = 0;
+            if constexpr (NEAREST) field_.source[first + x] = static_cast<Cell>(index_of(y, z) + x);
+        });
+    }
+
+    /// Whether a packed row of bytes is zero.
+    bool is_blank(const uint8_t *row) const {
+        return row[0] == 0 && std::memcmp(row, row + 1, static_cast<size_t>(grid_.width - 1)) == 0;
     }
 
     /// Calls body(pixel of the output's type) for an output that is wanted.
@@ -65,54 +86,66 @@ class Geodesic {
         }
     }
 
-    bool is_within(Length length) const { return length + field_.shift <= job_.steps.limit; }
+    /// The largest length that is there and within the limit.
+    Length reach() const {
+        const int64_t most = job_.steps.limit - field_.shift;
+        return most < Lengths::UNSEEN ? static_cast<Length>(most) : Lengths::UNSEEN - 1;
+    }
 
     int64_t seed_of(int64_t cell) const {
         return static_cast<int64_t>(field_.source[cell]) + slice_ * grid_.width * grid_.height;
     }
 
+    /// Writes value_at(x, pixel of the output's type) to the pixels of a row that wanted(x) names.
+    template <class Wanted, class ValueAt>
+    void write(const View &out, int64_t y, int64_t z, Wanted wanted, ValueAt value_at) const {
+        with_type(out, [&](auto pixel) {
+            uint8_t *const row = out.row(y, z + slice_);
+            const int64_t step = out.stride[0], width = grid_.width;
+            if (step == sizeof pixel) {
+                decltype(pixel) *const packed = reinterpret_cast<decltype(pixel) *>(row);
+                for (int64_t x = 0; x < width; ++x)
+                    if (wanted(x)) packed[x] = value_at(x, pixel);
+            } else {
+                for (int64_t x = 0; x < width; ++x)
+                    if (wanted(x)) put(out, row, x, value_at(x, pixel));
+            }
+        });
+    }
+
     /// Writes the pixels whose lengths are below; nothing else is ever known of them.
     void write_settled(int64_t y, int64_t z, Length below) const {
-        Length *const length = field_.length + grid_.row(y, z);
-        const auto write = [&](const View &out, auto value_at) {
-            with_type(out, [&](auto pixel) {
-                for (int64_t x = 0; x < grid_.width; ++x)
-                    if (length[x] >= 0 && length[x] < below)
-                        put(out, out.row(y, z + slice_), x, value_at(x, pixel));
-            });
-        };
-        write(job_.distance, [&](int64_t x, auto pixel) {
-            return length_pixel<decltype(pixel)>(job_.steps, length[x] + field_.shift);
+        const int64_t first = grid_.row(y, z), shift = field_.shift;
+        Length *const length = field_.length + first;
+        const auto wanted = [=](int64_t x) { return length[x] >= 0 && length[x] < below; };
+        write(job_.distance, y, z, wanted, [=, steps = job_.steps](int64_t x, auto pixel) {
+            return length_pixel<decltype(pixel)>(steps, length[x], shift);
         });
         if constexpr (NEAREST)
-            write(job_.nearest, [&](int64_t x, auto pixel) {
-                return static_cast<decltype(pixel)>(seed_of(grid_.row(y, z) + x));
+            write(job_.nearest, y, z, wanted, [&](int64_t x, auto pixel) {
+                return static_cast<decltype(pixel)>(seed_of(first + x));
             });
         for (int64_t x = 0; x < grid_.width; ++x)
-            if (length[x] >= 0 && length[x] < below) length[x] = Lengths::SETTLED;
+            if (wanted(x)) length[x] = Lengths::SETTLED;
     }
 
     /// Writes all others.
     void write_row(int64_t y, int64_t z) const {
-        const Length *const length = field_.length + grid_.row(y, z);
-        const auto write = [&](const View &out, auto value_at) {
-            with_type(out, [&](auto pixel) {
-                uint8_t *const row = out.row(y, z + slice_);
-                for (int64_t x = 0; x < grid_.width; ++x)
-                    if (length[x] != Lengths::SETTLED) put(out, row, x, value_at(x, pixel));
-            });
-        };
-        const auto is_reached = [&](int64_t x) { return length[x] != Lengths::UNSEEN && is_within(length[x]); };
-        write(job_.distance, [&](int64_t x, auto pixel) {
+        const int64_t first = grid_.row(y, z), shift = field_.shift;
+        const Length *const length = field_.length + first, most = reach();
+        const auto value = [=, steps = job_.steps](int64_t x, auto pixel) {
             using Pixel = decltype(pixel);
-            if (length[x] == Lengths::WALL) return static_cast<Pixel>(-1);
-            return is_reached(x) ? length_pixel<Pixel>(job_.steps, length[x] + field_.shift) : no_path<Pixel>();
-        });
-        if constexpr (NEAREST)
-            write(job_.nearest, [&](int64_t x, auto pixel) {
-                const bool has = length[x] != Lengths::WALL && is_reached(x);
-                return static_cast<decltype(pixel)>(has ? seed_of(grid_.row(y, z) + x) : -1);
-            });
+            const Pixel reached = length_pixel<Pixel>(steps, length[x], shift);
+            const Pixel inside = length[x] <= most ? reached : no_path<Pixel>();
+            return length[x] < 0 ? static_cast<Pixel>(-1) : inside;
+        };
+        const auto seed = [&](int64_t x, auto pixel) {
+            return static_cast<decltype(pixel)>(length[x] >= 0 && length[x] <= most ? seed_of(first + x) : -1);
+        };
+        const auto all = [](int64_t) { return true; };
+        const auto left = [=](int64_t x) { return length[x] != Lengths::SETTLED; };
+        shift ? write(job_.distance, y, z, left, value) : write(job_.distance, y, z, all, value);
+        if constexpr (NEAREST) shift ? write(job_.nearest, y, z, left, seed) : write(job_.nearest, y, z, all, seed);
     }
 
     GeodesicJob job_;
