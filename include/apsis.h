@@ -325,7 +325,7 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  * output may be NULL.
  *
  *                          distance                        nearest
- *     on a path's way      the length                      the seed
+ *     in reach             the length                      the seed
  *     no path leads there  +infinity, the largest integer  -1
  *     outside the set      -1                              -1
  *
@@ -334,11 +334,11 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  *
  * Lengths are whole numbers while they are compared: city-block, chessboard and
  * connectivity 1 exactly, for spacings in the ratio of whole numbers up to 1024.
- * Diagonal Euclidean steps are rounded: with equal spacings in the plane to 8119
- * where a straight step is 5741, in space to 190100 and 232824 where it is 134421;
- * other spacings to 26 bits.  That moves a length by less than 2^-26 of itself,
- * which is less than APSIS_F32 can tell.  The chessboard metric takes equal
- * spacings, and one step may be 4096 times as long as another.
+ * Diagonal Euclidean steps are rounded: with equal spacings to 8119 where a
+ * straight step is 5741, and where steps go along three axes to 190100 and 232824
+ * where it is 134421; with other spacings to 26 bits.  That moves a length by less
+ * than 2^-26 of itself, which is less than APSIS_F32 can tell.  The chessboard
+ * metric takes equal spacings, and one step may be 4096 times as long as another.
  *
  * @param set       APSIS_BIT or APSIS_U8.
  * @param seeds     APSIS_BIT or APSIS_U8; the non-zero pixels, whatever the flags.

@@ -235,7 +235,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
         throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_geodesic", int(options.method));
     job.axes = axes_of(set, options);
     job.complement = options.flags & APSIS_COMPLEMENT;
-    job.steps = make_steps(options, job.axes);
+    job.steps = make_steps(options, job.set.size, job.axes);
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
     check_indices_fit("nearest", nearest, job.set);

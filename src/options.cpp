@@ -92,8 +92,8 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
 constexpr double FINEST_STEP = 1 << 26;     // the least weight of a step whose length is rounded
 constexpr double LONGEST_STEP = 1 << 12;    // the most that a step may be longer than another
 
-/// Steps of equal pixels whose lengths are roots: sqrt(2) and sqrt(3) in whole numbers.
-constexpr int64_t ROOTS_2D[4] = {0, 5741, 8119, 0}, ROOTS_3D[4] = {0, 134421, 190100, 232824};
+/// Steps of equal pixels, by the number of axes that they go along: sqrt(2) in whole numbers, and sqrt(2) with sqrt(3).
+constexpr int64_t PLANE_STEPS[4] = {0, 5741, 8119, 9944}, SPACE_STEPS[4] = {0, 134421, 190100, 232824};
 
 int axes_in(int kind) { return (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1); }
 
@@ -259,14 +259,15 @@ int connectivity_of(const apsis_options &options, int axes, int fallback) {
     return options.connectivity ? options.connectivity : fallback;
 }
 
-Steps make_steps(const apsis_options &options, int axes) {
+Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) {
     Steps steps;
     double spacing[3] = {1, 1, 1};
     fill_spacing(options, axes, spacing);
     if (options.metric == APSIS_CHESSBOARD) check_equal(spacing, axes);
     const int connectivity = connectivity_of(options, axes, options.metric == APSIS_CITY_BLOCK ? 1 : axes);
     const bool is_equal = spacing[1] == spacing[0] && (axes == 2 || spacing[2] == spacing[0]);
-    const int64_t *const roots = axes == 2 ? ROOTS_2D : ROOTS_3D;
+    const bool is_space = connectivity == 3 && size[0] > 1 && size[1] > 1 && size[2] > 1;
+    const int64_t *const roots = is_space ? SPACE_STEPS : PLANE_STEPS;
     if (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && is_equal) {
         for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = roots[axes_in(kind)];
         steps.divisor = static_cast<double>(roots[1]);

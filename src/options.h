@@ -13,8 +13,8 @@ apsis_options read_options(const apsis_options *options);
 /// The measure of a distance over the first `axes` axes of an image of this size.
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
 
-/// The steps of paths over the first `axes` axes.
-Steps make_steps(const apsis_options &options, int axes);
+/// The steps of paths over the first `axes` axes of an image of this size.
+Steps make_steps(const apsis_options &options, const int64_t size[3], int axes);
 
 /// Throws unless every length in an image of so many pixels fits the type of an output beside its "none".
 void check_lengths_fit(const char *name, apsis_type type, const apsis_options &options, const Steps &steps, int64_t pixels);

@@ -1,0 +1,93 @@
+#include "paths.h"
+
+#include <math.h>
+
+static bool volume(const problem *p) { return p->ndim == 3 && !(p->options.flags & APSIS_SLICES); }
+
+bool is_member(const problem *p, int64_t i) {
+    return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
+}
+
+scale scale_of(const problem *p) {
+    static const int64_t plane[4] = {0, 5741, 8119, 9944}, space[4] = {0, 134421, 190100, 232824};
+    const int axes = volume(p) ? 3 : 2;
+    const apsis_metric metric = p->options.metric;
+    const int connectivity = p->options.connectivity           ? p->options.connectivity
+                             : metric == APSIS_CITY_BLOCK ? 1 : axes;
+    const bool deep = connectivity == 3 && p->size[0] > 1 && p->size[1] > 1 && p->size[2] > 1;
+    bool equal = true;
+    for (int a = 1; a < axes; ++a) equal = equal && p->ratio[a] == p->ratio[0];
+    scale s = {.divisor = 1, .unit = p->unit};
+    const bool roots = metric == APSIS_EUCLIDEAN && connectivity > 1;
+    if (roots && equal) s.divisor = deep ? (double)space[1] : (double)plane[1], s.unit = p->unit * (double)p->ratio[0];
+    if (roots && !equal) s.divisor = 1099511627776.0, s.rounded = true;
+    for (int kind = 1; kind < 1 << axes; ++kind) {
+        int64_t sum = 0, square = 0, count = 0;
+        for (int a = 0; a < axes; ++a) {
+            if (!(kind >> a & 1)) continue;
+            ++count;
+            sum += p->ratio[a];
+            square += p->ratio[a] * p->ratio[a];
+        }
+        if (count > connectivity) continue;
+        s.weight[kind] = metric == APSIS_CHESSBOARD ? p->ratio[0] : sum;
+        if (roots && equal) s.weight[kind] = deep ? space[count] : plane[count];
+        if (roots && !equal) s.weight[kind] = llround(sqrt((double)square) * s.divisor);
+    }
+    return s;
+}
+
+double real_of(const scale *s, int64_t length) { return (double)length / s->divisor * s->unit; }
+
+typedef struct queue {
+    int64_t *pixel, first, count, size;
+    uint8_t *waits;
+} queue;
+
+static void enqueue(queue *q, int64_t i) {
+    if (q->waits[i]) return;
+    q->waits[i] = 1;
+    q->pixel[(q->first + q->count++) % q->size] = i;
+}
+
+static int64_t dequeue(queue *q) {
+    const int64_t i = q->pixel[q->first];
+    q->first = (q->first + 1) % q->size;
+    --q->count;
+    q->waits[i] = 0;
+    return i;
+}
+
+static void relax(const problem *p, const scale *s, answer *a, queue *q, int64_t i) {
+    const int64_t w = p->size[0], h = p->size[1], at[3] = {i % w, i / w % h, i / w / h};
+    for (int n = 0; n < 27; ++n) {
+        const int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        const int64_t weight = s->weight[(d[0] ? 1 : 0) | (d[1] ? 2 : 0) | (d[2] ? 4 : 0)], length = a->cost[i] + weight;
+        bool inside = weight > 0;
+        for (int k = 0; k < 3; ++k) inside = inside && at[k] + d[k] >= 0 && at[k] + d[k] < p->size[k];
+        const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
+        if (!inside || !is_member(p, j)) continue;
+        const bool better = a->cost[j] < 0 || length < a->cost[j] || (length == a->cost[j] && a->nearest[i] < a->nearest[j]);
+        if (!better) continue;
+        a->cost[j] = length;
+        a->nearest[j] = a->nearest[i];
+        enqueue(q, j);
+    }
+}
+
+answer solve_paths(const problem *p, const uint8_t *seeds) {
+    const int64_t pixels = pixels_of(p);
+    const scale s = scale_of(p);
+    answer a = {must_alloc((size_t)pixels * 8), must_alloc((size_t)pixels * 8)};
+    queue q = {must_alloc((size_t)pixels * 8), 0, 0, pixels, must_alloc((size_t)pixels)};
+    for (int64_t i = 0; i < pixels; ++i) {
+        const bool seed = seeds[i] && is_member(p, i);
+        a.cost[i] = seed ? 0 : -1;
+        a.nearest[i] = seed ? i : -1;
+        if (seed) enqueue(&q, i);
+    }
+    while (q.count > 0) relax(p, &s, &a, &q, dequeue(&q));
+    free(q.pixel);
+    free(q.waits);
+    return a;
+}

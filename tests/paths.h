@@ -1,0 +1,26 @@
+/*
+ * What apsis_geodesic and apsis_eccentricity must answer, found by relaxing paths one after the other until none is
+ * shorter.  Nothing here is shared with the library.
+ */
+#ifndef PATHS_H
+#define PATHS_H
+
+#include "oracle.h"
+
+/** Lengths are whole numbers of length / divisor * unit.  They are the library's own unless `rounded` is set: then they
+ *  are finer, and the library's may differ by 2^-26 of themselves. */
+typedef struct scale {
+    int64_t weight[8]; /* of a step, by the axes it goes along: 1, 2, 4; 0 where there is none */
+    double divisor, unit;
+    bool rounded;
+} scale;
+
+scale scale_of(const problem *p);
+bool is_member(const problem *p, int64_t i);
+
+/** Lengths and nearest seeds, -1 and -1 where no path leads; max_distance is not looked at.  Freed by free_answer. */
+answer solve_paths(const problem *p, const uint8_t *seeds);
+
+double real_of(const scale *s, int64_t length);
+
+#endif
