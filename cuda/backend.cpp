@@ -159,6 +159,8 @@ class CudaBackend final : public Backend {
     void components(const ComponentsJob &, void *, const Progress &) override { not_yet("components"); }
     size_t geodesic_scratch(const GeodesicJob &) const override { not_yet("geodesic distances"); }
     void geodesic(const GeodesicJob &, void *, const Progress &) override { not_yet("geodesic distances"); }
+    size_t eccentricity_scratch(const EccentricityJob &) const override { not_yet("eccentricities"); }
+    void eccentricity(const EccentricityJob &, void *, const Progress &) override { not_yet("eccentricities"); }
 
     Conveyor *conveyor(const DistanceJob &job) override {
         const CurrentDevice current(device_);

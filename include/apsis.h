@@ -7,6 +7,7 @@
  *     apsis_distance       how far is each pixel from the set, and which member is nearest?
  *     apsis_components     which connected piece does each member belong to, and what is known of it?
  *     apsis_geodesic       how far is it, staying inside the set, from some seeds, and from which?
+ *     apsis_eccentricity   how far is it, staying inside, to the farthest member, and which is that?
  *
  * There are three things to know.  A context says where the work runs.  An
  * image describes memory that you own.  Options say what is computed; NULL
@@ -82,6 +83,7 @@ typedef enum apsis_status {
     APSIS_ERROR_CANCELLED   = 7, /**< Your progress callback asked to stop. */
     APSIS_ERROR_DEVICE      = 8, /**< The device failed; destroy the context. */
     APSIS_ERROR_INTERNAL    = 9, /**< A bug in apsis; please report it. */
+    APSIS_ERROR_BUDGET      = 10, /**< options->budget has run out; the outputs are bounds. */
     APSIS_STATUS_FORCE_32   = 0x7fffffff
 } apsis_status;
 
@@ -149,8 +151,9 @@ typedef enum apsis_metric {
 
 /** The published method to compute with. */
 typedef enum apsis_method {
-    APSIS_AUTO      = 0, /**< The fastest exact method for this image and device. */
-    APSIS_TILE_FILL = 4, /**< Components: tiles filled one by one, and merged; labels and count, 2-D. */
+    APSIS_AUTO         = 0, /**< The fastest exact method for this image and device. */
+    APSIS_TILE_FILL    = 4, /**< Components: tiles filled one by one, and merged; labels and count, 2-D. */
+    APSIS_EVERY_SOURCE = 5, /**< Eccentricity: a distance field from every pixel, by relaxation. */
     APSIS_METHOD_FORCE_32 = 0x7fffffff
 } apsis_method;
 
@@ -185,10 +188,12 @@ typedef struct apsis_options {
                                     the largest area; of equal ones, the lower.  Default: all. */
     int64_t      min_area;     /**< apsis_components: leave out those of fewer pixels, */
     int64_t      max_area;     /**< and those of more.  Default: no limit. */
+    int64_t      budget;       /**< apsis_eccentricity: at most this many distance fields for a
+                                    component.  Default: no limit. */
 } apsis_options;
 
 #define APSIS_OPTIONS_INIT \
-    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0 }
+    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0, 0 }
 
 
 /* ---- Contexts ----------------------------------------------------------- */
@@ -354,6 +359,49 @@ APSIS_API apsis_status apsis_geodesic(apsis_context *context, const apsis_image 
                                       const apsis_image *nearest,
                                       const apsis_options *options);
 
+/** How far a component reaches.  Pixels are indices, as in apsis_distance, and
+ *  lengths are in units of spacing. */
+typedef struct apsis_extent {
+    int64_t first;    /**< The lowest pixel of it. */
+    int64_t ends[2];  /**< The lowest pixel with the largest eccentricity, and its farthest. */
+    int64_t centre;   /**< The pixel with the least one; of several, the lowest. */
+    double  diameter; /**< The largest eccentricity: the length between the ends. */
+    double  radius;   /**< The least one. */
+    double  gap;      /**< By how much an eccentricity may be larger than the one given: 0,
+                           but where the budget has run out. */
+} apsis_extent;
+
+/**
+ * The length of the longest of the shortest paths from every pixel of the set
+ * to the others of its component, and the pixel at its end; -1 and -1 outside
+ * the set.  Paths are those of apsis_geodesic, and so are lengths.  Any output
+ * may be NULL.
+ *
+ * The value of every pixel is proved before the call returns.  That takes few
+ * distance fields for most components, however large (7 to 60), but for some as
+ * many as they have pixels: a ring needs one for each pixel of its outline, a
+ * spherical shell one for each voxel.  options->budget limits them.  Where it runs
+ * out the call goes on with the other components, writes all outputs and returns
+ * APSIS_ERROR_BUDGET: then the eccentricities are lower bounds, and those of the
+ * components whose gap is 0 may still be relied on, but for the farthest pixels.
+ * The call always returns when it is done.
+ *
+ * @param set           APSIS_BIT or APSIS_U8.
+ * @param eccentricity  APSIS_F32 or APSIS_F64; or APSIS_I32 or APSIS_I64, as for
+ *                      apsis_geodesic.
+ * @param farthest      APSIS_I32 or APSIS_I64: the index of the farthest pixel, as
+ *                      in apsis_distance; of several, the lowest.
+ * @param extents       Receives what is known of components 1, 2, ..., in the order
+ *                      of apsis_components, the first `capacity` of them, in host
+ *                      memory.
+ * @param count         Receives how many components there are, in host memory.
+ */
+APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_image *set,
+                                          const apsis_image *eccentricity,
+                                          const apsis_image *farthest,
+                                          apsis_extent *extents, int64_t capacity,
+                                          int64_t *count, const apsis_options *options);
+
 
 /* ---- Memory ------------------------------------------------------------- *
  *
@@ -399,9 +447,10 @@ APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
 
 /** The transforms, by name. */
 typedef enum apsis_transform {
-    APSIS_DISTANCE   = 0,
-    APSIS_COMPONENTS = 2,
-    APSIS_GEODESIC   = 3,
+    APSIS_DISTANCE     = 0,
+    APSIS_COMPONENTS   = 2,
+    APSIS_GEODESIC     = 3,
+    APSIS_ECCENTRICITY = 4,
     APSIS_TRANSFORM_FORCE_32 = 0x7fffffff
 } apsis_transform;
 
@@ -412,7 +461,7 @@ typedef enum apsis_transform {
  * @param images  The images of the call, inputs first, in its order; NULL for
  *                one that is left out.  Their data may be NULL.
  * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_COMPONENTS, 4 for
- *                APSIS_GEODESIC.
+ *                APSIS_GEODESIC, 3 for APSIS_ECCENTRICITY.
  */
 APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
                                             const apsis_image *const *images, int count,

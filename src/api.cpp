@@ -174,6 +174,8 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     job.axes = axes_of(set, options);
     job.connectivity = connectivity_of(options, job.axes, 1);
+    if (options.method == APSIS_EVERY_SOURCE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_components", int(options.method));
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.no_border = options.flags & APSIS_NO_BORDER;
@@ -271,6 +273,86 @@ void run_geodesic(apsis_context &context, const GeodesicJob &job) {
     stage.run([&] { context.backend->geodesic(own, scratch, context.progress()); });
 }
 
+/// The images and options of an apsis_eccentricity call, checked.
+EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
+                                   const apsis_image *farthest, const apsis_options *given, bool need_data) {
+    EccentricityJob job;
+    const struct { const char *name; const apsis_image *image; View &view; Role role; } images[] = {
+        {"set", set, job.set, Role::SET}, {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
+        {"farthest", farthest, job.farthest, Role::INDEX}};
+    for (const auto &each : images) {
+        if (!each.image && each.role != Role::SET) continue;
+        each.view = check_image(each.name, each.image, each.role, need_data);
+        check_same_size("set", set, each.name, each.image);
+        check_reach(context, each.name, each.image);
+    }
+    const apsis_options options = read_options(given);
+    for (int i = 0; need_data && i < 3; ++i)
+        for (int k = i + 1; k < 3; ++k) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
+    if (options.max_distance > 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit", options.max_distance);
+    if (options.method != APSIS_AUTO && options.method != APSIS_EVERY_SOURCE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_eccentricity", int(options.method));
+    if (options.method == APSIS_EVERY_SOURCE && options.budget)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
+                    static_cast<long long>(options.budget));
+    job.axes = axes_of(set, options);
+    job.method = options.method;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.steps = make_steps(options, job.set.size, job.axes);
+    job.connectivity = job.steps.connectivity;
+    if (options.budget) job.budget = options.budget;
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (eccentricity) check_lengths_fit("eccentricity", eccentricity->type, options, job.steps, image);
+    check_indices_fit("farthest", farthest, job.set);
+    return job;
+}
+
+/// The job on the back end's own memory.
+EccentricityJob stage_eccentricity(EccentricityJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    if (job.eccentricity) job.eccentricity = stage.output(job.eccentricity);
+    if (job.farthest) job.farthest = stage.output(job.farthest);
+    return job;
+}
+
+size_t eccentricity_bytes(const apsis_context &context, const EccentricityJob &job) {
+    if (job.set.pixels() == 0) return 0;
+    Carver count;
+    Stage stage(context, count);
+    stage_eccentricity(job, stage);
+    count.take<uint8_t>(static_cast<int64_t>(context.backend->eccentricity_scratch(job)));
+    return count.used();
+}
+
+void run_eccentricity(apsis_context &context, const EccentricityJob &job) {
+    Carver carver(context.scratch(eccentricity_bytes(context, job)));
+    Stage stage(context, carver);
+    EccentricityJob own = stage_eccentricity(job, stage);
+    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->eccentricity_scratch(job)));
+    context.log("eccentricity: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
+                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
+                context.backend->name());
+    EccentricityJob::Report report{};
+    own.report = &report;
+    stage.run([&] { context.backend->eccentricity(own, scratch, context.progress()); });
+    context.backend->sync();  // the report is ours
+    context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
+                static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
+    if (report.unproved)
+        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, but there are %lld components that need more; the largest gap is %g",
+                    static_cast<long long>(job.budget), static_cast<long long>(report.unproved), report.gap);
+}
+
+void check_extents_array(const EccentricityJob &job) {
+    if (job.capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
+    if (job.capacity > 0 && !job.extents)
+        throw Error(APSIS_ERROR_ARGUMENT, "extents is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+}
+
 /// How many images the call of a transform has, and its name; none for what is no transform.
 struct Call {
     int images;
@@ -282,6 +364,7 @@ Call call_of(int transform) {
         case APSIS_DISTANCE: return {3, "apsis_distance"};
         case APSIS_COMPONENTS: return {2, "apsis_components"};
         case APSIS_GEODESIC: return {4, "apsis_geodesic"};
+        case APSIS_ECCENTRICITY: return {3, "apsis_eccentricity"};
         default: return {0, nullptr};
     }
 }
@@ -300,6 +383,7 @@ const char *apsis_status_name(apsis_status status) {
         case APSIS_ERROR_CANCELLED: return "APSIS_ERROR_CANCELLED";
         case APSIS_ERROR_DEVICE: return "APSIS_ERROR_DEVICE";
         case APSIS_ERROR_INTERNAL: return "APSIS_ERROR_INTERNAL";
+        case APSIS_ERROR_BUDGET: return "APSIS_ERROR_BUDGET";
         default: return "unknown apsis_status";
     }
 }
@@ -361,6 +445,20 @@ apsis_status apsis_geodesic(apsis_context *context, const apsis_image *set, cons
     return guard("geodesic", context, [&] {
         const GeodesicJob job = check_geodesic(*context, set, seeds, distance, nearest, options, true);
         if (job.set.pixels() > 0 && (distance || nearest)) run_geodesic(*context, job);
+    });
+}
+
+apsis_status apsis_eccentricity(apsis_context *context, const apsis_image *set, const apsis_image *eccentricity,
+                                const apsis_image *farthest, apsis_extent *extents, int64_t capacity, int64_t *count,
+                                const apsis_options *options) {
+    return guard("eccentricity", context, [&] {
+        EccentricityJob job = check_eccentricity(*context, set, eccentricity, farthest, options, true);
+        job.extents = extents;
+        job.capacity = capacity;
+        job.count = count;
+        check_extents_array(job);
+        if (count) *count = 0;
+        if (job.set.pixels() > 0 && (eccentricity || farthest || extents || count)) run_eccentricity(*context, job);
     });
 }
 
@@ -438,6 +536,8 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
             const ComponentsJob job = check_components(*context, images[0], images[1], options, false);
             check_labels(job);
             *bytes = components_bytes(*context, job);
+        } else if (raw(transform) == APSIS_ECCENTRICITY) {
+            *bytes = eccentricity_bytes(*context, check_eccentricity(*context, images[0], images[1], images[2], options, false));
         } else {
             *bytes = geodesic_bytes(*context, check_geodesic(*context, images[0], images[1], images[2], images[3], options,
                                                              false));

@@ -58,6 +58,30 @@ struct GeodesicJob {
     Steps steps;
 };
 
+/// apsis_eccentricity, likewise.
+struct EccentricityJob {
+    View set;
+    View eccentricity;  // without data: not wanted
+    View farthest;      // likewise
+    int axes = 2;
+    int connectivity = 1;
+    apsis_method method = APSIS_AUTO;
+    bool complement = false;
+    Steps steps;
+    int64_t budget = INT64_MAX;       // fields a component
+    apsis_extent *extents = nullptr;  // host memory on every device, as are the count and the report
+    int64_t capacity = 0;
+    int64_t *count = nullptr;
+
+    /// What it took.
+    struct Report {
+        int64_t components, fields, most_fields;  // in all, and of one component
+        int64_t unproved;                         // components whose budget ran out
+        double gap;                               // the largest of them
+    };
+    Report *report = nullptr;
+};
+
 class Conveyor;
 
 class Backend {
@@ -86,6 +110,8 @@ class Backend {
     virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t geodesic_scratch(const GeodesicJob &job) const = 0;
     virtual void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t eccentricity_scratch(const EccentricityJob &job) const = 0;
+    virtual void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) = 0;
 
     /// What takes a job with host images strip by strip (conveyor.h); null if its images must pass whole.
     virtual Conveyor *conveyor(const DistanceJob &) { return nullptr; }

@@ -219,8 +219,9 @@ apsis_options read_options(const apsis_options *given) {
                     options.flags & ~KNOWN_FLAGS);
     if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHESSBOARD)
         throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
-    if (raw(options.method) != APSIS_AUTO && raw(options.method) != APSIS_TILE_FILL)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", raw(options.method));
+    const int method = raw(options.method);
+    if (method != APSIS_AUTO && method != APSIS_TILE_FILL && method != APSIS_EVERY_SOURCE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", method);
     if (!(options.max_distance >= 0))
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",
                     options.max_distance);
@@ -231,6 +232,7 @@ apsis_options read_options(const apsis_options *given) {
     check_not_negative("largest", options.largest);
     check_not_negative("min_area", options.min_area);
     check_not_negative("max_area", options.max_area);
+    check_not_negative("budget", options.budget);
     return options;
 }
 
@@ -275,6 +277,7 @@ Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) 
     } else if (!add_up(steps, options, spacing, axes, connectivity)) {
         round_steps(steps, options, spacing, axes, connectivity);
     }
+    steps.connectivity = connectivity;
     steps.least = INT64_MAX;
     steps.most = 0;
     for (int kind = 1; kind < 8; ++kind) {

@@ -155,6 +155,18 @@ class FakeDevice final : public Backend {
         });
     }
 
+    size_t eccentricity_scratch(const EccentricityJob &job) const override { return cpu_->eccentricity_scratch(job); }
+    void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
+        transform({{"set", job.set, true}, {"eccentricity", job.eccentricity}, {"farthest", job.farthest}}, scratch,
+                  eccentricity_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
+            EccentricityJob host = job;
+            host.set = views[0].view;
+            host.eccentricity = views[1].view;
+            host.farthest = views[2].view;
+            cpu_->eccentricity(host, memory, told);
+        });
+    }
+
     /// As on a GPU, a Euclidean map in the plane goes strip by strip, and others do not.
     Conveyor *conveyor(const DistanceJob &job) override {
         return job.axes == 2 && job.measure.metric == APSIS_EUCLIDEAN ? &conveyor_ : nullptr;

@@ -91,3 +91,62 @@ answer solve_paths(const problem *p, const uint8_t *seeds) {
     free(q.waits);
     return a;
 }
+
+/* ---- The farthest ---- */
+
+/** One field.  Lists the pixels that it has visited, and returns how many. */
+static int64_t visit(const problem *p, const scale *s, answer *a, queue *q, int64_t source, int64_t *visited, uint8_t *seen) {
+    int64_t count = 0;
+    a->cost[source] = 0;
+    enqueue(q, source);
+    while (q->count > 0) {
+        const int64_t i = dequeue(q);
+        if (!seen[i]) visited[count++] = i;
+        seen[i] = 1;
+        relax(p, s, a, q, i);
+    }
+    for (int64_t k = 0; k < count; ++k) seen[visited[k]] = 0;
+    return count;
+}
+
+extremes solve_extremes(const problem *p) {
+    const int64_t pixels = pixels_of(p);
+    const size_t bytes = (size_t)pixels * 8;
+    const scale s = scale_of(p);
+    extremes e = {must_alloc(bytes), must_alloc(bytes), must_alloc((size_t)(pixels + 1) * sizeof(apsis_extent)), 0};
+    uint8_t *seen = must_alloc((size_t)pixels);
+    int64_t *visited = must_alloc(bytes), *component = must_alloc(bytes);
+    answer a = {must_alloc(bytes), must_alloc(bytes)};
+    queue q = {must_alloc(bytes), 0, 0, pixels, must_alloc((size_t)pixels)};
+    memset(a.cost, -1, bytes);
+    memset(e.cost, -1, bytes);
+    memset(e.farthest, -1, bytes);
+    for (int64_t i = 0; i < pixels; ++i) {
+        if (!is_member(p, i)) continue;
+        const int64_t count = visit(p, &s, &a, &q, i, visited, seen);
+        if (!component[i]) e.extent[e.count++] = (apsis_extent){.first = i, .diameter = -1, .radius = 1e300};
+        for (int64_t k = 0; k < count; ++k) {
+            const int64_t v = visited[k];
+            component[v] = e.count + (component[i] ? component[i] - e.count : 0);
+            if (a.cost[v] > e.cost[i] || (a.cost[v] == e.cost[i] && v < e.farthest[i])) e.cost[i] = a.cost[v], e.farthest[i] = v;
+        }
+        for (int64_t k = 0; k < count; ++k) a.cost[visited[k]] = -1;
+        apsis_extent *const x = &e.extent[component[i] - 1];
+        const double real = real_of(&s, e.cost[i]);
+        if (real > x->diameter) x->diameter = real, x->ends[0] = i, x->ends[1] = e.farthest[i];
+        if (real < x->radius) x->radius = real, x->centre = i;
+    }
+    free(visited);
+    free(seen);
+    free(component);
+    free_answer(&a);
+    free(q.pixel);
+    free(q.waits);
+    return e;
+}
+
+void free_extremes(extremes *e) {
+    free(e->cost);
+    free(e->farthest);
+    free(e->extent);
+}

@@ -21,6 +21,16 @@ bool is_member(const problem *p, int64_t i);
 /** Lengths and nearest seeds, -1 and -1 where no path leads; max_distance is not looked at.  Freed by free_answer. */
 answer solve_paths(const problem *p, const uint8_t *seeds);
 
+/** The largest length from each pixel, and the lowest pixel that has it, -1 and -1 outside the set; and what is known of
+ *  components, in order.  A field from every pixel. */
+typedef struct extremes {
+    int64_t *cost, *farthest;
+    apsis_extent *extent;
+    int64_t count;
+} extremes;
+extremes solve_extremes(const problem *p);
+void free_extremes(extremes *e);
+
 double real_of(const scale *s, int64_t length);
 
 #endif

@@ -15,6 +15,7 @@ struct Steps {
     int64_t weight[8] = {0, 1, 1, 2, 1, 2, 2, 3};  // by kind; 0 where there is no such step
     double divisor = 1, unit = 1;                  // a length in the caller's unit is length / divisor * unit
     int64_t limit = INT64_MAX;                     // longer paths are not looked for
+    int connectivity = 1;                          // the axes that a step may go along
     int64_t least = 1, most = 1;                   // the weights of the shortest and the longest step
 };
 

@@ -6,6 +6,7 @@
 
 #include "cpu/components.h"
 #include "cpu/distance.h"
+#include "cpu/eccentricity.h"
 #include "cpu/geodesic.h"
 #include "cpu/parallel.h"
 #include "cpu/rows.h"
@@ -57,6 +58,12 @@ class CpuBackend final : public Backend {
     }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         cpu::geodesic(job, scratch, *arena_, progress);
+    }
+    size_t eccentricity_scratch(const EccentricityJob &job) const override {
+        return cpu::eccentricity_scratch(job, arena_->max_concurrency());
+    }
+    void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
+        cpu::eccentricity(job, scratch, *arena_, progress);
     }
 
   private:

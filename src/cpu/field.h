@@ -29,6 +29,19 @@ struct Grid {
           origin((axes == 3 ? plane : 0) + pitch + 1), cells(depth * plane + 2 * origin) {}
     int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
     int64_t rows() const { return height * depth; }
+
+    struct Place {
+        int64_t x, y, z;
+    };
+    Place place(int64_t cell) const {
+        const int64_t at = cell - origin;
+        return {at % plane % pitch, at % plane / pitch, at / plane};
+    }
+    /// The index of a cell's pixel in the image.
+    int64_t index(int64_t cell) const {
+        const Place at = place(cell);
+        return (at.z * height + at.y) * width + at.x;
+    }
 };
 
 /// The steps to the neighbours of a cell.
@@ -111,6 +124,9 @@ class Buckets {
     Chunk *chunk_, *free_ = nullptr;
 };
 
+/// A field that was to be kept in lengths that are too short for it.
+struct TooLong {};
+
 /// Length is int32_t or int64_t, Cell holds the index of a cell or of a pixel.  NEAREST: whether sources are told.
 template <class Length, class Cell, bool NEAREST>
 class Field {
@@ -136,6 +152,30 @@ class Field {
     void run(Tick tick, Flush flush) {
         buckets_.clear();
         buckets_.at(0).spilt = true;
+        members_ = nullptr;
+        flood_all(tick, flush);
+    }
+
+    /// From one cell to all of `members`, which are all that it reaches.  Throws TooLong if a length is to be FULL.
+    void run_from(int64_t cell, const Cell *members, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) length[members[i]] = UNSEEN;
+        length[cell] = 0;
+        members_ = members;
+        member_count_ = count;
+        buckets_.clear();
+        buckets_.push(buckets_.at(0), static_cast<Cell>(cell));
+        flood_all([](int64_t) {}, [](Length) { throw TooLong(); });
+    }
+
+    const Moves &moves() const { return moves_; }
+
+    int64_t shift = 0;  // what is to be added to the lengths that are there
+
+  private:
+    using Bucket = typename Buckets<Cell>::Bucket;
+
+    template <class Tick, class Flush>
+    void flood_all(Tick tick, Flush flush) {
         shift = base_ = now_ = settled_ = 0;
         switch (moves_.count) {
             case 4: return flood<4>(tick, flush);
@@ -145,11 +185,6 @@ class Field {
             default: return flood<26>(tick, flush);
         }
     }
-
-    int64_t shift = 0;  // what is to be added to the lengths that are there
-
-  private:
-    using Bucket = typename Buckets<Cell>::Bucket;
 
     /// The moves, with the buckets that they lead to from the present one.
     template <int N>
@@ -214,8 +249,11 @@ class Field {
 
     template <int N, class Tick>
     void expand_all(const Reach<N> &reach, Tick tick) {
-        constexpr int64_t BLOCK = 64;
         const auto waits = [this](int64_t i) { return length[i] >= base_ && length[i] - base_ < least(); };
+        for (int64_t i = 0; members_ && i < member_count_; ++i)
+            if (waits(members_[i])) expand_one(reach, static_cast<int64_t>(members_[i]));
+        if (members_) return;
+        constexpr int64_t BLOCK = 64;
         for (int64_t start = 0; start < grid_.cells; start += BLOCK) {
             const int64_t end = std::min(start + BLOCK, grid_.cells);
             int any = 0;
@@ -271,6 +309,8 @@ class Field {
     Buckets<Cell> buckets_;
     Length base_ = 0;  // where the present bucket begins
     int64_t now_ = 0, settled_ = 0;
+    const Cell *members_ = nullptr;  // null: all cells
+    int64_t member_count_ = 0;
 };
 
 }  // namespace apsis::cpu

@@ -10,6 +10,7 @@
 
 #include "cpu/field.h"
 #include "cpu/parallel.h"
+#include "cpu/pixels.h"
 
 namespace apsis::cpu {
 namespace {
@@ -74,18 +75,6 @@ class Geodesic {
         return row[0] == 0 && std::memcmp(row, row + 1, static_cast<size_t>(grid_.width - 1)) == 0;
     }
 
-    /// Calls body(pixel of the output's type) for an output that is wanted.
-    template <class Body>
-    static void with_type(const View &out, Body body) {
-        if (!out) return;
-        switch (out.type) {
-            case APSIS_I32: return body(int32_t());
-            case APSIS_I64: return body(int64_t());
-            case APSIS_F32: return body(float());
-            default: return body(double());
-        }
-    }
-
     /// The largest length that is there and within the limit.
     Length reach() const {
         const int64_t most = job_.steps.limit - field_.shift;
@@ -96,33 +85,16 @@ class Geodesic {
         return static_cast<int64_t>(field_.source[cell]) + slice_ * grid_.width * grid_.height;
     }
 
-    /// Writes value_at(x, pixel of the output's type) to the pixels of a row that wanted(x) names.
-    template <class Wanted, class ValueAt>
-    void write(const View &out, int64_t y, int64_t z, Wanted wanted, ValueAt value_at) const {
-        with_type(out, [&](auto pixel) {
-            uint8_t *const row = out.row(y, z + slice_);
-            const int64_t step = out.stride[0], width = grid_.width;
-            if (step == sizeof pixel) {
-                decltype(pixel) *const packed = reinterpret_cast<decltype(pixel) *>(row);
-                for (int64_t x = 0; x < width; ++x)
-                    if (wanted(x)) packed[x] = value_at(x, pixel);
-            } else {
-                for (int64_t x = 0; x < width; ++x)
-                    if (wanted(x)) put(out, row, x, value_at(x, pixel));
-            }
-        });
-    }
-
     /// Writes the pixels whose lengths are below; nothing else is ever known of them.
     void write_settled(int64_t y, int64_t z, Length below) const {
         const int64_t first = grid_.row(y, z), shift = field_.shift;
         Length *const length = field_.length + first;
         const auto wanted = [=](int64_t x) { return length[x] >= 0 && length[x] < below; };
-        write(job_.distance, y, z, wanted, [=, steps = job_.steps](int64_t x, auto pixel) {
+        write_pixels(job_.distance, y, z + slice_, wanted, [=, steps = job_.steps](int64_t x, auto pixel) {
             return length_pixel<decltype(pixel)>(steps, length[x], shift);
         });
         if constexpr (NEAREST)
-            write(job_.nearest, y, z, wanted, [&](int64_t x, auto pixel) {
+            write_pixels(job_.nearest, y, z + slice_, wanted, [&](int64_t x, auto pixel) {
                 return static_cast<decltype(pixel)>(seed_of(first + x));
             });
         for (int64_t x = 0; x < grid_.width; ++x)
@@ -144,8 +116,11 @@ class Geodesic {
         };
         const auto all = [](int64_t) { return true; };
         const auto left = [=](int64_t x) { return length[x] != Lengths::SETTLED; };
-        shift ? write(job_.distance, y, z, left, value) : write(job_.distance, y, z, all, value);
-        if constexpr (NEAREST) shift ? write(job_.nearest, y, z, left, seed) : write(job_.nearest, y, z, all, seed);
+        const auto write = [&](auto wanted) {
+            write_pixels(job_.distance, y, z + slice_, wanted, value);
+            if constexpr (NEAREST) write_pixels(job_.nearest, y, z + slice_, wanted, seed);
+        };
+        shift ? write(left) : write(all);
     }
 
     GeodesicJob job_;

@@ -20,8 +20,8 @@ static void images(void **state) {
 static void options(void **state) {
     (void)state;
     const apsis_options o = APSIS_OPTIONS_INIT;
-    assert_int_equal(sizeof(apsis_options), 72);
-    assert_int_equal(o.struct_size, 72);
+    assert_int_equal(sizeof(apsis_options), 80);
+    assert_int_equal(o.struct_size, 80);
     FIELD(apsis_options, struct_size, 0, 4);
     FIELD(apsis_options, flags, 4, 4);
     FIELD(apsis_options, spacing, 8, 24);
@@ -32,6 +32,7 @@ static void options(void **state) {
     FIELD(apsis_options, largest, 52, 4);
     FIELD(apsis_options, min_area, 56, 8);
     FIELD(apsis_options, max_area, 64, 8);
+    FIELD(apsis_options, budget, 72, 8);
 }
 
 static void components(void **state) {
@@ -44,11 +45,23 @@ static void components(void **state) {
     FIELD(apsis_component, centroid, 64, 24);
 }
 
+static void extents(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(apsis_extent), 56);
+    FIELD(apsis_extent, first, 0, 8);
+    FIELD(apsis_extent, ends, 8, 16);
+    FIELD(apsis_extent, centre, 24, 8);
+    FIELD(apsis_extent, diameter, 32, 8);
+    FIELD(apsis_extent, radius, 40, 8);
+    FIELD(apsis_extent, gap, 48, 8);
+}
+
 static void values(void **state) {
     (void)state;
     static const int in_order[] = {
         APSIS_OK, APSIS_ERROR_ARGUMENT, APSIS_ERROR_UNSUPPORTED, APSIS_ERROR_NO_DEVICE, APSIS_ERROR_MEMORY,
-        APSIS_ERROR_WORKSPACE, APSIS_ERROR_RANGE, APSIS_ERROR_CANCELLED, APSIS_ERROR_DEVICE, APSIS_ERROR_INTERNAL};
+        APSIS_ERROR_WORKSPACE, APSIS_ERROR_RANGE, APSIS_ERROR_CANCELLED, APSIS_ERROR_DEVICE, APSIS_ERROR_INTERNAL,
+        APSIS_ERROR_BUDGET};
     for (int i = 0; i < COUNT(in_order); ++i) assert_int_equal(in_order[i], i);
     static const int types[] = {APSIS_BIT, APSIS_U8, APSIS_I32, APSIS_I64, APSIS_F32, APSIS_F64};
     for (int i = 0; i < COUNT(types); ++i) assert_int_equal(types[i], i + 1);
@@ -59,6 +72,7 @@ static void values(void **state) {
     assert_int_equal(APSIS_CHESSBOARD, 2);
     assert_int_equal(APSIS_AUTO, 0);
     assert_int_equal(APSIS_TILE_FILL, 4);
+    assert_int_equal(APSIS_EVERY_SOURCE, 5);
     assert_int_equal(APSIS_COMPLEMENT, 1);
     assert_int_equal(APSIS_SIGNED, 2);
     assert_int_equal(APSIS_SLICES, 8);
@@ -69,12 +83,13 @@ static void values(void **state) {
     assert_int_equal(APSIS_DISTANCE, 0);
     assert_int_equal(APSIS_COMPONENTS, 2);
     assert_int_equal(APSIS_GEODESIC, 3);
+    assert_int_equal(APSIS_ECCENTRICITY, 4);
     assert_int_equal(sizeof(apsis_status), 4);
     assert_int_equal(sizeof(apsis_transform), 4);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(components),
-                                       cmocka_unit_test(values)};
+                                       cmocka_unit_test(extents),                                       cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

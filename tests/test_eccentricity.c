@@ -1,0 +1,264 @@
+/* apsis_eccentricity against a field from every pixel: every small image, random ones of every kind, hard shapes. */
+#include "run_eccentricity.h"
+
+#include <math.h>
+
+static const given BOTH = {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32};
+static const given ALONE = {.set = APSIS_BIT, .distance = APSIS_F32};
+
+/* ---- Every small image ---- */
+
+static void every_4x4_image(bench *b) {
+    uint8_t *mask = must_alloc(65536 * 16);
+    for (int i = 0; i < 65536 * 16; ++i) mask[i] = (i / 16) >> (i % 16) & 1;
+    for (int metric = 0; metric < 3; ++metric)
+        for (int method = 0; method < 2; ++method) {
+            problem p = new_problem(3, 4, 4, 65536, mask);
+            p.options.flags = APSIS_SLICES;
+            p.options.metric = (apsis_metric)metric;
+            p.options.method = method ? APSIS_EVERY_SOURCE : APSIS_AUTO;
+            check_eccentricity(b, &p, &BOTH);
+        }
+    free(mask);
+}
+
+/* ---- Answers written by hand ---- */
+
+static void a_crossing(bench *b) {
+    uint8_t mask[5 * 5];
+    draw(mask, "..#..",
+               "..#..",
+               "#####",
+               "..#..",
+               "....#", NULL);
+    static const int32_t want[25] = {-1, -1, 4, -1, -1, -1, -1, 3, -1, -1, 4, 3, 2, 3, 4, -1, -1, 3, -1, -1, -1, -1, -1, -1, 0};
+    static const int64_t far[25] = {-1, -1, 10, -1, -1, -1, -1, 10, -1, -1, 2, 2, 2, 2, 2, -1, -1, 2, -1, -1, -1, -1, -1, -1, 24};
+    static const apsis_extent extent[2] = {{2, {2, 10}, 12, 4, 2, 0}, {24, {24, 24}, 24, 0, 0, 0}};
+    problem p = new_problem(2, 5, 5, 1, mask);
+    p.options.metric = APSIS_CITY_BLOCK;
+    const given how = {.set = APSIS_U8, .distance = APSIS_I32, .nearest = APSIS_I64};
+    apsis_extent got[2];
+    int64_t count = 0;
+    outputs out = run_eccentricity(b, &p, &how, got, 2, &count);
+    assert_memory_equal(out.distance, want, sizeof want);
+    assert_memory_equal(out.nearest, far, sizeof far);
+    assert_memory_equal(got, extent, sizeof extent);
+    assert_int_equal(count, 2);
+    free_outputs(&out);
+}
+
+/* ---- Random problems of every kind ---- */
+
+static void choose_size(chance *c, problem *p) {
+    static const int64_t sizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 29, 31, 32, 33, 47, 64};
+    const int64_t most = roll_below(c, 8) ? 500 : 2500;
+    p->ndim = 2 + (int)roll_below(c, 2);
+    do
+        for (int a = 0; a < 3; ++a) p->size[a] = a < p->ndim ? sizes[roll_below(c, COUNT(sizes))] : 1;
+    while (pixels_of(p) > most);
+}
+
+static void choose_options(chance *c, problem *p) {
+    apsis_options *o = &p->options;
+    o->flags = (roll_below(c, 3) ? 0 : APSIS_COMPLEMENT) | (p->ndim == 3 && !roll_below(c, 3) ? APSIS_SLICES : 0);
+    o->metric = (apsis_metric)roll_below(c, 3);
+    o->method = roll_below(c, 4) ? APSIS_AUTO : APSIS_EVERY_SOURCE;
+    o->connectivity = (int32_t)roll_below(c, (o->flags & APSIS_SLICES ? 2 : p->ndim) + 1);
+    if (!roll_below(c, 3)) {
+        const int64_t x = 1 + roll_below(c, 9), equal = o->metric == APSIS_CHESSBOARD || roll_below(c, 2);
+        set_spacing(p, x, equal ? x : 1 + roll_below(c, 9), equal ? x : 1 + roll_below(c, 20), roll_below(c, 2) ? 1 : 0.25);
+    }
+}
+
+static given choose_images(chance *c, const problem *p) {
+    static const apsis_type real[] = {APSIS_F32, APSIS_F64}, whole[] = {APSIS_F32, APSIS_I32, APSIS_I64, APSIS_F64};
+    const bool fits = p->options.metric != APSIS_EUCLIDEAN && p->options.spacing[0] == 0;
+    given how = {.set = roll_below(c, 2) ? APSIS_BIT : APSIS_U8,
+                 .distance = fits ? whole[roll_below(c, 4)] : real[roll_below(c, 2)],
+                 .nearest = roll_below(c, 2) ? APSIS_I32 : APSIS_I64};
+    if (roll_below(c, 2)) how.nearest = 0;
+    if (!roll_below(c, 5)) how.distance = 0;
+    if (roll_below(c, 2)) how.set_layout = (unsigned)roll_below(c, LAYOUTS);
+    if (roll_below(c, 2)) how.distance_layout = (unsigned)roll_below(c, LAYOUTS);
+    if (roll_below(c, 2)) how.nearest_layout = (unsigned)roll_below(c, LAYOUTS);
+    return how;
+}
+
+static void random_problems(bench *b) {
+    static const double densities[] = {0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 0.99, 1};
+    chance c = {2030};
+    for (int i = 0; i < effort(1000); ++i) {
+        problem p = new_problem(2, 1, 1, 1, NULL);
+        choose_size(&c, &p);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, roll_below(&c, 2) ? NOISE : (int)roll_below(&c, MASK_KINDS),
+                  densities[roll_below(&c, COUNT(densities))], &c);
+        p.mask = mask;
+        choose_options(&c, &p);
+        const given how = choose_images(&c, &p);
+        assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
+        check_eccentricity(b, &p, &how);
+        free(mask);
+    }
+}
+
+/* ---- Shapes: with holes, thin, winding, with many components; larger than a block of 4096 pixels ---- */
+
+enum { SQUARE, ROUND, ANNULUS, THIN_RING, HOLES, SALT, COMB, WINDING, TREE, BARS, ROOM, SHAPES };
+
+static bool in_shape(int shape, int64_t n, int64_t x, int64_t y, uint64_t noise) {
+    const double u = (double)(2 * x + 1 - n) / (double)n, v = (double)(2 * y + 1 - n) / (double)n, r = sqrt(u * u + v * v);
+    switch (shape) {
+    case ROUND: return r < 1;
+    case ANNULUS: return r < 1 && r > 0.6;
+    case THIN_RING: return r < 1 && r > 1 - 5.0 / (double)n;
+    case HOLES: return sin(9 * u) * sin(11 * v) < 0.6;
+    case SALT: return noise % 5 != 0;
+    case COMB: return y < n / 8 || x % 8 < 5;
+    case WINDING: return fmod(r * 4 + atan2(v, u) / 6.283185307179586 + 1, 1) < 0.6;
+    case TREE: return x == n / 2 || (y % 6 == 0 && (x < n / 2) == (y % 12 == 0));
+    case BARS: return x % 9 < 8 && y % (n / 2) != 3;
+    case ROOM: return !(fabs(u) < 0.7 && fabs(v) < 0.7) || (fabs(u) < 0.6 && fabs(v) < 0.6) || (fabs(v) < 0.05 && u > 0) ||
+                      (fabs(u) < 0.05 && v > 0);
+    default: return true;
+    }
+}
+
+static uint8_t *draw_shape(int shape, int64_t n, chance *c) {
+    uint8_t *mask = must_alloc((size_t)(n * n));
+    for (int64_t i = 0; i < n * n; ++i) mask[i] = in_shape(shape, n, i % n, i / n, roll(c));
+    return mask;
+}
+
+static void shapes(bench *b) {
+    chance c = {7};
+    for (int shape = 0; shape < SHAPES; ++shape)
+        for (int n = 0; n < 2; ++n) {
+            const int64_t side = n ? effort(10) < 10 ? 40 : 90 : 33;
+            uint8_t *mask = draw_shape(shape, side, &c);
+            problem p = new_problem(2, side, side, 1, mask);
+            for (int metric = 0; metric < (n ? 1 : 3); ++metric) {
+                p.options.metric = (apsis_metric)metric;
+                check_eccentricity(b, &p, &BOTH);
+                check_eccentricity(b, &p, &ALONE);
+            }
+            free(mask);
+        }
+}
+
+static void volumes(bench *b) {
+    chance c = {8};
+    enum { N = 15 };
+    for (int shape = 0; shape < 4; ++shape) {
+        const int64_t size[3] = {N, N, N};
+        uint8_t mask[N * N * N];
+        fill_mask(mask, size, NOISE, shape == 0 ? 0.3 : shape == 1 ? 0.7 : 1, &c);
+        for (int i = 0; i < N * N * N && shape == 3; ++i) {
+            const int x = 2 * (i % N) + 1 - N, y = 2 * (i / N % N) + 1 - N, z = 2 * (i / N / N) + 1 - N, r = x * x + y * y + z * z;
+            mask[i] = r < N * N && r > (N - 4) * (N - 4);
+        }
+        for (int connectivity = 1; connectivity <= 3; ++connectivity) {
+            problem p = new_problem(3, N, N, N, mask);
+            p.options.connectivity = connectivity;
+            check_eccentricity(b, &p, &ALONE);
+            if (shape == 1 || effort(10) == 10) check_eccentricity(b, &p, &BOTH);
+        }
+    }
+}
+
+/* ---- What is refused, and what is cut short ---- */
+
+static void wrong_arguments(bench *b) {
+    const int64_t size[3] = {4, 3, 1};
+    uint8_t mask[12] = {1};
+    apsis_options o = APSIS_OPTIONS_INIT;
+    apsis_extent list[2];
+    int64_t count;
+    frame f[] = {frame_open(b, APSIS_U8, 2, size, PACKED), frame_open(b, APSIS_F32, 2, size, PACKED),
+                 frame_open(b, APSIS_I32, 2, size, PACKED)};
+    frame_put(&f[0], mask);
+    const apsis_image *set = &f[0].image, *real = &f[1].image, *whole = &f[2].image;
+#define REFUSES(set, eccentricity, farthest, list, capacity, status, text) \
+    assert_fails(b->ctx, apsis_eccentricity(b->ctx, set, eccentricity, farthest, list, capacity, &count, &o), status, text)
+    REFUSES(NULL, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "set|NULL");
+    REFUSES(set, set, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "eccentricity|APSIS_U8");
+    REFUSES(set, whole, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "eccentricity|integer|Euclidean");
+    REFUSES(set, NULL, real, NULL, 0, APSIS_ERROR_ARGUMENT, "farthest|APSIS_F32");
+    REFUSES(set, real, NULL, list, -1, APSIS_ERROR_ARGUMENT, "capacity|-1");
+    REFUSES(set, real, NULL, NULL, 2, APSIS_ERROR_ARGUMENT, "extents|NULL|capacity|2");
+    o.metric = APSIS_CHESSBOARD;
+    REFUSES(set, whole, whole, NULL, 0, APSIS_ERROR_ARGUMENT, "farthest overlaps eccentricity");
+    o = (apsis_options)APSIS_OPTIONS_INIT;
+    o.max_distance = 3;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "max_distance|3");
+    o = (apsis_options)APSIS_OPTIONS_INIT;
+    o.budget = -1;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "budget|-1");
+    o.budget = 9;
+    o.method = APSIS_EVERY_SOURCE;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "budget|9|APSIS_EVERY_SOURCE");
+    o.method = APSIS_TILE_FILL;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "method|4");
+    o = (apsis_options)APSIS_OPTIONS_INIT;
+    o.connectivity = 3;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "connectivity|3|2-D");
+    o.connectivity = 0;
+    o.flags = APSIS_SIGNED;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "APSIS_SIGNED");
+    o.flags = 0;
+    o.method = APSIS_EVERY_SOURCE;
+    assert_fails(b->ctx, apsis_components(b->ctx, set, NULL, NULL, 0, &count, &o), APSIS_ERROR_ARGUMENT, "method|5");
+    assert_int_equal(apsis_eccentricity(NULL, set, real, NULL, NULL, 0, NULL, NULL), APSIS_ERROR_ARGUMENT);
+    for (int k = 0; k < COUNT(f); ++k) frame_close(&f[k]);
+    const apsis_image none = {.type = APSIS_U8, .ndim = 3, .size = {5, 0, 3}, .memory = b->memory};
+    count = 7;
+    assert_ok(b->ctx, apsis_eccentricity(b->ctx, &none, NULL, NULL, NULL, 0, &count, NULL));
+    assert_int_equal(count, 0);
+}
+
+/** With a budget the values are bounds, and the gap is true; with enough they are exact. */
+static void budgets(bench *b) {
+    enum { N = 60, PIXELS = N * N };
+    const int64_t size[3] = {N, N, 1};
+    chance c = {9};
+    for (int shape = 0; shape < SHAPES; ++shape) {
+        uint8_t *mask = draw_shape(shape, N, &c);
+        problem p = new_problem(2, N, N, 1, mask);
+        extremes want = solve_extremes(&p);
+        const scale s = scale_of(&p);
+        apsis_extent *extent = must_alloc((size_t)(want.count + 1) * sizeof *extent);
+        double *got = must_alloc(PIXELS * sizeof *got);
+        bool exact = false;
+        for (int64_t budget = 1; !exact; budget *= 3) {
+            frame set = frame_open(b, APSIS_U8, 2, size, PACKED), out = frame_open(b, APSIS_F64, 2, size, PACKED);
+            frame_put(&set, mask);
+            p.options.budget = budget;
+            int64_t count = 0;
+            const apsis_status st = apsis_eccentricity(b->ctx, &set.image, &out.image, NULL, extent, want.count, &count, &p.options);
+            exact = st == APSIS_OK;
+            if (!exact) assert_fails(b->ctx, st, APSIS_ERROR_BUDGET, "budget|gap");
+            frame_get(&out, got);
+            double gap = 0;
+            for (int64_t k = 0; k < count; ++k) gap = fmax(gap, extent[k].gap);
+            assert_true(exact == (gap == 0));
+            for (int i = 0; i < PIXELS; ++i) {
+                const double real = want.cost[i] < 0 ? -1 : real_of(&s, want.cost[i]);
+                assert_true(exact ? got[i] == real : got[i] <= real && real <= got[i] + gap * (1 + 1e-12));
+            }
+            frame_close(&set);
+            frame_close(&out);
+        }
+        free_extremes(&want);
+        free(extent);
+        free(got);
+        free(mask);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE), TEST(every_4x4_image, EVERYWHERE),
+                                      TEST(random_problems, EVERYWHERE), TEST(shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),
+                                      TEST(wrong_arguments, EVERYWHERE), TEST(budgets, EVERYWHERE)};
+    const int skip = skip_without(APSIS_ECCENTRICITY, 3, argc, argv);
+    return skip ? skip : RUN_CASES(cases, argc, argv);
+}
