@@ -132,23 +132,44 @@ static uint8_t *draw_shape(int shape, int64_t n, chance *c) {
 
 static void shapes(bench *b) {
     chance c = {7};
-    for (int shape = 0; shape < SHAPES; ++shape)
-        for (int n = 0; n < 2; ++n) {
-            const int64_t side = n ? effort(10) < 10 ? 40 : 90 : 33;
-            uint8_t *mask = draw_shape(shape, side, &c);
-            problem p = new_problem(2, side, side, 1, mask);
-            for (int metric = 0; metric < (n ? 1 : 3); ++metric) {
-                p.options.metric = (apsis_metric)metric;
-                check_eccentricity(b, &p, &BOTH);
-                check_eccentricity(b, &p, &ALONE);
-            }
-            free(mask);
+    for (int shape = 0; shape < SHAPES; ++shape) {
+        uint8_t *mask = draw_shape(shape, 33, &c);
+        problem p = new_problem(2, 33, 33, 1, mask);
+        for (int metric = 0; metric < 3; ++metric) {
+            p.options.metric = (apsis_metric)metric;
+            check_eccentricity(b, &p, metric % 2 ? &ALONE : &BOTH);
         }
+        p.options.metric = APSIS_EUCLIDEAN;
+        check_eccentricity(b, &p, &ALONE);
+        free(mask);
+    }
+}
+
+/** With and without the farthest pixels, and by the published method, larger images give the same. */
+static void larger_shapes(bench *b) {
+    const int64_t side = effort(10) < 10 ? 66 : 100;
+    chance c = {17};
+    for (int shape = 0; shape < SHAPES; ++shape) {
+        uint8_t *mask = draw_shape(shape, side, &c);
+        problem p = new_problem(2, side, side, 1, mask);
+        given alone = {.set = APSIS_U8, .distance = APSIS_F64};
+        int64_t count = 0;
+        outputs one = run_eccentricity(b, &p, &alone, NULL, 0, &count), both = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
+        assert_memory_equal(one.distance, both.distance, (size_t)(side * side) * sizeof(double));
+        free_outputs(&one);
+        p.options.method = APSIS_EVERY_SOURCE;
+        one = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
+        assert_memory_equal(one.distance, both.distance, (size_t)(side * side) * sizeof(double));
+        assert_memory_equal(one.nearest, both.nearest, (size_t)(side * side) * sizeof(int32_t));
+        free_outputs(&one);
+        free_outputs(&both);
+        free(mask);
+    }
 }
 
 static void volumes(bench *b) {
     chance c = {8};
-    enum { N = 15 };
+    enum { N = 11 };
     for (int shape = 0; shape < 4; ++shape) {
         const int64_t size[3] = {N, N, N};
         uint8_t mask[N * N * N];
@@ -218,7 +239,7 @@ static void wrong_arguments(bench *b) {
 
 /** With a budget the values are bounds, and the gap is true; with enough they are exact. */
 static void budgets(bench *b) {
-    enum { N = 60, PIXELS = N * N };
+    enum { N = 40, PIXELS = N * N };
     const int64_t size[3] = {N, N, 1};
     chance c = {9};
     for (int shape = 0; shape < SHAPES; ++shape) {
@@ -257,7 +278,8 @@ static void budgets(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(a_crossing, EVERYWHERE), TEST(every_4x4_image, EVERYWHERE),
-                                      TEST(random_problems, EVERYWHERE), TEST(shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),
+                                      TEST(random_problems, EVERYWHERE), TEST(shapes, EVERYWHERE),
+                                      TEST(larger_shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),
                                       TEST(wrong_arguments, EVERYWHERE), TEST(budgets, EVERYWHERE)};
     const int skip = skip_without(APSIS_ECCENTRICITY, 3, argc, argv);
     return skip ? skip : RUN_CASES(cases, argc, argv);

@@ -1,6 +1,7 @@
-// Times apsis_geodesic on the CPU: one field from one seed, one CSV line a case.
+// Times apsis_geodesic, one field from one seed, and apsis_eccentricity, on the CPU, one CSV line a case.
 //
-//     bench_paths [size-2d [size-3d [threads]]]          default 4096, 256, 1
+//     bench_paths [size-2d [size-3d [threads]]]                           default 4096, 256, 1
+//     bench_paths eccentricity [size-2d [size-3d [threads]]]              default 1024, 64, one thread a core
 #include <apsis.h>
 
 #include <stdio.h>
@@ -95,13 +96,59 @@ static int run(apsis_context *ctx, const char *const *shapes, int ndim, int64_t 
     return status;
 }
 
+/* ---- Eccentricity ---- */
+
+static const char *const wholes_2d[] = {"full", "-disc", "-blobs", "noise-0.8", "noise-0.9", "spiral", "maze", "ring", NULL};
+static const char *const wholes_3d[] = {"full", "-disc", "-blobs", "noise-0.8", NULL};
+
+/* The log says how many fields were made: "eccentricity: N fields for ...". */
+static void listen(void *fields, const char *line) {
+    long long count;
+    if (sscanf(line, "eccentricity: %lld fields", &count) == 1) *(long long *)fields = count;
+}
+
+static int run_whole(apsis_context *ctx, const char *shape, int ndim, int64_t side) {
+    const int64_t depth = ndim == 3 ? side : 1, pixels = side * side * depth;
+    apsis_image set = {.type = APSIS_U8, .ndim = ndim, .size = {side, side, depth}}, out = set;
+    set.data = malloc((size_t)pixels);
+    out.data = malloc((size_t)pixels * sizeof(float));
+    out.type = APSIS_F32;
+    int status = !set.data || !out.data;
+    for (int farthest = 0; farthest < 2 && !status; ++farthest) {
+        apsis_options options = APSIS_OPTIONS_INIT;
+        long long fields = 0;
+        int64_t count = 0;
+        apsis_extent extent = {0};
+        bench_mask(shape + (*shape == '-'), side, side, depth, set.data);
+        options.flags = *shape == '-' ? APSIS_COMPLEMENT : 0;
+        apsis_image index = {.data = NULL};
+        if (farthest) index = out, index.type = APSIS_I32, index.data = malloc((size_t)pixels * sizeof(int32_t));
+        apsis_set_log(ctx, listen, &fields);
+        const double start = seconds();
+        status = apsis_eccentricity(ctx, &set, &out, farthest ? &index : NULL, &extent, 1, &count, &options);
+        printf("\"%s\",%s,%dd,%lld,%s,%lld,%.1f,%lld,%lld\n", apsis_device_name(ctx),
+               farthest ? "eccentricity+farthest" : "eccentricity", ndim, (long long)side, shape,
+               (long long)reached(out.data, pixels), 1e3 * (seconds() - start), (long long)count, fields);
+        fflush(stdout);
+        free(index.data);
+    }
+    free(set.data);
+    free(out.data);
+    return status;
+}
+
 int main(int argc, char **argv) {
-    const int64_t side_2d = argc > 1 ? atoll(argv[1]) : 4096, side_3d = argc > 2 ? atoll(argv[2]) : 256;
+    const int whole = argc > 1 && strcmp(argv[1], "eccentricity") == 0;
+    argv += whole;
+    argc -= whole;
+    const int64_t side_2d = argc > 1 ? atoll(argv[1]) : whole ? 1024 : 4096, side_3d = argc > 2 ? atoll(argv[2]) : whole ? 64 : 256;
     apsis_context *ctx = NULL;
-    int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > 3 ? atoi(argv[3]) : 1);
-    printf("device,question,dimensions,side,shape,pixels,ms,megapixels_per_second\n");
-    if (!status && side_2d) status = run(ctx, shapes_2d, 2, side_2d);
-    if (!status && side_3d) status = run(ctx, shapes_3d, 3, side_3d);
+    int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > 3 ? atoi(argv[3]) : !whole);
+    printf("device,question,dimensions,side,shape,pixels,ms,%s\n", whole ? "components,fields" : "megapixels_per_second");
+    if (!status && side_2d && !whole) status = run(ctx, shapes_2d, 2, side_2d);
+    if (!status && side_3d && !whole) status = run(ctx, shapes_3d, 3, side_3d);
+    for (int i = 0; side_2d && whole && !status && wholes_2d[i]; ++i) status = run_whole(ctx, wholes_2d[i], 2, side_2d);
+    for (int i = 0; side_3d && whole && !status && wholes_3d[i]; ++i) status = run_whole(ctx, wholes_3d[i], 3, side_3d);
     if (status) fprintf(stderr, "bench_paths: %s\n", apsis_message(ctx));
     apsis_destroy(ctx);
     return status;
