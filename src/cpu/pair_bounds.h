@@ -17,6 +17,7 @@
 
 #include <cstring>
 
+#include "cpu/bounds.h"
 #include "cpu/field.h"
 
 namespace apsis::cpu {
@@ -24,7 +25,7 @@ namespace apsis::cpu {
 /// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
 template <class Length, class Cell>
 struct Ranks {
-    static constexpr int HUBS = 128 / sizeof(Length), BATCH = 4, SLOTS = HUBS + 2 * BATCH;
+    static constexpr int HUBS = cpu::HUBS<Length>, BATCH = 4, SLOTS = HUBS + 2 * BATCH;
 
     Cell *cell;         // [rank]
     Length *lower;      // [rank]: the lower bound
@@ -47,7 +48,7 @@ struct Ranks {
 /// The largest lengths from hubs to the pixels of a block, hubs side by side.
 template <class Length, class Cell>
 struct Tops {
-    static constexpr int HUBS = Ranks<Length, Cell>::HUBS;
+    static constexpr int HUBS = cpu::HUBS<Length>;
     static constexpr int64_t BLOCK = 64, LARGE = BLOCK * BLOCK;
     static int64_t blocks(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
     static int64_t large(int64_t count) { return (count + LARGE - 1) / LARGE; }
@@ -151,6 +152,8 @@ class PairBounds {
             const int64_t end = std::min((i + 1) * BLOCK, Maxima::blocks(count_));
             tops_.wide_low[i] = *std::min_element(tops_.small_low + i * BLOCK, tops_.small_low + end);
         }
+        std::fill_n(tops_.small, Maxima::blocks(count_) * HUBS, FAR<Length>);
+        std::fill_n(tops_.wide, Maxima::large(count_) * HUBS, FAR<Length>);
         Made made[3];
         int64_t source = 0;
         for (int i = 0; i < 3 && i < budget && !is_source_[source]; ++i) {
@@ -217,24 +220,14 @@ class PairBounds {
 
     // ---- Bounds ----
 
-    /// The least sum over hubs.
-    Length least_sum(const Length *a, const Length *b) const {
-        Length least = std::numeric_limits<Length>::max();
-        for (int h = 0; h < hubs_; ++h) least = std::min(least, static_cast<Length>(a[h] + b[h]));
-        return least;
-    }
-
     void lengths_of(int64_t rank, Length *from_hubs) const {
+        std::fill_n(from_hubs, HUBS, FAR<Length>);
         for (int h = 0; h < hubs_; ++h) from_hubs[h] = slot_[h][rank];
     }
 
     /// The bounds of a pixel and each of a block.
     void bounds_of(const Length *from_hubs, int64_t begin, int64_t end, Length *bound) const {
-        std::fill_n(bound, BLOCK, std::numeric_limits<Length>::max());
-        for (int h = 0; h < hubs_; ++h) {
-            const Length *const length = slot_[h] + begin, from = from_hubs[h];
-            for (int64_t i = 0; i < end - begin; ++i) bound[i] = std::min(bound[i], static_cast<Length>(from + length[i]));
-        }
+        pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
     }
 
     /// What a bound has to be compared with: a lower bound, and the cell of its source.
@@ -258,41 +251,80 @@ class PairBounds {
 
     // ---- The proof ----
 
-    void check() {
-        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
-            const int64_t begin = large * BLOCK, end = std::min(begin + BLOCK, Maxima::blocks(count_));
-            tops_.open[large] = 0;
-            tops_.weakest[large] = -1;
-            for (int64_t block = begin; block < end; ++block) check_block(block, large);
-        });
-    }
-
-    /// Those of a block's pixels that look for a witness.
+    /// The pixels of a block that look for a witness.
     struct Search {
         int count = 0;
         int64_t rank[BLOCK];
+        Length from_hubs[BLOCK * HUBS];  // of each
+        int64_t closed = 0;              // pairs with ranks below it are closed
         Claim weakest = strongest();
     };
 
-    void check_block(int64_t block, int64_t large) const {
-        Search search;
-        int64_t from = count_;
+    void check() {
+        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
+            constexpr int64_t PART = 2048;
+            const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
+            uint64_t searching[BLOCK];
+            int64_t closed = count_;
+            Claim weakest = strongest();
+            for (int64_t i = 0; i < blocks; ++i) searching[i] = find_searching(first + i, closed, weakest);
+            for (int64_t part = closed / LARGE; part < Maxima::large(count_); part += PART) {
+                Length sum[PART];
+                int64_t other[PART], others = 0;
+                const int64_t count = std::min(PART, Maxima::large(count_) - part);
+                least_sums(tops_.wide + large * HUBS, tops_.wide + part * HUBS, count, hubs_, sum);
+                for (int64_t i = 0; i < count; ++i)
+                    if (is_open(sum[i], tops_.wide_low[part + i], weakest)) other[others++] = part + i;
+                for (int64_t i = 0; i < blocks && others; ++i)
+                    if (searching[i]) searching[i] = search_all(first + i, searching[i], other, others);
+            }
+            tops_.open[large] = 0;
+            tops_.weakest[large] = -1;
+            for (int64_t i = 0; i < blocks; ++i) end_search(first + i, searching[i], large);
+        });
+    }
+
+    /// Those of a block's pixels that have no witness, as bits.
+    uint64_t find_searching(int64_t block, int64_t &closed, Claim &weakest) const {
+        uint64_t searching = 0;
         for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
             if (witness_[v] == PROVED || has_witness(v)) continue;
-            search.rank[search.count++] = v;
-            weaken(search.weakest, claim_of(v));
-            from = std::min(from, static_cast<int64_t>(witness_[v]));
+            searching |= uint64_t(1) << (v % BLOCK);
+            closed = std::min(closed, static_cast<int64_t>(witness_[v]));
+            weaken(weakest, claim_of(v));
         }
-        const Length *const here = tops_.small + block * HUBS;
-        for (int64_t other = from / LARGE; search.count && other < Maxima::large(count_); ++other)
-            if (is_open(least_sum(here, tops_.wide + other * HUBS), tops_.wide_low[other], search.weakest))
-                search_large(search, here, other, from);
-        for (int i = 0; i < search.count; ++i) witness_[search.rank[i]] = PROVED;
+        return searching;
+    }
+
+    /// Those that have found none are proved.
+    void end_search(int64_t block, uint64_t searching, int64_t large) const {
         for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
+            if (searching >> (v % BLOCK) & 1) witness_[v] = PROVED;
             if (witness_[v] == PROVED) continue;
             ++tops_.open[large];
             if (int64_t &weakest = tops_.weakest[large]; weakest < 0 || lower_[v] < lower_[weakest]) weakest = v;
         }
+    }
+
+    /// Searches for a block's pixels in some large blocks, and returns those that go on searching.
+    uint64_t search_all(int64_t block, uint64_t searching, const int64_t *other, int64_t others) const {
+        Search search;
+        search.closed = count_;
+        for (int64_t v = block * BLOCK; searching; ++v, searching >>= 1) {
+            if (!(searching & 1)) continue;
+            lengths_of(v, search.from_hubs + search.count * HUBS);
+            search.rank[search.count++] = v;
+            search.closed = std::min(search.closed, static_cast<int64_t>(witness_[v]));
+            weaken(search.weakest, claim_of(v));
+        }
+        const Length *const here = tops_.small + block * HUBS;
+        for (int64_t i = 0; i < others && search.count; ++i) {
+            Length sum;
+            least_sums(here, tops_.wide + other[i] * HUBS, 1, hubs_, &sum);
+            if (is_open(sum, tops_.wide_low[other[i]], search.weakest)) search_large(search, here, other[i]);
+        }
+        for (int i = 0; i < search.count; ++i) searching |= uint64_t(1) << (search.rank[i] % BLOCK);
+        return searching;
     }
 
     /// Whether the pair that was open is so still.
@@ -304,32 +336,38 @@ class PairBounds {
         return is_open(bound, cell_[q], claim_of(v));
     }
 
-    void search_large(Search &search, const Length *here, int64_t large, int64_t from) const {
-        const int64_t end = std::min((large + 1) * BLOCK, Maxima::blocks(count_));
-        for (int64_t block = std::max(large * BLOCK, from / BLOCK); search.count && block < end; ++block)
-            if (is_open(least_sum(here, tops_.small + block * HUBS), tops_.small_low[block], search.weakest))
-                search_block(search, block);
+    void search_large(Search &search, const Length *here, int64_t large) const {
+        Length sum[BLOCK];
+        const int64_t first = large * BLOCK, end = std::min(first + BLOCK, Maxima::blocks(count_));
+        least_sums(here, tops_.small + first * HUBS, end - first, hubs_, sum);
+        for (int64_t block = std::max(first, search.closed / BLOCK); search.count && block < end; ++block)
+            if (is_open(sum[block - first], tops_.small_low[block], search.weakest)) search_block(search, block);
     }
 
     /// Those that find a witness in a block search no more.
     void search_block(Search &search, int64_t block) const {
         const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
-        Search left;
+        Length sum[BLOCK];
+        least_sums(tops_.small + block * HUBS, search.from_hubs, search.count, hubs_, sum);
+        int count = 0;
         for (int i = 0; i < search.count; ++i) {
             const int64_t v = search.rank[i];
-            if (static_cast<int64_t>(witness_[v]) < end && finds_witness(v, begin, end)) continue;
-            left.rank[left.count++] = v;
-            weaken(left.weakest, claim_of(v));
+            const Length *const from_hubs = search.from_hubs + i * HUBS;
+            if (static_cast<int64_t>(witness_[v]) < end && is_open(sum[i], tops_.small_low[block], claim_of(v)) &&
+                finds_witness(v, from_hubs, begin, end))
+                continue;
+            if (count < i) std::memcpy(search.from_hubs + count * HUBS, from_hubs, HUBS * sizeof(Length));
+            search.rank[count++] = v;
         }
-        search = left;
+        if (count == search.count) return;
+        search.count = count;
+        search.weakest = strongest();
+        for (int i = 0; i < count; ++i) weaken(search.weakest, claim_of(search.rank[i]));
     }
 
-    bool finds_witness(int64_t v, int64_t begin, int64_t end) const {
-        Length from_hubs[HUBS], bound[BLOCK];
+    bool finds_witness(int64_t v, const Length *from_hubs, int64_t begin, int64_t end) const {
+        Length bound[BLOCK];
         const Claim claim = claim_of(v);
-        lengths_of(v, from_hubs);
-        const int64_t block = begin / BLOCK;
-        if (!is_open(least_sum(from_hubs, tops_.small + block * HUBS), tops_.small_low[block], claim)) return false;
         bounds_of(from_hubs, begin, end, bound);
         for (int64_t q = std::max(begin, static_cast<int64_t>(witness_[v])); q < end; ++q)
             if (is_open(bound[q - begin], cell_[q], claim) && !is_source_[q]) {
@@ -378,23 +416,29 @@ class PairBounds {
 
     /// The pixel with the largest bound of those that are no sources, the lowest of several, by branch and bound.
     int64_t farthest_by_bound(int64_t v, Length &most) const {
-        Length from_hubs[HUBS];
+        Length from_hubs[HUBS], sum;
         lengths_of(v, from_hubs);
         int64_t best = -1, start = 0;
         most = -1;
-        for (int64_t i = 0; i < Maxima::large(count_); ++i)
-            if (const Length bound = least_sum(from_hubs, tops_.wide + i * HUBS); bound > most) most = bound, start = i;
+        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
+            least_sums(from_hubs, tops_.wide + i * HUBS, 1, hubs_, &sum);
+            if (sum > most) most = sum, start = i;
+        }
         most = -1;
         look_into(from_hubs, start, best, most);
-        for (int64_t i = 0; i < Maxima::large(count_); ++i)
-            if (i != start && least_sum(from_hubs, tops_.wide + i * HUBS) >= most) look_into(from_hubs, i, best, most);
+        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
+            least_sums(from_hubs, tops_.wide + i * HUBS, 1, hubs_, &sum);
+            if (i != start && sum >= most) look_into(from_hubs, i, best, most);
+        }
         return best;
     }
 
     void look_into(const Length *from_hubs, int64_t large, int64_t &best, Length &most) const {
-        Length bound[BLOCK];
-        for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
-            if (least_sum(from_hubs, tops_.small + block * HUBS) < most) continue;
+        Length sum[BLOCK], bound[BLOCK];
+        const int64_t first = large * BLOCK, last = std::min(first + BLOCK, Maxima::blocks(count_));
+        least_sums(from_hubs, tops_.small + first * HUBS, last - first, hubs_, sum);
+        for (int64_t block = first; block < last; ++block) {
+            if (sum[block - first] < most) continue;
             const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
             bounds_of(from_hubs, begin, end, bound);
             for (int64_t q = begin; q < end; ++q) {

@@ -1,0 +1,23 @@
+// The arithmetic of pair bounds, many at a time: the least, over hubs, of the sums of two lengths.
+#pragma once
+
+#include <cstdint>
+
+namespace apsis::cpu {
+
+/// The most hubs.  Lengths from hubs lie side by side, so many of them that they fill 128 bytes; those of hubs that there
+/// are not are FAR.
+template <class Length>
+constexpr int HUBS = 128 / static_cast<int>(sizeof(Length));
+template <class Length>
+constexpr Length FAR = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) - 2)) - 1);  // twice that is a length
+
+/// sums[i] = min over the first `hubs` of one[h] + rows[i * HUBS + h], for i < count.
+void least_sums(const int32_t *one, const int32_t *rows, int64_t count, int hubs, int32_t *sums);
+void least_sums(const int64_t *one, const int64_t *rows, int64_t count, int hubs, int64_t *sums);
+
+/// bounds[i] = min over hubs of one[h] + slot[h][first + i], for i < count, at most 64.
+void pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds);
+void pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds);
+
+}  // namespace apsis::cpu
