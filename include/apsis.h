@@ -377,10 +377,10 @@ typedef struct apsis_extent {
  * the set.  Paths are those of apsis_geodesic, and so are lengths.  Any output
  * may be NULL.
  *
- * The value of every pixel is proved before the call returns.  That takes few
- * distance fields for most components, however large (7 to 60), but for some as
- * many as they have pixels: a ring needs one for each pixel of its outline, a
- * spherical shell one for each voxel.  options->budget limits them.  Where it runs
+ * The value of every pixel is proved before the call returns.  That takes some
+ * dozens of distance fields for most components, however large, but for some many
+ * more: a thin ring needs one for each pixel of its outline, a thin spherical
+ * shell one for each voxel.  options->budget limits them.  Where it runs
  * out the call goes on with the other components, writes all outputs and returns
  * APSIS_ERROR_BUDGET: then the eccentricities are lower bounds, and those of the
  * components whose gap is 0 may still be relied on, but for the farthest pixels.

@@ -23,6 +23,8 @@ struct Verb {
 constexpr Verb kVerbs[] = {
     {"distance", "how far is each pixel from the set, and which of its pixels is nearest?", run_distance},
     {"components", "which connected piece does each pixel of the set belong to?", run_components},
+    {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
+    {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
     {"info", "what does a TIFF file hold, and which colour is a non-zero sample?", run_info},
     {"devices", "where can apsis run on this machine?", run_devices},
 };
@@ -36,8 +38,8 @@ std::string version() {
 void print_help() {
     std::printf(
         "usage: apsis VERB ...\n\nExact transforms of binary images, on the CPU or on an NVIDIA GPU.\n\n");
-    for (const Verb &verb : kVerbs) std::printf("  %-10s  %s\n", verb.name, verb.summary);
-    std::printf("  %-10s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
+    for (const Verb &verb : kVerbs) std::printf("  %-12s  %s\n", verb.name, verb.summary);
+    std::printf("  %-12s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
     std::printf("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s",
                 exit_codes().c_str());
 }

@@ -70,6 +70,21 @@ Picture picture_of_distance(const Raster &distance, const Statistics &statistics
     });
 }
 
+Picture picture_of_lengths(const Raster &lengths, const Statistics &statistics, std::int64_t z) {
+    const double low = statistics.minimum, range = statistics.maximum - low;
+    return with_type(lengths.type(), [&](auto zero) {
+        using Length = decltype(zero);
+        const auto colour = [&lengths, low, range, z](std::int64_t x, std::int64_t y) {
+            const Length length = lengths.row_of<Length>(y, z)[x];
+            if (length < 0) return kDark;
+            if (!is_finite(length)) return kNothing;
+            const double value = static_cast<double>(length);
+            return value == 0 ? kSite : sequential(range > 0 ? (value - low) / range : 0);
+        };
+        return Picture{lengths.shape().width, lengths.shape().height, rows_of(lengths.shape().width, colour)};
+    });
+}
+
 Picture picture_of_indices(const Raster &indices, std::int64_t z) {
     const Shape shape = indices.shape();
     return with_type(indices.type(), [&](auto zero) {

@@ -23,6 +23,8 @@ void check_picture_name(const std::string &option, const std::string &path);
 /// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
 Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
                             std::int64_t z);
+/// Slice z of lengths of paths, -1 outside the set.
+Picture picture_of_lengths(const Raster &lengths, const Statistics &statistics, std::int64_t z);
 /// Slice z of indices.
 Picture picture_of_indices(const Raster &indices, std::int64_t z);
 /// Slice z of labels, or of a set.

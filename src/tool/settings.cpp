@@ -78,6 +78,7 @@ std::string exit_codes() {
            "  17   cancelled                                (APSIS_ERROR_CANCELLED)\n"
            "  18   the device failed                        (APSIS_ERROR_DEVICE)\n"
            "  19   a bug in apsis; please report it         (APSIS_ERROR_INTERNAL)\n"
+           "  20   the budget has run out                   (APSIS_ERROR_BUDGET)\n"
            "  129, 130, 143   interrupted by SIGHUP, SIGINT or SIGTERM, as a shell shows it\n"
            "After any but 0 there is no new file under an output's name.\n";
 }

@@ -43,6 +43,36 @@ std::string json_object(size_t label, const apsis_component &component) {
     return json.text();
 }
 
+std::string csv_line(size_t label, const apsis_extent &extent) {
+    return std::to_string(label) + ',' + std::to_string(extent.first) + ',' + digits(extent.diameter) + ',' +
+           std::to_string(extent.ends[0]) + ',' + std::to_string(extent.ends[1]) + ',' + digits(extent.radius) + ',' +
+           std::to_string(extent.centre) + '\n';
+}
+
+std::string json_object(size_t label, const apsis_extent &extent) {
+    Json json;
+    json.object().member("label", label).member("first", extent.first).member("diameter", extent.diameter);
+    json.key("ends").array().value(extent.ends[0]).value(extent.ends[1]).end_array();
+    json.member("radius", extent.radius).member("centre", extent.centre).end_object();
+    return json.text();
+}
+
+/// One line, or object, an entry.
+template <class Entry>
+void write_entries(const char *names, const std::vector<Entry> &entries, OutputFile &file) {
+    const bool csv = ends_with(file.path(), ".csv");
+    file.create();
+    std::string text = csv ? names : "[";
+    for (size_t i = 0; i < entries.size(); ++i) {
+        text += csv ? csv_line(i + 1, entries[i]) : (i ? ",\n " : "\n ") + json_object(i + 1, entries[i]);
+        if (text.size() < kBuffer) continue;
+        file.write(text);
+        text.clear();
+    }
+    file.write(text + (csv ? "" : "\n]\n"));
+    file.sync();
+}
+
 }  // namespace
 
 void check_table_name(const std::string &option, const std::string &path) {
@@ -51,17 +81,11 @@ void check_table_name(const std::string &option, const std::string &path) {
 }
 
 void write_table(const std::vector<apsis_component> &components, OutputFile &file) {
-    const bool csv = ends_with(file.path(), ".csv");
-    file.create();
-    std::string text = csv ? "label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n" : "[";
-    for (size_t i = 0; i < components.size(); ++i) {
-        text += csv ? csv_line(i + 1, components[i]) : (i ? ",\n " : "\n ") + json_object(i + 1, components[i]);
-        if (text.size() < kBuffer) continue;
-        file.write(text);
-        text.clear();
-    }
-    file.write(text + (csv ? "" : "\n]\n"));
-    file.sync();
+    write_entries("label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n", components, file);
+}
+
+void write_table(const std::vector<apsis_extent> &extents, OutputFile &file) {
+    write_entries("label,first,diameter,end_1,end_2,radius,centre\n", extents, file);
 }
 
 }  // namespace tool

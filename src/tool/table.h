@@ -14,5 +14,6 @@ void check_table_name(const std::string &option, const std::string &path);
 
 /// One line, or object, a component, in the order of their labels; the file still waits for its name.
 void write_table(const std::vector<apsis_component> &components, OutputFile &file);
+void write_table(const std::vector<apsis_extent> &extents, OutputFile &file);
 
 }  // namespace tool

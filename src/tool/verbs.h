@@ -11,6 +11,8 @@ using Words = std::vector<std::string>;
 
 int run_distance(const Words &words);
 int run_components(const Words &words);
+int run_geodesic(const Words &words);
+int run_eccentricity(const Words &words);
 int run_info(const Words &words);
 int run_devices(const Words &words);
 
