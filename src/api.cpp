@@ -342,8 +342,9 @@ void run_eccentricity(apsis_context &context, const EccentricityJob &job) {
     context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
                 static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
     if (report.unproved)
-        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, but there are %lld components that need more; the largest gap is %g",
-                    static_cast<long long>(job.budget), static_cast<long long>(report.unproved), report.gap);
+        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
+                    static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
+                    static_cast<long long>(report.components), report.gap);
 }
 
 void check_extents_array(const EccentricityJob &job) {

@@ -152,7 +152,7 @@ static void test_words(void **state) {
         {"eccentricity in.tif new.tif --components c.txt", "--components is 'c.txt', but must end in .csv or .json", 2},
         {"eccentricity in.tif new.tif --budget 0", "--budget", 2},
         {"eccentricity in.tif new.tif --budget 3 --method every-source", "--budget is for --method auto", 2},
-        {"eccentricity in.tif new.tif --budget 1", "there are 1 components that need more", 20},
+        {"eccentricity in.tif new.tif --budget 1", "budget is 1, not enough for 1 of 2 components; the largest gap is ", 20},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         assert_int_equal(run("%s --device cpu", wrong[i].line), wrong[i].code);
