@@ -1,9 +1,9 @@
 // apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch go side by side, a
 // thread each; of one image only the rows that are read and written do.
 //
-// Lengths have 32 bits where steps are small numbers.  Paths may be longer than that: whenever the lengths become large,
-// the pixels that are settled are written, and the rest counts from there.  Memory is 4 or 8 bytes a pixel, 1/2 or 1 for
-// what waits, and 4 or 8 for the nearest seeds.
+// Lengths have 32 bits where steps are small numbers and the image has fewer than 2^32 pixels.  Paths may be longer than
+// that: whenever the lengths become large, the pixels that are settled are written, and the rest counts from there.
+// Memory is 4 or 8 bytes a pixel, 1/2 or 1 for what waits, and 4 or 8 for the nearest seeds.
 #include "cpu/geodesic.h"
 
 #include <cstring>
@@ -138,8 +138,8 @@ auto with_types(const GeodesicJob &job, Body body) {
         return job.nearest ? body(static_cast<Geodesic<Length, Cell, true> *>(nullptr))
                            : body(static_cast<Geodesic<Length, Cell, false> *>(nullptr));
     };
-    const bool narrow = job.steps.most <= NARROW_STEP, few = Grid(job.set.size, job.axes).cells <= UINT32_MAX;
-    if (narrow) return few ? nearest(int32_t(), uint32_t()) : nearest(int32_t(), int64_t());
+    const bool few = Grid(job.set.size, job.axes).cells <= UINT32_MAX;
+    if (few && job.steps.most <= NARROW_STEP) return nearest(int32_t(), uint32_t());
     return few ? nearest(int64_t(), uint32_t()) : nearest(int64_t(), int64_t());
 }
 
