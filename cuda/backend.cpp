@@ -155,8 +155,16 @@ class CudaBackend final : public Backend {
         way_of(job).run(job, scratch, stream_, progress);
     }
 
-    size_t components_scratch(const ComponentsJob &) const override { not_yet(); }
-    void components(const ComponentsJob &, void *, const Progress &) override { not_yet(); }
+    size_t components_scratch(const ComponentsJob &job) const override {
+        if (job.method == APSIS_TILE_FILL || job.selects() || job.components) not_yet();
+        const CurrentDevice current(device_);
+        return apsis::components_scratch(job);
+    }
+
+    void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        apsis::components(job, scratch, stream_, progress);
+    }
 
     Conveyor *conveyor(const DistanceJob &job) override {
         const CurrentDevice current(device_);

@@ -1,0 +1,134 @@
+// Writes the labels: every run gets its component's number.  Where the roots of a tile's runs do not wait in the labels, the
+// tile is labelled again from its bits.
+//
+// Cost: 1/4 byte a pixel in and the labels out.
+#include "tile.cuh"
+
+namespace apsis {
+
+namespace {
+
+template <class Tile>
+__device__ void recall_roots(Labelled<Tile> &labelled, uint32_t runs, const Place &place, const Tiles &tiles) {
+    if (!is_stored<Tile>(tiles, place)) return labelled.label(runs);
+    for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS)
+        labelled.up[run] = stored_root<Tile>(tiles, place, run);
+    __syncthreads();
+}
+
+/// Labels a tile, and points every run at RUNS more than its component's number, 0 if that is left out.
+template <class Tile>
+__device__ uint32_t name_runs(Labelled<Tile> &labelled, const Place &place, const Tiles &tiles) {
+    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
+    const uint32_t at = threadIdx.x, row = at / Tile::WORDS;
+    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    const bool is_kept = at < tiles.kept;
+    labelled.word[at] = is_kept ? tiles.bits[int64_t(place.tile) * tiles.kept + at] : 0;
+    const uint32_t firsts = is_kept ? tiles.firsts[int64_t(place.tile) * tiles.kept + at] : 0;
+    uint32_t number = y < tiles.height && z < tiles.depth ? tiles.before[tiles.rank_at(y, z, place.tx)] : 0;
+    __syncthreads();
+    const uint32_t runs = labelled.find_runs();
+    if (runs == 0) return 0;
+    recall_roots(labelled, runs, place, tiles);
+#pragma unroll
+    for (int i = 1; i < Tile::WORDS; ++i) {
+        const uint32_t count = __shfl_sync(ALL_LANES, __popc(firsts), at % WARP / Tile::WORDS * Tile::WORDS + i - 1);
+        if (at % Tile::WORDS >= i) number += count;
+    }
+    uint32_t run = labelled.before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run)
+        if (labelled.up[run] == run) labelled.up[run] = RUNS + (firsts & rest & -rest ? ++number : 0);
+    __syncthreads();
+    if (tiles.joined)
+        for (uint32_t i = at; i < tiles.nodes[place.tile]; i += Tile::THREADS) {
+            const uint32_t node = place.tile << Tile::NODE_BITS | i, first = tiles.first[node];
+            labelled.up[labelled.run_at(first / 32, first % 32)] = RUNS + tiles.parent[node];
+        }
+    __syncthreads();
+    for (uint32_t i = at; i < runs; i += Tile::THREADS)
+        if (const uint32_t root = labelled.up[i]; root < RUNS) labelled.up[i] = labelled.up[root];
+    __syncthreads();
+    return runs;
+}
+
+/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once.
+template <class Tile>
+__device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, const View &labels) {
+    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
+    constexpr int QUADS = 32 / 4;
+#pragma unroll 4
+    for (int k = 0; k < QUADS; ++k) {
+        const int item = k * Tile::THREADS + threadIdx.x, at = item / QUADS, bit = item % QUADS * 4, row = at / Tile::WORDS;
+        const int64_t x = place.x + at % Tile::WORDS * 32 + bit;
+        const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+        if (x >= labels.size[0] || y >= labels.size[1] || z >= labels.size[2]) continue;
+        uint32_t number[4] = {0, 0, 0, 0};
+        const uint32_t word = labelled.word[at] >> bit;
+        if (word & 15) {
+            const uint32_t start = labelled.start[at];
+            uint32_t run = labelled.before[at] + __popc(start & below(bit)) - 1;
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                run += start >> (bit + i) & 1;
+                if (word >> i & 1) number[i] = labelled.up[run] - RUNS;
+            }
+        }
+        uint32_t *const to = reinterpret_cast<uint32_t *>(labels.row(y, z)) + x;
+        if (x + 4 <= labels.size[0])
+            __stcs(reinterpret_cast<uint4 *>(to), make_uint4(number[0], number[1], number[2], number[3]));
+        else
+            for (int i = 0; x + i < labels.size[0]; ++i) to[i] = number[i];
+    }
+}
+
+/// Writes a tile's labels, or the set without what is left out: a lane a pixel.
+template <class Tile>
+__device__ void write_pixels(const Labelled<Tile> &labelled, const Place &place, const View &labels, bool complement) {
+    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    for (int i = 0; i < WARP; ++i) {
+        const int at = warp * WARP + i, row = at / Tile::WORDS;
+        const int64_t x = place.x + at % Tile::WORDS * 32 + lane;
+        const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+        if (y >= labels.size[1] || z >= labels.size[2]) continue;
+        const uint32_t number = labelled.word[at] >> lane & 1 ? labelled.up[labelled.run_at(at, lane)] - RUNS : 0;
+        const bool is_inside = x < labels.size[0];
+        uint8_t *const to = labels.row(y, z);
+        if (labels.type == APSIS_BIT) {
+            const uint32_t bits = __ballot_sync(ALL_LANES, is_inside && (number > 0) != complement);
+            if (lane % 8 == 0 && is_inside) to[x / 8] = static_cast<uint8_t>(bits >> lane);
+        } else if (is_inside) {
+            if (labels.type == APSIS_I32) put(labels, to, x, number);
+            if (labels.type == APSIS_I64) put(labels, to, x, int64_t(number));
+            if (labels.type == APSIS_U8) put(labels, to, x, static_cast<uint8_t>((number > 0) != complement));
+        }
+    }
+}
+
+template <class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) write_tile(View labels, bool complement, Tiles tiles) {
+    extern __shared__ __align__(16) uint8_t memory[];
+    Labelled<Tile> &labelled = *reinterpret_cast<Labelled<Tile> *>(memory);
+    const Place place = place_of<Tile>(tiles, blockIdx.x);
+    name_runs(labelled, place, tiles);
+    if (tiles.store)
+        write_quads<Tile>(labelled, place, labels);
+    else
+        write_pixels<Tile>(labelled, place, labels, complement);
+}
+
+}  // namespace
+
+template <class Tile>
+void write_labels(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
+    launch_large("write_tile", write_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(Labelled<Tile>), stream, job.labels,
+                 job.complement, tiles);
+}
+
+template void write_labels<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<PlaneTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<VolumeTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<VolumeTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<VolumeTile<3>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+
+}  // namespace apsis
