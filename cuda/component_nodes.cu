@@ -41,62 +41,88 @@ __device__ void join(const Tiles &tiles, uint32_t one, uint32_t other) {
     }
 }
 
-/// A word of a rim row and the pixel to its left, and their nodes.
+/// A word of a rim row: its tile, and its row there.
+struct RimPlace {
+    uint32_t tile;
+    int y, z;
+};
+
+/// The row some rows and planes from another one, in its tile or the next.  Returns false outside the image.
+template <class Tile>
+__device__ bool find_row(const Tiles &tiles, const Place &place, int y, int z, RimPlace &found) {
+    const int to_y = y < 0 ? -1 : y >= Tile::ROWS, to_z = z < 0 ? -1 : 0;
+    if ((to_y < 0 && place.ty == 0) || (to_y > 0 && place.ty + 1 == tiles.down) || (to_z < 0 && place.tz == 0)) return false;
+    found.tile = place.tile + to_y * static_cast<int>(tiles.across) + to_z * static_cast<int>(tiles.across * tiles.down);
+    found.y = y - to_y * Tile::ROWS;
+    found.z = z - to_z * Tile::PLANES;
+    return true;
+}
+
+template <class Tile>
+__device__ uint32_t word_in(const Tiles &tiles, const RimPlace &row, int column) {
+    const uint32_t at = (row.z * Tile::ROWS + row.y) * Tile::WORDS + column;
+    return at < tiles.kept ? tiles.bits[int64_t(row.tile) * tiles.kept + at] : 0;
+}
+
+template <class Tile>
+__device__ uint32_t word_at(const Tiles &tiles, const Place &place, int y, int z, int column) {
+    RimPlace row;
+    return find_row<Tile>(tiles, place, y, z, row) ? word_in<Tile>(tiles, row, column) : 0;
+}
+
+/// A word of a rim row and the one to its left, and their nodes.
 template <class Tile>
 struct RimWord {
-    uint32_t word, left_word;     // the word before, or 0
-    uint32_t tile, left_tile;
-    int rim, column;
+    RimPlace row;
+    int column;
+    uint32_t word, left_word;
 
-    __device__ RimWord(const Tiles &tiles, const Place &place, int y, int z, int column)
-        : tile(place.tile), rim(Tile::rim_of_row(y, z)), column(column) {
-        const int at = (z * Tile::ROWS + y) * Tile::WORDS + column;
-        const bool is_kept = at < tiles.kept;
-        left_tile = column > 0 ? tile : tile - 1;
-        word = is_kept ? tiles.bits[int64_t(tile) * tiles.kept + at] : 0;
-        left_word = 0;
-        if (!is_kept) return;
+    __device__ RimWord(const Tiles &tiles, const RimPlace &row, int column, bool goes_left)
+        : row(row), column(column), word(word_in<Tile>(tiles, row, column)), left_word(0) {
         if (column > 0)
-            left_word = tiles.bits[int64_t(tile) * tiles.kept + at - 1];
-        else if (place.tx > 0)
-            left_word = tiles.bits[int64_t(tile - 1) * tiles.kept + at + Tile::WORDS - 1];
+            left_word = word_in<Tile>(tiles, row, column - 1);
+        else if (goes_left)
+            left_word = word_in<Tile>(tiles, {row.tile - 1, row.y, row.z}, Tile::WORDS - 1);
     }
     __device__ uint32_t start() const { return word & ~(word << 1); }
     __device__ uint32_t left() const { return left_word >> 31; }
 
     /// The node of the run at pixel x, or beside it of the one before.
     __device__ uint32_t node_at(const Tiles &tiles, int x) const {
-        const bool is_here = word >> x & 1;
-        const uint32_t run_word = is_here || x > 0 ? word : left_word;
-        const int last = is_here ? x : x > 0 ? x - 1 : 31;
+        const bool is_here = word >> x & 1, is_left = !is_here && x == 0;
+        const uint32_t run_word = is_left ? left_word : word;
+        const int last = is_here ? x : (x + 31) % 32;
         const int begin = 31 - __clz(static_cast<int>(run_word & ~(run_word << 1) & up_to(last)));
-        const bool goes_left = !is_here && x == 0;
-        const uint32_t of = goes_left ? left_tile : tile;
-        const int in = goes_left ? (column + Tile::WORDS - 1) % Tile::WORDS : column;
-        const int64_t slot = ((int64_t(of) * Tile::RIM_ROWS + rim) * Tile::WORDS + in) * SLOTS + begin / 2;
-        return of << Tile::NODE_BITS | tiles.rim[slot];
+        const uint32_t tile = is_left && column == 0 ? row.tile - 1 : row.tile;
+        const int in = (column + Tile::WORDS - is_left) % Tile::WORDS;
+        const int64_t rim = int64_t(tile) * Tile::RIM_ROWS + Tile::rim_of_row(row.y, row.z);
+        return tile << Tile::NODE_BITS | tiles.rim[(rim * Tile::WORDS + in) * SLOTS + begin / 2];
     }
 };
 
 /// Joins what meets between a word of a rim row and a row a step before, in another row or plane of tiles.  A lane a pixel.
 template <class Tile>
 __device__ void join_rows(const Tiles &tiles, const Place &place, int rim, int column) {
+    constexpr bool REACH = Tile::step(0).reach;
     const int row = Tile::row_of_rim(rim), y = row % Tile::ROWS, z = row / Tile::ROWS, lane = threadIdx.x % WARP;
-    const RimWord<Tile> own(tiles, place, y, z, column);
+    const RimWord<Tile> own(tiles, {place.tile, y, z}, column, place.tx > 0);
     if (!(own.word | own.left())) return;
 #pragma unroll
     for (int s = 0; s < Tile::STEPS; ++s) {
         const Step step = Tile::step(s);
-        const int to_y = y + step.dy < 0 ? -1 : y + step.dy >= Tile::ROWS, to_z = z + step.dz < 0 ? -1 : 0;
-        if (to_y == 0 && to_z == 0) continue;
-        if ((to_y < 0 && place.ty == 0) || (to_y > 0 && place.ty + 1 == tiles.down) || (to_z < 0 && place.tz == 0)) continue;
-        Place there = place;
-        there.tile = place.tile + to_y * static_cast<int>(tiles.across) + to_z * static_cast<int>(tiles.across * tiles.down);
-        const RimWord<Tile> other(tiles, there, y + step.dy - to_y * Tile::ROWS, z + step.dz - to_z * Tile::PLANES, column);
-        Meetings meetings = meet(own.word, own.start(), own.left(), other.word, other.start(), other.left(), step.reach);
-        if (own.left() & other.left()) meetings = {meetings.own & ~1u, meetings.others & ~1u};  // they meet there already
-        if ((meetings.own | meetings.others) >> lane & 1)
-            join<Tile>(tiles, own.node_at(tiles, lane), other.node_at(tiles, lane));
+        const int to_y = y + step.dy, to_z = z + step.dz;
+        RimPlace there;
+        if (!find_row<Tile>(tiles, place, to_y, to_z, there) || there.tile == place.tile) continue;
+        const RimWord<Tile> other(tiles, there, column, place.tx > 0);
+        const Meetings meetings = meet(own.word, own.start(), own.left(), other.word, other.start(), other.left(), step.reach);
+        uint32_t rest = meetings.own | meetings.others;
+        if (own.left() & other.left()) rest &= ~1u;  // these meet there already
+        if (rest && s == 0)
+            rest &= ~(meetings.others & joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), REACH));
+        if (rest && s > 0)
+            rest &= ~joined_beside(word_at<Tile>(tiles, place, y + (step.dy ? step.dy : -1), z, column),
+                                   word_at<Tile>(tiles, place, step.dy ? y : y - 1, z - 1, column), step.dy, REACH);
+        if (rest >> lane & 1) join<Tile>(tiles, own.node_at(tiles, lane), other.node_at(tiles, lane));
     }
 }
 
@@ -130,7 +156,7 @@ __device__ void join_columns(const Tiles &tiles, const Place &place, int row) {
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) join_tiles(Tiles tiles) {
     const Place place = place_of<Tile>(tiles, blockIdx.x);
-    for (int i = threadIdx.x / WARP; i < Tile::RIM_ROWS * Tile::WORDS; i += WARPS)
+    for (int i = threadIdx.x / WARP; i < Tile::BACK_ROWS * Tile::WORDS; i += WARPS)
         join_rows<Tile>(tiles, place, i / Tile::WORDS, i % Tile::WORDS);
     if (place.tx > 0)
         for (int row = threadIdx.x; row < Tile::ROWS * Tile::PLANES; row += BLOCK) join_columns<Tile>(tiles, place, row);

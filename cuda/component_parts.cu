@@ -8,23 +8,25 @@ namespace apsis {
 
 namespace {
 
+/// A labelled tile of which the roots at the rim know their nodes: one more, above the place of a run.
 template <class Tile>
 struct Parts {
-    static constexpr int FLAGS = Labelled<Tile>::RUNS / 32;
+    static constexpr int ABOVE = 16;
+    static_assert(Labelled<Tile>::RUNS <= 1 << ABOVE);
 
     Labelled<Tile> labelled;
-    uint32_t is_node[FLAGS];      // a bit a run: the root of a part at the rim
-    uint16_t nodes_before[FLAGS];
+    uint32_t nodes;
 
+    __device__ uint32_t root_at(int at, int x) const {
+        return labelled.up[labelled.run_at(at, x)] & ((1u << ABOVE) - 1);
+    }
+    /// Gives the root of a run a node.  Which one it gets does not matter.
     __device__ void mark(int at, int x) {
-        const uint32_t run = labelled.up[labelled.run_at(at, x)];
-        atomicOr(&is_node[run / 32], 1u << run % 32);
+        const uint32_t root = root_at(at, x);
+        if (labelled.load(root) != root || atomicCAS(&labelled.up[root], root, root | ~0u << ABOVE) != root) return;
+        labelled.store(root, root | (atomicAdd(&nodes, 1u) + 1) << ABOVE);
     }
-    /// The node of a root that is one.
-    __device__ uint32_t node_of(uint32_t root) const {
-        return nodes_before[root / 32] + __popc(is_node[root / 32] & below(root % 32));
-    }
-    __device__ uint32_t node_at(int at, int x) const { return node_of(labelled.up[labelled.run_at(at, x)]); }
+    __device__ uint16_t node_at(int at, int x) const { return static_cast<uint16_t>((labelled.up[root_at(at, x)] >> ABOVE) - 1); }
 };
 
 /// One bit a byte: whether it is not 0.
@@ -43,25 +45,28 @@ __device__ uint32_t inside(int64_t x, int64_t width) {
     return x >= width ? 0 : width - x >= 32 ? ~0u : (1u << static_cast<int>(width - x)) - 1;
 }
 
-/// Packs a tile from bytes of which 16 are one load.
+/// Packs a tile from bytes of which 16 are one load.  A thread's two are in rows half a tile apart.
 template <class Tile>
 __device__ void pack_aligned(const View &set, const Place &place, uint32_t *word) {
-    uint16_t *const half = reinterpret_cast<uint16_t *>(word);
+    constexpr int IN_ROW = 2 * Tile::WORDS, ROWS = Tile::THREADS / IN_ROW, DOWN = ROWS % (Tile::ROWS * Tile::PLANES);
+    const int row = threadIdx.x / IN_ROW;
+    const int64_t x = place.x + threadIdx.x % IN_ROW * 16, left = set.size[0] - x;
+    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    constexpr int DY = Tile::PLANES > 1 ? 0 : DOWN, DZ = Tile::PLANES > 1 ? DOWN / Tile::ROWS : 0;
+    const uint8_t *from = set.row(y, z) + x;
+    uint4 bytes[2] = {};
+    uint32_t bits[2] = {};
 #pragma unroll
-    for (int k = 0; k < 2; ++k) {
-        const int item = k * Tile::THREADS + threadIdx.x, row = item / 2 / Tile::WORDS;
-        const int64_t x = place.x + item % (2 * Tile::WORDS) * 16;
-        const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-        uint32_t bits = 0;
-        if (y < set.size[1] && z < set.size[2] && x < set.size[0]) {
-            const uint8_t *const from = set.row(y, z) + x;
-            if (x + 16 <= set.size[0])
-                bits = pack_sixteen(__ldcs(reinterpret_cast<const uint4 *>(from)));
-            else
-                for (int i = 0; x + i < set.size[0]; ++i) bits |= (from[i] ? 1u : 0u) << i;
-        }
-        half[item] = static_cast<uint16_t>(bits);
+    for (int k = 0; k < 2; ++k, from += DY * set.stride[1] + DZ * set.stride[2]) {
+        if (y + k * DY >= set.size[1] || z + k * DZ >= set.size[2]) continue;
+        if (left >= 16)
+            bytes[k] = __ldcs(reinterpret_cast<const uint4 *>(from));
+        else
+            for (int i = 0; i < left; ++i) bits[k] |= (from[i] ? 1u : 0u) << i;
     }
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+        reinterpret_cast<uint16_t *>(word)[k * Tile::THREADS + threadIdx.x] = static_cast<uint16_t>(pack_sixteen(bytes[k]) | bits[k]);
 }
 
 /// Packs a tile from bytes, a lane one of 32.
@@ -134,32 +139,20 @@ __device__ void for_side_pixels(const Labelled<Tile> &labelled, Body body) {
     }
 }
 
-/// Numbers the roots at the rim, and writes who is where.
+/// Gives nodes to the parts at the rim, and writes who is where.
 template <class Tile>
 __device__ void find_nodes(Parts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
-    using Shared = Parts<Tile>;
-    const int at = threadIdx.x;
-    Labelled<Tile> &labelled = parts.labelled;
-    if (at < Shared::FLAGS) parts.is_node[at] = 0;
-    __syncthreads();
-    for_rim_runs(labelled, [&](int word, int x, int) { parts.mark(word, x); });
-    for_side_pixels(labelled, [&](int word, int x, int, bool is_set) {
-        if (is_set) parts.mark(word, x);
+    const Labelled<Tile> &labelled = parts.labelled;
+    for_rim_runs(labelled, [&](int at, int x, int) { parts.mark(at, x); });
+    for_side_pixels(labelled, [&](int at, int x, int, bool is_set) {
+        if (is_set) parts.mark(at, x);
     });
-    __syncthreads();
-    uint32_t before, count;
-    typename Labelled<Tile>::Scan(labelled.scan).ExclusiveSum(at < Shared::FLAGS ? __popc(parts.is_node[at]) : 0, before, count);
-    if (at < Shared::FLAGS) parts.nodes_before[at] = static_cast<uint16_t>(before);
-    if (at == 0) tiles.nodes[tile] = count;
     __syncthreads();
     uint16_t *const rim = tiles.rim + int64_t(tile) * (Tile::RIM_ROWS * Tile::WORDS * SLOTS);
-    for_rim_runs(labelled, [&](int word, int x, int i) {
-        rim[i * SLOTS + x / 2] = static_cast<uint16_t>(parts.node_at(word, x));
-    });
+    for_rim_runs(labelled, [&](int at, int x, int i) { rim[i * SLOTS + x / 2] = parts.node_at(at, x); });
     uint16_t *const side = tiles.side + int64_t(tile) * (2 * Tile::ROWS * Tile::PLANES);
-    for_side_pixels(labelled, [&](int word, int x, int i, bool is_set) {
-        side[i] = is_set ? static_cast<uint16_t>(parts.node_at(word, x)) : NO_NODE;
-    });
+    for_side_pixels(labelled, [&](int at, int x, int i, bool is_set) { side[i] = is_set ? parts.node_at(at, x) : NO_NODE; });
+    if (threadIdx.x == 0) tiles.nodes[tile] = parts.nodes;
 }
 
 /// The first pixels in a thread's word, and of nodes where they are.
@@ -169,11 +162,12 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const T
     const int at = threadIdx.x;
     uint32_t firsts = 0, run = labelled.before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run) {
-        if (labelled.up[run] != run) continue;
+        const uint32_t root = labelled.up[run], above = root >> Parts<Tile>::ABOVE;
+        if (root != run && above == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
-        if (!tiles.joined || !(parts.is_node[run / 32] >> run % 32 & 1)) continue;
-        const uint32_t node = tile << Tile::NODE_BITS | parts.node_of(run);
+        if (above == 0) continue;
+        const uint32_t node = tile << Tile::NODE_BITS | (above - 1);
         tiles.parent[node] = node;
         tiles.first[node] = static_cast<uint16_t>(at * 32 + x);
     }
@@ -199,6 +193,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     Labelled<Tile> &labelled = parts.labelled;
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
     const Place place = place_of<Tile>(tiles, tile);
+    if (at == 0) parts.nodes = 0;
     pack_tile<Tile>(set, aligned, complement, place, labelled.word);
     __syncthreads();
     const uint32_t runs = labelled.find_runs();

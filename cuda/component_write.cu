@@ -51,33 +51,43 @@ __device__ uint32_t name_runs(Labelled<Tile> &labelled, const Place &place, cons
     return runs;
 }
 
-/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once.
+/// The labels of four pixels side by side.
+template <class Tile>
+__device__ uint4 labels_at(const Labelled<Tile> &labelled, int at, int bit) {
+    uint32_t number[4] = {0, 0, 0, 0};
+    const uint32_t word = labelled.word[at] >> bit & 15;
+    if (word) {
+        const uint32_t start = labelled.start[at];
+        const uint32_t *up = labelled.up + labelled.before[at] + __popc(start & below(bit)) - 1;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            up += start >> (bit + i) & 1;
+            if (word >> i & 1) number[i] = *up - Labelled<Tile>::RUNS;
+        }
+    }
+    return make_uint4(number[0], number[1], number[2], number[3]);
+}
+
+/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once, and then others some rows on.
 template <class Tile>
 __device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, const View &labels) {
-    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
-    constexpr int QUADS = 32 / 4;
+    constexpr int QUADS = 32 / 4, IN_ROW = Tile::WORDS * QUADS, DOWN = Tile::THREADS / IN_ROW;
+    constexpr int DY = Tile::PLANES > 1 ? 0 : DOWN, DZ = Tile::PLANES > 1 ? DOWN / Tile::ROWS : 0;
+    const int row = threadIdx.x / IN_ROW, quad = threadIdx.x % IN_ROW, bit = quad % QUADS * 4;
+    const int64_t x = place.x + quad * 4, left = labels.size[0] - x;
+    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    if (left <= 0) return;
+    uint8_t *to = labels.row(y, z) + x * 4;
+    const int64_t step = DY * labels.stride[1] + DZ * labels.stride[2];
+    int at = row * Tile::WORDS + quad / QUADS;
 #pragma unroll 4
-    for (int k = 0; k < QUADS; ++k) {
-        const int item = k * Tile::THREADS + threadIdx.x, at = item / QUADS, bit = item % QUADS * 4, row = at / Tile::WORDS;
-        const int64_t x = place.x + at % Tile::WORDS * 32 + bit;
-        const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-        if (x >= labels.size[0] || y >= labels.size[1] || z >= labels.size[2]) continue;
-        uint32_t number[4] = {0, 0, 0, 0};
-        const uint32_t word = labelled.word[at] >> bit;
-        if (word & 15) {
-            const uint32_t start = labelled.start[at];
-            uint32_t run = labelled.before[at] + __popc(start & below(bit)) - 1;
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                run += start >> (bit + i) & 1;
-                if (word >> i & 1) number[i] = labelled.up[run] - RUNS;
-            }
-        }
-        uint32_t *const to = reinterpret_cast<uint32_t *>(labels.row(y, z)) + x;
-        if (x + 4 <= labels.size[0])
-            __stcs(reinterpret_cast<uint4 *>(to), make_uint4(number[0], number[1], number[2], number[3]));
+    for (int k = 0; k < QUADS; ++k, to += step, at += DOWN * Tile::WORDS) {
+        if (y + k * DY >= labels.size[1] || z + k * DZ >= labels.size[2]) break;
+        const uint4 number = labels_at(labelled, at, bit);
+        if (left >= 4)
+            __stcs(reinterpret_cast<uint4 *>(to), number);
         else
-            for (int i = 0; x + i < labels.size[0]; ++i) to[i] = number[i];
+            for (int i = 0; i < left; ++i) reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
     }
 }
 

@@ -29,23 +29,16 @@ struct Labelled {
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(up + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(up + run) = value; }
 
-    __device__ uint32_t root_of(uint32_t run) {
-        for (;;) {
-            const uint32_t parent = load(run);
-            if (parent == run) return run;
-            const uint32_t next = load(parent);
-            if (next != parent) store(run, next);
-            run = next;
-        }
-    }
-
+    /// Joins the trees of two runs: the higher one gets the lower one for a parent, and whatever it had before is joined
+    /// in its place, until there is nothing to do.
     __device__ void join(uint32_t one, uint32_t other) {
-        for (;;) {
-            one = root_of(one);
-            other = root_of(other);
-            if (one == other) return;
+        one = load(one);
+        other = load(other);
+        while (one != other) {
             const uint32_t high = max(one, other), low = min(one, other);
-            if (atomicCAS(&up[high], high, low) == high) return;
+            one = atomicMin(&up[high], low);
+            if (one == high) return;
+            other = low;
         }
     }
 
@@ -74,22 +67,6 @@ struct Labelled {
         meetings = meet(word[at], start[at], goes_on ? word[at - 1] >> 31 : 0, word[other], start[other],
                         goes_on ? word[other - 1] >> 31 : 0, step.reach);
         return other;
-    }
-
-    /// Of meetings with the row before, those of runs that meet the same run in the row before that, or one and the same
-    /// two: that these are joined is known there, or in still earlier rows.
-    __device__ uint32_t joined_before(bool reach) const {
-        const uint32_t own = word[threadIdx.x], above = word_at(-1, 0), top = word_at(-2, 0);
-        if (reach) return above << 2 & top << 1;
-        return own << 2 & above << 2 & top & top << 1 & top << 2;
-    }
-
-    /// Of meetings with the row of a later step, those that are joined by way of the others of four rows side by side: along
-    /// a diagonal by way of either; in the plane before by way of both, where they meet in an earlier row.
-    __device__ uint32_t joined_beside(Step step, bool reach) const {
-        const uint32_t row = word_at(step.dy ? step.dy : -1, 0), plane = word_at(step.dy ? 0 : -1, -1);
-        const uint32_t near_row = reach ? row | row << 1 : row, near_plane = reach ? plane | plane << 1 : plane;
-        return step.dy ? near_row | near_plane : near_row & near_plane;
     }
 
     /// Finds the runs of the words that are there, for all threads to see.  Returns how many there are.
@@ -133,8 +110,13 @@ struct Labelled {
         Meetings meetings;
         const Step step = Tile::step(s);
         const int at = threadIdx.x, other = meet_row(step, meetings);
-        uint32_t rest = s == 0 ? meetings.others & ~joined_before(step.reach)
-                               : (meetings.own | meetings.others) & ~joined_beside(step, Tile::step(0).reach);
+        constexpr bool REACH = Tile::step(0).reach;
+        uint32_t rest = meetings.others;
+        if (s == 0)
+            rest &= ~joined_before(word[at], word_at(-1, 0), word_at(-2, 0), REACH);
+        else
+            rest = (rest | meetings.own) &
+                   ~joined_beside(word_at(step.dy ? step.dy : -1, 0), word_at(step.dy ? 0 : -1, -1), step.dy, REACH);
         for (; rest; rest &= rest - 1) {
             const int x = __ffs(rest) - 1;
             join(run_at(at, x), run_at(other, x));

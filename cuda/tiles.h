@@ -32,6 +32,7 @@ struct PlaneTile {
     static constexpr int BLOCKS = 3;       // that share a multiprocessor, at the least
     static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
     static constexpr int RIM_ROWS = 2, STEPS = 1;
+    static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
     APSIS_BOTH static constexpr Step step(int) { return {-1, 0, CONNECTIVITY > 1}; }
     APSIS_BOTH static constexpr int row_of_rim(int i) { return i * (ROWS - 1); }
@@ -42,10 +43,11 @@ struct PlaneTile {
 template <int CONNECTIVITY>
 struct VolumeTile {
     static constexpr int WORDS = 1, ROWS = 32, PLANES = 32, THREADS = WORDS * ROWS * PLANES;
-    static constexpr int BLOCKS = 1;
+    static constexpr int BLOCKS = 2;
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
+    static constexpr int BACK_ROWS = RIM_ROWS;
 
     APSIS_BOTH static constexpr Step step(int s) {
         constexpr bool DIAGONAL = CONNECTIVITY > 1, CORNER = CONNECTIVITY > 2;
@@ -130,6 +132,19 @@ __device__ inline Meetings meet(uint32_t word, uint32_t start, uint32_t left, ui
     const uint32_t here = reach ? word | word << 1 | left : word;
     const uint32_t there = reach ? other | other << 1 | other_left : other;
     return {start & there, other_start & here & ~start};
+}
+
+/// Of meetings with the row before, those of runs that meet the same run in the row before that, or one and the same two:
+/// that these are joined is known there, or in still earlier rows.
+__device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t top, bool reach) {
+    return reach ? above << 2 & top << 1 : word << 2 & above << 2 & top & top << 1 & top << 2;
+}
+
+/// Of meetings along a later step, those that are joined by way of the two other rows of four side by side, one in the same
+/// plane and one in the plane before: along a diagonal by way of either; along z by way of both, the rows before.
+__device__ inline uint32_t joined_beside(uint32_t row, uint32_t plane, bool diagonal, bool reach) {
+    const uint32_t near_row = reach ? row | row << 1 : row, near_plane = reach ? plane | plane << 1 : plane;
+    return diagonal ? near_row | near_plane : near_row & near_plane;
 }
 
 #endif
