@@ -100,66 +100,164 @@ struct RimWord {
     }
 };
 
-/// Joins what meets between a word of a rim row and a row a step before, in another row or plane of tiles.  A lane a pixel.
+/// Which set bit of a word is the n-th, n from 0.
+__device__ int find_bit(uint32_t word, int n) {
+    int x = 0;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+        const int here = __popc(word >> x & below(step));
+        if (n >= here) n -= here, x += step;
+    }
+    return x;
+}
+
+/// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
+template <class Body>
+__device__ void for_bits(uint32_t word, Body body) {
+    const int lane = threadIdx.x % WARP;
+    int end = __popc(word);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const int before = __shfl_up_sync(ALL_LANES, end, step);
+        if (lane >= step) end += before;
+    }
+    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
+    for (int n = lane; n - lane < count; n += WARP) {
+        int from = 0;
+#pragma unroll
+        for (int step = WARP / 2; step > 0; step /= 2)
+            if (__shfl_sync(ALL_LANES, end, from + step - 1) <= n) from += step;
+        const uint32_t bits = __shfl_sync(ALL_LANES, word, from % WARP);
+        const int before = __shfl_sync(ALL_LANES, end, from % WARP) - __popc(bits);
+        body(from % WARP, n < count ? find_bit(bits, n - before) : -1);
+    }
+}
+
+/// A thread's word of all tiles, of which each has COUNT.  The first lanes of a warp have some, side by side.
+template <class Tile, int COUNT>
+struct Item {
+    bool is_there;
+    Place place;
+    int i;
+
+    __device__ Item(const Tiles &tiles, int64_t warp, int of_warp) {
+        const int lane = threadIdx.x % WARP;
+        const int64_t item = warp * of_warp + lane;
+        is_there = lane < of_warp && item < int64_t(tiles.count()) * COUNT;
+        place = place_of<Tile>(tiles, is_there ? static_cast<uint32_t>(item / COUNT) : 0);
+        i = is_there ? static_cast<int>(item % COUNT) : 0;
+    }
+};
+
+/// Joins what meets between words of rim rows and the rows a step before, in other rows or planes of tiles.
 template <class Tile>
-__device__ void join_rows(const Tiles &tiles, const Place &place, int rim, int column) {
+__device__ void join_rows(const Tiles &tiles, int64_t warp, int of_warp) {
     constexpr bool REACH = Tile::step(0).reach;
-    const int row = Tile::row_of_rim(rim), y = row % Tile::ROWS, z = row / Tile::ROWS, lane = threadIdx.x % WARP;
-    const RimWord<Tile> own(tiles, {place.tile, y, z}, column, place.tx > 0);
-    if (!(own.word | own.left())) return;
-#pragma unroll
-    for (int s = 0; s < Tile::STEPS; ++s) {
-        const Step step = Tile::step(s);
-        const int to_y = y + step.dy, to_z = z + step.dz;
-        RimPlace there;
-        if (!find_row<Tile>(tiles, place, to_y, to_z, there) || there.tile == place.tile) continue;
-        const RimWord<Tile> other(tiles, there, column, place.tx > 0);
-        const Meetings meetings = meet(own.word, own.start(), own.left(), other.word, other.start(), other.left(), step.reach);
-        uint32_t rest = meetings.own | meetings.others;
-        if (own.left() & other.left()) rest &= ~1u;  // these meet there already
-        if (rest && s == 0)
-            rest &= ~(meetings.others & joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), REACH));
-        if (rest && s > 0)
-            rest &= ~joined_beside(word_at<Tile>(tiles, place, y + (step.dy ? step.dy : -1), z, column),
-                                   word_at<Tile>(tiles, place, step.dy ? y : y - 1, z - 1, column), step.dy, REACH);
-        if (rest >> lane & 1) join<Tile>(tiles, own.node_at(tiles, lane), other.node_at(tiles, lane));
-    }
-}
-
-/// Joins what meets between a row of a tile and its left neighbour's, and across their diagonals.
-template <class Tile>
-__device__ void join_columns(const Tiles &tiles, const Place &place, int row) {
-    constexpr int ROWS = Tile::ROWS * Tile::PLANES;
-    const uint16_t *const own = tiles.side + int64_t(place.tile) * (2 * ROWS), *const left = own - ROWS;  // its last column
+    const Item<Tile, Tile::BACK_ROWS * Tile::WORDS> own_item(tiles, warp, of_warp);
+    const Place &place = own_item.place;
+    const int row = Tile::row_of_rim(own_item.i / Tile::WORDS), column = own_item.i % Tile::WORDS;
     const int y = row % Tile::ROWS, z = row / Tile::ROWS;
-    const uint32_t base = place.tile << Tile::NODE_BITS, left_base = (place.tile - 1) << Tile::NODE_BITS;
-    const uint16_t here = own[row], beside = left[row];
-    bool is_new = here != NO_NODE && beside != NO_NODE;
-    if (here == NO_NODE && beside == NO_NODE) return;
+    const RimWord<Tile> own(tiles, {place.tile, y, z}, column, place.tx > 0);
 #pragma unroll
     for (int s = 0; s < Tile::STEPS; ++s) {
         const Step step = Tile::step(s);
-        if (y + step.dy < 0 || y + step.dy >= Tile::ROWS || z + step.dz < 0) continue;
-        const int other = row + step.dy + step.dz * Tile::ROWS;
-        const uint16_t above = own[other], above_left = left[other];
-        if (above != NO_NODE && above_left != NO_NODE) is_new = false;  // joined there, and both with this row
-        if (!step.reach) continue;
-        if (here != NO_NODE && above_left != NO_NODE && beside == NO_NODE && above == NO_NODE)
-            join<Tile>(tiles, base | here, left_base | above_left);
-        if (beside != NO_NODE && above != NO_NODE && here == NO_NODE && above_left == NO_NODE)
-            join<Tile>(tiles, base | above, left_base | beside);
+        RimPlace there = {place.tile, y, z};
+        uint32_t rest = 0;
+        if (own_item.is_there && find_row<Tile>(tiles, place, y + step.dy, z + step.dz, there) && there.tile != place.tile) {
+            const RimWord<Tile> other(tiles, there, column, place.tx > 0);
+            const Meetings meetings = meet(own.word, own.start(), own.left(), other.word, other.start(), other.left(), step.reach);
+            rest = meetings.own | meetings.others;
+            if (own.left() & other.left()) rest &= ~1u;  // these meet there already
+            if (s == 0)
+                rest &= ~(meetings.others & joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), REACH));
+            else
+                rest &= ~joined_beside(own.word & other.word, word_at<Tile>(tiles, place, y + (step.dy ? step.dy : -1), z, column),
+                                       word_at<Tile>(tiles, place, step.dy ? y : y - 1, z - 1, column), step.dy, REACH);
+        }
+        for_bits(rest, [&](int lane, int x) {
+            const RimPlace from = {__shfl_sync(ALL_LANES, place.tile, lane), __shfl_sync(ALL_LANES, y, lane),
+                                   __shfl_sync(ALL_LANES, z, lane)};
+            const RimPlace to = {__shfl_sync(ALL_LANES, there.tile, lane), __shfl_sync(ALL_LANES, there.y, lane),
+                                 __shfl_sync(ALL_LANES, there.z, lane)};
+            const int at = __shfl_sync(ALL_LANES, column, lane);
+            const bool goes_left = __shfl_sync(ALL_LANES, place.tx, lane) > 0;
+            if (x < 0) return;
+            join<Tile>(tiles, RimWord<Tile>(tiles, from, at, goes_left).node_at(tiles, x),
+                       RimWord<Tile>(tiles, to, at, goes_left).node_at(tiles, x));
+        });
     }
-    if (is_new) join<Tile>(tiles, base | here, left_base | beside);
 }
 
-/// A block takes a tile: first its rim rows, a warp a word, then its left side, a thread a row.
+/// The first column of a tile and its left neighbour's last one, 32 rows of a plane of each.
+struct SideWords {
+    uint32_t own, left;
+};
+
+/// Joins what meets between the rows of tiles side by side, and across their diagonals.
 template <class Tile>
-__global__ void __launch_bounds__(BLOCK) join_tiles(Tiles tiles) {
-    const Place place = place_of<Tile>(tiles, blockIdx.x);
-    for (int i = threadIdx.x / WARP; i < Tile::BACK_ROWS * Tile::WORDS; i += WARPS)
-        join_rows<Tile>(tiles, place, i / Tile::WORDS, i % Tile::WORDS);
-    if (place.tx > 0)
-        for (int row = threadIdx.x; row < Tile::ROWS * Tile::PLANES; row += BLOCK) join_columns<Tile>(tiles, place, row);
+__device__ void join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
+    constexpr int ROWS = Tile::ROWS * Tile::PLANES, COUNT = ROWS / 32, DOWN = Tile::ROWS / 32;
+    const Item<Tile, COUNT> own_item(tiles, warp, of_warp);
+    const uint32_t tile = own_item.place.tile;
+    const int i = own_item.i, y = i % DOWN, z = i / DOWN;
+    const bool is_there = own_item.is_there && own_item.place.tx > 0;
+    const auto words_at = [&](int dy, int dz) {
+        if (!is_there || y + dy < 0 || z + dz < 0) return SideWords{0, 0};
+        const uint32_t *const own = tiles.side_bits + int64_t(tile) * (2 * COUNT) + i + dz * DOWN + dy;
+        return SideWords{*own, *(own - COUNT)};
+    };
+    // `own` are pixels of the first column, whose neighbours in the last one are so many rows and planes before them.
+    const auto join_all = [&](uint32_t own, int own_back, int left_back) {
+        for_bits(own, [&](int lane, int bit) {
+            const uint32_t of = __shfl_sync(ALL_LANES, tile, lane);
+            const int at = __shfl_sync(ALL_LANES, i, lane) * 32 + bit;
+            if (bit < 0) return;
+            const uint16_t *const side = tiles.side + int64_t(of) * (2 * ROWS) + at;
+            join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back], (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
+        });
+    };
+    const SideWords here = words_at(0, 0), above = words_at(-1, 0), plane = words_at(0, -1);
+    const auto shifted = [](uint32_t word, uint32_t before) { return word << 1 | before >> 31; };
+    const uint32_t both = here.own & here.left;
+    join_all(both & ~shifted(both, above.own & above.left) & ~(plane.own & plane.left), 0, 0);
+    if (!Tile::step(0).reach) return;
+    const SideWords up = {shifted(here.own, above.own), shifted(here.left, above.left)};
+    const auto across = [](const SideWords &one, const SideWords &other) { return one.own & other.left & ~one.left & ~other.own; };
+    join_all(across(here, up), 0, 1);
+    join_all(across(up, here), 1, 0);
+    if (Tile::PLANES == 1) return;
+    join_all(across(here, plane), 0, Tile::ROWS);
+    join_all(across(plane, here), Tile::ROWS, 0);
+    if (Tile::STEPS < 4 || !Tile::step(Tile::STEPS - 1).reach) return;
+    const SideWords up_plane = {plane.own << 1, plane.left << 1}, down_plane = {plane.own >> 1, plane.left >> 1};
+    join_all(across(here, up_plane), 0, Tile::ROWS + 1);
+    join_all(across(up_plane, here), Tile::ROWS + 1, 0);
+    join_all(across(here, down_plane), 0, Tile::ROWS - 1);
+    join_all(across(down_plane, here), Tile::ROWS - 1, 0);
+}
+
+/// How the words of rims and sides are dealt out.  Joining them is waiting for memory, so that a small image has fewer of
+/// them a warp, and more warps.
+struct Deal {
+    int64_t row_blocks, side_blocks;
+    int of_warp;
+
+    Deal(int64_t row_words, int64_t side_words) {
+        constexpr int64_t MANY = 4096;  // warps, as the largest devices run at once
+        of_warp = static_cast<int>(std::clamp<int64_t>((row_words + side_words) / MANY, 1, WARP));
+        row_blocks = parts(parts(row_words, of_warp), WARPS);
+        side_blocks = parts(parts(side_words, of_warp), WARPS);
+    }
+};
+
+/// The first blocks take the rim rows, the others the sides.
+template <class Tile>
+__global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
+    const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    if (blockIdx.x < deal.row_blocks)
+        join_rows<Tile>(tiles, warp, deal.of_warp);
+    else
+        join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
 }
 
 /// Calls body(node) for the nodes of a block's tile.
@@ -211,7 +309,9 @@ __global__ void __launch_bounds__(BLOCK) number_tile(Tiles tiles) {
 
 template <class Tile>
 void join_nodes(const Tiles &tiles, cudaStream_t stream) {
-    launch("join_tiles", join_tiles<Tile>, tiles.count(), BLOCK, stream, tiles);
+    const int64_t count = tiles.count();
+    const Deal deal(count * (Tile::BACK_ROWS * Tile::WORDS), tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
+    launch("join_tiles", join_tiles<Tile>, deal.row_blocks + deal.side_blocks, BLOCK, stream, tiles, deal);
     launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
 }
 

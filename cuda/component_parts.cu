@@ -135,7 +135,7 @@ __device__ void for_side_pixels(const Labelled<Tile> &labelled, Body body) {
     constexpr int ROWS = Tile::ROWS * Tile::PLANES;
     for (int i = threadIdx.x; i < 2 * ROWS; i += Tile::THREADS) {
         const int at = i % ROWS * Tile::WORDS + (i < ROWS ? 0 : Tile::WORDS - 1), x = i < ROWS ? 0 : 31;
-        body(at, x, i, labelled.word[at] >> x & 1);
+        body(at, x, i, (labelled.word[at] >> x & 1) != 0);
     }
 }
 
@@ -151,7 +151,12 @@ __device__ void find_nodes(Parts<Tile> &parts, uint32_t tile, const Tiles &tiles
     uint16_t *const rim = tiles.rim + int64_t(tile) * (Tile::RIM_ROWS * Tile::WORDS * SLOTS);
     for_rim_runs(labelled, [&](int at, int x, int i) { rim[i * SLOTS + x / 2] = parts.node_at(at, x); });
     uint16_t *const side = tiles.side + int64_t(tile) * (2 * Tile::ROWS * Tile::PLANES);
-    for_side_pixels(labelled, [&](int at, int x, int i, bool is_set) { side[i] = is_set ? parts.node_at(at, x) : NO_NODE; });
+    uint32_t *const side_bits = tiles.side_bits + int64_t(tile) * (2 * Tile::ROWS * Tile::PLANES / WARP);
+    for_side_pixels(labelled, [&](int at, int x, int i, bool is_set) {
+        const uint32_t bits = __ballot_sync(ALL_LANES, is_set);
+        if (i % WARP == 0) side_bits[i / WARP] = bits;
+        if (is_set) side[i] = parts.node_at(at, x);
+    });
     if (threadIdx.x == 0) tiles.nodes[tile] = parts.nodes;
 }
 
@@ -199,8 +204,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     const uint32_t runs = labelled.find_runs();
     labelled.label(runs);
     if (is_stored<Tile>(tiles, place))
-        for (uint32_t run = at; run < runs; run += Tile::THREADS)
-            stored_root<Tile>(tiles, place, run) = static_cast<uint16_t>(labelled.up[run]);
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) { root = static_cast<uint16_t>(labelled.up[run]); });
     if (tiles.joined) find_nodes(parts, tile, tiles);
     const uint32_t firsts = runs ? find_firsts(parts, tile, tiles) : 0;
     count_firsts<Tile>(firsts, place, tiles);

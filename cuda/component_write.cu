@@ -11,8 +11,7 @@ namespace {
 template <class Tile>
 __device__ void recall_roots(Labelled<Tile> &labelled, uint32_t runs, const Place &place, const Tiles &tiles) {
     if (!is_stored<Tile>(tiles, place)) return labelled.label(runs);
-    for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS)
-        labelled.up[run] = stored_root<Tile>(tiles, place, run);
+    for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up[run] = root; });
     __syncthreads();
 }
 
@@ -51,43 +50,41 @@ __device__ uint32_t name_runs(Labelled<Tile> &labelled, const Place &place, cons
     return runs;
 }
 
-/// The labels of four pixels side by side.
+/// The labels of four pixels side by side, of which at most two runs have some.
 template <class Tile>
 __device__ uint4 labels_at(const Labelled<Tile> &labelled, int at, int bit) {
-    uint32_t number[4] = {0, 0, 0, 0};
     const uint32_t word = labelled.word[at] >> bit & 15;
-    if (word) {
-        const uint32_t start = labelled.start[at];
-        const uint32_t *up = labelled.up + labelled.before[at] + __popc(start & below(bit)) - 1;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            up += start >> (bit + i) & 1;
-            if (word >> i & 1) number[i] = *up - Labelled<Tile>::RUNS;
-        }
-    }
-    return make_uint4(number[0], number[1], number[2], number[3]);
+    if (!word) return make_uint4(0, 0, 0, 0);
+    const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
+    const uint32_t *const up = labelled.up + labelled.before[at] + __popc(all & below(bit)) - goes_on;
+    const uint32_t second = goes_on ? start : start & (start - 1);  // where it begins, if there is one
+    const uint32_t one = up[0] - Labelled<Tile>::RUNS, other = second ? up[1] - Labelled<Tile>::RUNS : 0;
+    const uint32_t later = word & -second;
+    const auto label = [&](int i) { return later >> i & 1 ? other : word >> i & 1 ? one : 0; };
+    return make_uint4(label(0), label(1), label(2), label(3));
 }
 
-/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once, and then others some rows on.
+/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once, and then others some rows or planes on.
 template <class Tile>
 __device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, const View &labels) {
     constexpr int QUADS = 32 / 4, IN_ROW = Tile::WORDS * QUADS, DOWN = Tile::THREADS / IN_ROW;
-    constexpr int DY = Tile::PLANES > 1 ? 0 : DOWN, DZ = Tile::PLANES > 1 ? DOWN / Tile::ROWS : 0;
+    constexpr int AXIS = Tile::PLANES > 1 ? 2 : 1, STEP = Tile::PLANES > 1 ? DOWN / Tile::ROWS : DOWN;
+    static_assert(Tile::PLANES == 1 || DOWN % Tile::ROWS == 0);
     const int row = threadIdx.x / IN_ROW, quad = threadIdx.x % IN_ROW, bit = quad % QUADS * 4;
-    const int64_t x = place.x + quad * 4, left = labels.size[0] - x;
-    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    if (left <= 0) return;
+    const int64_t x = place.x + quad * 4, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    if (x >= labels.size[0] || y >= labels.size[1] || z >= labels.size[2]) return;
+    const int here = static_cast<int>(min(labels.size[0] - x, int64_t(4)));
+    const int count = static_cast<int>(min(parts(labels.size[AXIS] - (AXIS == 2 ? z : y), STEP), int64_t(QUADS)));
     uint8_t *to = labels.row(y, z) + x * 4;
-    const int64_t step = DY * labels.stride[1] + DZ * labels.stride[2];
+    const int64_t step = STEP * labels.stride[AXIS];
     int at = row * Tile::WORDS + quad / QUADS;
-#pragma unroll 4
-    for (int k = 0; k < QUADS; ++k, to += step, at += DOWN * Tile::WORDS) {
-        if (y + k * DY >= labels.size[1] || z + k * DZ >= labels.size[2]) break;
+#pragma unroll 2
+    for (int k = 0; k < count; ++k, to += step, at += DOWN * Tile::WORDS) {
         const uint4 number = labels_at(labelled, at, bit);
-        if (left >= 4)
+        if (here == 4)
             __stcs(reinterpret_cast<uint4 *>(to), number);
         else
-            for (int i = 0; i < left; ++i) reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
+            for (int i = 0; i < here; ++i) reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
     }
 }
 

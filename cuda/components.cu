@@ -53,6 +53,7 @@ void carve_tiles(Tiles &tiles, Carver &carver) {
     tiles.first = carver.take<uint16_t>(nodes);
     tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);
     tiles.side = carver.take<uint16_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
+    tiles.side_bits = carver.take<uint32_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
 }
 
 /// From how many first pixels rows have to how many come before.  Without memory, returns the bytes that it needs.

@@ -39,6 +39,9 @@ __device__ inline uint32_t least_of_warp(uint32_t value) {
 }
 #endif
 
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
 inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of

@@ -29,8 +29,8 @@ struct Labelled {
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(up + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(up + run) = value; }
 
-    /// Joins the trees of two runs: the higher one gets the lower one for a parent, and whatever it had before is joined
-    /// in its place, until there is nothing to do.
+    /// Joins the trees of two runs: the higher root gets the lower one for a parent; if it has got another one meanwhile,
+    /// that is joined in its place, until there is nothing to do.
     __device__ void join(uint32_t one, uint32_t other) {
         one = load(one);
         other = load(other);
@@ -88,8 +88,7 @@ struct Labelled {
         __syncthreads();
         flatten(runs);
         __syncthreads();
-#pragma unroll
-        for (int s = 0; s < Tile::STEPS; ++s) join_row(s);
+        join_rows();
         __syncthreads();
         flatten(runs);
         __syncthreads();
@@ -105,21 +104,37 @@ struct Labelled {
         }
     }
 
-    /// Joins what meets in a step; the first meetings with the row before are linked already.
-    __device__ void join_row(int s) {
+    /// Where a step's runs have to be joined.  The first meetings with the row before are linked already.
+    __device__ uint32_t to_join(int s, int &other) const {
+        constexpr bool REACH = Tile::step(0).reach;
         Meetings meetings;
         const Step step = Tile::step(s);
-        const int at = threadIdx.x, other = meet_row(step, meetings);
-        constexpr bool REACH = Tile::step(0).reach;
-        uint32_t rest = meetings.others;
-        if (s == 0)
-            rest &= ~joined_before(word[at], word_at(-1, 0), word_at(-2, 0), REACH);
-        else
-            rest = (rest | meetings.own) &
-                   ~joined_beside(word_at(step.dy ? step.dy : -1, 0), word_at(step.dy ? 0 : -1, -1), step.dy, REACH);
-        for (; rest; rest &= rest - 1) {
-            const int x = __ffs(rest) - 1;
-            join(run_at(at, x), run_at(other, x));
+        other = meet_row(step, meetings);
+        if (s == 0) return meetings.others & ~joined_before(word[threadIdx.x], word_at(-1, 0), word_at(-2, 0), REACH);
+        return (meetings.own | meetings.others) &
+               ~joined_beside(word[threadIdx.x] & word[other], word_at(step.dy ? step.dy : -1, 0),
+                              word_at(step.dy ? 0 : -1, -1), step.dy, REACH);
+    }
+
+    /// Joins what meets, all steps in one loop: the lanes of a warp have more to do in one or in another.
+    __device__ void join_rows() {
+        uint32_t rest[Tile::STEPS];
+        int other[Tile::STEPS];
+#pragma unroll
+        for (int s = 0; s < Tile::STEPS; ++s) rest[s] = to_join(s, other[s]);
+        for (;;) {
+            uint32_t now = 0;
+            int there = 0;
+#pragma unroll
+            for (int s = Tile::STEPS - 1; s >= 0; --s)
+                if (rest[s]) now = rest[s], there = other[s];
+            if (!now) return;
+            bool is_taken = false;
+#pragma unroll
+            for (int s = 0; s < Tile::STEPS; ++s)
+                if (!is_taken && rest[s]) rest[s] &= rest[s] - 1, is_taken = true;
+            const int x = __ffs(now) - 1;
+            join(run_at(threadIdx.x, x), run_at(there, x));
         }
     }
 };

@@ -23,7 +23,6 @@ struct Step {
 /// The rows of a tile that have neighbours in the next row or plane of tiles are its rim rows; a run in a word of such a
 /// row has a slot for its node: two runs never begin side by side, and so the slot is half the place of its first pixel.
 constexpr int SLOTS = 16;
-constexpr uint16_t NO_NODE = UINT16_MAX;
 
 /// A tile of 2-D images.  Of 128 x 128 pixels less than 1/60 are at its rim, and their parents take 1/16 byte a pixel.
 template <int CONNECTIVITY>
@@ -84,7 +83,8 @@ struct Tiles {
     uint32_t *parent;   // [node]; in the end the number of its component, or 0 if that is left out
     uint16_t *first;    // [node]: its first pixel in the tile
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
-    uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last, NO_NODE beside the set
+    uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
+    uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
     View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
@@ -108,12 +108,15 @@ __device__ bool is_stored(const Tiles &tiles, const Place &place) {
            place.z + Tile::PLANES <= tiles.depth;
 }
 
-template <class Tile>
-__device__ uint16_t &stored_root(const Tiles &tiles, const Place &place, uint32_t run) {
-    constexpr int IN_ROW = Tile::WORDS * 32 * sizeof(uint32_t) / sizeof(uint16_t);
-    const uint32_t row = run / IN_ROW;
-    uint8_t *const labels = tiles.store.row(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS) + place.x * 4;
-    return reinterpret_cast<uint16_t *>(labels)[run % IN_ROW];
+/// Calls body(run, root) for a thread's share of the runs of such a tile.  A thread goes on in another row, or plane.
+template <class Tile, class Body>
+__device__ void for_stored_roots(const Tiles &tiles, const Place &place, uint32_t runs, Body body) {
+    constexpr int IN_ROW = Tile::WORDS * 32 * sizeof(uint32_t) / sizeof(uint16_t), ROWS = Tile::THREADS / IN_ROW;
+    static_assert(Tile::PLANES > 1 ? ROWS <= Tile::ROWS && SLOTS <= Tile::PLANES : ROWS * SLOTS <= Tile::ROWS);
+    uint8_t *row = tiles.store.row(place.y + threadIdx.x / IN_ROW, place.z) + place.x * 4;
+    const int64_t step = Tile::PLANES > 1 ? tiles.store.stride[2] : ROWS * tiles.store.stride[1];
+    for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS, row += step)
+        body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
 }
 
 /// The pixels of a word up to x, with it and without.
@@ -141,10 +144,14 @@ __device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t
 }
 
 /// Of meetings along a later step, those that are joined by way of the two other rows of four side by side, one in the same
-/// plane and one in the plane before: along a diagonal by way of either; along z by way of both, the rows before.
-__device__ inline uint32_t joined_beside(uint32_t row, uint32_t plane, bool diagonal, bool reach) {
-    const uint32_t near_row = reach ? row | row << 1 : row, near_plane = reach ? plane | plane << 1 : plane;
-    return diagonal ? near_row | near_plane : near_row & near_plane;
+/// plane and one in the plane before: along a diagonal by way of either; along z by way of both, the rows before.  Where two
+/// meet, each has this pixel or the one before; `both` are those that have this one.
+__device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t plane, bool diagonal, bool reach) {
+    if (!reach) return diagonal ? row | plane : row & plane;
+    const uint32_t row_left = row | row << 1, plane_left = plane | plane << 1;
+    const uint32_t row_right = row | row >> 1, plane_right = plane | plane >> 1;
+    return diagonal ? row_left | plane_left | (both & (row_right | plane_right))
+                    : (row_left & plane_left) | (both & row_right & plane_right);
 }
 
 #endif
