@@ -156,7 +156,7 @@ class CudaBackend final : public Backend {
     }
 
     size_t components_scratch(const ComponentsJob &job) const override {
-        if (job.method == APSIS_TILE_FILL || job.selects() || job.components) not_yet();
+        if (job.method == APSIS_TILE_FILL) not_yet();
         const CurrentDevice current(device_);
         return apsis::components_scratch(job);
     }

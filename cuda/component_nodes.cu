@@ -260,13 +260,6 @@ __global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
         join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
 }
 
-/// Calls body(node) for the nodes of a block's tile.
-template <class Tile, class Body>
-__device__ void for_nodes(const Tiles &tiles, Body body) {
-    const uint32_t tile = blockIdx.x, count = tiles.nodes[tile];
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
-}
-
 /// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
 /// be led back to where it has been.
 __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
@@ -278,12 +271,8 @@ __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
 /// The first pixels of nodes that are no roots count no more.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
-    for_nodes<Tile>(tiles, [&](uint32_t node) {
-        if (flatten(tiles, node) == node) return;
-        const Place place = place_of<Tile>(tiles, node >> Tile::NODE_BITS);
-        const int first = tiles.first[node], at = first / 32, row = at / Tile::WORDS;
-        atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept + at, ~(1u << first % 32));
-        atomicSub(tiles.before + tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
+    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
+        if (flatten(tiles, node) != node) drop_first<Tile>(tiles, node);
     });
 }
 
@@ -302,7 +291,7 @@ __device__ uint32_t number_of(const Tiles &tiles, uint32_t root) {
 
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) number_tile(Tiles tiles) {
-    for_nodes<Tile>(tiles, [&](uint32_t node) { tiles.parent[node] = number_of<Tile>(tiles, tiles.parent[node]); });
+    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.parent[node] = number_of<Tile>(tiles, tiles.parent[node]); });
 }
 
 }  // namespace

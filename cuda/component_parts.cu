@@ -179,18 +179,6 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const T
     return firsts;
 }
 
-/// Counts the first pixels of a row of a tile, by as many lanes as it has words.
-template <class Tile>
-__device__ void count_firsts(uint32_t firsts, const Place &place, const Tiles &tiles) {
-    const int at = threadIdx.x, row = at / Tile::WORDS;
-    int count = __popc(firsts);
-#pragma unroll
-    for (int step = Tile::WORDS / 2; step > 0; step /= 2) count += __shfl_xor_sync(ALL_LANES, count, step);
-    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    if (at % Tile::WORDS == 0 && y < tiles.height && z < tiles.depth)
-        tiles.before[tiles.rank_at(y, z, place.tx)] = static_cast<uint32_t>(count);
-}
-
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View set, bool aligned, bool complement, Tiles tiles) {
     extern __shared__ __align__(16) uint8_t memory[];

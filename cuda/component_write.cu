@@ -1,5 +1,4 @@
-// Writes the labels: every run gets its component's number.  Where the roots of a tile's runs do not wait in the labels, the
-// tile is labelled again from its bits.
+// Writes the labels: every run gets its component's number.
 //
 // Cost: 1/4 byte a pixel in and the labels out.
 #include "tile.cuh"
@@ -8,46 +7,12 @@ namespace apsis {
 
 namespace {
 
+/// Points every run, not only roots, at what the root has.
 template <class Tile>
-__device__ void recall_roots(Labelled<Tile> &labelled, uint32_t runs, const Place &place, const Tiles &tiles) {
-    if (!is_stored<Tile>(tiles, place)) return labelled.label(runs);
-    for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up[run] = root; });
+__device__ void spread_names(Labelled<Tile> &labelled, uint32_t runs) {
+    for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS)
+        if (const uint32_t root = labelled.up[run]; root < Labelled<Tile>::RUNS) labelled.up[run] = labelled.up[root];
     __syncthreads();
-}
-
-/// Labels a tile, and points every run at RUNS more than its component's number, 0 if that is left out.
-template <class Tile>
-__device__ uint32_t name_runs(Labelled<Tile> &labelled, const Place &place, const Tiles &tiles) {
-    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
-    const uint32_t at = threadIdx.x, row = at / Tile::WORDS;
-    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    const bool is_kept = at < tiles.kept;
-    labelled.word[at] = is_kept ? tiles.bits[int64_t(place.tile) * tiles.kept + at] : 0;
-    const uint32_t firsts = is_kept ? tiles.firsts[int64_t(place.tile) * tiles.kept + at] : 0;
-    uint32_t number = y < tiles.height && z < tiles.depth ? tiles.before[tiles.rank_at(y, z, place.tx)] : 0;
-    __syncthreads();
-    const uint32_t runs = labelled.find_runs();
-    if (runs == 0) return 0;
-    recall_roots(labelled, runs, place, tiles);
-#pragma unroll
-    for (int i = 1; i < Tile::WORDS; ++i) {
-        const uint32_t count = __shfl_sync(ALL_LANES, __popc(firsts), at % WARP / Tile::WORDS * Tile::WORDS + i - 1);
-        if (at % Tile::WORDS >= i) number += count;
-    }
-    uint32_t run = labelled.before[at];
-    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run)
-        if (labelled.up[run] == run) labelled.up[run] = RUNS + (firsts & rest & -rest ? ++number : 0);
-    __syncthreads();
-    if (tiles.joined)
-        for (uint32_t i = at; i < tiles.nodes[place.tile]; i += Tile::THREADS) {
-            const uint32_t node = place.tile << Tile::NODE_BITS | i, first = tiles.first[node];
-            labelled.up[labelled.run_at(first / 32, first % 32)] = RUNS + tiles.parent[node];
-        }
-    __syncthreads();
-    for (uint32_t i = at; i < runs; i += Tile::THREADS)
-        if (const uint32_t root = labelled.up[i]; root < RUNS) labelled.up[i] = labelled.up[root];
-    __syncthreads();
-    return runs;
 }
 
 /// The labels of four pixels side by side, of which at most two runs have some.
@@ -117,7 +82,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) write_tile(View l
     extern __shared__ __align__(16) uint8_t memory[];
     Labelled<Tile> &labelled = *reinterpret_cast<Labelled<Tile> *>(memory);
     const Place place = place_of<Tile>(tiles, blockIdx.x);
-    name_runs(labelled, place, tiles);
+    const uint32_t runs = recall_tile(labelled, place, tiles);
+    name_roots(labelled, runs, place, tiles);
+    spread_names(labelled, runs);
     if (tiles.store)
         write_quads<Tile>(labelled, place, labels);
     else

@@ -43,13 +43,14 @@ Tiles shape_tiles(const ComponentsJob &job) {
 }
 
 template <class Tile>
-void carve_tiles(Tiles &tiles, Carver &carver) {
+void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     const int64_t count = tiles.count(), nodes = tiles.joined ? count << Tile::NODE_BITS : 0;
     tiles.bits = carver.take<uint32_t>(count * tiles.kept);
     tiles.firsts = carver.take<uint32_t>(count * tiles.kept);
     tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
     tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
     tiles.parent = carver.take<uint32_t>(nodes);
+    tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
     tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);
     tiles.side = carver.take<uint16_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
@@ -62,34 +63,54 @@ size_t scan_ranks(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t s
     return bytes;
 }
 
+/// The scratch memory of a job.
 template <class Tile>
-size_t scratch_of(const ComponentsJob &job) {
-    Carver carver;
-    Tiles tiles = shape_tiles<Tile>(job);
-    carve_tiles<Tile>(tiles, carver);
-    carver.take<uint8_t>(static_cast<int64_t>(scan_ranks(tiles, nullptr, 0, nullptr)));
-    return carver.used();
+struct Scratch {
+    Tiles tiles;
+    void *select;
+    void *scan;
+    size_t scan_bytes;
+    apsis_component *window;  // some of what is known of components
+    int64_t room;             // how many
+    size_t bytes;
+
+    Scratch(const ComponentsJob &job, void *memory) : tiles(shape_tiles<Tile>(job)) {
+        constexpr int64_t SHARE = 1024, LEAST = 1024;  // one for so many pixels: 1/11 byte a pixel
+        Carver carver(memory);
+        carve_tiles<Tile>(job, tiles, carver);
+        select = carver.take<uint8_t>(static_cast<int64_t>(select_bytes(job)));
+        scan_bytes = scan_ranks(tiles, nullptr, 0, nullptr);
+        scan = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes));
+        room = std::max(job.set.pixels() / SHARE, LEAST);
+        window = carver.take<apsis_component>(room);
+        bytes = carver.used();
+    }
+};
+
+/// How many components there are, after the scan.
+int64_t read_count(const Tiles &tiles, cudaStream_t stream) {
+    uint32_t count = 0;
+    check(cudaMemcpyAsync(&count, tiles.before + tiles.ranks(), sizeof count, cudaMemcpyDeviceToHost, stream),
+          "reading the count");
+    check(cudaStreamSynchronize(stream), "waiting for the count");
+    return count;
 }
 
 template <class Tile>
-void run(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
-    Carver carver(scratch);
-    Tiles tiles = shape_tiles<Tile>(job);
-    carve_tiles<Tile>(tiles, carver);
-    const size_t bytes = scan_ranks(tiles, nullptr, 0, stream);
-    void *const memory = carver.take<uint8_t>(static_cast<int64_t>(bytes));
+void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    const Scratch<Tile> scratch(job, memory);
+    const Tiles &tiles = scratch.tiles;
     find_parts<Tile>(job, tiles, stream);
     report(progress, 0.4, stream);
     if (tiles.joined) join_nodes<Tile>(tiles, stream);
-    scan_ranks(tiles, memory, bytes, stream);
+    if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
+    scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
     if (tiles.joined) number_nodes<Tile>(tiles, stream);
     report(progress, 0.6, stream);
+    const int64_t count = job.count || job.components ? read_count(tiles, stream) : 0;
+    if (job.components)
+        measure_components<Tile>(tiles, scratch.window, scratch.room, job.components, std::min(count, job.capacity), stream);
     if (job.labels) write_labels<Tile>(job, tiles, stream);
-    uint32_t count = 0;
-    if (job.count)
-        check(cudaMemcpyAsync(&count, tiles.before + tiles.ranks(), sizeof count, cudaMemcpyDeviceToHost, stream),
-              "reading the count");
-    if (job.count) check(cudaStreamSynchronize(stream), "waiting for the count");
     if (job.count) *job.count = count;
     report(progress, 1, stream);
 }
@@ -105,7 +126,7 @@ auto with_tile(const ComponentsJob &job, Body body) {
 }  // namespace
 
 size_t components_scratch(const ComponentsJob &job) {
-    return with_tile(job, [&](auto tile) { return scratch_of<decltype(tile)>(job); });
+    return with_tile(job, [&](auto tile) { return Scratch<decltype(tile)>(job, nullptr).bytes; });
 }
 
 void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {

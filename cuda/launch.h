@@ -37,6 +37,17 @@ __device__ inline uint32_t least_of_warp(uint32_t value) {
     return value;
 #endif
 }
+__device__ inline uint32_t greatest_of_warp(uint32_t value) { return ~least_of_warp(~value); }
+
+/// Their sum.
+__device__ inline uint32_t sum_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+#endif
+}
 #endif
 
 #if defined(__CUDACC__)

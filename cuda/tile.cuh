@@ -26,6 +26,11 @@ struct Labelled {
     /// The run that holds a pixel of a word; beside a run, the last one before the pixel.
     __device__ uint32_t run_at(int at, int x) const { return before[at] + __popc(start[at] & up_to(x)) - 1; }
 
+    __device__ uint32_t root_of_node(const Tiles &tiles, uint32_t node) const {
+        const uint32_t first = tiles.first[node];
+        return run_at(first / 32, first % 32);
+    }
+
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(up + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(up + run) = value; }
 
@@ -138,5 +143,76 @@ struct Labelled {
         }
     }
 };
+
+/// The part of a run that lies in a word: its first pixel there, and how many.  The first of those in `rest`.
+struct Segment {
+    int x, length;
+};
+
+__device__ inline Segment next_segment(uint32_t word, uint32_t rest) {
+    const int x = rest ? __ffs(rest) - 1 : 0;
+    return {x, word >> x == ~0u ? 32 : __ffs(~(word >> x)) - 1};
+}
+
+/// Labels a tile that has been found, for all threads to see: the roots of its runs wait where its labels will be, or it is
+/// labelled again from its bits.  Returns the number of runs.
+template <class Tile>
+__device__ uint32_t recall_tile(Labelled<Tile> &labelled, const Place &place, const Tiles &tiles) {
+    const uint32_t at = threadIdx.x;
+    labelled.word[at] = at < tiles.kept ? tiles.bits[int64_t(place.tile) * tiles.kept + at] : 0;
+    __syncthreads();
+    const uint32_t runs = labelled.find_runs();
+    if (is_stored<Tile>(tiles, place)) {
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up[run] = root; });
+        __syncthreads();
+    } else {
+        labelled.label(runs);
+    }
+    return runs;
+}
+
+/// Counts the first pixels of a row of a tile, by as many lanes as it has words.
+template <class Tile>
+__device__ void count_firsts(uint32_t firsts, const Place &place, const Tiles &tiles) {
+    const int at = threadIdx.x, row = at / Tile::WORDS;
+    int count = __popc(firsts);
+#pragma unroll
+    for (int step = Tile::WORDS / 2; step > 0; step /= 2) count += __shfl_xor_sync(ALL_LANES, count, step);
+    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    if (at % Tile::WORDS == 0 && y < tiles.height && z < tiles.depth)
+        tiles.before[tiles.rank_at(y, z, place.tx)] = static_cast<uint32_t>(count);
+}
+
+/// The first pixels of components in a thread's word.
+template <class Tile>
+__device__ uint32_t firsts_of(const Place &place, const Tiles &tiles) {
+    return threadIdx.x < tiles.kept ? tiles.firsts[int64_t(place.tile) * tiles.kept + threadIdx.x] : 0;
+}
+
+/// Points the roots of a labelled tile at RUNS more than the numbers of their components, 0 for what is left out, for all
+/// threads to see.
+template <class Tile>
+__device__ void name_roots(Labelled<Tile> &labelled, uint32_t runs, const Place &place, const Tiles &tiles) {
+    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
+    if (runs == 0) return;
+    const uint32_t at = threadIdx.x, row = at / Tile::WORDS, firsts = firsts_of<Tile>(place, tiles);
+    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    uint32_t number = y < tiles.height && z < tiles.depth ? tiles.before[tiles.rank_at(y, z, place.tx)] : 0;
+#pragma unroll
+    for (int i = 1; i < Tile::WORDS; ++i) {
+        const uint32_t count = __shfl_sync(ALL_LANES, __popc(firsts), at % WARP / Tile::WORDS * Tile::WORDS + i - 1);
+        if (at % Tile::WORDS >= i) number += count;
+    }
+    uint32_t run = labelled.before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run)
+        if (labelled.up[run] == run) labelled.up[run] = RUNS + (firsts & rest & -rest ? ++number : 0);
+    __syncthreads();
+    if (tiles.joined) {
+        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
+            labelled.up[labelled.root_of_node(tiles, node)] = RUNS + tiles.parent[node];
+        });
+        __syncthreads();
+    }
+}
 
 }  // namespace apsis

@@ -24,6 +24,9 @@ struct Step {
 /// row has a slot for its node: two runs never begin side by side, and so the slot is half the place of its first pixel.
 constexpr int SLOTS = 16;
 
+/// Beside the area of a component: it touches the border of the image.
+constexpr unsigned long long TOUCHES = 1ull << 63;
+
 /// A tile of 2-D images.  Of 128 x 128 pixels less than 1/60 are at its rim, and their parents take 1/16 byte a pixel.
 template <int CONNECTIVITY>
 struct PlaneTile {
@@ -85,6 +88,7 @@ struct Tiles {
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
+    unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
     View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
@@ -117,6 +121,23 @@ __device__ void for_stored_roots(const Tiles &tiles, const Place &place, uint32_
     const int64_t step = Tile::PLANES > 1 ? tiles.store.stride[2] : ROWS * tiles.store.stride[1];
     for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS, row += step)
         body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
+}
+
+/// The first pixel of a node counts no more.
+template <class Tile>
+__device__ void drop_first(const Tiles &tiles, uint32_t node) {
+    const Place place = place_of<Tile>(tiles, node >> Tile::NODE_BITS);
+    const int first = tiles.first[node], at = first / 32, row = at / Tile::WORDS;
+    atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept + at, ~(1u << first % 32));
+    atomicSub(tiles.before + tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
+}
+
+/// Calls body(node) for the nodes of a block's tile.
+template <class Tile, class Body>
+__device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
+    if (!tiles.joined) return;
+    const uint32_t count = tiles.nodes[tile];
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
 }
 
 /// The pixels of a word up to x, with it and without.
@@ -168,6 +189,15 @@ template <class Tile>
 void join_nodes(const Tiles &tiles, cudaStream_t stream);
 template <class Tile>
 void number_nodes(const Tiles &tiles, cudaStream_t stream);
+
+/// Takes the first pixels of components that are to be left out away, before the scan.
+template <class Tile>
+void select_components(const ComponentsJob &job, const Tiles &tiles, void *memory, cudaStream_t stream);
+size_t select_bytes(const ComponentsJob &job);
+
+/// Writes what is known of the first components, so many, to host memory.  There is room for some of them at a time.
+template <class Tile>
+void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream);
 
 /// Writes the labels.
 template <class Tile>
