@@ -156,14 +156,16 @@ class CudaBackend final : public Backend {
     }
 
     size_t components_scratch(const ComponentsJob &job) const override {
-        if (job.method == APSIS_TILE_FILL || job.selects() || job.components) not_yet();
         const CurrentDevice current(device_);
+        if (job.method == APSIS_TILE_FILL) return tile_fill_scratch(job);
+        if (job.selects() || job.components) not_yet();
         return apsis::components_scratch(job);
     }
 
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        apsis::components(job, scratch, stream_, progress);
+        const auto way = job.method == APSIS_TILE_FILL ? tile_fill : apsis::components;
+        way(job, scratch, stream_, progress);
     }
 
     Conveyor *conveyor(const DistanceJob &job) override {

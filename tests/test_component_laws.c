@@ -213,6 +213,24 @@ static void threads_and_storage(bench *b) {
     free(mask);
 }
 
+/** However they are found, components are the same. */
+static void methods(bench *b) {
+    for (int k = 0; k < COUNT(kinds); ++k)
+        for (int connectivity = 1; connectivity <= 2; ++connectivity) {
+            uint8_t *mask = some_mask(kinds[k].grain, kinds[k].density, 6);
+            problem p = new_problem(2, W, H, 1, mask);
+            p.options.connectivity = connectivity;
+            pieces one = run_components(b, &p, &LABELS);
+            p.options.method = APSIS_TILE_FILL;
+            pieces other = run_components(b, &p, &LABELS);
+            assert_int_equal(one.count, other.count);
+            assert_memory_equal(one.labels, other.labels, W * H * sizeof(int32_t));
+            free_pieces(&one);
+            free_pieces(&other);
+            free(mask);
+        }
+}
+
 static int told(void *user, double done) {
     double *last = user;
     assert_true(done >= *last && done <= 1);
@@ -299,7 +317,8 @@ int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(turning, EVERYWHERE),    TEST(sums, EVERYWHERE),
                                       TEST(euler, EVERYWHERE),      TEST(selections, EVERYWHERE),
                                       TEST(slices, EVERYWHERE),     TEST(threads_and_storage, EVERYWHERE),
-                                      TEST(progress, EVERYWHERE),   TEST(the_workspace_is_enough, EVERYWHERE)};
+                                      TEST(methods, EVERYWHERE),    TEST(progress, EVERYWHERE),
+                                      TEST(the_workspace_is_enough, EVERYWHERE)};
     const int skip = skip_without_components(argc, argv);
     return skip ? skip : RUN_CASES(cases, argc, argv);
 }

@@ -1,0 +1,365 @@
+// APSIS_TILE_FILL on CUDA: the image is cut into square tiles, each is flood-filled by one thread, and then tiles are
+// merged along their borders through a map of colours ("Ultra fast image markup", habr.com/ru/post/120330, 2011).
+//
+// A tile's k-th fill takes the colour 1 + tile + k * tiles, so that no two tiles share one, and what the threads of a
+// warp do with their k-th colours lies side by side.  The article sweeps over a tile's pixels until nothing changes.  So
+// does this, but a row of a tile is the bits of one word here, whose runs are filled at once: down the rows, then up, until
+// the way up adds nothing.  What the article keeps in mind about colours that meet at the borders of tiles is a union-find
+// here, without locks: a root is hung below another with one compare-and-swap, always the one whose first pixel comes
+// later below the one whose first pixel comes earlier.  So each tree ends with a component's lowest pixel at its root,
+// whatever the threads did, and the number of set bits before it, in a bit a pixel, numbers it.
+//
+// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, and up to 8 for colours of noise; the
+// threads, one for 1024 pixels, are too few for a small image.  Memory: 4 for colours, 4 for what is known of each, 1/4
+// for the bits and their counts; with 64-bit colours twice as much.
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/transform_iterator.h>
+
+#include "core/columns.h"
+#include "launch.h"
+#include "transforms.h"
+
+namespace apsis {
+
+namespace {
+
+// Of a tile, as in the article; a row of it is one word, and a warp loads one row at a time.
+constexpr int SIDE = 32;
+static_assert(SIDE == WARP && SIDE == 8 * sizeof(uint32_t));
+constexpr int ROWS_AHEAD = 8;  // loads on their way before they are needed
+constexpr int WORD = 32;       // pixels whose bits are counted together
+
+// Colours, and indices of pixels, where both fit; the other one is what compare-and-swap knows.
+using Narrow = uint32_t;
+using Wide = unsigned long long;
+
+struct Tile {
+    int64_t x, y, z;  // its first pixel
+    int width, height;
+};
+
+/// An image in tiles, and what is known of their colours.
+template <class Colour>
+struct Tiles {
+    View set;
+    bool complement, diagonal;
+    int64_t width, height, depth, across, down, count;
+    int64_t fills;     // of a tile, at most
+    int64_t words;     // one more than hold a bit a pixel: what is before it is all
+    Colour *colour;    // [pixel], or 0 outside the set
+    Colour *parent;    // [colour]: one of the same component whose first pixel is not later; at last, the number
+    Colour *first;     // [colour]: the first of its pixels
+    uint32_t *filled;  // [tile]: its colours
+    uint32_t *marks;   // [word]: a bit for each component, at its first pixel
+    Colour *before;    // [word]: the components that begin before it
+    uint8_t *sum;      // what summing them takes
+    size_t sum_bytes;
+
+    Tiles(const ComponentsJob &job, Carver &carver);
+
+    __device__ Tile at(int64_t tile) const {
+        const int64_t x = tile % across * SIDE, y = tile / across % down * SIDE, z = tile / (across * down);
+        return {x, y, z, static_cast<int>(min(width - x, int64_t(SIDE))), static_cast<int>(min(height - y, int64_t(SIDE)))};
+    }
+    __device__ int64_t pixel(int64_t x, int64_t y, int64_t z) const { return (z * height + y) * width + x; }
+    __device__ bool holds(int64_t x, int64_t y, int64_t z) const { return is_set(set, set.row(y, z), x) != complement; }
+};
+
+template <class Colour>
+struct CountBits {
+    __device__ Colour operator()(uint32_t word) const { return static_cast<Colour>(__popc(word)); }
+};
+
+/// From the marks to how many there are before each word.  Without memory it only says how much it takes.
+template <class Colour>
+cudaError_t sum_marks(const Tiles<Colour> &tiles, void *memory, size_t &bytes, cudaStream_t stream) {
+    const auto counts = thrust::make_transform_iterator(tiles.marks, CountBits<Colour>());
+    return cub::DeviceScan::ExclusiveSum(memory, bytes, counts, tiles.before, tiles.words, stream);
+}
+
+template <class Colour>
+Tiles<Colour>::Tiles(const ComponentsJob &job, Carver &carver)
+    : set(job.set), complement(job.complement), diagonal(job.connectivity > 1), width(set.size[0]), height(set.size[1]),
+      depth(set.size[2]), across(parts(width, SIDE)), down(parts(height, SIDE)), count(across * down * depth),
+      fills((std::min<int64_t>(width, SIDE) * std::min<int64_t>(height, SIDE) + 1) / 2), words(parts(set.pixels(), WORD) + 1) {
+    colour = carver.take<Colour>(set.pixels());
+    parent = carver.take<Colour>(count * fills + 1);
+    first = carver.take<Colour>(count * fills + 1);
+    filled = carver.take<uint32_t>(count);
+    marks = carver.take<uint32_t>(words);
+    before = carver.take<Colour>(words);
+    check(sum_marks(*this, nullptr, sum_bytes, nullptr), "asking what a sum takes");
+    sum = carver.take<uint8_t>(static_cast<int64_t>(sum_bytes));
+}
+
+// ---- Filling ----
+
+/// A row of words for each of a tile's rows, a column for each thread of the block.
+struct Rows {
+    uint32_t *column;
+    __device__ uint32_t &operator[](int y) const { return column[y * WALKERS]; }
+};
+
+/// The runs of `mask` that hold one of `seeds`: an addition carries through the rest of each run, to its highest bit, and
+/// with the bits reversed to its lowest.
+__device__ uint32_t spread(uint32_t seeds, uint32_t mask) {
+    const uint32_t seeds_back = __brev(seeds), mask_back = __brev(mask);
+    const uint32_t up = mask & (~(mask + seeds) | seeds), down = mask_back & (~(mask_back + seeds_back) | seeds_back);
+    return up | __brev(down);
+}
+
+/// What of row y is a neighbour of the region's pixels in it, or in row `from`, becomes part of the region.
+__device__ bool grow(Rows waiting, Rows region, int y, int from, bool diagonal) {
+    uint32_t near = region[from];
+    if (diagonal) near |= near << 1 | near >> 1;
+    const uint32_t old = region[y], now = spread((old | near) & waiting[y], waiting[y]);
+    region[y] = now;
+    return now != old;
+}
+
+/// Grows the region from its one pixel in row `top`.  Returns where its rows end.
+__device__ int flood(Rows waiting, Rows region, int top, int height, bool diagonal) {
+    int end;
+    bool grew;
+    grow(waiting, region, top, top, false);
+    do {
+        for (end = top + 1; end < height; ++end) {
+            grow(waiting, region, end, end - 1, diagonal);
+            if (!region[end]) break;
+        }
+        grew = false;
+        for (int y = end - 2; y >= top; --y) grew |= grow(waiting, region, y, y + 1, diagonal);
+    } while (grew);
+    return end;
+}
+
+/// Colours the region and clears it; its pixels wait no more.
+template <class Colour>
+__device__ void paint(Rows waiting, Rows region, int top, int end, Colour colour, Colour *corner, int64_t width) {
+    for (int y = top; y < end; ++y) {
+        uint32_t word = region[y];
+        waiting[y] ^= word;
+        region[y] = 0;
+        for (; word; word &= word - 1) corner[y * width + lowest_bit(word)] = colour;
+    }
+}
+
+/// A thread fills a tile.
+template <class Colour>
+__device__ void fill_tile(const Tiles<Colour> &tiles, int64_t number, Rows waiting, Rows region) {
+    const Tile tile = tiles.at(number);
+    const int64_t corner = tiles.pixel(tile.x, tile.y, tile.z);
+    Colour colour = static_cast<Colour>(1 + number);
+    uint32_t filled = 0;
+    for (int y = 0; y < tile.height; ++y)
+        for (; waiting[y]; colour += static_cast<Colour>(tiles.count), ++filled) {
+            const int x = lowest_bit(waiting[y]);
+            tiles.first[colour] = static_cast<Colour>(corner + y * tiles.width + x);
+            tiles.parent[colour] = colour;
+            region[y] = 1u << x;
+            const int end = flood(waiting, region, y, tile.height, tiles.diagonal);
+            paint(waiting, region, y, end, colour, tiles.colour + corner, tiles.width);
+        }
+    tiles.filled[number] = filled;
+}
+
+/// A warp loads a tile for one of its threads, row by row.  Pixels outside the set get their colour, 0, at once.
+template <class Colour>
+__device__ void load_tile(const Tiles<Colour> &tiles, int64_t number, bool is_own, Rows waiting, Rows region) {
+    const Tile tile = tiles.at(number);
+    const int lane = threadIdx.x % WARP;
+#pragma unroll ROWS_AHEAD
+    for (int y = 0; y < SIDE; ++y) {
+        const bool inside = y < tile.height && lane < tile.width;
+        const bool waits = inside && tiles.holds(tile.x + lane, tile.y + y, tile.z);
+        if (inside && !waits) tiles.colour[tiles.pixel(tile.x + lane, tile.y + y, tile.z)] = 0;
+        const uint32_t row = __ballot_sync(ALL_LANES, waits);
+        if (!is_own) continue;
+        waiting[y] = row;
+        region[y] = 0;
+    }
+}
+
+template <class Colour>
+__global__ void __launch_bounds__(WALKERS) fill_tiles(Tiles<Colour> tiles) {
+    __shared__ uint32_t rows[2][SIDE][WALKERS];
+    const Rows waiting{&rows[0][0][threadIdx.x]}, region{&rows[1][0][threadIdx.x]};
+    const int lane = threadIdx.x % WARP;
+    for (int64_t block = int64_t(blockIdx.x) * WALKERS; block < tiles.count; block += int64_t(gridDim.x) * WALKERS) {
+        const int64_t warp = block + threadIdx.x - lane;
+        for (int other = 0; other < WARP && warp + other < tiles.count; ++other)
+            load_tile(tiles, warp + other, lane == other, waiting, region);
+        if (warp + lane < tiles.count) fill_tile(tiles, warp + lane, waiting, region);
+        __syncwarp();
+    }
+}
+
+// ---- Merging ----
+
+/// Others may hang roots while this looks.  With `shorten` it leaves shorter ways behind.
+template <class Colour>
+__device__ Colour root_of(volatile Colour *parent, Colour colour, bool shorten) {
+    for (;;) {
+        const Colour up = parent[colour];
+        if (up == colour) return colour;
+        const Colour next = parent[up];
+        if (shorten && next != up) parent[colour] = next;
+        colour = next;
+    }
+}
+
+/// Two neighbours are one component, whatever their colours.
+template <class Colour>
+__device__ void join(const Tiles<Colour> &tiles, Colour one, Colour other) {
+    if (!one || !other) return;
+    for (;;) {
+        one = root_of(tiles.parent, one, true);
+        other = root_of(tiles.parent, other, true);
+        if (one == other) return;
+        const bool is_earlier = tiles.first[one] < tiles.first[other];
+        const Colour later = is_earlier ? other : one;
+        if (atomicCAS(tiles.parent + later, later, is_earlier ? one : other) == later) return;
+    }
+}
+
+/// The borders of tiles in one direction, and the distances between pixels, in pixels.
+struct Borders {
+    int64_t lines, length, apart;
+    int64_t across, along;
+};
+
+/// A thread a pixel behind a border: it, its neighbour across, and the two before these along the border are
+///
+///     d b
+///     c a
+///
+/// turned with the border.  What meets here and met before is joined there.
+template <class Colour>
+__global__ void merge_borders(Tiles<Colour> tiles, Borders borders) {
+    const int64_t total = borders.lines * borders.length * tiles.depth, step = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
+        const int64_t i = item % borders.length, line = item / borders.length % borders.lines;
+        const int64_t z = item / borders.length / borders.lines;
+        const Colour *at = tiles.colour + tiles.pixel(0, 0, z) + (line + 1) * borders.apart + i * borders.along;
+        const Colour a = at[0], b = at[-borders.across];
+        const Colour c = i > 0 ? at[-borders.along] : 0, d = i > 0 ? at[-borders.along - borders.across] : 0;
+        if (a != c || b != d) join(tiles, a, b);
+        if (!tiles.diagonal) continue;
+        if (!b && !c) join(tiles, a, d);
+        if (!a && !d) join(tiles, b, c);
+    }
+}
+
+// ---- Numbering: a thread the colours of a tile ----
+
+/// Calls body(colour) for the colours of all tiles.
+template <class Colour, class Body>
+__device__ void for_colours(const Tiles<Colour> &tiles, Body body) {
+    const int64_t step = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t tile = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; tile < tiles.count; tile += step)
+        for (uint32_t k = 0; k < tiles.filled[tile]; ++k) body(static_cast<Colour>(1 + tile + k * tiles.count));
+}
+
+/// Every colour points at its root, and roots mark their first pixels.
+template <class Colour>
+__global__ void mark_roots(Tiles<Colour> tiles) {
+    for_colours(tiles, [&tiles](Colour colour) {
+        const Colour root = root_of(tiles.parent, colour, false);
+        if (root != colour) {
+            tiles.parent[colour] = root;
+            return;
+        }
+        const Colour first = tiles.first[colour];
+        atomicOr(tiles.marks + first / WORD, 1u << first % WORD);
+    });
+}
+
+/// Every colour gets the number of its component.
+template <class Colour>
+__global__ void number_colours(Tiles<Colour> tiles) {
+    for_colours(tiles, [&tiles](Colour colour) {
+        const Colour first = tiles.first[tiles.parent[colour]], word = first / WORD;
+        const uint32_t below = (1u << first % WORD) - 1;
+        tiles.parent[colour] = tiles.before[word] + static_cast<Colour>(__popc(tiles.marks[word] & below)) + 1;
+    });
+}
+
+/// A thread a pixel.
+template <class Colour, class Pixel>
+__global__ void write_labels(Tiles<Colour> tiles, View labels) {
+    const int64_t total = labels.pixels(), step = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
+        const int64_t line = item / tiles.width, x = item % tiles.width, y = line % tiles.height, z = line / tiles.height;
+        const Colour colour = tiles.colour[item];
+        put(labels, labels.row(y, z), x, colour ? static_cast<Pixel>(tiles.parent[colour]) : Pixel(0));
+    }
+}
+
+// ---- The call ----
+
+template <class Colour>
+void merge_tiles(const Tiles<Colour> &tiles, cudaStream_t stream) {
+    const Borders rows{tiles.down - 1, tiles.width, SIDE * tiles.width, tiles.width, 1};
+    const Borders columns{tiles.across - 1, tiles.height, SIDE, 1, tiles.width};
+    for (const Borders &borders : {rows, columns})
+        launch("merge_borders", merge_borders<Colour>, parts(borders.lines * borders.length * tiles.depth, BLOCK), BLOCK,
+               stream, tiles, borders);
+}
+
+template <class Colour>
+void number_components(const Tiles<Colour> &tiles, cudaStream_t stream) {
+    check(cudaMemsetAsync(tiles.marks, 0, static_cast<size_t>(tiles.words) * sizeof *tiles.marks, stream), "clearing marks");
+    launch("mark_roots", mark_roots<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
+    size_t bytes = tiles.sum_bytes;
+    check(sum_marks(tiles, tiles.sum, bytes, stream), "summing marks");
+}
+
+template <class Colour>
+void write_numbers(const Tiles<Colour> &tiles, const View &labels, cudaStream_t stream) {
+    launch("number_colours", number_colours<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
+    const auto write = labels.type == APSIS_I32 ? write_labels<Colour, int32_t> : write_labels<Colour, int64_t>;
+    launch("write_labels", write, parts(labels.pixels(), BLOCK), BLOCK, stream, tiles, labels);
+}
+
+template <class Colour>
+int64_t read_count(const Tiles<Colour> &tiles, cudaStream_t stream) {
+    Colour count;
+    check(cudaMemcpyAsync(&count, tiles.before + tiles.words - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
+          "copying the count");
+    check(cudaStreamSynchronize(stream), "waiting for the device");
+    return static_cast<int64_t>(count);
+}
+
+template <class Body>
+auto with_colour(const ComponentsJob &job, Body body) {
+    const int64_t tiles = parts(job.set.size[0], SIDE) * parts(job.set.size[1], SIDE) * job.set.size[2];
+    return tiles <= (int64_t(1) << 32) / (SIDE * SIDE) ? body(Narrow()) : body(Wide());
+}
+
+}  // namespace
+
+size_t tile_fill_scratch(const ComponentsJob &job) {
+    return with_colour(job, [&](auto colour) {
+        Carver carver;
+        Tiles<decltype(colour)>(job, carver);
+        return carver.used();
+    });
+}
+
+void tile_fill(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    if (job.set.pixels() == 0) return;
+    with_colour(job, [&](auto colour) {
+        Carver carver(memory);
+        const Tiles<decltype(colour)> tiles(job, carver);
+        launch("fill_tiles", fill_tiles<decltype(colour)>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
+        report(progress, 0.4, stream);
+        merge_tiles(tiles, stream);
+        number_components(tiles, stream);
+        report(progress, 0.8, stream);
+        if (job.labels) write_numbers(tiles, job.labels, stream);
+        if (job.count) *job.count = read_count(tiles, stream);
+        report(progress, 1, stream);
+    });
+}
+
+}  // namespace apsis
