@@ -9,9 +9,9 @@
 // later below the one whose first pixel comes earlier.  So each tree ends with a component's lowest pixel at its root,
 // whatever the threads did, and the number of set bits before it, in a bit a pixel, numbers it.
 //
-// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, and up to 8 for colours of noise; the
-// threads, one for 1024 pixels, are too few for a small image.  Memory: 4 for colours, 4 for what is known of each, 1/4
-// for the bits and their counts; with 64-bit colours twice as much.
+// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels; painting takes most of the time, since
+// neighbouring threads paint tiles and not pixels that are neighbours.  One thread for 1024 pixels is too few for a small
+// image.  Memory: 4 for colours, 4 for what is known of each, 3/8 for bits and counts; with 64-bit colours some 17.
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -23,19 +23,17 @@ namespace apsis {
 
 namespace {
 
-// Of a tile, as in the article; a row of it is one word, and a warp loads one row at a time.
+// Of a tile, as in the article; a row of it is one word, which a warp packs.
 constexpr int SIDE = 32;
 static_assert(SIDE == WARP && SIDE == 8 * sizeof(uint32_t));
-constexpr int ROWS_AHEAD = 8;  // loads on their way before they are needed
-constexpr int WORD = 32;       // pixels whose bits are counted together
+constexpr int WORD = 32;  // pixels whose marks are counted together
 
 // Colours, and indices of pixels, where both fit; the other one is what compare-and-swap knows.
 using Narrow = uint32_t;
 using Wide = unsigned long long;
 
-struct Tile {
-    int64_t x, y, z;  // its first pixel
-    int width, height;
+struct Place {
+    int64_t x, y, z;
 };
 
 /// An image in tiles, and what is known of their colours.
@@ -46,6 +44,7 @@ struct Tiles {
     int64_t width, height, depth, across, down, count;
     int64_t fills;     // of a tile, at most
     int64_t words;     // one more than hold a bit a pixel: what is before it is all
+    uint32_t *row;     // [y in a tile][tile]: the pixels of a row of a tile that are in the set
     Colour *colour;    // [pixel], or 0 outside the set
     Colour *parent;    // [colour]: one of the same component whose first pixel is not later; at last, the number
     Colour *first;     // [colour]: the first of its pixels
@@ -57,12 +56,15 @@ struct Tiles {
 
     Tiles(const ComponentsJob &job, Carver &carver);
 
-    __device__ Tile at(int64_t tile) const {
-        const int64_t x = tile % across * SIDE, y = tile / across % down * SIDE, z = tile / (across * down);
-        return {x, y, z, static_cast<int>(min(width - x, int64_t(SIDE))), static_cast<int>(min(height - y, int64_t(SIDE)))};
+    /// The item-th place of a box of this width and height, by a division of numbers no longer than a colour: no box
+    /// has more places than colours can tell pixels apart.
+    __device__ static Place place(int64_t item, int64_t box_width, int64_t box_height) {
+        const Colour line = static_cast<Colour>(item) / static_cast<Colour>(box_width);
+        const Colour z = line / static_cast<Colour>(box_height);
+        return {item - static_cast<int64_t>(line) * box_width, static_cast<int64_t>(line) - static_cast<int64_t>(z) * box_height,
+                static_cast<int64_t>(z)};
     }
-    __device__ int64_t pixel(int64_t x, int64_t y, int64_t z) const { return (z * height + y) * width + x; }
-    __device__ bool holds(int64_t x, int64_t y, int64_t z) const { return is_set(set, set.row(y, z), x) != complement; }
+    __device__ int64_t pixel(const Place &at) const { return (at.z * height + at.y) * width + at.x; }
 };
 
 template <class Colour>
@@ -82,6 +84,7 @@ Tiles<Colour>::Tiles(const ComponentsJob &job, Carver &carver)
     : set(job.set), complement(job.complement), diagonal(job.connectivity > 1), width(set.size[0]), height(set.size[1]),
       depth(set.size[2]), across(parts(width, SIDE)), down(parts(height, SIDE)), count(across * down * depth),
       fills((std::min<int64_t>(width, SIDE) * std::min<int64_t>(height, SIDE) + 1) / 2), words(parts(set.pixels(), WORD) + 1) {
+    row = carver.take<uint32_t>(count * SIDE);
     colour = carver.take<Colour>(set.pixels());
     parent = carver.take<Colour>(count * fills + 1);
     first = carver.take<Colour>(count * fills + 1);
@@ -93,6 +96,22 @@ Tiles<Colour>::Tiles(const ComponentsJob &job, Carver &carver)
 }
 
 // ---- Filling ----
+
+/// A warp a row of a tile.  Pixels outside the set get their colour, 0, at once.
+template <class Colour>
+__global__ void pack_rows(Tiles<Colour> tiles) {
+    const int64_t total = tiles.across * tiles.height * tiles.depth, step = int64_t(gridDim.x) * blockDim.x / WARP;
+    const int lane = threadIdx.x % WARP;
+    for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total; item += step) {
+        const Place at = tiles.place(item, tiles.across, tiles.height), pixel{at.x * SIDE + lane, at.y, at.z};
+        const bool inside = pixel.x < tiles.width;
+        const bool is_in = inside && is_set(tiles.set, tiles.set.row(at.y, at.z), pixel.x) != tiles.complement;
+        if (inside && !is_in) tiles.colour[tiles.pixel(pixel)] = 0;
+        const uint32_t row = __ballot_sync(ALL_LANES, is_in);
+        const int64_t tile = (at.z * tiles.down + at.y / SIDE) * tiles.across + at.x;
+        if (lane == 0) tiles.row[at.y % SIDE * tiles.count + tile] = row;
+    }
+}
 
 /// A row of words for each of a tile's rows, a column for each thread of the block.
 struct Rows {
@@ -144,54 +163,37 @@ __device__ void paint(Rows waiting, Rows region, int top, int end, Colour colour
     }
 }
 
-/// A thread fills a tile.
+/// A thread a tile.
 template <class Colour>
-__device__ void fill_tile(const Tiles<Colour> &tiles, int64_t number, Rows waiting, Rows region) {
-    const Tile tile = tiles.at(number);
-    const int64_t corner = tiles.pixel(tile.x, tile.y, tile.z);
-    Colour colour = static_cast<Colour>(1 + number);
+__device__ void fill_tile(const Tiles<Colour> &tiles, int64_t tile, Rows waiting, Rows region) {
+    const Place at = tiles.place(tile, tiles.across, tiles.down);
+    const int64_t corner = tiles.pixel({at.x * SIDE, at.y * SIDE, at.z});
+    const int height = static_cast<int>(min(tiles.height - at.y * SIDE, int64_t(SIDE)));
+    for (int y = 0; y < height; ++y) {
+        waiting[y] = tiles.row[y * tiles.count + tile];
+        region[y] = 0;
+    }
+    Colour colour = static_cast<Colour>(1 + tile);
     uint32_t filled = 0;
-    for (int y = 0; y < tile.height; ++y)
+    for (int y = 0; y < height; ++y)
         for (; waiting[y]; colour += static_cast<Colour>(tiles.count), ++filled) {
             const int x = lowest_bit(waiting[y]);
             tiles.first[colour] = static_cast<Colour>(corner + y * tiles.width + x);
             tiles.parent[colour] = colour;
             region[y] = 1u << x;
-            const int end = flood(waiting, region, y, tile.height, tiles.diagonal);
+            const int end = flood(waiting, region, y, height, tiles.diagonal);
             paint(waiting, region, y, end, colour, tiles.colour + corner, tiles.width);
         }
-    tiles.filled[number] = filled;
-}
-
-/// A warp loads a tile for one of its threads, row by row.  Pixels outside the set get their colour, 0, at once.
-template <class Colour>
-__device__ void load_tile(const Tiles<Colour> &tiles, int64_t number, bool is_own, Rows waiting, Rows region) {
-    const Tile tile = tiles.at(number);
-    const int lane = threadIdx.x % WARP;
-#pragma unroll ROWS_AHEAD
-    for (int y = 0; y < SIDE; ++y) {
-        const bool inside = y < tile.height && lane < tile.width;
-        const bool waits = inside && tiles.holds(tile.x + lane, tile.y + y, tile.z);
-        if (inside && !waits) tiles.colour[tiles.pixel(tile.x + lane, tile.y + y, tile.z)] = 0;
-        const uint32_t row = __ballot_sync(ALL_LANES, waits);
-        if (!is_own) continue;
-        waiting[y] = row;
-        region[y] = 0;
-    }
+    tiles.filled[tile] = filled;
 }
 
 template <class Colour>
 __global__ void __launch_bounds__(WALKERS) fill_tiles(Tiles<Colour> tiles) {
     __shared__ uint32_t rows[2][SIDE][WALKERS];
     const Rows waiting{&rows[0][0][threadIdx.x]}, region{&rows[1][0][threadIdx.x]};
-    const int lane = threadIdx.x % WARP;
-    for (int64_t block = int64_t(blockIdx.x) * WALKERS; block < tiles.count; block += int64_t(gridDim.x) * WALKERS) {
-        const int64_t warp = block + threadIdx.x - lane;
-        for (int other = 0; other < WARP && warp + other < tiles.count; ++other)
-            load_tile(tiles, warp + other, lane == other, waiting, region);
-        if (warp + lane < tiles.count) fill_tile(tiles, warp + lane, waiting, region);
-        __syncwarp();
-    }
+    const int64_t step = int64_t(gridDim.x) * WALKERS;
+    for (int64_t tile = int64_t(blockIdx.x) * WALKERS + threadIdx.x; tile < tiles.count; tile += step)
+        fill_tile(tiles, tile, waiting, region);
 }
 
 // ---- Merging ----
@@ -238,9 +240,8 @@ template <class Colour>
 __global__ void merge_borders(Tiles<Colour> tiles, Borders borders) {
     const int64_t total = borders.lines * borders.length * tiles.depth, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t i = item % borders.length, line = item / borders.length % borders.lines;
-        const int64_t z = item / borders.length / borders.lines;
-        const Colour *at = tiles.colour + tiles.pixel(0, 0, z) + (line + 1) * borders.apart + i * borders.along;
+        const auto [i, line, z] = tiles.place(item, borders.length, borders.lines);
+        const Colour *at = tiles.colour + tiles.pixel({0, 0, z}) + (line + 1) * borders.apart + i * borders.along;
         const Colour a = at[0], b = at[-borders.across];
         const Colour c = i > 0 ? at[-borders.along] : 0, d = i > 0 ? at[-borders.along - borders.across] : 0;
         if (a != c || b != d) join(tiles, a, b);
@@ -289,16 +290,22 @@ template <class Colour, class Pixel>
 __global__ void write_labels(Tiles<Colour> tiles, View labels) {
     const int64_t total = labels.pixels(), step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t line = item / tiles.width, x = item % tiles.width, y = line % tiles.height, z = line / tiles.height;
+        const Place at = tiles.place(item, tiles.width, tiles.height);
         const Colour colour = tiles.colour[item];
-        put(labels, labels.row(y, z), x, colour ? static_cast<Pixel>(tiles.parent[colour]) : Pixel(0));
+        put(labels, labels.row(at.y, at.z), at.x, colour ? static_cast<Pixel>(tiles.parent[colour]) : Pixel(0));
     }
 }
 
 // ---- The call ----
 
 template <class Colour>
-void merge_tiles(const Tiles<Colour> &tiles, cudaStream_t stream) {
+void fill(const Tiles<Colour> &tiles, cudaStream_t stream) {
+    launch("pack_rows", pack_rows<Colour>, parts(tiles.across * tiles.height * tiles.depth, WARPS), BLOCK, stream, tiles);
+    launch("fill_tiles", fill_tiles<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
+}
+
+template <class Colour>
+void merge(const Tiles<Colour> &tiles, cudaStream_t stream) {
     const Borders rows{tiles.down - 1, tiles.width, SIDE * tiles.width, tiles.width, 1};
     const Borders columns{tiles.across - 1, tiles.height, SIDE, 1, tiles.width};
     for (const Borders &borders : {rows, columns})
@@ -351,9 +358,9 @@ void tile_fill(const ComponentsJob &job, void *memory, cudaStream_t stream, cons
     with_colour(job, [&](auto colour) {
         Carver carver(memory);
         const Tiles<decltype(colour)> tiles(job, carver);
-        launch("fill_tiles", fill_tiles<decltype(colour)>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
+        fill(tiles, stream);
         report(progress, 0.4, stream);
-        merge_tiles(tiles, stream);
+        merge(tiles, stream);
         number_components(tiles, stream);
         report(progress, 0.8, stream);
         if (job.labels) write_numbers(tiles, job.labels, stream);
