@@ -3,15 +3,15 @@
 //
 // A tile's k-th fill takes the colour 1 + tile + k * tiles, so that no two tiles share one, and what the threads of a
 // warp do with their k-th colours lies side by side.  The article sweeps over a tile's pixels until nothing changes.  So
-// does this, but a row of a tile is the bits of one word here, whose runs are filled at once: down the rows, then up, until
-// the way up adds nothing.  What the article keeps in mind about colours that meet at the borders of tiles is a union-find
-// here, without locks: a root is hung below another with one compare-and-swap, always the one whose first pixel comes
-// later below the one whose first pixel comes earlier.  So each tree ends with a component's lowest pixel at its root,
-// whatever the threads did, and the number of set bits before it, in a bit a pixel, numbers it.
+// does this, but a row of a tile is the bits of one word, whose runs are filled at once: down the rows, then up, until
+// the way up adds nothing.  What the article keeps in mind about colours that meet at the borders of tiles is a
+// union-find here, without locks: a root is hung below another with one compare-and-swap, always the one whose first
+// pixel comes later below the one whose first pixel comes earlier.  So each tree ends with a component's lowest pixel at
+// its root, whatever the threads did, and the number of set bits before it, in a bit a pixel, numbers it.
 //
 // Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels; painting takes most of the time, since
-// neighbouring threads paint tiles and not pixels that are neighbours.  One thread for 1024 pixels is too few for a small
-// image.  Memory: 4 for colours, 4 for what is known of each, 3/8 for bits and counts; with 64-bit colours some 17.
+// neighbouring threads paint tiles and not pixels that are neighbours.  One thread for 1024 pixels is too few for a
+// small image.  Memory: 4 for colours, 4 for what is known of each, 3/8 for bits and counts; with 64-bit colours 16.5.
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -38,7 +38,7 @@ struct Place {
 
 /// An image in tiles, and what is known of their colours.
 template <class Colour>
-struct Tiles {
+struct ColouredTiles {
     View set;
     bool complement, diagonal;
     int64_t width, height, depth, across, down, count;
@@ -54,14 +54,14 @@ struct Tiles {
     uint8_t *sum;      // what summing them takes
     size_t sum_bytes;
 
-    Tiles(const ComponentsJob &job, Carver &carver);
+    ColouredTiles(const ComponentsJob &job, Carver &carver);
 
-    /// The item-th place of a box of this width and height, by a division of numbers no longer than a colour: no box
-    /// has more places than colours can tell pixels apart.
+    /// Place `item` of a box of this width and height.  Colours can tell the image's pixels apart, and a box has no more
+    /// places than the image has pixels: so the division takes no longer numbers than that.
     __device__ static Place place(int64_t item, int64_t box_width, int64_t box_height) {
-        const Colour line = static_cast<Colour>(item) / static_cast<Colour>(box_width);
-        const Colour z = line / static_cast<Colour>(box_height);
-        return {item - static_cast<int64_t>(line) * box_width, static_cast<int64_t>(line) - static_cast<int64_t>(z) * box_height,
+        const Colour at = static_cast<Colour>(item), across_box = static_cast<Colour>(box_width),
+                     down_box = static_cast<Colour>(box_height), line = at / across_box, z = line / down_box;
+        return {static_cast<int64_t>(at - line * across_box), static_cast<int64_t>(line - z * down_box),
                 static_cast<int64_t>(z)};
     }
     __device__ int64_t pixel(const Place &at) const { return (at.z * height + at.y) * width + at.x; }
@@ -74,16 +74,17 @@ struct CountBits {
 
 /// From the marks to how many there are before each word.  Without memory it only says how much it takes.
 template <class Colour>
-cudaError_t sum_marks(const Tiles<Colour> &tiles, void *memory, size_t &bytes, cudaStream_t stream) {
+cudaError_t sum_marks(const ColouredTiles<Colour> &tiles, void *memory, size_t &bytes, cudaStream_t stream) {
     const auto counts = thrust::make_transform_iterator(tiles.marks, CountBits<Colour>());
     return cub::DeviceScan::ExclusiveSum(memory, bytes, counts, tiles.before, tiles.words, stream);
 }
 
 template <class Colour>
-Tiles<Colour>::Tiles(const ComponentsJob &job, Carver &carver)
+ColouredTiles<Colour>::ColouredTiles(const ComponentsJob &job, Carver &carver)
     : set(job.set), complement(job.complement), diagonal(job.connectivity > 1), width(set.size[0]), height(set.size[1]),
       depth(set.size[2]), across(parts(width, SIDE)), down(parts(height, SIDE)), count(across * down * depth),
-      fills((std::min<int64_t>(width, SIDE) * std::min<int64_t>(height, SIDE) + 1) / 2), words(parts(set.pixels(), WORD) + 1) {
+      fills((std::min<int64_t>(width, SIDE) * std::min<int64_t>(height, SIDE) + 1) / 2),
+      words(parts(set.pixels(), WORD) + 1) {
     row = carver.take<uint32_t>(count * SIDE);
     colour = carver.take<Colour>(set.pixels());
     parent = carver.take<Colour>(count * fills + 1);
@@ -99,7 +100,7 @@ Tiles<Colour>::Tiles(const ComponentsJob &job, Carver &carver)
 
 /// A warp a row of a tile.  Pixels outside the set get their colour, 0, at once.
 template <class Colour>
-__global__ void pack_rows(Tiles<Colour> tiles) {
+__global__ void pack_rows(ColouredTiles<Colour> tiles) {
     const int64_t total = tiles.across * tiles.height * tiles.depth, step = int64_t(gridDim.x) * blockDim.x / WARP;
     const int lane = threadIdx.x % WARP;
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total; item += step) {
@@ -119,8 +120,8 @@ struct Rows {
     __device__ uint32_t &operator[](int y) const { return column[y * WALKERS]; }
 };
 
-/// The runs of `mask` that hold one of `seeds`: an addition carries through the rest of each run, to its highest bit, and
-/// with the bits reversed to its lowest.
+/// The runs of `mask` that hold one of `seeds`: an addition carries through the rest of each run, to its highest bit,
+/// and with the bits reversed to its lowest.
 __device__ uint32_t spread(uint32_t seeds, uint32_t mask) {
     const uint32_t seeds_back = __brev(seeds), mask_back = __brev(mask);
     const uint32_t up = mask & (~(mask + seeds) | seeds), down = mask_back & (~(mask_back + seeds_back) | seeds_back);
@@ -165,7 +166,7 @@ __device__ void paint(Rows waiting, Rows region, int top, int end, Colour colour
 
 /// A thread a tile.
 template <class Colour>
-__device__ void fill_tile(const Tiles<Colour> &tiles, int64_t tile, Rows waiting, Rows region) {
+__device__ void fill_tile(const ColouredTiles<Colour> &tiles, int64_t tile, Rows waiting, Rows region) {
     const Place at = tiles.place(tile, tiles.across, tiles.down);
     const int64_t corner = tiles.pixel({at.x * SIDE, at.y * SIDE, at.z});
     const int height = static_cast<int>(min(tiles.height - at.y * SIDE, int64_t(SIDE)));
@@ -188,7 +189,7 @@ __device__ void fill_tile(const Tiles<Colour> &tiles, int64_t tile, Rows waiting
 }
 
 template <class Colour>
-__global__ void __launch_bounds__(WALKERS) fill_tiles(Tiles<Colour> tiles) {
+__global__ void __launch_bounds__(WALKERS) fill_tiles(ColouredTiles<Colour> tiles) {
     __shared__ uint32_t rows[2][SIDE][WALKERS];
     const Rows waiting{&rows[0][0][threadIdx.x]}, region{&rows[1][0][threadIdx.x]};
     const int64_t step = int64_t(gridDim.x) * WALKERS;
@@ -212,7 +213,7 @@ __device__ Colour root_of(volatile Colour *parent, Colour colour, bool shorten) 
 
 /// Two neighbours are one component, whatever their colours.
 template <class Colour>
-__device__ void join(const Tiles<Colour> &tiles, Colour one, Colour other) {
+__device__ void join(const ColouredTiles<Colour> &tiles, Colour one, Colour other) {
     if (!one || !other) return;
     for (;;) {
         one = root_of(tiles.parent, one, true);
@@ -237,7 +238,7 @@ struct Borders {
 ///
 /// turned with the border.  What meets here and met before is joined there.
 template <class Colour>
-__global__ void merge_borders(Tiles<Colour> tiles, Borders borders) {
+__global__ void merge_borders(ColouredTiles<Colour> tiles, Borders borders) {
     const int64_t total = borders.lines * borders.length * tiles.depth, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
         const auto [i, line, z] = tiles.place(item, borders.length, borders.lines);
@@ -255,7 +256,7 @@ __global__ void merge_borders(Tiles<Colour> tiles, Borders borders) {
 
 /// Calls body(colour) for the colours of all tiles.
 template <class Colour, class Body>
-__device__ void for_colours(const Tiles<Colour> &tiles, Body body) {
+__device__ void for_colours(const ColouredTiles<Colour> &tiles, Body body) {
     const int64_t step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t tile = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; tile < tiles.count; tile += step)
         for (uint32_t k = 0; k < tiles.filled[tile]; ++k) body(static_cast<Colour>(1 + tile + k * tiles.count));
@@ -263,7 +264,7 @@ __device__ void for_colours(const Tiles<Colour> &tiles, Body body) {
 
 /// Every colour points at its root, and roots mark their first pixels.
 template <class Colour>
-__global__ void mark_roots(Tiles<Colour> tiles) {
+__global__ void mark_roots(ColouredTiles<Colour> tiles) {
     for_colours(tiles, [&tiles](Colour colour) {
         const Colour root = root_of(tiles.parent, colour, false);
         if (root != colour) {
@@ -277,7 +278,7 @@ __global__ void mark_roots(Tiles<Colour> tiles) {
 
 /// Every colour gets the number of its component.
 template <class Colour>
-__global__ void number_colours(Tiles<Colour> tiles) {
+__global__ void number_colours(ColouredTiles<Colour> tiles) {
     for_colours(tiles, [&tiles](Colour colour) {
         const Colour first = tiles.first[tiles.parent[colour]], word = first / WORD;
         const uint32_t below = (1u << first % WORD) - 1;
@@ -287,7 +288,7 @@ __global__ void number_colours(Tiles<Colour> tiles) {
 
 /// A thread a pixel.
 template <class Colour, class Pixel>
-__global__ void write_labels(Tiles<Colour> tiles, View labels) {
+__global__ void write_labels(ColouredTiles<Colour> tiles, View labels) {
     const int64_t total = labels.pixels(), step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
         const Place at = tiles.place(item, tiles.width, tiles.height);
@@ -299,37 +300,39 @@ __global__ void write_labels(Tiles<Colour> tiles, View labels) {
 // ---- The call ----
 
 template <class Colour>
-void fill(const Tiles<Colour> &tiles, cudaStream_t stream) {
-    launch("pack_rows", pack_rows<Colour>, parts(tiles.across * tiles.height * tiles.depth, WARPS), BLOCK, stream, tiles);
+void fill(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
+    const int64_t rows = tiles.across * tiles.height * tiles.depth;
+    launch("pack_rows", pack_rows<Colour>, parts(rows, WARPS), BLOCK, stream, tiles);
     launch("fill_tiles", fill_tiles<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
 }
 
 template <class Colour>
-void merge(const Tiles<Colour> &tiles, cudaStream_t stream) {
+void merge(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
     const Borders rows{tiles.down - 1, tiles.width, SIDE * tiles.width, tiles.width, 1};
     const Borders columns{tiles.across - 1, tiles.height, SIDE, 1, tiles.width};
     for (const Borders &borders : {rows, columns})
-        launch("merge_borders", merge_borders<Colour>, parts(borders.lines * borders.length * tiles.depth, BLOCK), BLOCK,
-               stream, tiles, borders);
+        launch("merge_borders", merge_borders<Colour>, parts(borders.lines * borders.length * tiles.depth, BLOCK),
+               BLOCK, stream, tiles, borders);
 }
 
 template <class Colour>
-void number_components(const Tiles<Colour> &tiles, cudaStream_t stream) {
-    check(cudaMemsetAsync(tiles.marks, 0, static_cast<size_t>(tiles.words) * sizeof *tiles.marks, stream), "clearing marks");
+void number_components(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
+    const size_t mark_bytes = static_cast<size_t>(tiles.words) * sizeof *tiles.marks;
+    check(cudaMemsetAsync(tiles.marks, 0, mark_bytes, stream), "clearing marks");
     launch("mark_roots", mark_roots<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
     size_t bytes = tiles.sum_bytes;
     check(sum_marks(tiles, tiles.sum, bytes, stream), "summing marks");
 }
 
 template <class Colour>
-void write_numbers(const Tiles<Colour> &tiles, const View &labels, cudaStream_t stream) {
+void write_numbers(const ColouredTiles<Colour> &tiles, const View &labels, cudaStream_t stream) {
     launch("number_colours", number_colours<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
     const auto write = labels.type == APSIS_I32 ? write_labels<Colour, int32_t> : write_labels<Colour, int64_t>;
     launch("write_labels", write, parts(labels.pixels(), BLOCK), BLOCK, stream, tiles, labels);
 }
 
 template <class Colour>
-int64_t read_count(const Tiles<Colour> &tiles, cudaStream_t stream) {
+int64_t read_count(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
     Colour count;
     check(cudaMemcpyAsync(&count, tiles.before + tiles.words - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
           "copying the count");
@@ -348,7 +351,7 @@ auto with_colour(const ComponentsJob &job, Body body) {
 size_t tile_fill_scratch(const ComponentsJob &job) {
     return with_colour(job, [&](auto colour) {
         Carver carver;
-        Tiles<decltype(colour)>(job, carver);
+        ColouredTiles<decltype(colour)>(job, carver);
         return carver.used();
     });
 }
@@ -357,7 +360,7 @@ void tile_fill(const ComponentsJob &job, void *memory, cudaStream_t stream, cons
     if (job.set.pixels() == 0) return;
     with_colour(job, [&](auto colour) {
         Carver carver(memory);
-        const Tiles<decltype(colour)> tiles(job, carver);
+        const ColouredTiles<decltype(colour)> tiles(job, carver);
         fill(tiles, stream);
         report(progress, 0.4, stream);
         merge(tiles, stream);

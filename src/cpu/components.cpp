@@ -32,7 +32,8 @@ class Labelling {
   public:
     /// Numbers go on from `numbered`; the image's rows are those of slice z of a batch, and later ones.
     Labelling(const ComponentsJob &job, int threads, void *scratch, int64_t numbered = 0, int64_t z = 0)
-        : job_(job), blocks_(checked(Blocks(job, threads))), threads_(threads), total_(numbered), selects_(job.selects()),
+        : job_(job), blocks_(checked(Blocks(job, threads))), threads_(threads), total_(numbered),
+          selects_(job.selects()),
           keeps_(job.labels && !job.is_mask() && !selects_ && job.labels.stride[0] == pixel_size()), carver_(scratch),
           parts_(job_, blocks_, carver_), slots_(blocks_, selects_, carver_),
           selection_(job_, ORDINAL + bits_below(blocks_.rows())), statistics_(job_, blocks_, parts_, numbered, z) {
@@ -120,8 +121,8 @@ class Labelling {
                 if (!inside || block.holds(other_y, other_z)) continue;
                 const int64_t other = row_at(other_y, other_z);
                 if (!parts_.count_row(b, 1, other)) continue;
-                const int64_t meetings = find_meetings(parts_.bit_row(b, 1, other), parts_.bit_row(b, 0, row), blocks_.width,
-                                                       step->reach, b.met);
+                const BitRow above = parts_.bit_row(b, 1, other), below = parts_.bit_row(b, 0, row);
+                const int64_t meetings = find_meetings(above, below, blocks_.width, step->reach, b.met);
                 for (int64_t i = 0; i < meetings; ++i)
                     slots_.join(slots_.first_of(row) + b.met[2 * i + 1], slots_.first_of(other) + b.met[2 * i]);
             }
@@ -132,7 +133,8 @@ class Labelling {
 
     /// Whether a slot stands for a component that is kept.
     bool is_root(uint32_t slot, int64_t key) const {
-        return slots_.root_of(slot) == slot && (!selects_ || selection_.keeps(slots_.area[slot], slots_.touches[slot], key));
+        if (slots_.root_of(slot) != slot) return false;
+        return !selects_ || selection_.keeps(slots_.area[slot], slots_.touches[slot], key);
     }
 
     /// Calls body(key, part, slot) for the parts of a block in order, where they have a slot (otherwise it is -1) or are

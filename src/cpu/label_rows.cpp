@@ -36,7 +36,8 @@ void write_set(const ComponentsJob &job, const Bench &b, int64_t runs, const uin
 
 }  // namespace
 
-void write_row(const ComponentsJob &job, const Bench &b, const uint64_t *bits, const uint32_t *part, int64_t y, int64_t z) {
+void write_row(const ComponentsJob &job, const Bench &b, const uint64_t *bits, const uint32_t *part, int64_t y,
+               int64_t z) {
     const int64_t runs = find_runs(bits, job.labels.size[0], b.ends);
     uint8_t *const row = job.labels.row(y, z);
     if (job.labels.type == APSIS_I32)

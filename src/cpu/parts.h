@@ -1,5 +1,5 @@
-// A block by itself: its set packed, its runs found, and those that meet made parts.  A part is what of a component lies
-// in the block.
+// A block by itself: its set packed, its runs found, and those that meet made parts.  A part is what of a component
+// lies in the block.
 #pragma once
 
 #include "cpu/bench.h"
@@ -9,7 +9,8 @@ namespace apsis::cpu {
 
 class Parts {
   public:
-    Parts(const ComponentsJob &job, const Blocks &blocks, Carver &carver) : job_(job), blocks_(blocks), pitch_(blocks.words() + 1) {
+    Parts(const ComponentsJob &job, const Blocks &blocks, Carver &carver)
+        : job_(job), blocks_(blocks), pitch_(blocks.words() + 1) {
         bits_ = carver.take<uint64_t>(blocks.rows() * pitch_ + 1);
     }
 

@@ -46,7 +46,8 @@ class Selection {
 
     /// Larger components rank higher, and of equal ones those that come first.
     Wide rank_of(int64_t area, int64_t key) const {
-        return Wide(static_cast<uint64_t>(area)) << key_bits_ | static_cast<uint64_t>((int64_t(1) << key_bits_) - 1 - key);
+        const int64_t earliness = (int64_t(1) << key_bits_) - 1 - key;
+        return Wide(static_cast<uint64_t>(area)) << key_bits_ | static_cast<uint64_t>(earliness);
     }
 
     const ComponentsJob &job_;

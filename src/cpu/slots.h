@@ -1,6 +1,6 @@
-// Between blocks: the runs of rows with neighbours in another block are slots, which stand for their parts, and are joined
-// by a union-find without locks that all threads share.  A component's root is a slot of the part with its lowest pixel,
-// whatever the threads did.
+// Between blocks: the runs of rows with neighbours in another block are slots, which stand for their parts, and are
+// joined by a union-find without locks that all threads share.  A component's root is a slot of the part with its lowest
+// pixel, whatever the threads did.
 #pragma once
 
 #include "cpu/bench.h"
@@ -91,8 +91,8 @@ class Slots {
             if (one == other) return;
             if (key[one] < key[other]) std::swap(one, other);
             uint32_t expected = one;
-            if (std::atomic_ref<uint32_t>(parent[one]).compare_exchange_strong(expected, other, std::memory_order_relaxed))
-                return;
+            std::atomic_ref<uint32_t> root(parent[one]);
+            if (root.compare_exchange_strong(expected, other, std::memory_order_relaxed)) return;
         }
     }
 

@@ -46,8 +46,8 @@ void Statistics::begin(int64_t total, tbb::task_arena &arena) {
     for_components(arena, count_, [this](int64_t k) { sums()[k].clear(); });
 }
 
-/// Runs of parts without slots are added where they belong, those of the others first by themselves, so that threads meet
-/// once a part.
+/// Runs of parts without slots are added where they belong, those of the others first by themselves, so that threads
+/// meet once a part.
 void Statistics::add(const Bench &b, const Block &block, uint32_t parts) const {
     for (uint32_t part = 1; part <= parts; ++part)
         if (b.number[part] && b.area[part]) b.sums[b.area[part] - 1].clear();

@@ -1,6 +1,6 @@
-// Times apsis_components on one GPU as bench_cuda times apsis_distance: device-resident images, CUDA events, 3 warm-ups,
-// median of 10, the copy ceiling in the same run, one CSV line a case.  The workspace is set, of just the size that apsis
-// asks for.
+// Times apsis_components on one GPU as bench_cuda times apsis_distance: device-resident images, CUDA events, 3
+// warm-ups, median of 10, the copy ceiling in the same run, one CSV line a case.  The workspace is set, of just the size
+// that apsis asks for.
 //
 //     bench_components [--check] [--only MASK] GROUP...
 //
@@ -94,7 +94,8 @@ class Bench : public Gpu {
     int64_t label(apsis_context *context, const Case &c, const apsis_image &set, const apsis_image *labels,
                   apsis_component *components) {
         int64_t count;
-        check(context, apsis_components(context, &set, labels, components, components ? CAPACITY : 0, &count, &c.options));
+        const int64_t capacity = components ? CAPACITY : 0;
+        check(context, apsis_components(context, &set, labels, components, capacity, &count, &c.options));
         return count;
     }
 
@@ -110,7 +111,7 @@ class Bench : public Gpu {
 
     void report(const Case &c, int64_t count, double ms, size_t workspace, const std::string &remark) const {
         const double pixels = static_cast<double>(c.pixels());
-        const double moved = pixels * ((c.set == APSIS_BIT ? 0.125 : 1) + static_cast<double>(c.labels ? pixel_bytes(c.labels) : 0));
+        const double moved = pixels * ((c.set == APSIS_BIT ? 0.125 : 1) + (c.labels ? pixel_bytes(c.labels) : 0));
         std::printf("%s,%s,%lld,%lld,%lld,%d,%s,%lld,%.4f,%.4f,%.2f,%.3f%s\n", c.group.c_str(), c.mask.c_str(),
                     (long long)c.size[0], (long long)c.size[1], (long long)c.size[2], int(c.options.connectivity),
                     outputs_of(c).c_str(), (long long)count, ms, 1e6 * ms / pixels, 1e-3 * ms * ceiling_ / moved,
@@ -122,7 +123,7 @@ class Bench : public Gpu {
     std::string verdict(Case c, const apsis_image &host, const apsis_image &set, const apsis_image *labels) {
         apsis_image expected = image(c, c.labels);
         std::unique_ptr<uint8_t[]> memory, result;
-        const std::vector<apsis_component> theirs(c.statistics ? CAPACITY : 0);
+        std::vector<apsis_component> ours(c.statistics ? CAPACITY : 0);
         if (labels) {
             result = download<uint8_t>(*labels);
             memory = std::make_unique_for_overwrite<uint8_t[]>(bytes_of(expected));
@@ -130,11 +131,10 @@ class Bench : public Gpu {
         }
         const int64_t count = label(gpu_, c, set, labels, c.statistics ? list() : nullptr);
         c.options.method = APSIS_AUTO;
-        std::vector<apsis_component> ours(theirs);
         bool same = label(cpu_, c, host, labels ? &expected : nullptr, c.statistics ? ours.data() : nullptr) == count;
         if (labels) same = same && !std::memcmp(result.get(), memory.get(), bytes_of(expected));
-        if (c.statistics)
-            same = same && !std::memcmp(list(), ours.data(), std::min<size_t>(count, CAPACITY) * sizeof(apsis_component));
+        const size_t list_bytes = static_cast<size_t>(std::min(count, CAPACITY)) * sizeof(apsis_component);
+        if (c.statistics) same = same && !std::memcmp(list(), ours.data(), list_bytes);
         failed = failed || !same;
         return same ? ",same" : ",DIFFERENT";
     }

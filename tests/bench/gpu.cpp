@@ -42,7 +42,8 @@ Gpu::Gpu(bool compare) : compare_(compare) {
 }
 
 void Gpu::load_mask(const Subject &s) {
-    const std::string key = s.mask + std::to_string(s.size[0]) + "x" + std::to_string(s.size[1]) + "x" + std::to_string(s.size[2]);
+    std::string key = s.mask;
+    for (const int64_t extent : s.size) key += "x" + std::to_string(extent);
     if (key == loaded_) return;
     mask_.resize(static_cast<size_t>(s.pixels()));
     if (!bench_mask(s.mask.c_str(), s.size[0], s.size[1], s.size[2], mask_.data())) {
