@@ -9,9 +9,12 @@
 // pixel comes later below the one whose first pixel comes earlier.  So each tree ends with a component's lowest pixel at
 // its root, whatever the threads did, and the number of set bits before it, in a bit a pixel, numbers it.
 //
-// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels; painting takes most of the time, since
-// neighbouring threads paint tiles and not pixels that are neighbours.  One thread for 1024 pixels is too few for a
-// small image.  Memory: 4 for colours, 4 for what is known of each, 3/8 for bits and counts; with 64-bit colours 16.5.
+// A thread that painted all its pixels would write one at a time, far from what its neighbours write.  So it leaves a
+// colour at the first pixel of each run, and warps then paint the runs, row by row.
+//
+// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, some more for what is known of each
+// colour.  One thread for 1024 pixels is too few for a small image.  Memory: 4 for colours, 4 for what is known of each,
+// 3/8 for bits and counts; with 64-bit colours 16.5.
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -26,7 +29,8 @@ namespace {
 // Of a tile, as in the article; a row of it is one word, which a warp packs.
 constexpr int SIDE = 32;
 static_assert(SIDE == WARP && SIDE == 8 * sizeof(uint32_t));
-constexpr int WORD = 32;  // pixels whose marks are counted together
+constexpr int STRETCH = 4;  // tiles side by side whose rows a warp takes together, with loads on their way at once
+constexpr int WORD = 32;    // pixels whose marks are counted together
 
 // Colours, and indices of pixels, where both fit; the other one is what compare-and-swap knows.
 using Narrow = uint32_t;
@@ -45,7 +49,7 @@ struct ColouredTiles {
     int64_t fills;     // of a tile, at most
     int64_t words;     // one more than hold a bit a pixel: what is before it is all
     uint32_t *row;     // [y in a tile][tile]: the pixels of a row of a tile that are in the set
-    Colour *colour;    // [pixel], or 0 outside the set
+    Colour *colour;    // [pixel]: 0 outside the set
     Colour *parent;    // [colour]: one of the same component whose first pixel is not later; at last, the number
     Colour *first;     // [colour]: the first of its pixels
     uint32_t *filled;  // [tile]: its colours
@@ -65,6 +69,10 @@ struct ColouredTiles {
                 static_cast<int64_t>(z)};
     }
     __device__ int64_t pixel(const Place &at) const { return (at.z * height + at.y) * width + at.x; }
+    /// The row of the tile that holds a pixel.
+    __device__ int64_t row_at(int64_t x, int64_t y, int64_t z) const {
+        return y % SIDE * count + (z * down + y / SIDE) * across + x / SIDE;
+    }
 };
 
 template <class Colour>
@@ -98,20 +106,32 @@ ColouredTiles<Colour>::ColouredTiles(const ComponentsJob &job, Carver &carver)
 
 // ---- Filling ----
 
-/// A warp a row of a tile.  Pixels outside the set get their colour, 0, at once.
+/// A warp a stretch of a row: calls body(x, y, z) with its lane's first pixel; the others follow SIDE apart.
+template <class Colour, class Body>
+__device__ void for_stretches(const ColouredTiles<Colour> &tiles, Body body) {
+    const int64_t stretches = (tiles.width + STRETCH * SIDE - 1) / (STRETCH * SIDE);
+    const int64_t total = stretches * tiles.height * tiles.depth;
+    const int64_t step = int64_t(gridDim.x) * blockDim.x / WARP;
+    for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total; item += step) {
+        const Place at = tiles.place(item, stretches, tiles.height);
+        body(at.x * (STRETCH * SIDE) + threadIdx.x % WARP, at.y, at.z);
+    }
+}
+
 template <class Colour>
 __global__ void pack_rows(ColouredTiles<Colour> tiles) {
-    const int64_t total = tiles.across * tiles.height * tiles.depth, step = int64_t(gridDim.x) * blockDim.x / WARP;
-    const int lane = threadIdx.x % WARP;
-    for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total; item += step) {
-        const Place at = tiles.place(item, tiles.across, tiles.height), pixel{at.x * SIDE + lane, at.y, at.z};
-        const bool inside = pixel.x < tiles.width;
-        const bool is_in = inside && is_set(tiles.set, tiles.set.row(at.y, at.z), pixel.x) != tiles.complement;
-        if (inside && !is_in) tiles.colour[tiles.pixel(pixel)] = 0;
-        const uint32_t row = __ballot_sync(ALL_LANES, is_in);
-        const int64_t tile = (at.z * tiles.down + at.y / SIDE) * tiles.across + at.x;
-        if (lane == 0) tiles.row[at.y % SIDE * tiles.count + tile] = row;
-    }
+    for_stretches(tiles, [&tiles](int64_t x, int64_t y, int64_t z) {
+        const uint8_t *const from = tiles.set.row(y, z);
+        bool is_in[STRETCH];
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k)
+            is_in[k] = x + k * SIDE < tiles.width && is_set(tiles.set, from, x + k * SIDE) != tiles.complement;
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k) {
+            const uint32_t row = __ballot_sync(ALL_LANES, is_in[k]);
+            if (x % SIDE == 0 && x + k * SIDE < tiles.width) tiles.row[tiles.row_at(x + k * SIDE, y, z)] = row;
+        }
+    });
 }
 
 /// A row of words for each of a tile's rows, a column for each thread of the block.
@@ -153,14 +173,15 @@ __device__ int flood(Rows waiting, Rows region, int top, int height, bool diagon
     return end;
 }
 
-/// Colours the region and clears it; its pixels wait no more.
+/// Leaves the colour at the first pixels of the region's runs, and clears it; its pixels wait no more.
 template <class Colour>
-__device__ void paint(Rows waiting, Rows region, int top, int end, Colour colour, Colour *corner, int64_t width) {
+__device__ void leave(Rows waiting, Rows region, int top, int end, Colour colour, Colour *corner, int64_t width) {
     for (int y = top; y < end; ++y) {
-        uint32_t word = region[y];
-        waiting[y] ^= word;
+        const uint32_t row = region[y];
+        waiting[y] ^= row;
         region[y] = 0;
-        for (; word; word &= word - 1) corner[y * width + lowest_bit(word)] = colour;
+        for (uint32_t starts = row & ~(row << 1); starts; starts &= starts - 1)
+            corner[y * width + lowest_bit(starts)] = colour;
     }
 }
 
@@ -183,7 +204,7 @@ __device__ void fill_tile(const ColouredTiles<Colour> &tiles, int64_t tile, Rows
             tiles.parent[colour] = colour;
             region[y] = 1u << x;
             const int end = flood(waiting, region, y, height, tiles.diagonal);
-            paint(waiting, region, y, end, colour, tiles.colour + corner, tiles.width);
+            leave(waiting, region, y, end, colour, tiles.colour + corner, tiles.width);
         }
     tiles.filled[tile] = filled;
 }
@@ -195,6 +216,28 @@ __global__ void __launch_bounds__(WALKERS) fill_tiles(ColouredTiles<Colour> tile
     const int64_t step = int64_t(gridDim.x) * WALKERS;
     for (int64_t tile = int64_t(blockIdx.x) * WALKERS + threadIdx.x; tile < tiles.count; tile += step)
         fill_tile(tiles, tile, waiting, region);
+}
+
+/// From the first pixels of runs to all of them; the pixels outside the set get 0.
+template <class Colour>
+__global__ void paint_rows(ColouredTiles<Colour> tiles) {
+    for_stretches(tiles, [&tiles](int64_t x, int64_t y, int64_t z) {
+        const int lane = x % SIDE;
+        Colour *const at = tiles.colour + tiles.pixel({x, y, z});
+        uint32_t row[STRETCH];
+        Colour left[STRETCH];
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k)
+            row[k] = x - lane + k * SIDE < tiles.width ? tiles.row[tiles.row_at(x + k * SIDE, y, z)] : 0;
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k) left[k] = (row[k] & ~(row[k] << 1)) >> lane & 1 ? at[k * SIDE] : 0;
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k) {
+            const uint32_t gaps = ~row[k] & ((1u << lane) - 1);
+            const Colour colour = __shfl_sync(ALL_LANES, left[k], gaps ? highest_bit(gaps) + 1 : 0);
+            if (x + k * SIDE < tiles.width) at[k * SIDE] = row[k] >> lane & 1 ? colour : 0;
+        }
+    });
 }
 
 // ---- Merging ----
@@ -286,24 +329,34 @@ __global__ void number_colours(ColouredTiles<Colour> tiles) {
     });
 }
 
-/// A thread a pixel.
 template <class Colour, class Pixel>
 __global__ void write_labels(ColouredTiles<Colour> tiles, View labels) {
-    const int64_t total = labels.pixels(), step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const Place at = tiles.place(item, tiles.width, tiles.height);
-        const Colour colour = tiles.colour[item];
-        put(labels, labels.row(at.y, at.z), at.x, colour ? static_cast<Pixel>(tiles.parent[colour]) : Pixel(0));
-    }
+    for_stretches(tiles, [&tiles, &labels](int64_t x, int64_t y, int64_t z) {
+        const Colour *const from = tiles.colour + tiles.pixel({x, y, z});
+        uint8_t *const to = labels.row(y, z);
+        Colour colour[STRETCH], number[STRETCH];
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k) colour[k] = x + k * SIDE < tiles.width ? from[k * SIDE] : 0;
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k) number[k] = colour[k] ? tiles.parent[colour[k]] : 0;
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k)
+            if (x + k * SIDE < tiles.width) put(labels, to, x + k * SIDE, static_cast<Pixel>(number[k]));
+    });
 }
 
 // ---- The call ----
 
 template <class Colour>
+int64_t stretch_blocks(const ColouredTiles<Colour> &tiles) {
+    return parts(parts(tiles.width, STRETCH * SIDE) * tiles.height * tiles.depth, WARPS);
+}
+
+template <class Colour>
 void fill(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
-    const int64_t rows = tiles.across * tiles.height * tiles.depth;
-    launch("pack_rows", pack_rows<Colour>, parts(rows, WARPS), BLOCK, stream, tiles);
+    launch("pack_rows", pack_rows<Colour>, stretch_blocks(tiles), BLOCK, stream, tiles);
     launch("fill_tiles", fill_tiles<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
+    launch("paint_rows", paint_rows<Colour>, stretch_blocks(tiles), BLOCK, stream, tiles);
 }
 
 template <class Colour>
@@ -328,7 +381,7 @@ template <class Colour>
 void write_numbers(const ColouredTiles<Colour> &tiles, const View &labels, cudaStream_t stream) {
     launch("number_colours", number_colours<Colour>, parts(tiles.count, WALKERS), WALKERS, stream, tiles);
     const auto write = labels.type == APSIS_I32 ? write_labels<Colour, int32_t> : write_labels<Colour, int64_t>;
-    launch("write_labels", write, parts(labels.pixels(), BLOCK), BLOCK, stream, tiles, labels);
+    launch("write_labels", write, stretch_blocks(tiles), BLOCK, stream, tiles, labels);
 }
 
 template <class Colour>
