@@ -156,14 +156,15 @@ class CudaBackend final : public Backend {
     }
 
     size_t components_scratch(const ComponentsJob &job) const override {
-        if (job.method == APSIS_TILE_FILL) not_yet();
         const CurrentDevice current(device_);
+        if (job.method == APSIS_TILE_FILL) return tile_fill_scratch(job);
         return apsis::components_scratch(job);
     }
 
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        apsis::components(job, scratch, stream_, progress);
+        const auto way = job.method == APSIS_TILE_FILL ? tile_fill : apsis::components;
+        way(job, scratch, stream_, progress);
     }
 
     Conveyor *conveyor(const DistanceJob &job) override {
@@ -174,10 +175,6 @@ class CudaBackend final : public Backend {
     }
 
   private:
-    [[noreturn]] static void not_yet() {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "components on a CUDA device come with the next version; use APSIS_CPU");
-    }
-
     int device_;
     std::string name_;
     cudaStream_t stream_ = nullptr;
