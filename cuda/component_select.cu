@@ -61,7 +61,8 @@ struct Weighed {
         const uint32_t all = __ballot_sync(ALL_LANES, has);
         if (!all) return;
         const int leader = __ffs(all) - 1;
-        const bool is_one = __all_sync(ALL_LANES, !has || root == __shfl_sync(ALL_LANES, root, leader));
+        const uint32_t led = __shfl_sync(ALL_LANES, root, leader);
+        const bool is_one = __all_sync(ALL_LANES, !has || root == led);
         const uint32_t total = is_one ? sum_of_warp(has ? length : 0) : length;
         if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&area[root], total);
         if (has && touches) atomicOr(&area[root], TOUCH);

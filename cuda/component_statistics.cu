@@ -48,7 +48,8 @@ struct Measured {
         const uint32_t all = __ballot_sync(ALL_LANES, has);
         if (!all) return;
         const int leader = __ffs(all) - 1;
-        const bool is_one = __all_sync(ALL_LANES, !has || part == __shfl_sync(ALL_LANES, part, leader));
+        const uint32_t led = __shfl_sync(ALL_LANES, part, leader);
+        const bool is_one = __all_sync(ALL_LANES, !has || part == led);
         const uint32_t length = has ? stretch.end - stretch.begin : 0;
         const uint32_t low[3] = {stretch.begin, stretch.y, stretch.z}, high[3] = {stretch.end - 1, stretch.y, stretch.z};
         const uint32_t sums[3] = {length * (stretch.begin + stretch.end - 1) / 2, length * stretch.y, length * stretch.z};
