@@ -18,15 +18,15 @@ struct Parts {
     uint32_t nodes;
 
     __device__ uint32_t root_at(int at, int x) const {
-        return labelled.up[labelled.run_at(at, x)] & ((1u << ABOVE) - 1);
+        return labelled.up(labelled.run_at(at, x)) & ((1u << ABOVE) - 1);
     }
     /// Gives the root of a run a node.  Which one it gets does not matter.
     __device__ void mark(int at, int x) {
         const uint32_t root = root_at(at, x);
-        if (labelled.load(root) != root || atomicCAS(&labelled.up[root], root, root | ~0u << ABOVE) != root) return;
+        if (labelled.load(root) != root || atomicCAS(&labelled.up(root), root, root | ~0u << ABOVE) != root) return;
         labelled.store(root, root | (atomicAdd(&nodes, 1u) + 1) << ABOVE);
     }
-    __device__ uint16_t node_at(int at, int x) const { return static_cast<uint16_t>((labelled.up[root_at(at, x)] >> ABOVE) - 1); }
+    __device__ uint16_t node_at(int at, int x) const { return static_cast<uint16_t>((labelled.up(root_at(at, x)) >> ABOVE) - 1); }
 };
 
 /// One bit a byte: whether it is not 0.
@@ -167,7 +167,7 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const T
     const int at = threadIdx.x;
     uint32_t firsts = 0, run = labelled.before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run) {
-        const uint32_t root = labelled.up[run], above = root >> Parts<Tile>::ABOVE;
+        const uint32_t root = labelled.up(run), above = root >> Parts<Tile>::ABOVE;
         if (root != run && above == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     const uint32_t runs = labelled.find_runs();
     labelled.label(runs);
     if (is_stored<Tile>(tiles, place))
-        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) { root = static_cast<uint16_t>(labelled.up[run]); });
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) { root = static_cast<uint16_t>(labelled.up(run)); });
     if (tiles.joined) find_nodes(parts, tile, tiles);
     const uint32_t firsts = runs ? find_firsts(parts, tile, tiles) : 0;
     count_firsts<Tile>(firsts, place, tiles);

@@ -81,7 +81,7 @@ __device__ uint32_t weigh(Weighed<Tile> &weighed, const Wanted &wanted, const Pl
     const uint32_t word = labelled.word[at];
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
-        const uint32_t root = rest ? labelled.up[labelled.run_at(at, x)] : 0;
+        const uint32_t root = rest ? labelled.up(labelled.run_at(at, x)) : 0;
         weighed.add(rest, root, length, at_edge || x0 + x == 0 || x0 + x + length == tiles.width);
     }
     __syncthreads();

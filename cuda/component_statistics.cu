@@ -130,7 +130,7 @@ __device__ void measure_round(Measured<Tile> &measured, uint32_t round, uint32_t
     const uint32_t at = threadIdx.x, row = at / Tile::WORDS, word = labelled.word[at], left = at % Tile::WORDS * 32;
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
-        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.up[run];
+        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.up(run);
         const uint32_t root = up < Labelled<Tile>::RUNS ? up : run, part = root - round;
         const bool has = rest && part < Measured<Tile>::ROUND;
         if (has && firsts >> x & 1) measured.first[part] = at * 32 + x;
@@ -176,7 +176,7 @@ __device__ void write_round(const Measured<Tile> &measured, uint32_t round, cons
                             const Window &window) {
     for (uint32_t part = threadIdx.x; part < Measured<Tile>::ROUND; part += Tile::THREADS) {
         if (measured.area[part] == 0) continue;
-        const uint32_t root = round + part, number = measured.labelled.up[root] - Labelled<Tile>::RUNS;
+        const uint32_t root = round + part, number = measured.labelled.up(root) - Labelled<Tile>::RUNS;
         if (!window.has(number)) continue;
         Sums &to = window.sums[number - 1 - window.from];
         const Sums sums = sums_of(measured, part, place, tiles);

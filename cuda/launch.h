@@ -28,6 +28,12 @@ inline void check(cudaError_t error, const char *what) {
 }
 
 #if defined(__CUDACC__)
+/// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
+template <class Number>
+__device__ Number spread_banks(Number number) {
+    return number ^ (number >> 5 & 31);
+}
+
 /// The least of the values of a warp's lanes.
 __device__ inline uint32_t least_of_warp(uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -19,9 +19,14 @@ struct Labelled {
 
     uint32_t word[THREADS];
     uint32_t start[THREADS];   // the pixels at which runs begin
-    uint32_t up[RUNS];         // [run]: itself, or a lower run of its part; labelled, the lowest
+    uint32_t parents[RUNS];    // see up()
     uint16_t before[THREADS];  // runs that begin before the word
     typename Scan::TempStorage scan;
+
+    /// Of a run, itself or a lower run of its part; labelled, the lowest.  Threads that walk the runs of their words, 8 or 16
+    /// each, meet as many banks of memory as threads that take runs side by side.
+    __device__ uint32_t &up(uint32_t run) { return parents[spread_banks(run)]; }
+    __device__ uint32_t up(uint32_t run) const { return parents[spread_banks(run)]; }
 
     /// The run that holds a pixel of a word; beside a run, the last one before the pixel.
     __device__ uint32_t run_at(int at, int x) const { return before[at] + __popc(start[at] & up_to(x)) - 1; }
@@ -31,17 +36,25 @@ struct Labelled {
         return run_at(first / 32, first % 32);
     }
 
-    __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(up + run); }
-    __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(up + run) = value; }
+    __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + spread_banks(run)); }
+    __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + spread_banks(run)) = value; }
+
+    /// The root of a run, or what was one before others joined it.  Where nobody has flattened the links, halves the way.
+    __device__ uint32_t root_of(uint32_t run) {
+        uint32_t parent = load(run);
+        if constexpr (!Tile::FLATTENS)
+            for (uint32_t next; (next = load(parent)) != parent; parent = load(run = next)) store(run, next);
+        return parent;
+    }
 
     /// Joins the trees of two runs: the higher root gets the lower one for a parent; if it has got another one meanwhile,
     /// that is joined in its place, until there is nothing to do.
     __device__ void join(uint32_t one, uint32_t other) {
-        one = load(one);
-        other = load(other);
+        one = root_of(one);
+        other = root_of(other);
         while (one != other) {
             const uint32_t high = max(one, other), low = min(one, other);
-            one = atomicMin(&up[high], low);
+            one = atomicMin(&up(high), low);
             if (one == high) return;
             other = low;
         }
@@ -91,8 +104,10 @@ struct Labelled {
         if (runs == 0) return;
         link();
         __syncthreads();
-        flatten(runs);
-        __syncthreads();
+        if (Tile::FLATTENS) {
+            flatten(runs);
+            __syncthreads();
+        }
         join_rows();
         __syncthreads();
         flatten(runs);
@@ -105,7 +120,7 @@ struct Labelled {
         const int other = meet_row(Tile::step(0), meetings);
         for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++run) {
             const int x = __ffs(rest) - 1;
-            up[run] = meetings.own >> x & 1 ? run_at(other, x) : run;
+            up(run) = meetings.own >> x & 1 ? run_at(other, x) : run;
         }
     }
 
@@ -163,7 +178,7 @@ __device__ uint32_t recall_tile(Labelled<Tile> &labelled, const Place &place, co
     __syncthreads();
     const uint32_t runs = labelled.find_runs();
     if (is_stored<Tile>(tiles, place)) {
-        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up[run] = root; });
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up(run) = root; });
         __syncthreads();
     } else {
         labelled.label(runs);
@@ -205,11 +220,11 @@ __device__ void name_roots(Labelled<Tile> &labelled, uint32_t runs, const Place 
     }
     uint32_t run = labelled.before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run)
-        if (labelled.up[run] == run) labelled.up[run] = RUNS + (firsts & rest & -rest ? ++number : 0);
+        if (labelled.up(run) == run) labelled.up(run) = RUNS + (firsts & rest & -rest ? ++number : 0);
     __syncthreads();
     if (tiles.joined) {
         for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.up[labelled.root_of_node(tiles, node)] = RUNS + tiles.parent[node];
+            labelled.up(labelled.root_of_node(tiles, node)) = RUNS + tiles.parent[node];
         });
         __syncthreads();
     }
