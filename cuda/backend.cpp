@@ -155,8 +155,18 @@ class CudaBackend final : public Backend {
         way_of(job).run(job, scratch, stream_, progress);
     }
 
-    size_t components_scratch(const ComponentsJob &) const override { not_yet("components"); }
-    void components(const ComponentsJob &, void *, const Progress &) override { not_yet("components"); }
+    size_t components_scratch(const ComponentsJob &job) const override {
+        const CurrentDevice current(device_);
+        if (job.method == APSIS_TILE_FILL) return tile_fill_scratch(job);
+        return apsis::components_scratch(job);
+    }
+
+    void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        const auto way = job.method == APSIS_TILE_FILL ? tile_fill : apsis::components;
+        way(job, scratch, stream_, progress);
+    }
+
     size_t geodesic_scratch(const GeodesicJob &) const override { not_yet("geodesic distances"); }
     void geodesic(const GeodesicJob &, void *, const Progress &) override { not_yet("geodesic distances"); }
     size_t eccentricity_scratch(const EccentricityJob &) const override { not_yet("eccentricities"); }

@@ -28,6 +28,12 @@ inline void check(cudaError_t error, const char *what) {
 }
 
 #if defined(__CUDACC__)
+/// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
+template <class Number>
+__device__ Number spread_banks(Number number) {
+    return number ^ (number >> 5 & 31);
+}
+
 /// The least of the values of a warp's lanes.
 __device__ inline uint32_t least_of_warp(uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -37,8 +43,22 @@ __device__ inline uint32_t least_of_warp(uint32_t value) {
     return value;
 #endif
 }
+__device__ inline uint32_t greatest_of_warp(uint32_t value) { return ~least_of_warp(~value); }
+
+/// Their sum.
+__device__ inline uint32_t sum_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+#endif
+}
 #endif
 
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
 inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of

@@ -30,9 +30,6 @@ constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
 // so that it is off by less than 2^-4.
 constexpr float SLACK = 0.25f;
 
-/// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
-__device__ inline int32_t spread_banks(int32_t number) { return number ^ (number >> 5 & 31); }
-
 /// The rows of a map, their columns packed and carried; those of a range of strips are searched.
 struct Rows {
     Columns columns;

@@ -37,6 +37,14 @@ void distance_in_volume(const DistanceJob &job, void *scratch, cudaStream_t stre
 size_t steps_scratch(const DistanceJob &job);
 void distance_by_steps(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// Connected components.
+size_t components_scratch(const ComponentsJob &job);
+void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
+// Components in the plane by the method APSIS_TILE_FILL: labels and count.
+size_t tile_fill_scratch(const ComponentsJob &job);
+void tile_fill(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 /// Reports progress if somebody listens, after waiting for the work so far; otherwise does not wait.
 void report(const Progress &progress, double done, cudaStream_t stream);
 

@@ -3,7 +3,7 @@
 //
 // Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and
 // carries, most of it in the second cache, and the store, 2 bytes a voxel written and read where sites are
-// near, and 4 more where they are far.
+// near, 4 where they are far, and both where that is not known before.
 #include "volume.h"
 
 #include "columns.h"
@@ -13,6 +13,8 @@
 namespace apsis {
 
 namespace {
+
+constexpr int FAR_PART = 8;  // one column in so many; between 3 and 8 there is little difference
 
 /// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
 /// side along x.
@@ -30,7 +32,7 @@ bool is_plain(const View &view, apsis_type type) {
 /// A volume without memory of its own.
 Volume shape_volume(const DistanceJob &job, bool inside) {
     Volume volume = {
-        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
+        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
     volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32);
     for (int axis = 0; axis < 3; ++axis) volume.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return volume;
@@ -39,10 +41,32 @@ Volume shape_volume(const DistanceJob &job, bool inside) {
 void carve_volume(Volume &volume, Carver &carver) {
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
+    volume.columns.far_groups = carver.take<uint32_t>(volume.columns.batch * volume.columns.strips());
+    volume.far = carver.take<uint8_t>(volume.count_far());
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
     volume.lengths = carver.take<float>(count_lengths(volume));
     volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
+}
+
+/// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
+/// most rows have voxels out of reach, and would be searched twice.  A block each, a warp a plane.
+__global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t strip = blockIdx.x / volume.groups(), group = blockIdx.x % volume.groups();
+    const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
+    const Columns &columns = volume.columns;
+    uint32_t seen = lane < rows ? columns.far_groups[(y + lane) * columns.strips() + strip] : 0;
+#pragma unroll
+    for (int step = WARP / 2; step > 0; step /= 2) seen += __shfl_xor_sync(ALL_LANES, seen, step);
+    const bool far = int64_t(seen) * FAR_PART >= rows * volume.groups_across();
+    if (threadIdx.x == 0) volume.is_far(strip, group) = far;
+    if (!far) return;
+    if (threadIdx.x == 0) volume.any_need() = 1;
+    for (int64_t z = strip * STRIP + warp; z < min(strip * STRIP + STRIP, volume.depth()); z += WARPS) {
+        for (int64_t tile = lane; tile < volume.tiles(); tile += WARP) volume.mark(z, y, tile) = 1;
+        for (int64_t x = lane; x < volume.groups_across(); x += WARP) volume.need(z, y, x * GROUP) = 1;
+    }
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -78,7 +102,13 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         const bool outward = outward_serves(volume);
         fill(volume.marks, !outward, volume.count_marks(), stream);
         fill(volume.needs, !outward, volume.count_needs(), stream);
-        if (outward) search_outward(volume, stream);
+        if (outward) {
+            if (outward_suffices(volume))
+                fill(volume.far, 0, volume.count_far(), stream);
+            else
+                launch("choose_ways", choose_ways, volume.count_far(), BLOCK, stream, volume);
+            search_outward(volume, stream);
+        }
         tell(0.5);
         search_marked(volume, stream);
         tell(1);

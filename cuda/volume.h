@@ -3,7 +3,7 @@
 // Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it,
 // and the outputs from it.  The outward search takes every voxel first, and marks the patches, TILE voxels of
 // GROUP rows, that have one whose site is out of its reach, and all that the monotone argmin needs to know
-// for those.
+// for those.  Where the carries tell that much is out of reach, all is marked before, and not searched outward.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
 #pragma once
@@ -17,7 +17,7 @@
 namespace apsis {
 
 constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
-constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
+constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks; of rows and a strip of planes, the way taken
 
 struct Volume {
     Columns columns;  // along z: column x of image y
@@ -26,6 +26,7 @@ struct Volume {
     uint8_t *marks;   // [z][group of rows][tile]: not 0 where the outward search gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
                       // and a last one, not 0 if any is
+    uint8_t *far;     // [strip][group of rows]: not 0 where the outward search is not even tried
     Output output;
     float *lengths;  // of costs up to count_lengths(), which the outward search looks up unless the unit is 1
     bool plain;      // outputs are packed numbers of 32 bits
@@ -44,6 +45,8 @@ struct Volume {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
     }
+    __host__ __device__ int64_t count_far() const { return columns.strips() * groups(); }
+    __device__ uint8_t &is_far(int64_t strip, int64_t group) const { return far[strip * groups() + group]; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
@@ -56,6 +59,9 @@ int64_t count_lengths(const Volume &volume);
 
 /// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
 bool outward_serves(const Volume &volume);
+
+/// Whether the outward search leaves nothing to the monotone argmin: distances beyond its reach are not wanted.
+bool outward_suffices(const Volume &volume);
 
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);

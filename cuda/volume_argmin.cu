@@ -1,12 +1,13 @@
 // The monotone argmin along the lines of a volume where sites are far.
 //
-// A block takes a bundle of lines that lie side by side, lays their costs in shared memory, and finds what
-// costs least for every eighth voxel: the best candidate never moves left as the voxel moves right (Hirata
-// 1996), so the best of two voxels bracket those between them, and brackets are halved.  A voxel's own cost
-// and those at the ends of its bracket tell how far it need look.  While voxels are few, several threads
-// share one.  Then a thread holds the TILE voxels between two bests in registers and tries the candidates of
-// their bracket on all of them.  Ties at the ends of a tile go to the left, which keeps every equal candidate
-// of its voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
+// A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory,
+// and finds what costs least for every eighth voxel: the best candidate never moves left as the voxel moves
+// right (Hirata 1996), so the best of two voxels bracket those between them, and brackets are halved.  A
+// voxel's own cost and those at the ends of its bracket tell how far it need look.  While voxels are few,
+// several threads share one.  Then a thread holds the TILE voxels between two bests in registers and tries the
+// candidates of their bracket on all of them.  Tiles go by the length of their brackets, so that the lanes of a
+// warp have as much to do.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its
+// voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
 //
 // What the search along y finds is stored transposed, so that the lines of the search along x lie side by
 // side too, and a thread's tile is a whole sector of memory.
@@ -22,7 +23,8 @@ namespace apsis {
 
 namespace {
 
-constexpr int THREADS = 256;         // small blocks: the fewer wait for one, the better
+constexpr int THREADS_LOG2 = 8;      // small blocks: the fewer wait for one, the better
+constexpr int THREADS = 1 << THREADS_LOG2;
 constexpr int RESIDENT = 6;          // such blocks on a multiprocessor: leaves a thread 40 registers
 constexpr int RESIDENT_NEAREST = 4;  // and 64 where it keeps candidates too
 constexpr int QUAD = 4;              // candidates that a thread tries at once while it narrows brackets
@@ -37,50 +39,60 @@ constexpr int SKIPPED_STEP = 2;              // steps up to which it pays to ask
 constexpr int FEW = 8, SOME = 16, MANY = 256;
 
 /// LANES lines side by side in shared memory.
+///
+/// With places counted from the middle of a line, candidate c costs voxel x f(c) + w (x - c)^2 =
+/// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score, the last is the same for all: so
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + TILE + QUAD)^2: see argmin_serves.
 template <int LANES>
 struct Bundle {
-    int32_t *cost;       // [candidate][lane], and candidates without a site up to whole quads
+    int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
     int32_t *rest_cost;  // [thread]: what threads that share a voxel found
     uint16_t *rest_at;
+    uint16_t *order;  // when there are brackets, in their place: tiles of lines, in the order in which they are finished
     uint16_t *best;   // [tile][lane]: of the tile's first voxel; at the end of the voxel after the last
     uint8_t *wanted;  // [tile]: not 0 if a line wants it
-    int32_t length, tiles, weight;
+    int32_t length, tiles, weight, middle;
     float inverse;  // of the weight
 
     static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
     static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
+    __host__ __device__ static int32_t rest_bytes(int64_t tiles) {
+        const int32_t rest = THREADS * 6, order = static_cast<int32_t>(tiles) * LANES * 2;
+        return rest > order ? rest : order;
+    }
     static size_t bytes(int64_t length) {
         const int64_t tiles = parts(length, TILE);
-        return static_cast<size_t>((padded(length) * 4 + (tiles + 1) * 2) * LANES + THREADS * 6 + tiles);
+        return static_cast<size_t>((padded(length) * 4 + (tiles + 1) * 2) * LANES + rest_bytes(tiles) + tiles);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
-        : cost(shared),
+        : score(shared),
           length(length_),
           tiles((length_ + TILE - 1) / TILE),
           weight(weight_),
+          middle(length_ / 2),
           inverse(1.0f / weight_) {
-        rest_cost = cost + padded(length) * LANES;
+        rest_cost = score + padded(length) * LANES;
         rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
-        best = rest_at + THREADS;
+        order = reinterpret_cast<uint16_t *>(rest_cost);
+        best = order + rest_bytes(tiles) / 2;
         wanted = reinterpret_cast<uint8_t *>(best + (tiles + 1) * LANES);
     }
+    /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
+    __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
+    /// What voxel x adds to a candidate's score for every place that it is right of the middle.
+    __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
-        const int32_t d = x - c;
-        return cost[c * LANES + lane] + weight * d * d;
+        return score[c * LANES + lane] + slope(x) * (c - middle);
     }
 };
 
-/// The costs for a voxel of the four candidates from one on, which is d to its right.
+/// Compares four candidates side by side for a voxel; the first one is taken `way`.
 template <int LANES>
-__device__ void try_quad(const int32_t *cost, int32_t weight, int32_t d, int32_t (&here)[QUAD]) {
-    int32_t way = weight * d * d;
+__device__ void try_quad(const int32_t *score, int32_t slope, int32_t way, int32_t (&here)[QUAD]) {
 #pragma unroll
-    for (int i = 0; i < QUAD; ++i) {
-        here[i] = cost[i * LANES] + way;
-        way += weight * (2 * (d + i) + 1);
-    }
+    for (int i = 0; i < QUAD; ++i) here[i] = score[i * LANES] + way + i * slope;
 }
 
 struct Best {
@@ -90,15 +102,16 @@ struct Best {
 /// The leftmost best candidate in [from, to] for voxel x.  The rest of the last quad does no harm.
 template <int LANES>
 __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to) {
-    const int32_t *cost = bundle.cost + from * LANES + lane;
-    int32_t least = INT32_MAX, found = from, here[QUAD];
+    const int32_t slope = bundle.slope(x);
+    const int32_t *score = bundle.score + from * LANES + lane;
+    int32_t least = INT32_MAX, found = from, way = slope * (from - bundle.middle), here[QUAD];
 #pragma unroll 2
-    for (int32_t c = from; c <= to; c += QUAD, cost += QUAD * LANES) {
-        try_quad<LANES>(cost, bundle.weight, c - x, here);
+    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
+        try_quad<LANES>(score, slope, way, here);
         const int32_t best = min(min(here[0], here[1]), min(here[2], here[3]));
         if (best < least) least = best, found = c;
     }
-    try_quad<LANES>(bundle.cost + found * LANES + lane, bundle.weight, found - x, here);
+    try_quad<LANES>(bundle.score + found * LANES + lane, slope, slope * (found - bundle.middle), here);
     const int32_t at = here[0] == least ? 0 : here[1] == least ? 1 : here[2] == least ? 2 : 3;
     return {least, min(found + at, bundle.length - 1)};
 }
@@ -107,20 +120,23 @@ __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x
 template <int LANES>
 __device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
-    const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high)));
-    const int32_t reach = static_cast<int32_t>(__fsqrt_ru(static_cast<float>(bound) * bundle.inverse)) + 1;
+    const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high))) + bundle.square(x);
+    float root;  // of a relative error below 2^-20: of one voxel, the second is for what is cut off
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(bound) * bundle.inverse));
+    const int32_t reach = static_cast<int32_t>(root) + 2;
     low = max(low, x - reach);
     high = min(high, x + reach);
 }
+
+__device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
 
 /// Finds the bests of `count` tiles, first, first + stride ..., between those `step` tiles to either side.
 template <int LANES>
 __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count,
                              int32_t step) {
     const uint32_t items = count * LANES;
-    int32_t shares_log2 = 0, padded_log2 = bundle.LANES_LOG2;  // items, a power of two for each share
-    while (1u << padded_log2 < items) ++padded_log2;
-    while (2 << padded_log2 + shares_log2 <= THREADS) ++shares_log2;
+    const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
+    const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
     const int32_t shares = 1 << shares_log2;
     for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
@@ -166,10 +182,10 @@ __device__ void search_brackets(const Bundle<LANES> &bundle) {
     }
     __syncthreads();
     if (bundle.tiles == 1) return;
-    int32_t step = 1;
-    while (step * 2 < bundle.tiles) step *= 2;
-    for (; step >= 1; step /= 2)
-        search_tiles(bundle, step, 2 * step, (bundle.tiles - step - 1) / (2 * step) + 1, step);
+    for (int32_t log2 = ceil_log2(bundle.tiles) - 1; log2 >= 0; --log2) {
+        const int32_t step = 1 << log2;
+        search_tiles(bundle, step, 2 * step, ((bundle.tiles - step - 1) >> (log2 + 1)) + 1, step);
+    }
     search_tiles(bundle, 0, bundle.tiles, 2, 1);
 }
 
@@ -180,9 +196,8 @@ struct Ramp {
 
     template <int LANES>
     __device__ Ramp(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t c) {
-        const int32_t d = x - c, way = bundle.weight * d;
-        here = bundle.cost[c * LANES + lane] + way * d;
-        slope = 2 * way;
+        here = bundle.at(lane, x, c) + bundle.square(x);
+        slope = 2 * bundle.weight * (x - c);
     }
     __device__ int32_t at(int k) const { return here + k * slope; }
     __device__ int32_t least() const { return min(here, here + (TILE - 1) * slope); }
@@ -212,15 +227,18 @@ __device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x,
                            Tile &tile) {
 #pragma unroll
     for (int32_t &cost : tile.cost) cost = INT32_MAX;
-    tile.take(Ramp(bundle, lane, x, low));
-    if (high > low) tile.take(Ramp(bundle, lane, x, high));
-    const int32_t bound = tile.worst();
 #pragma unroll 1
-    for (int32_t c = low + 1; c < high; c += 2) {  // by pairs: that of `high` does no harm twice
-        const Ramp here(bundle, lane, x, c), next(bundle, lane, x, c + 1);
-        if (here.least() <= bound) tile.take(here);
-        if (next.least() <= bound) tile.take(next);
-    }
+    for (int32_t c = low; c <= high; ++c) tile.take(Ramp(bundle, lane, x, c));
+}
+
+/// Whether all of a tile's voxels are sites in their own plane, and nothing is to be found.
+template <int LANES>
+__device__ bool is_solid(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
+    if (low != x || high != x + TILE) return false;
+    int32_t costs = 0;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) costs |= bundle.score[(x + k) * LANES + lane] - bundle.square(x + k);
+    return costs == 0;
 }
 
 /// Finds which candidates the costs are of; of several the one whose site is lower(a, b).
@@ -264,7 +282,10 @@ struct AlongY {
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
     __device__ int64_t stride() const { return volume.columns.strips() * volume.columns.count; }
 
-    __device__ int32_t cost(int64_t at, int32_t z, int32_t, int32_t) const {
+    /// Of which groups of a line's candidates costs are known; nullptr for all.
+    __device__ const uint8_t *known(int64_t, int64_t) const { return nullptr; }
+
+    __device__ int32_t cost(int64_t at, int32_t z, int32_t) const {
         const int bit = z % STRIP;
         const uint32_t word = __ldg(volume.columns.words + at);
         const int32_t before = __ldg(volume.columns.before + at), after = __ldg(volume.columns.after + at);
@@ -305,8 +326,10 @@ struct AlongX {
     __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
     __device__ int64_t stride() const { return pitch_of(volume); }
 
-    __device__ int32_t cost(int64_t at, int32_t z, int32_t y, int32_t x) const {
-        if (!volume.need(z, y, x)) return NO_COST<int32_t>;  // too far from every tile that is marked
+    /// What is not needed is too far from every tile that is marked.
+    __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
+
+    __device__ int32_t cost(int64_t at, int32_t z, int32_t y) const {
         const uint32_t stored = volume.store[at];
         if (!NEAREST) return static_cast<int32_t>(stored);
         const int32_t down = static_cast<int32_t>(stored >> 16) - z,
@@ -318,17 +341,20 @@ struct AlongX {
         return volume.store[first(z, y) + x * stride()];
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, const Tile &tile) const {
-        write_tile(
-            volume, x, y, z, tile.cost,
-            [&](int32_t cost) {
-                const Measure &measure = volume.output.measure;
+        const Measure &measure = volume.output.measure;
+        const auto index = [&](int k) {
+            const uint32_t place = site(z, y, tile.at[k]);
+            return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + tile.at[k];
+        };
+        int32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) bits |= tile.cost[k];
+        if (measure.unit == 1 && bits < 1 << 24)
+            write_tile(volume, x, y, z, tile.cost, [](int32_t cost) { return small_root(static_cast<float>(cost)); }, index);
+        else
+            write_tile(volume, x, y, z, tile.cost, [&](int32_t cost) {
                 return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
-            },
-            [&](int k) {
-                const uint32_t place = site(z, y, tile.at[k]);
-                return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() +
-                       tile.at[k];
-            });
+            }, index);
     }
 };
 
@@ -339,30 +365,87 @@ __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, int3
     const int32_t lane = threadIdx.x % LANES, begin = threadIdx.x / LANES;
     const int32_t line = min(first + lane, static_cast<int32_t>(lines.lines()) - 1);
     const int64_t stride = lines.stride() * STEP;
+    const uint8_t *const known = lines.known(z, line);
     int64_t at = lines.first(z, line) + begin * lines.stride();
 #pragma unroll 4
     for (int32_t c = begin; c < bundle.length; c += STEP, at += stride)
-        bundle.cost[c * LANES + lane] = lines.cost(at, z, line, c);
+        bundle.score[c * LANES + lane] =
+            (!known || __ldg(known + c / GROUP) ? lines.cost(at, z, line) : NO_COST<int32_t>) + bundle.square(c);
     for (int32_t c = bundle.length + begin; c < bundle.padded(bundle.length); c += STEP)
-        bundle.cost[c * LANES + lane] = NO_COST<int32_t>;
+        bundle.score[c * LANES + lane] = NO_COST<int32_t> + bundle.square(c);
+}
+
+/// Of brackets of one class, the longest are less than half as long again as the shortest.
+__device__ int bracket_class(int32_t length) {
+    if (length < 4) return length;
+    const int power = highest_bit(static_cast<uint32_t>(length));
+    return 2 * power + (length >> (power - 1) & 1);
+}
+
+/// Orders the tiles of lines that are wanted by the length of their brackets, long ones first, so that the lanes of a
+/// warp have as much to do.  Returns how many they are.
+template <int LANES, class Wanted>
+__device__ int32_t order_tiles(const Bundle<LANES> &bundle, Wanted wanted) {
+    __shared__ int32_t places[WARP];  // of each class's next
+    __shared__ int32_t total;
+    const int lane = threadIdx.x % WARP;
+    const int32_t items = bundle.tiles * LANES;
+    const auto each = [&](auto take) {
+        for (int32_t turn = threadIdx.x - lane; turn < items; turn += THREADS) {
+            const int32_t item = turn + lane;
+            int number = WARP;
+            if (item < items && wanted(item / LANES, item % LANES))
+                number = WARP - 1 - bracket_class(bundle.best[item + LANES] - bundle.best[item] + 1);
+            const uint32_t same = __match_any_sync(ALL_LANES, number);
+            int32_t first = 0;
+            if (number < WARP && lane == lowest_bit(same)) first = atomicAdd(places + number, __popc(same));
+            first = __shfl_sync(ALL_LANES, first, lowest_bit(same));
+            if (number < WARP) take(item, first + __popc(same & ((1u << lane) - 1)));
+        }
+        __syncthreads();
+    };
+    if (threadIdx.x < WARP) places[lane] = 0;
+    __syncthreads();
+    each([](int32_t, int32_t) {});
+    if (threadIdx.x < WARP) {
+        const int32_t mine = places[lane];
+        int32_t sum = mine;
+#pragma unroll
+        for (int step = 1; step < WARP; step *= 2) {
+            const int32_t other = __shfl_up_sync(ALL_LANES, sum, step);
+            if (lane >= step) sum += other;
+        }
+        places[lane] = sum - mine;
+        if (lane == WARP - 1) total = sum;
+    }
+    __syncthreads();
+    each([&](int32_t item, int32_t place) { bundle.order[place] = static_cast<uint16_t>(item); });
+    return total;
 }
 
 /// Finds what costs least for the voxels of every wanted tile, and hands it on.
 template <bool NEAREST, class Lines, int LANES>
 __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
-    for (uint32_t item = threadIdx.x; item < static_cast<uint32_t>(bundle.tiles) * LANES; item += THREADS) {
-        const int32_t lane = item % LANES, t = item / LANES, x = t * TILE, line = first + lane;
-        if (line >= lines.lines() || !bundle.wanted[t] || (LANES > GROUP && !lines.wanted(z, line, t)))
-            continue;
-        const int32_t low = bundle.best[t * LANES + lane], high = bundle.best[(t + 1) * LANES + lane];
+    const int32_t total = order_tiles(bundle, [&](int32_t t, int32_t lane) {
+        return first + lane < lines.lines() && bundle.wanted[t] &&
+               (LANES <= GROUP || lines.wanted(z, first + lane, t));
+    });
+    for (int32_t i = threadIdx.x; i < total; i += THREADS) {
+        const int32_t item = bundle.order[i], lane = item % LANES, t = item / LANES, x = t * TILE, line = first + lane;
+        const int32_t low = bundle.best[item], high = bundle.best[item + LANES];
         Tile tile;
-        find_costs(bundle, lane, x, low, high, tile);
-        if constexpr (NEAREST)
-            find_candidates(bundle, lane, x, low, high, tile, [&](int32_t a, int32_t b) {  // a is right of b
-                return lines.site(z, line, a) < lines.site(z, line, b);
-            });
+        if (is_solid(bundle, lane, x, low, high)) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
+            for (int k = 0; k < TILE; ++k) tile.cost[k] = 0, tile.at[k] = x + k;
+        } else {
+            find_costs(bundle, lane, x, low, high, tile);
+            if constexpr (NEAREST)
+                find_candidates(bundle, lane, x, low, high, tile, [&](int32_t a, int32_t b) {  // a is right of b
+                    return lines.site(z, line, a) < lines.site(z, line, b);
+                });
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
+        }
         lines.write(z, line, x, tile);
     }
 }

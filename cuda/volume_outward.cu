@@ -31,7 +31,7 @@ constexpr int HALF = STRIP / 2;                // planes r and r + HALF of a str
 constexpr uint32_t BOTH = 0x00010001u;         // one in both halves
 constexpr int32_t MOST_CARRY = 1000;           // a longer carry counts as this
 constexpr size_t SHARED = sizeof(uint32_t) * HALF * SEEN * WARP;
-static_assert(REACH == TILE && SPAN % TILE == 0 && SEEN % (THREADS / WARP) == 0);
+static_assert(SPAN == GROUP && REACH == TILE && SPAN % TILE == 0 && SEEN % (THREADS / WARP) == 0);
 
 // A key: the cost, then the offsets along z, y and x to the site, each 16 more than it is.
 constexpr int OFFSET_BITS = 5, OFFSET_ZERO = 16;
@@ -147,6 +147,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume,
     const uint32_t along = static_cast<uint32_t>((volume.height() + SPAN - 1) / SPAN);
     const uint32_t slab = blockIdx.x / across / along, strip = NEAREST ? slab / 2 : slab;
     const int64_t x = blockIdx.x % across * WARP + lane, top = blockIdx.x / across % along * SPAN;
+    if (volume.is_far(strip, top / GROUP)) return;
     uint32_t word[ROWS];
     int32_t before[ROWS], after[ROWS];
 #pragma unroll
@@ -240,7 +241,7 @@ __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEARE
     const uint32_t blocks = (items + BLOCK - 1) / BLOCK, plane = blockIdx.x / blocks;
     const uint32_t item = (blockIdx.x - plane * blocks) * BLOCK + threadIdx.x, y = item / tiles,
                    tile = item - y * tiles;
-    if (item >= items) return;
+    if (item >= items || volume.is_far(NEAREST ? plane / STRIP : plane / HALF, y / GROUP)) return;
     const uint4 *const line =
         reinterpret_cast<const uint4 *>(volume.store) + (int64_t(plane) * items + item) * 2;
     const uint4 none = {reach.none, reach.none, reach.none, reach.none};
@@ -281,11 +282,14 @@ void search(const Volume &volume, cudaStream_t stream) {
     launch("search_tiles", search_tiles<NEAREST>, blocks, BLOCK, stream, volume, reach);
 }
 
+int32_t sure_of(const Volume &volume) {
+    return volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
+}
+
 }  // namespace
 
 int64_t count_lengths(const Volume &volume) {
-    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
-    return volume.output.measure.unit == 1 ? 0 : std::max(sure + 1, 0);
+    return volume.output.measure.unit == 1 ? 0 : std::max(sure_of(volume) + 1, 0);
 }
 
 bool outward_serves(const Volume &volume) {
@@ -293,8 +297,11 @@ bool outward_serves(const Volume &volume) {
     check(cudaGetDevice(&device), "finding the current device");
     check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           "asking for shared memory");
-    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
-    return sure > 0 && SHARED <= static_cast<size_t>(room);
+    return sure_of(volume) > 0 && SHARED <= static_cast<size_t>(room);
+}
+
+bool outward_suffices(const Volume &volume) {
+    return volume.output.measure.limit < sure_of(volume);
 }
 
 int64_t outward_store(const Volume &volume) {

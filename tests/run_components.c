@@ -64,15 +64,3 @@ void check_components(bench *b, const problem *p, const asked *how) {
     free_flooded(&want);
     free_pieces(&out);
 }
-
-int skip_without_components(int argc, char **argv) {
-    if (argc < 2 || strcmp(argv[1], "device") || apsis_device_count() == 0) return 0;
-    apsis_context *ctx = NULL;
-    const apsis_image set = {.type = APSIS_U8, .ndim = 2, .size = {1, 1}}, *images[2] = {&set, NULL};
-    size_t bytes;
-    if (apsis_create(APSIS_VERSION, 0, &ctx) != APSIS_OK) return 0; /* the cases will say why */
-    const apsis_status st = apsis_workspace_size(ctx, APSIS_COMPONENTS, images, 2, NULL, &bytes);
-    if (st == APSIS_ERROR_UNSUPPORTED) fprintf(stderr, "SKIPPED: %s\n", apsis_message(ctx));
-    apsis_destroy(ctx);
-    return st == APSIS_ERROR_UNSUPPORTED ? 77 : 0;
-}

@@ -30,7 +30,4 @@ void free_pieces(pieces *out);
 /** Runs, fills, compares everything that was asked for. */
 void check_components(bench *b, const problem *p, const asked *how);
 
-/** 77, CTest's code for a skipped test, and a line that says so, if the device in question has no components yet. */
-int skip_without_components(int argc, char **argv);
-
 #endif

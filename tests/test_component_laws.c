@@ -213,6 +213,40 @@ static void threads_and_storage(bench *b) {
     free(mask);
 }
 
+static void check_methods(bench *b, problem p) {
+    pieces one = run_components(b, &p, &LABELS);
+    p.options.method = APSIS_TILE_FILL;
+    pieces other = run_components(b, &p, &LABELS);
+    assert_int_equal(one.count, other.count);
+    assert_memory_equal(one.labels, other.labels, (size_t)pixels_of(&p) * sizeof(int32_t));
+    free_pieces(&one);
+    free_pieces(&other);
+}
+
+/** However they are found, components are the same. */
+static void methods(bench *b) {
+    for (int k = 0; k < COUNT(kinds); ++k)
+        for (int connectivity = 1; connectivity <= 2; ++connectivity) {
+            uint8_t *mask = some_mask(kinds[k].grain, kinds[k].density, 6);
+            problem p = new_problem(2, W, H, 1, mask);
+            p.options.connectivity = connectivity;
+            check_methods(b, p);
+            free(mask);
+        }
+}
+
+/** More tiles than 2^22, whose pixels 32 bits cannot tell apart if each tile might have 32 x 32. */
+static void many_tiles(bench *b) {
+    const int64_t size[3] = {3, 3, effort(1 << 22) + 5};
+    chance c = {6};
+    uint8_t *mask = must_alloc((size_t)(9 * size[2]));
+    fill_mask(mask, size, NOISE, 0.5, &c);
+    problem p = new_problem(3, size[0], size[1], size[2], mask);
+    p.options.flags = APSIS_SLICES;
+    check_methods(b, p);
+    free(mask);
+}
+
 static int told(void *user, double done) {
     double *last = user;
     assert_true(done >= *last && done <= 1);
@@ -299,7 +333,7 @@ int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(turning, EVERYWHERE),    TEST(sums, EVERYWHERE),
                                       TEST(euler, EVERYWHERE),      TEST(selections, EVERYWHERE),
                                       TEST(slices, EVERYWHERE),     TEST(threads_and_storage, EVERYWHERE),
+                                      TEST(methods, EVERYWHERE),    TEST(many_tiles, ON_DEVICE),
                                       TEST(progress, EVERYWHERE),   TEST(the_workspace_is_enough, EVERYWHERE)};
-    const int skip = skip_without_components(argc, argv);
-    return skip ? skip : RUN_CASES(cases, argc, argv);
+    return RUN_CASES(cases, argc, argv);
 }

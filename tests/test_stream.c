@@ -1,6 +1,7 @@
 /* Calls on a stream of the user's own: captured into a graph and replayed, and on two streams at once. */
 #include <cuda_runtime_api.h>
 
+#include "flood.h"
 #include "run_distance.h"
 
 #define assert_cuda(call) assert_string_equal(cudaGetErrorName(call), "cudaSuccess")
@@ -78,11 +79,11 @@ static void check_outputs(lane *l) {
 
 /* ---- Graphs ---- */
 
-static cudaGraphExec_t capture(lane *l) {
+static cudaGraphExec_t capture(lane *l, void (*call)(lane *l)) {
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     assert_cuda(cudaStreamBeginCapture(l->stream, cudaStreamCaptureModeThreadLocal));
-    map(l);
+    call(l);
     assert_cuda(cudaStreamEndCapture(l->stream, &graph));
     assert_cuda(cudaGraphInstantiate(&exec, graph, 0));
     assert_cuda(cudaGraphDestroy(graph));
@@ -97,7 +98,7 @@ static void check_replays(bench *b, const problem *p) {
     put_mask(&l, FULL, 0, 1);
     map(&l); /* kernels are loaded when they first run */
     check_outputs(&l);
-    cudaGraphExec_t exec = capture(&l);
+    cudaGraphExec_t exec = capture(&l, map);
     for (int i = 0; i < COUNT(masks); ++i) {
         put_mask(&l, masks[i].kind, masks[i].density, (uint64_t)i);
         for (int times = 0; times < 2; ++times) assert_cuda(cudaGraphLaunch(exec, l.stream));
@@ -118,6 +119,47 @@ static void replayed_from_a_graph(bench *b) {
             if (s == 3) p.options.flags |= APSIS_SLICES;
             check_replays(b, &p);
         }
+}
+
+static void label(lane *l) {
+    assert_ok(l->bench.ctx, apsis_components(l->bench.ctx, &l->images[0], &l->images[2], NULL, 0, NULL, &l->problem.options));
+}
+
+static void check_labels(lane *l) {
+    int32_t *labels = must_alloc((size_t)pixels_of(&l->problem) * sizeof *labels);
+    apsis_image host = l->images[2];
+    host.data = labels;
+    host.memory = APSIS_HOST;
+    assert_ok(l->bench.ctx, apsis_copy(l->bench.ctx, &l->images[2], &host));
+    flooded want = flood(&l->problem);
+    for (int64_t i = 0; i < pixels_of(&l->problem); ++i) assert_int_equal(labels[i], want.label[i]);
+    free_flooded(&want);
+    free(labels);
+}
+
+/** Labels alone are queued, and nothing waits. */
+static void components_replayed_from_a_graph(bench *b) {
+    static const struct { int64_t size[3]; int connectivity; apsis_method method; } kinds[] = {
+        {{700, 301, 1}, 1, APSIS_AUTO}, {{700, 301, 1}, 2, APSIS_AUTO}, {{70, 61, 35}, 3, APSIS_AUTO},
+        {{700, 301, 1}, 1, APSIS_TILE_FILL}, {{700, 301, 1}, 2, APSIS_TILE_FILL}};
+    static const struct { int kind; double density; } masks[] = {{NOISE, 0.5}, {SINGLE, 0}, {RING, 0}, {EMPTY, 0}, {NOISE, 0.02}};
+    for (int k = 0; k < COUNT(kinds); ++k) {
+        problem p = new_problem(kinds[k].size[2] > 1 ? 3 : 2, kinds[k].size[0], kinds[k].size[1], kinds[k].size[2], NULL);
+        lane l = open_lane(b, &p);
+        l.problem.options.connectivity = kinds[k].connectivity;
+        l.problem.options.method = kinds[k].method;
+        assert_ok(l.bench.ctx, apsis_set_workspace(l.bench.ctx, NULL, 0)); /* the first call allocates one, and keeps it */
+        put_mask(&l, FULL, 0, 1);
+        label(&l);
+        cudaGraphExec_t exec = capture(&l, label);
+        for (int i = 0; i < COUNT(masks); ++i) {
+            put_mask(&l, masks[i].kind, masks[i].density, (uint64_t)i);
+            for (int times = 0; times < 2; ++times) assert_cuda(cudaGraphLaunch(exec, l.stream));
+            check_labels(&l);
+        }
+        assert_cuda(cudaGraphExecDestroy(exec));
+        close_lane(&l);
+    }
 }
 
 /* ---- Two streams ---- */
@@ -163,7 +205,9 @@ static void in_the_order_of_the_stream(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(replayed_from_a_graph, ON_DEVICE), TEST(two_streams_at_once, ON_DEVICE),
+    static const test_case cases[] = {TEST(replayed_from_a_graph, ON_DEVICE),
+                                      TEST(components_replayed_from_a_graph, ON_DEVICE),
+                                      TEST(two_streams_at_once, ON_DEVICE),
                                       TEST(in_the_order_of_the_stream, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -17,6 +17,14 @@ struct Block {
     int64_t at(int64_t y, int64_t z) const { return (z - z0) * (y1 - y0) + y - y0; }
 };
 
+/// Calls body(j, y, z) for the rows of a block, in order; j counts them.
+template <class Body>
+void for_rows(const Block &block, Body body) {
+    int64_t j = 0;
+    for (int64_t z = block.z0; z < block.z1; ++z)
+        for (int64_t y = block.y0; y < block.y1; ++y) body(j++, y, z);
+}
+
 /// From a row to one before it, whose pixels may be neighbours, and how far beyond a run's ends they are.
 struct Step {
     int64_t dy, dz, reach;
@@ -44,6 +52,7 @@ struct Blocks {
     }
 
     int64_t rows() const { return height * depth; }
+    int64_t row_at(int64_t y, int64_t z) const { return z * height + y; }
     int64_t words() const { return (width + 63) / 64; }
     int64_t runs() const { return (width + 1) / 2; }  // of a row, at most
     int64_t across() const { return (height + tall - 1) / tall; }

@@ -1,4 +1,5 @@
-// Threads of the CPU back end: a oneTBB arena a context, and loops that report progress and can be cancelled.
+// Threads of the CPU back end: a oneTBB arena a context, loops that report progress and can be cancelled, and sums that
+// threads share.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -41,6 +42,11 @@ void parallel_for(tbb::task_arena &arena, int64_t count, const Progress &progres
         }, tbb::auto_partitioner(), group);
     });
     if (progress) progress(to);  // whoever ran the last body
+}
+
+/// Nothing else is ordered by it.
+inline void add_shared(int64_t &to, int64_t value) {
+    std::atomic_ref<int64_t>(to).fetch_add(value, std::memory_order_relaxed);
 }
 
 }  // namespace apsis

@@ -13,25 +13,26 @@
 namespace apsis::cpu {
 namespace {
 
-constexpr int64_t SIDE = 32;                    // of a tile, as in the article
-constexpr int64_t FILLS = SIDE * SIDE / 2;      // of a tile, at most
+constexpr int64_t SIDE = 32;  // of a tile, as in the article
 
 template <class Colour>
 class TileFill {
   public:
     TileFill(const ComponentsJob &job, void *scratch)
         : job_(job), width_(job.set.size[0]), height_(job.set.size[1]), depth_(job.set.size[2]),
-          across_((width_ + SIDE - 1) / SIDE), down_((height_ + SIDE - 1) / SIDE), tiles_(across_ * down_ * depth_) {
+          across_((width_ + SIDE - 1) / SIDE), down_((height_ + SIDE - 1) / SIDE), tiles_(across_ * down_ * depth_),
+          colours_(tiles_ * ((std::min(width_, SIDE) * std::min(height_, SIDE) + 1) / 2)) {
         Carver carver(scratch);
         colour_ = carver.take<Colour>(job.set.pixels());
-        parent_ = carver.take<Colour>(tiles_ * FILLS + 1);
-        number_ = carver.take<Colour>(tiles_ * FILLS + 1);
+        parent_ = carver.take<Colour>(colours_ + 1);
+        number_ = carver.take<Colour>(colours_ + 1);
         bytes_ = carver.used();
     }
 
     size_t bytes() const { return bytes_; }
     static bool fits(const ComponentsJob &job) {
-        return TileFill(job, nullptr).tiles_ * FILLS < std::numeric_limits<Colour>::max();
+        const TileFill fill(job, nullptr);
+        return fill.colours_ + fill.tiles_ < std::numeric_limits<Colour>::max();  // what comes after a tile's last one, too
     }
 
     int64_t run(tbb::task_arena &arena, const Progress &progress) {
@@ -76,7 +77,7 @@ class TileFill {
                 parent_[next] = next;
                 next += static_cast<Colour>(tiles_);
             }
-        for (; next <= static_cast<Colour>(tiles_ * FILLS); next += static_cast<Colour>(tiles_)) parent_[next] = next;
+        for (; next <= static_cast<Colour>(colours_); next += static_cast<Colour>(tiles_)) parent_[next] = next;
     }
 
     void flood(Colour colour, int64_t x, int64_t y, int64_t z, int64_t x0, int64_t x1, int64_t y0, int64_t y1) const {
@@ -127,7 +128,7 @@ class TileFill {
 
     /// Roots are numbered as their first pixels come; then every colour points at its root.
     int64_t number_colours() const {
-        const Colour colours = static_cast<Colour>(tiles_ * FILLS);
+        const Colour colours = static_cast<Colour>(colours_);
         parent_[0] = 0;
         for (Colour colour = 0; colour <= colours; ++colour) {
             parent_[colour] = root_of(colour);
@@ -141,6 +142,7 @@ class TileFill {
 
     ComponentsJob job_;
     int64_t width_, height_, depth_, across_, down_, tiles_;
+    int64_t colours_;  // at most
     Colour *colour_;  // [pixel]
     Colour *parent_;  // [colour]: a lower one of the same component, or itself
     Colour *number_;  // [colour]

@@ -23,92 +23,43 @@
 #include <string>
 #include <vector>
 
+#include "gpu.h"
 #include "masks.h"
 #include "npp.h"
 
 namespace {
 
-constexpr int WARM_UPS = 3, RUNS = 10, REPLAYS = 50;
-
-void check(cudaError_t status, const char *what) {
-    if (status == cudaSuccess) return;
-    std::fprintf(stderr, "bench_cuda: %s: %s\n", what, cudaGetErrorString(status));
-    std::exit(1);
-}
-
-void check(apsis_context *context, apsis_status status) {
-    if (status == APSIS_OK) return;
-    std::fprintf(stderr, "bench_cuda: %s\n", apsis_message(context));
-    std::exit(1);
-}
-
-size_t pixel_bytes(apsis_type type) { return type <= APSIS_U8 ? 1 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8; }
-
-struct Timer {
-    cudaEvent_t begin, end;
-    Timer() {
-        check(cudaEventCreate(&begin), "event");
-        check(cudaEventCreate(&end), "event");
-    }
-    template <class Work>
-    double median_ms(cudaStream_t stream, Work work) {
-        std::vector<float> times;
-        for (int i = 0; i < WARM_UPS + RUNS; ++i) {
-            check(cudaEventRecord(begin, stream), "record");
-            work();
-            check(cudaEventRecord(end, stream), "record");
-            check(cudaEventSynchronize(end), "synchronize");
-            float ms;
-            check(cudaEventElapsedTime(&ms, begin, end), "elapsed");
-            if (i >= WARM_UPS) times.push_back(ms);
-        }
-        std::sort(times.begin(), times.end());
-        return times[RUNS / 2];
-    }
-};
-
 /// The median time of work that is done when it returns, on the wall.
 template <class Work>
 double wall_ms(Work work) {
-    constexpr int WARM_UPS_HERE = 2, RUNS_HERE = 5;
+    constexpr int WARM_UPS = 2, RUNS = 5;
     std::vector<double> times;
-    for (int i = 0; i < WARM_UPS_HERE + RUNS_HERE; ++i) {
+    for (int i = 0; i < WARM_UPS + RUNS; ++i) {
         const auto begin = std::chrono::steady_clock::now();
         work();
         const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
-        if (i >= WARM_UPS_HERE) times.push_back(ms.count());
+        if (i >= WARM_UPS) times.push_back(ms.count());
     }
     std::sort(times.begin(), times.end());
-    return times[RUNS_HERE / 2];
+    return times[RUNS / 2];
 }
 
-struct Case {
-    std::string group, mask;
-    int64_t size[3] = {1, 1, 1};
-    int ndim = 2;
-    apsis_type set = APSIS_U8, distance = APSIS_F32;
-    bool nearest = false, graph = false, beside_npp = false;
-    apsis_options options = APSIS_OPTIONS_INIT;
+struct Case : Subject {
+    apsis_type distance = APSIS_F32;
+    bool nearest = false, beside_npp = false;
 };
 
-class Bench {
+class Bench : public Gpu {
   public:
-    explicit Bench(bool compare) : compare_(compare) {
-        check(nullptr, apsis_create(APSIS_VERSION, 0, &gpu_));
-        check(nullptr, apsis_create(APSIS_VERSION, APSIS_CPU, &cpu_));
-        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
-        check(gpu_, apsis_set_stream(gpu_, reinterpret_cast<CUstream_st *>(stream_)));
-        ceiling_ = copy_ceiling();
-        std::printf("# %s, copy ceiling %.0f GB/s read and written\n", apsis_device_name(gpu_), ceiling_ / 1e9);
+    explicit Bench(bool compare) : Gpu(compare) {
         std::printf("group,mask,width,height,depth,outputs,ms,ns_per_pixel,times_floor,workspace_bytes_per_pixel\n");
     }
 
     void run(const Case &c) {
-        if ((!only.empty() && c.mask != only) || (side && c.size[0] != side)) return;
-        const size_t pixels = static_cast<size_t>(c.size[0] * c.size[1] * c.size[2]);
-        load_mask(c, pixels);
+        if (is_left_out(c)) return;
+        load_mask(c);
         apsis_image bytes = image(c, APSIS_U8), set = image(c, c.set), distance = image(c, c.distance),
-                    nearest = image(c, pixels > (size_t(1) << 31) ? APSIS_I64 : APSIS_I32);
+                    nearest = image(c, c.pixels() > (int64_t(1) << 31) ? APSIS_I64 : APSIS_I32);
         apsis_image host = bytes;
         host.data = mask_.data();
         bool fits = allocate(set) && allocate(distance) && (!c.nearest || allocate(nearest));
@@ -120,19 +71,18 @@ class Bench {
         const auto call = [&] { check(gpu_, apsis_distance(gpu_, &set, &distance, wanted, &c.options)); };
         fits = fits && has_memory(apsis_distance(gpu_, &set, &distance, wanted, &c.options));
         if (fits) {
-            const double ms = c.graph ? graph_ms(call) : timer_.median_ms(stream_, call);
+            const double ms = call_ms(c.graph, call);
             report(c, outputs_of(c), ms, workspace, compare_ ? verdict(c, host, distance, wanted) : "");
             if (c.beside_npp) run_npp(c, set, distance);
         } else {
-            std::printf("# no memory for %s %lld x %lld x %lld\n", c.mask.c_str(), (long long)c.size[0],
-                        (long long)c.size[1], (long long)c.size[2]);
+            say_no_memory(c);
         }
         for (apsis_image *each : {&set, &distance, &nearest}) apsis_free(gpu_, each);
     }
 
     void run_host(const Case &c, bool page_locked) {
-        if ((!only.empty() && c.mask != only) || (side && c.size[0] != side)) return;
-        load_mask(c, static_cast<size_t>(c.size[0] * c.size[1] * c.size[2]));
+        if (is_left_out(c)) return;
+        load_mask(c);
         std::vector<apsis_image> images = {image(c, c.set), image(c, c.distance)};
         if (c.nearest) images.push_back(image(c, APSIS_I32));
         for (apsis_image &i : images)
@@ -189,28 +139,13 @@ class Bench {
         return same;
     }
 
-    static apsis_image image(const Case &c, apsis_type type) {
-        apsis_image result = {};
-        result.type = type;
-        result.ndim = c.ndim;
-        std::copy_n(c.size, 3, result.size);
-        return result;
-    }
-
-    bool has_memory(apsis_status status) {
-        if (status != APSIS_ERROR_MEMORY) check(gpu_, status);
-        return status == APSIS_OK;
-    }
-
-    bool allocate(apsis_image &image) { return has_memory(apsis_alloc(gpu_, APSIS_DEVICE, &image)); }
-
     static std::string outputs_of(const Case &c) {
         return std::string(c.set == APSIS_BIT ? "bit:" : "") + (c.distance == APSIS_F32 ? "f32" : "i32") +
                (c.options.flags & APSIS_SIGNED ? " signed" : "") + (c.nearest ? "+nearest" : "");
     }
 
     void report(const Case &c, const std::string &outputs, double ms, size_t workspace, const std::string &remark) const {
-        const double pixels = static_cast<double>(c.size[0] * c.size[1] * c.size[2]);
+        const double pixels = static_cast<double>(c.pixels());
         const size_t index = pixels > 2147483648.0 ? 8 : 4;
         const double moved = pixels * ((c.set == APSIS_BIT ? 0.125 : 1) + pixel_bytes(c.distance) + (c.nearest ? index : 0));
         std::printf("%s,%s,%lld,%lld,%lld,%s,%.4f,%.4f,%.2f,%.3f%s\n", c.group.c_str(), c.mask.c_str(), (long long)c.size[0],
@@ -226,56 +161,11 @@ class Bench {
         apsis_image theirs = image(c, APSIS_F32);
         check(gpu_, apsis_alloc(gpu_, APSIS_DEVICE, &theirs));
         const double ms = timer_.median_ms(stream_, [&] { npp.call(set.data, theirs.data); });
-        const auto mine = download<float>(c, ours), other = download<float>(c, theirs);
+        const auto mine = download<float>(ours), other = download<float>(theirs);
         int64_t wrong = 0;
         for (int64_t i = 0; i < c.size[0] * c.size[1]; ++i) wrong += !(std::abs(other[i] - mine[i]) <= 1e-3f * mine[i]);
         report(c, "npp f32", ms, npp.workspace, "," + std::to_string(wrong) + " differ");
         apsis_free(gpu_, &theirs);
-    }
-
-    template <class T>
-    std::unique_ptr<T[]> download(const Case &c, const apsis_image &from) {
-        auto pixels = std::make_unique_for_overwrite<T[]>(bytes_of(from) / sizeof(T));
-        apsis_image copy = image(c, from.type);
-        copy.data = pixels.get();
-        check(gpu_, apsis_copy(gpu_, &from, &copy));
-        return pixels;
-    }
-
-    double copy_ceiling() {
-        const size_t bytes = size_t(2) << 30;
-        void *from, *to;
-        check(cudaMalloc(&from, bytes), "memory");
-        check(cudaMalloc(&to, bytes), "memory");
-        const double ms = timer_.median_ms(
-            stream_, [&] { check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copy"); });
-        cudaFree(from);
-        cudaFree(to);
-        return 2.0 * bytes / (1e-3 * ms);
-    }
-
-    void load_mask(const Case &c, size_t pixels) {
-        const std::string key = c.mask + std::to_string(c.size[0]) + "x" + std::to_string(c.size[1]) + "x" + std::to_string(c.size[2]);
-        if (key == loaded_) return;
-        mask_.resize(pixels);
-        bench_mask(c.mask.c_str(), c.size[0], c.size[1], c.size[2], mask_.data());
-        loaded_ = key;
-    }
-
-    template <class Call>
-    double graph_ms(Call call) {
-        cudaGraph_t graph;
-        cudaGraphExec_t exec;
-        check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
-        call();
-        check(cudaStreamEndCapture(stream_, &graph), "capture");
-        check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
-        const double ms = timer_.median_ms(stream_, [&] {
-            for (int i = 0; i < REPLAYS; ++i) check(cudaGraphLaunch(exec, stream_), "launch");
-        });
-        cudaGraphExecDestroy(exec);
-        cudaGraphDestroy(graph);
-        return ms / REPLAYS;
     }
 
     /// ",same" if the CPU back end gives the same bytes.
@@ -294,45 +184,19 @@ class Bench {
         size_t k = 0;
         for (const apsis_image *output : {&distance, nearest}) {
             if (!output) continue;
-            const auto result = download<uint8_t>(c, *output);
+            const auto result = download<uint8_t>(*output);
             same = same && std::memcmp(result.get(), expected[k++].data, bytes_of(*output)) == 0;
         }
         failed = failed || !same;
         return same ? ",same" : ",DIFFERENT";
     }
-
-    static size_t bytes_of(const apsis_image &i) {
-        return static_cast<size_t>(i.size[0] * i.size[1] * i.size[2]) * pixel_bytes(i.type);
-    }
-
-    bool compare_;
-    apsis_context *gpu_ = nullptr, *cpu_ = nullptr;
-    cudaStream_t stream_ = nullptr;
-    Timer timer_;
-    double ceiling_ = 0;
-    std::string loaded_;
-    std::vector<uint8_t> mask_;
-
-  public:
-    std::string only;  // this mask alone
-    int64_t side = 0;  // this width alone
-    bool failed = false;
 };
 
 Case plane(const char *group, const char *mask, int64_t width, int64_t height) {
-    Case c;
-    c.group = group;
-    c.mask = mask;
-    c.size[0] = width;
-    c.size[1] = height;
-    return c;
+    return plane_case<Case>(group, mask, width, height);
 }
-
 Case volume(const char *group, const char *mask, int64_t width, int64_t height, int64_t depth) {
-    Case c = plane(group, mask, width, height);
-    c.size[2] = depth;
-    c.ndim = 3;
-    return c;
+    return volume_case<Case>(group, mask, width, height, depth);
 }
 
 void run_group(Bench &bench, const std::string &group) {
@@ -431,27 +295,4 @@ void run_group(Bench &bench, const std::string &group) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
-    bool compare = false;
-    std::vector<std::string> groups;
-    std::string only;
-    for (int i = 1; i < argc; ++i)
-        if (!std::strcmp(argv[i], "--check"))
-            compare = true;
-        else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
-            only = argv[++i];
-        else
-            groups.push_back(argv[i]);
-    if (apsis_device_count() == 0) {
-        std::fprintf(stderr, "bench_cuda: no CUDA device here, nothing is measured\n");
-        return 0;
-    }
-    Bench bench(compare);
-    bench.only = only;
-    for (const std::string &group : groups) {
-        const size_t at = group.find('@');
-        bench.side = at == std::string::npos ? 0 : std::atoll(group.c_str() + at + 1);
-        run_group(bench, group.substr(0, at));
-    }
-    return bench.failed;
-}
+int main(int argc, char **argv) { return run_groups(read_arguments(argc, argv), run_group); }

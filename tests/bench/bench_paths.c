@@ -14,7 +14,7 @@
 enum { RUNS = 5 };
 
 /* A mask of masks.h, or with '-' before it the pixels outside it. */
-static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "spiral", "maze", NULL};
+static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze", NULL};
 static const char *const shapes_3d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.5", NULL};
 
 static double seconds(void) {
@@ -98,7 +98,7 @@ static int run(apsis_context *ctx, const char *const *shapes, int ndim, int64_t 
 
 /* ---- Eccentricity ---- */
 
-static const char *const wholes_2d[] = {"full", "-disc", "-blobs", "noise-0.8", "noise-0.9", "spiral", "maze", "ring", NULL};
+static const char *const wholes_2d[] = {"full", "-disc", "-blobs", "noise-0.8", "noise-0.9", "coil", "maze", "ring", NULL};
 static const char *const wholes_3d[] = {"full", "-disc", "-blobs", "noise-0.8", NULL};
 
 /* The log says how many fields were made: "eccentricity: N fields for ...". */

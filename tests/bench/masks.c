@@ -16,6 +16,7 @@ const char *const bench_masks_3d[] = {"noise-0.01", "noise-0.1", "noise-0.5", "b
 typedef struct {
     int64_t width, height, depth;
     uint64_t threshold; /* of noise: a pixel is set if its hash is below */
+    int grain;          /* the binary logarithm of the side of a grain of noise */
 } shape;
 
 static uint64_t hash(uint64_t i) {
@@ -26,7 +27,7 @@ static uint64_t hash(uint64_t i) {
 }
 
 static int noise(const shape *s, int64_t x, int64_t y, int64_t z) {
-    return hash((uint64_t)((z * s->height + y) * s->width + x)) < s->threshold;
+    return hash((uint64_t)(((z >> s->grain) * s->height + (y >> s->grain)) * s->width + (x >> s->grain))) < s->threshold;
 }
 
 static int left_strip(const shape *s, int64_t x, int64_t y, int64_t z) { return x < s->width / 10 && noise(s, x, y, z); }
@@ -52,16 +53,29 @@ static int blobs(const shape *s, int64_t x, int64_t y, int64_t z) {
     return sinf(u + 1.3f * sinf(0.31f * v)) * sinf(v + 1.7f * sinf(0.37f * u + w)) + 0.3f * sinf(2.7f * u - 1.9f * v + w) > 0.45f;
 }
 
+/* A path one pixel wide that winds inward, one pixel between its turns.  Rings do, two pixels apart, where each is cut
+ * below its first corner, and the pixel below that cut leads on to the next ring's first corner. */
+static int spiral(const shape *s, int64_t x, int64_t y, int64_t z) {
+    (void)z;
+    const int64_t across = x < s->width - 1 - x ? x : s->width - 1 - x, down = y < s->height - 1 - y ? y : s->height - 1 - y;
+    const int64_t ring = across < down ? across : down;
+    return (ring % 2 == 0) != (x == ring && y == ring + 1);
+}
+
+/* Teeth one pixel wide that meet in the last row only. */
+static int comb(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)z, x % 2 == 0 || y == s->height - 1; }
+
 static int single(const shape *s, int64_t x, int64_t y, int64_t z) {
     return x == s->width / 2 && y == s->height / 3 && z == s->depth / 2;
 }
 static int diagonal(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)z, x == y; }
 static int full(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)x, (void)y, (void)z, 1; }
+static int empty(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)x, (void)y, (void)z, 0; }
 static int one_row(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)x, (void)z, y == s->height / 5; }
 static int text(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)z, page_pixel(x, y); }
 
 /* A winding corridor, 16 pixels wide between walls as wide. */
-static int spiral(const shape *s, int64_t x, int64_t y, int64_t z) {
+static int coil(const shape *s, int64_t x, int64_t y, int64_t z) {
     (void)z;
     const double dx = x + 0.5 - s->width / 2.0, dy = y + 0.5 - s->height / 2.0;
     const double turn = sqrt(dx * dx + dy * dy) / 32 - atan2(dy, dx) / 6.283185307179586;
@@ -80,13 +94,15 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
     static const struct {
         const char *name;
         int (*is_set)(const shape *, int64_t, int64_t, int64_t);
-    } masks[] = {{"noise-", noise},   {"left-strip", left_strip}, {"disc", disc}, {"ring", ring},   {"blobs", blobs},
-                 {"single", single},  {"diagonal", diagonal},     {"full", full}, {"row", one_row}, {"text", text},
-                 {"spiral", spiral},  {"maze", maze}};
-    shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0)};
+    } masks[] = {{"noise-", noise},  {"grain4-", noise}, {"left-strip", left_strip}, {"disc", disc},   {"ring", ring},
+                 {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
+                 {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
+                 {"coil", coil},     {"maze", maze}};
+    shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;
-        if (masks[m].is_set == noise) s.threshold = (uint64_t)(atof(name + 6) * 18446744073709551615.0);
+        if (masks[m].is_set == noise) s.threshold = (uint64_t)(atof(strchr(name, '-') + 1) * 18446744073709551615.0);
+        if (name[0] == 'g') s.grain = 2;
 #pragma omp parallel for
         for (int64_t row = 0; row < height * depth; ++row)
             for (int64_t x = 0; x < width; ++x)

@@ -8,11 +8,13 @@
 extern "C" {
 #endif
 
-/** The names of the 2-D and the 3-D masks, NULL at the end. */
+/** The names of the 2-D and the 3-D masks, NULL at the end.  There are more: grain4-0.5, noise of pixels four times as
+ *  large along each axis; a spiral; a comb; an empty one. */
 extern const char *const bench_masks_2d[];
 extern const char *const bench_masks_3d[];
 
-/** Besides those, for paths: "spiral" and "maze".  Fills width * height * depth bytes with 0 and 1.  Returns 0 if there is no mask of this name. */
+/** Fills width * height * depth bytes with 0 and 1.  Returns 0 if there is no mask of this name: one of those, or "coil" or
+ *  "maze", for paths. */
 int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask);
 
 #ifdef __cplusplus

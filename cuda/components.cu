@@ -1,0 +1,136 @@
+// The components of a set on the device: tiles are labelled in shared memory, joined along their rims, counted by a scan,
+// and written.
+//
+// Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
+#include <cub/device/device_scan.cuh>
+
+#include "tile.cuh"
+#include "transforms.h"
+
+namespace apsis {
+
+namespace {
+
+/// Whether four labels side by side are one store.
+bool are_quads(const View &labels) {
+    const auto places = reinterpret_cast<uintptr_t>(labels.data) | static_cast<uintptr_t>(labels.stride[1]) |
+                        static_cast<uintptr_t>(labels.size[2] > 1 ? labels.stride[2] : 0);
+    return labels.type == APSIS_I32 && labels.stride[0] == 4 && places % 16 == 0;
+}
+
+/// The tiles of a job without their memory.
+template <class Tile>
+Tiles shape_tiles(const ComponentsJob &job) {
+    Tiles tiles = {};
+    tiles.width = job.set.size[0];
+    tiles.height = job.set.size[1];
+    tiles.depth = job.set.size[2];
+    const int64_t across = parts(tiles.width, Tile::WORDS * 32), down = parts(tiles.height, Tile::ROWS),
+                  deep = parts(tiles.depth, Tile::PLANES), count = across * down * deep;
+    tiles.joined = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
+    const int64_t most = tiles.joined ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
+    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::RUNS)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
+                    static_cast<long long>(tiles.width), static_cast<long long>(tiles.height),
+                    static_cast<long long>(tiles.depth));
+    tiles.across = static_cast<uint32_t>(across);
+    tiles.down = static_cast<uint32_t>(down);
+    tiles.deep = static_cast<uint32_t>(deep);
+    const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
+    if (are_quads(job.labels)) tiles.store = job.labels;
+    tiles.kept = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
+    return tiles;
+}
+
+template <class Tile>
+void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
+    const int64_t count = tiles.count(), nodes = tiles.joined ? count << Tile::NODE_BITS : 0;
+    tiles.bits = carver.take<uint32_t>(count * tiles.kept);
+    tiles.firsts = carver.take<uint32_t>(count * tiles.kept);
+    tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
+    tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
+    tiles.parent = carver.take<uint32_t>(nodes);
+    tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
+    tiles.first = carver.take<uint16_t>(nodes);
+    tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);
+    tiles.side = carver.take<uint16_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
+    tiles.side_bits = carver.take<uint32_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
+}
+
+/// From how many first pixels rows have to how many come before.  Without memory, returns the bytes that it needs.
+size_t scan_ranks(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
+    check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.before, tiles.before, tiles.ranks() + 1, stream), "scanning");
+    return bytes;
+}
+
+/// The scratch memory of a job.
+template <class Tile>
+struct Scratch {
+    Tiles tiles;
+    void *select;
+    void *scan;
+    size_t scan_bytes;
+    apsis_component *window;  // some of what is known of components
+    int64_t room;             // how many
+    size_t bytes;
+
+    Scratch(const ComponentsJob &job, void *memory) : tiles(shape_tiles<Tile>(job)) {
+        constexpr int64_t SHARE = 1024, LEAST = 1024;  // one for so many pixels: 1/11 byte a pixel
+        Carver carver(memory);
+        carve_tiles<Tile>(job, tiles, carver);
+        select = carver.take<uint8_t>(static_cast<int64_t>(select_bytes(job)));
+        scan_bytes = scan_ranks(tiles, nullptr, 0, nullptr);
+        scan = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes));
+        room = std::max(job.set.pixels() / SHARE, LEAST);
+        window = carver.take<apsis_component>(room);
+        bytes = carver.used();
+    }
+};
+
+/// How many components there are, after the scan.
+int64_t read_count(const Tiles &tiles, cudaStream_t stream) {
+    uint32_t count = 0;
+    check(cudaMemcpyAsync(&count, tiles.before + tiles.ranks(), sizeof count, cudaMemcpyDeviceToHost, stream),
+          "reading the count");
+    check(cudaStreamSynchronize(stream), "waiting for the count");
+    return count;
+}
+
+template <class Tile>
+void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    const Scratch<Tile> scratch(job, memory);
+    const Tiles &tiles = scratch.tiles;
+    find_parts<Tile>(job, tiles, stream);
+    report(progress, 0.4, stream);
+    if (tiles.joined) join_nodes<Tile>(tiles, stream);
+    if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
+    scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
+    if (tiles.joined) number_nodes<Tile>(tiles, stream);
+    report(progress, 0.6, stream);
+    const int64_t count = job.count || job.components ? read_count(tiles, stream) : 0;
+    if (job.components)
+        measure_components<Tile>(tiles, scratch.window, scratch.room, job.components, std::min(count, job.capacity), stream);
+    if (job.labels) write_labels<Tile>(job, tiles, stream);
+    if (job.count) *job.count = count;
+    report(progress, 1, stream);
+}
+
+/// Calls body(tile) with the kind of tile that serves a job.
+template <class Body>
+auto with_tile(const ComponentsJob &job, Body body) {
+    if (job.axes == 2) return job.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());
+    if (job.connectivity == 1) return body(VolumeTile<1>());
+    return job.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
+}
+
+}  // namespace
+
+size_t components_scratch(const ComponentsJob &job) {
+    return with_tile(job, [&](auto tile) { return Scratch<decltype(tile)>(job, nullptr).bytes; });
+}
+
+void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
+    with_tile(job, [&](auto tile) { run<decltype(tile)>(job, scratch, stream, progress); });
+}
+
+}  // namespace apsis

@@ -1,0 +1,208 @@
+// A set cut into tiles, for its components: a block of threads labels a tile in shared memory, a thread a word of 32
+// pixels (tile.cuh), and this is kept of it outside.
+//
+// What of a component lies in a tile is a part of it.  Parts at the rim of a tile may go on in the next one: they are its
+// nodes, joined by a union-find whose roots are the nodes with the lowest pixel.  The first pixels of parts without nodes
+// and of roots stand for the components: a scan over how many of them each row of each tile has gives the numbers, in the
+// order of the image whatever the threads did.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "backend.h"
+#include "launch.h"
+
+namespace apsis {
+
+/// From a row to one before it, whose pixels may be neighbours, also along a diagonal if it reaches.
+struct Step {
+    int dy, dz;
+    bool reach;
+};
+
+/// The rows of a tile that have neighbours in the next row or plane of tiles are its rim rows; a run in a word of such a
+/// row has a slot for its node: two runs never begin side by side, and so the slot is half the place of its first pixel.
+constexpr int SLOTS = 16;
+
+/// Beside the area of a component: it touches the border of the image.
+constexpr unsigned long long TOUCHES = 1ull << 63;
+
+/// A tile of 2-D images.  Of 128 x 128 pixels less than 1/60 are at its rim, and their parents take 1/16 byte a pixel.
+template <int CONNECTIVITY>
+struct PlaneTile {
+    static constexpr int WORDS = 4, ROWS = 128, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
+    static constexpr int BLOCKS = 3;       // that share a multiprocessor, at the least
+    static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
+    static constexpr int RIM_ROWS = 2, STEPS = 1;
+    static constexpr bool FLATTENS = true;  // links before the rest is joined: here many runs join others by a long way
+    static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
+
+    APSIS_BOTH static constexpr Step step(int) { return {-1, 0, CONNECTIVITY > 1}; }
+    APSIS_BOTH static constexpr int row_of_rim(int i) { return i * (ROWS - 1); }
+    APSIS_BOTH static constexpr int rim_of_row(int y, int) { return y / (ROWS - 1); }
+};
+
+/// A tile of volumes: a cube has the least rim.
+template <int CONNECTIVITY>
+struct VolumeTile {
+    static constexpr int WORDS = 1, ROWS = 32, PLANES = 32, THREADS = WORDS * ROWS * PLANES;
+    static constexpr int BLOCKS = 2;
+    static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
+    static constexpr int SIDES = PLANES - 2;
+    static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
+    static constexpr bool FLATTENS = false;  // here links are short
+    static constexpr int BACK_ROWS = RIM_ROWS;
+
+    APSIS_BOTH static constexpr Step step(int s) {
+        constexpr bool DIAGONAL = CONNECTIVITY > 1, CORNER = CONNECTIVITY > 2;
+        return s == 0 ? Step{-1, 0, DIAGONAL} : s == 1 ? Step{0, -1, DIAGONAL} : Step{s == 2 ? -1 : 1, -1, CORNER};
+    }
+    /// The first plane's rows, the last one's, and of those between the first rows and the last ones.
+    APSIS_BOTH static constexpr int row_of_rim(int i) {
+        if (i < 2 * ROWS) return i < ROWS ? i : (PLANES - 1) * ROWS + i - ROWS;
+        const int side = i - 2 * ROWS;
+        return side < SIDES ? (side + 1) * ROWS : (side - SIDES + 1) * ROWS + ROWS - 1;
+    }
+    APSIS_BOTH static constexpr int rim_of_row(int y, int z) {
+        if (z == 0 || z == PLANES - 1) return (z ? ROWS : 0) + y;
+        return 2 * ROWS + (y ? SIDES : 0) + z - 1;
+    }
+};
+
+/// Where a tile lies: among the tiles, and its first pixel.
+struct Place {
+    uint32_t tile, tx, ty, tz;
+    int64_t x, y, z;
+};
+
+struct Tiles {
+    int64_t width, height, depth;
+    uint32_t across, down, deep;
+    uint32_t kept;      // words of a tile: fewer than it has where the image is less high or deep
+    bool joined;        // whether tiles have neighbours, and nodes
+    uint32_t *bits;     // [tile][word]: the set
+    uint32_t *firsts;   // [tile][word]: the first pixels of parts that stand for a component
+    uint32_t *before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
+                        // before; and at the end, how many there are in all
+    uint32_t *nodes;    // [tile]: how many
+    uint32_t *parent;   // [node]; in the end the number of its component, or 0 if that is left out
+    uint16_t *first;    // [node]: its first pixel in the tile
+    uint16_t *rim;      // [tile][rim row][word][slot]: nodes
+    uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
+    uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
+    unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
+    View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
+
+    __host__ __device__ uint32_t count() const { return across * down * deep; }
+    __host__ __device__ int64_t rows() const { return height * depth; }
+    __host__ __device__ int64_t ranks() const { return rows() * across; }
+    __host__ __device__ int64_t rank_at(int64_t y, int64_t z, uint32_t tx) const { return (z * height + y) * across + tx; }
+};
+
+#if defined(__CUDACC__)
+
+template <class Tile>
+__device__ Place place_of(const Tiles &tiles, uint32_t tile) {
+    const uint32_t line = tile / tiles.across, tx = tile - line * tiles.across, tz = line / tiles.down, ty = line - tz * tiles.down;
+    return {tile, tx, ty, tz, int64_t(tx) * (Tile::WORDS * 32), int64_t(ty) * Tile::ROWS, int64_t(tz) * Tile::PLANES};
+}
+
+/// Whether a tile keeps the roots of its runs, where its labels will be.
+template <class Tile>
+__device__ bool is_stored(const Tiles &tiles, const Place &place) {
+    return tiles.store && place.x + Tile::WORDS * 32 <= tiles.width && place.y + Tile::ROWS <= tiles.height &&
+           place.z + Tile::PLANES <= tiles.depth;
+}
+
+/// Calls body(run, root) for a thread's share of the runs of such a tile.  A thread goes on in another row, or plane.
+template <class Tile, class Body>
+__device__ void for_stored_roots(const Tiles &tiles, const Place &place, uint32_t runs, Body body) {
+    constexpr int IN_ROW = Tile::WORDS * 32 * sizeof(uint32_t) / sizeof(uint16_t), ROWS = Tile::THREADS / IN_ROW;
+    static_assert(Tile::PLANES > 1 ? ROWS <= Tile::ROWS && SLOTS <= Tile::PLANES : ROWS * SLOTS <= Tile::ROWS);
+    uint8_t *row = tiles.store.row(place.y + threadIdx.x / IN_ROW, place.z) + place.x * 4;
+    const int64_t step = Tile::PLANES > 1 ? tiles.store.stride[2] : ROWS * tiles.store.stride[1];
+    for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS, row += step)
+        body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
+}
+
+/// The first pixel of a node counts no more.
+template <class Tile>
+__device__ void drop_first(const Tiles &tiles, uint32_t node) {
+    const Place place = place_of<Tile>(tiles, node >> Tile::NODE_BITS);
+    const int first = tiles.first[node], at = first / 32, row = at / Tile::WORDS;
+    atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept + at, ~(1u << first % 32));
+    atomicSub(tiles.before + tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
+}
+
+/// Calls body(node) for the nodes of a block's tile.
+template <class Tile, class Body>
+__device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
+    if (!tiles.joined) return;
+    const uint32_t count = tiles.nodes[tile];
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
+}
+
+/// The pixels of a word up to x, with it and without.
+__device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
+__device__ inline uint32_t below(int x) { return (1u << x) - 1; }
+
+/// Which runs of two rows are neighbours, each pair once, in a word of both: either a run of the row begins where one of
+/// the other row is, or one of the other row begins where a run of the row has begun before.  A bit more before the words
+/// tells whether they go on to the left.
+struct Meetings {
+    uint32_t own, others;  // where they begin
+};
+
+__device__ inline Meetings meet(uint32_t word, uint32_t start, uint32_t left, uint32_t other, uint32_t other_start,
+                                uint32_t other_left, bool reach) {
+    const uint32_t here = reach ? word | word << 1 | left : word;
+    const uint32_t there = reach ? other | other << 1 | other_left : other;
+    return {start & there, other_start & here & ~start};
+}
+
+/// Of meetings with the row before, those of runs that meet the same run in the row before that, or one and the same two:
+/// that these are joined is known there, or in still earlier rows.
+__device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t top, bool reach) {
+    return reach ? above << 2 & top << 1 : word << 2 & above << 2 & top & top << 1 & top << 2;
+}
+
+/// Of meetings along a later step, those that are joined by way of the two other rows of four side by side, one in the same
+/// plane and one in the plane before: along a diagonal by way of either; along z by way of both, the rows before.  Where two
+/// meet, each has this pixel or the one before; `both` are those that have this one.
+__device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t plane, bool diagonal, bool reach) {
+    if (!reach) return diagonal ? row | plane : row & plane;
+    const uint32_t row_left = row | row << 1, plane_left = plane | plane << 1;
+    const uint32_t row_right = row | row >> 1, plane_right = plane | plane >> 1;
+    return diagonal ? row_left | plane_left | (both & (row_right | plane_right))
+                    : (row_left & plane_left) | (both & row_right & plane_right);
+}
+
+#endif
+
+// The steps of a call, each a kernel that is queued.
+
+/// Labels the tiles and tells their nodes.
+template <class Tile>
+void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+
+/// Joins the nodes of tiles side by side, takes the first pixels of those that are no roots away, and after the scan
+/// numbers them.
+template <class Tile>
+void join_nodes(const Tiles &tiles, cudaStream_t stream);
+template <class Tile>
+void number_nodes(const Tiles &tiles, cudaStream_t stream);
+
+/// Takes the first pixels of components that are to be left out away, before the scan.
+template <class Tile>
+void select_components(const ComponentsJob &job, const Tiles &tiles, void *memory, cudaStream_t stream);
+size_t select_bytes(const ComponentsJob &job);
+
+/// Writes what is known of the first components, so many, to host memory.  There is room for some of them at a time.
+template <class Tile>
+void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream);
+
+/// Writes the labels.
+template <class Tile>
+void write_labels(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+
+}  // namespace apsis
