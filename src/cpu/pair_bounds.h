@@ -7,8 +7,8 @@
 //
 // so v is proved, ecc(v) = L(v), as soon as B(v,q) <= L(v) for every q that has not been a source.  Pixels are in an order
 // in which neighbours are close; the largest d(h,q) of 64 of them, and of 4096, settle most pairs at once.  An unproved v
-// names the q with the largest bound, its witness, as the next source; if the bound was loose, a pixel between v and q,
-// where a shortest path passes, becomes a hub.  Every turn makes a source of a pixel that was none, so it ends.  A pair
+// names the q with the largest bound as the next source; if the bound was loose, a pixel between v and q, where a shortest
+// path passes, becomes a hub.  Every turn makes a source of a pixel that was none, so it ends.  A pair
 // that was closed stays so, because L never falls: each pixel goes through its pairs once.
 //
 // Where the farthest pixels are wanted too, L(v) is the length to a source that is known, and a q of lower index must lie
@@ -209,9 +209,8 @@ class PairBounds {
     void find_tops(int hub, int64_t large) const {
         Length most = 0;
         for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
-            const Length *const begin = slot_[hub] + block * BLOCK, *const end = slot_[hub] + std::min((block + 1) * BLOCK, count_);
-            Length top = 0;
-            for (const Length *at = begin; at < end; ++at) top = std::max(top, *at);
+            const int64_t end = std::min((block + 1) * BLOCK, count_);
+            const Length top = *std::max_element(slot_[hub] + block * BLOCK, slot_[hub] + end);
             tops_.small[block * HUBS + hub] = top;
             most = std::max(most, top);
         }
