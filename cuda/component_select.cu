@@ -48,13 +48,12 @@ struct Search {
     uint32_t bins[BINS];
 };
 
-/// A labelled tile and the areas of its parts.
+/// A labelled tile of which the roots have the areas of their parts instead of themselves, with TOUCH, or are known as nodes.
 template <class Tile>
 struct Weighed {
-    static constexpr uint32_t TOUCH = 1u << 31, NODE = 1u << 30;  // of a root that is a node: its number instead of the area
+    static constexpr uint32_t TOUCH = 1u << 31, NODE = 1u << 30, NOTHING = Labelled<Tile>::RUNS;
 
     Labelled<Tile> labelled;
-    uint32_t area[Labelled<Tile>::RUNS];  // [root]
     uint32_t bins[BINS];
 
     __device__ void add(bool has, uint32_t root, uint32_t length, bool touches) {
@@ -64,31 +63,38 @@ struct Weighed {
         const uint32_t led = __shfl_sync(ALL_LANES, root, leader);
         const bool is_one = __all_sync(ALL_LANES, !has || root == led);
         const uint32_t total = is_one ? sum_of_warp(has ? length : 0) : length;
-        if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&area[root], total);
-        if (has && touches) atomicOr(&area[root], TOUCH);
+        if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&labelled.up(root), total);
+        if (has && touches) atomicOr(&labelled.up(root), TOUCH);
     }
+    /// The area of a root that is no node.
+    __device__ unsigned long long area_of(uint32_t root) const {
+        const uint32_t area = labelled.up(root);
+        return (area & TOUCH ? TOUCHES : 0) | ((area & ~TOUCH) - NOTHING);
+    }
+    __device__ bool is_node(uint32_t root) const { return labelled.up(root) & NODE; }
+    __device__ uint32_t node_of(uint32_t root) const { return labelled.up(root) & ~NODE; }
 };
 
-/// Labels and weighs a tile.  Returns the number of runs.
+/// Labels and weighs a tile, for all threads to see.
 template <class Tile>
-__device__ uint32_t weigh(Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles) {
+__device__ void weigh(Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles) {
     Labelled<Tile> &labelled = weighed.labelled;
     const uint32_t runs = recall_tile(labelled, place, tiles), at = threadIdx.x, row = at / Tile::WORDS;
-    for (uint32_t run = at; run < runs; run += Tile::THREADS) weighed.area[run] = 0;
+    for (uint32_t run = at; run < runs; run += Tile::THREADS)
+        if (labelled.up(run) == run) labelled.up(run) = weighed.NOTHING;
     __syncthreads();
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     const bool at_edge = y == 0 || y == tiles.height - 1 || (wanted.volume && (z == 0 || z == tiles.depth - 1));
     const uint32_t word = labelled.word[at];
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
-        const uint32_t root = rest ? labelled.up(labelled.run_at(at, x)) : 0;
-        weighed.add(rest, root, length, at_edge || x0 + x == 0 || x0 + x + length == tiles.width);
+        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.load(run);
+        weighed.add(rest, up < weighed.NOTHING ? up : run, length, at_edge || x0 + x == 0 || x0 + x + length == tiles.width);
     }
     __syncthreads();
-    return runs;
 }
 
-/// Keeps of a thread's first pixels those for which keep(run, x) says so, and counts them again.
+/// Keeps of a thread's first pixels those for which keep(root, x) says so, and counts them again.
 template <class Tile, class Keep>
 __device__ void filter_firsts(const Labelled<Tile> &labelled, const Place &place, const Tiles &tiles, Keep keep) {
     const int at = threadIdx.x;
@@ -127,15 +133,15 @@ __global__ void __launch_bounds__(Tile::THREADS) weigh_tile(Tiles tiles, Wanted 
     const Place place = place_of<Tile>(tiles, blockIdx.x);
     weigh(weighed, wanted, place, tiles);
     for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        uint32_t &area = weighed.area[weighed.labelled.root_of_node(tiles, node)];
-        atomicAdd(tiles.area + tiles.parent[node], static_cast<unsigned long long>(area & ~weighed.TOUCH));
-        if (area & weighed.TOUCH) atomicOr(tiles.area + tiles.parent[node], TOUCHES);
-        area = weighed.NODE;
+        const uint32_t root = weighed.labelled.root_of_node(tiles, node);
+        const unsigned long long area = weighed.area_of(root);
+        atomicAdd(tiles.area + tiles.parent[node], area & ~TOUCHES);
+        if (area & TOUCHES) atomicOr(tiles.area + tiles.parent[node], TOUCHES);
+        weighed.labelled.up(root) = weighed.NODE;
     });
     __syncthreads();
-    filter_firsts(weighed.labelled, place, tiles, [&](uint32_t run, int) {
-        const uint32_t area = weighed.area[run];
-        return area == weighed.NODE || wanted.takes(area & weighed.TOUCH ? TOUCHES | (area & ~weighed.TOUCH) : area);
+    filter_firsts(weighed.labelled, place, tiles, [&](uint32_t root, int) {
+        return weighed.is_node(root) || wanted.takes(weighed.area_of(root));
     });
 }
 
@@ -151,18 +157,17 @@ template <class Tile>
 __device__ void weigh_known(Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles) {
     weigh(weighed, wanted, place, tiles);
     for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        weighed.area[weighed.labelled.root_of_node(tiles, node)] = weighed.NODE | (node & ((1u << Tile::NODE_BITS) - 1));
+        weighed.labelled.up(weighed.labelled.root_of_node(tiles, node)) = weighed.NODE | (node & ((1u << Tile::NODE_BITS) - 1));
     });
     __syncthreads();
 }
 
 template <class Tile>
-__device__ Wide rank_in(const Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles, uint32_t run,
+__device__ Wide rank_in(const Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles, uint32_t root,
                         int x) {
-    const uint32_t area = weighed.area[run];
-    const bool is_node = area & weighed.NODE && !(area & weighed.TOUCH);
-    const uint32_t node = place.tile << Tile::NODE_BITS | (area & ~weighed.NODE);
-    return wanted.rank_of(is_node ? tiles.area[node] : area & ~weighed.TOUCH, index_of<Tile>(x, place, tiles));
+    const unsigned long long area = weighed.is_node(root) ? tiles.area[place.tile << Tile::NODE_BITS | weighed.node_of(root)]
+                                                          : weighed.area_of(root);
+    return wanted.rank_of(area, index_of<Tile>(x, place, tiles));
 }
 
 /// Counts the components of tiles from `from` on that have the digits found so far, by the one at `shift`.
@@ -216,8 +221,8 @@ __global__ void __launch_bounds__(Tile::THREADS) drop_lower(Tiles tiles, Wanted 
     Weighed<Tile> &weighed = shared_weighed<Tile>();
     const Place place = place_of<Tile>(tiles, from + blockIdx.x);
     weigh_known(weighed, wanted, place, tiles);
-    filter_firsts(weighed.labelled, place, tiles, [&](uint32_t run, int x) {
-        return rank_in(weighed, wanted, place, tiles, run, x) >= search->least;
+    filter_firsts(weighed.labelled, place, tiles, [&](uint32_t root, int x) {
+        return rank_in(weighed, wanted, place, tiles, root, x) >= search->least;
     });
 }
 

@@ -26,7 +26,9 @@ struct Stretch {
 /// A labelled tile, and what is known of those of its parts whose roots are among ROUND runs.
 template <class Tile>
 struct Measured {
-    static constexpr uint32_t ROUND = 1024;   // more would leave room for fewer tiles at once, and few tiles have more parts
+    // More parts would leave room for fewer tiles at once, and few tiles have more; in a volume all together takes less than
+    // 99 KiB, which is what a block of most devices has at most.
+    static constexpr uint32_t ROUND = Tile::PLANES > 1 ? 512 : 1024;
     static constexpr int AXES = Tile::PLANES > 1 ? 3 : 2;
     static constexpr uint32_t NOT_HERE = UINT32_MAX;
 
@@ -206,6 +208,8 @@ __global__ void __launch_bounds__(Tile::THREADS) measure_tile(Tiles tiles, Windo
         __syncthreads();
     }
 }
+
+static_assert(sizeof(Measured<PlaneTile<1>>) < 99 << 10 && sizeof(Measured<VolumeTile<1>>) < 99 << 10);
 
 }  // namespace
 

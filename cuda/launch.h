@@ -85,7 +85,14 @@ void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim
 template <class... Parameters, class... Arguments>
 void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                   cudaStream_t stream, const Arguments &...arguments) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)), name);
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    if (error == cudaErrorInvalidValue) {
+        cudaGetLastError();
+        throw Error(APSIS_ERROR_UNSUPPORTED, "%s takes %zu bytes of shared memory a block, more than this device has", name,
+                    shared_bytes);
+    }
+    check(error, name);
     launch_shared(name, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
