@@ -18,19 +18,23 @@ namespace apsis {
 
 namespace {
 
-constexpr int SPAN = 512;                    // columns of a block: 4 warps of patches, 512 of 560 words of which are its own
+constexpr int WIDE_SPAN = 512;               // columns of a block, SPAN: 4 patches, 512 of 560 words of which are its own
+constexpr int SHORT_SPAN = 128;              // 128 of 176, where blocks would be few or rows are short
+constexpr int64_t FEW_BLOCKS = 512;          // do not fill a device
 constexpr int REACH = NEAR;                  // columns that the search looks out: beyond, the envelope is cheaper
 constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);  // the most that a pixel may cost that the search settles
-constexpr int PITCH = SPAN + 2 * REACH;      // 560 words: rows start on 16 bytes
+template <int SPAN>
+constexpr int PITCH = SPAN + 2 * REACH;        // words: rows start on 16 bytes
 constexpr int DOUBT = 4;                     // columns after which it asks whether it is in vain
 constexpr int RESIDENT = 4;                  // blocks on a multiprocessor: leaves a thread 64 registers
 constexpr int HALF = STRIP / 2;              // rows r and r + HALF share a register
 constexpr uint32_t BOTH = 0x00010001u;       // one in both halves
 constexpr int32_t FAR_CARRY = 222;           // a longer carry counts as this: + 32 rows its square fits 16 bits with REACH^2
 static_assert((FAR_CARRY + STRIP) * (FAR_CARRY + STRIP) + (REACH + 1) * (REACH + 1) < 65536);
-static_assert(PATCH == WARP * QUAD && SPAN % PATCH == 0);
+static_assert(PATCH == WARP * QUAD && WIDE_SPAN % PATCH == 0 && SHORT_SPAN % PATCH == 0);
 
 /// Where a block works: a span of a strip of an image.
+template <int SPAN>
 struct Block {
     int64_t image, strip, left;
 
@@ -76,9 +80,9 @@ struct Target {
 };
 
 /// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
-template <class Lay>
-__device__ bool scan_block(const Columns &columns, const Block &block, const Target &target, Lay lay) {
-    constexpr int EACH = (PITCH + BLOCK - 1) / BLOCK;
+template <int SPAN, class Lay>
+__device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
+    constexpr int EACH = (PITCH<SPAN> + BLOCK - 1) / BLOCK;
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     uint32_t word[EACH];
     int32_t before[EACH], after[EACH];
@@ -87,7 +91,7 @@ __device__ bool scan_block(const Columns &columns, const Block &block, const Tar
     for (int i = 0; i < EACH; ++i) {
         const int c = threadIdx.x + i * BLOCK;
         const int64_t x = block.left - REACH + c;
-        const bool inside = c < PITCH && x >= 0 && x < columns.count;
+        const bool inside = c < PITCH<SPAN> && x >= 0 && x < columns.count;
         const int64_t at = inside ? columns.at(block.image, block.strip, x) : 0;
         word[i] = inside ? columns.words[at] : 0;
         before[i] = inside ? columns.before[at] : NO_SITE_BEFORE;
@@ -98,7 +102,7 @@ __device__ bool scan_block(const Columns &columns, const Block &block, const Tar
 #pragma unroll
     for (int i = 0; i < EACH; ++i) {
         const int c = threadIdx.x + i * BLOCK;
-        if (c < PITCH)
+        if (c < PITCH<SPAN>)
             scan_column(word[i], before[i], after[i], start, [&](int r, uint32_t up, uint32_t down) { lay(c, r, up, down); });
     }
     __syncthreads();
@@ -106,11 +110,13 @@ __device__ bool scan_block(const Columns &columns, const Block &block, const Tar
 }
 
 /// Leaves all patches of a block to the envelope.
-__device__ void mark_block(const Rows &rows, const Block &block) {
+template <int SPAN>
+__device__ void mark_block(const Rows &rows, const Block<SPAN> &block) {
     const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
     static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
     if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
         rows.mark(block.image, y, x, true);
+    if (threadIdx.x == 0) rows.mark_strip(block.image, block.strip);
 }
 
 /// The least of what a lane and those within REACH columns hold, where all of them are lanes of the warp; elsewhere
@@ -128,24 +134,24 @@ __device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least
     return lane >= SIDE && lane + SIDE < WARP ? least(left, right) : unknown;
 }
 
-/// Writes four pixels of a row: their costs, and the indices of their nearest sites if anybody wants them.
+/// Writes four pixels of a row, a lane's of its warp: their costs, and the indices of their nearest sites if anybody wants
+/// them.
 template <Form FORM, bool NEAREST>
 __device__ void write_found(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
                             const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
-    if (x >= rows.columns.count) return;
     const auto root = [](uint32_t number) { return small_root(static_cast<float>(number)); };
-    if ((FORM != Form::OTHER || target.quads.serve) && x + QUAD <= rows.columns.count) {
-        int32_t index[QUAD];
+    const int rest = static_cast<int>(min(rows.columns.count - x, int64_t(2 * QUAD)));  // more makes no difference
+    int32_t index[QUAD];
 #pragma unroll
-        for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
-        if constexpr (FORM != Form::OTHER)
-            write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, z, cost, index, root);
-        else
-            write_quad(rows.output, target.quads, x, y, z, cost, index, root);
+    for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
+    if constexpr (FORM != Form::OTHER) {
+        write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, z, cost, index, root, StoreTogether{rest});
+    } else if (target.quads.aligned && rest >= QUAD) {
+        write_quad(rows.output, target.quads, x, y, z, cost, index, root);
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
-            if (x + c < rows.columns.count) write_pixel(rows.output, x + c, y, z, cost[c], true, site[c]);
+            if (c < rest) write_pixel(rows.output, x + c, y, z, cost[c], true, site[c]);
     }
 }
 
@@ -170,11 +176,11 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
 }
 
 /// Distances alone: rows r and r + HALF at once.
-template <Form FORM>
+template <Form FORM, int SPAN>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {
-    __shared__ __align__(16) uint32_t squares[HALF][PITCH];
+    __shared__ __align__(16) uint32_t squares[HALF][PITCH<SPAN>];
     const Columns &columns = rows.columns;
-    const Block block(rows, blockIdx.x);
+    const Block<SPAN> block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
     if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
@@ -228,7 +234,10 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
             const bool ends = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
             if (row >= columns.length) break;
             if (lane == 0) rows.mark(image, row, left + patch * PATCH, !ends);
-            if (!ends) continue;
+            if (!ends) {
+                if (lane == 0) rows.mark_strip(image, strip);
+                continue;
+            }
             uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
@@ -254,16 +263,16 @@ __device__ uint32_t column_key(uint32_t up, uint32_t down) {
 __device__ uint32_t way_key(int offset) { return static_cast<uint32_t>((offset * offset << COST_SHIFT) + 32 + offset); }
 
 /// Distances and nearest sites: a row at a time.
-template <Form FORM>
+template <Form FORM, int SPAN>
 __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
-    extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
+    extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH<SPAN>]
     const Columns &columns = rows.columns;
-    const Block block(rows, blockIdx.x);
+    const Block<SPAN> block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, left = block.left;
     if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
-        keys[r * PITCH + c] = column_key(up & 0xffff, down & 0xffff);
-        keys[(r + HALF) * PITCH + c] = column_key(up >> 16, down >> 16);
+        keys[r * PITCH<SPAN> + c] = column_key(up & 0xffff, down & 0xffff);
+        keys[(r + HALF) * PITCH<SPAN> + c] = column_key(up >> 16, down >> 16);
     });
     if (!is_near) return mark_block(rows, block);
 
@@ -272,7 +281,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         const int r = item / (SPAN / PATCH), patch = item % (SPAN / PATCH), column = REACH + patch * PATCH + lane * QUAD;
         const int64_t x = left + patch * PATCH + lane * QUAD, y = strip * STRIP + r;
         if (left + patch * PATCH >= columns.count || y >= columns.length) continue;
-        const uint32_t *const line = keys + r * PITCH;
+        const uint32_t *const line = keys + r * PITCH<SPAN>;
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x + 32, on_left.y + 32, on_left.z + 32, on_left.w + 32};
         int done = 0;
@@ -298,7 +307,10 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
             near = __all_sync(ALL_LANES, settled());
         }
         if (lane == 0) rows.mark(image, y, left + patch * PATCH, !near);
-        if (!near) continue;
+        if (!near) {
+            if (lane == 0) rows.mark_strip(image, strip);
+            continue;
+        }
         uint32_t cost[QUAD];
         int64_t site[QUAD];
 #pragma unroll
@@ -314,23 +326,31 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
 
 }  // namespace
 
-size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * PITCH * sizeof(uint32_t); }
+size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * PITCH<WIDE_SPAN> * sizeof(uint32_t); }
 
 void search_outward(const Rows &rows, cudaStream_t stream) {
     const Output &output = rows.output;
     Target target = {Quads(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
     target.quads.limited = target.limit < FARTHEST;  // else nothing is settled that is farther
-    const int64_t blocks = Block::count(rows);
-    const auto search = [&](auto costs, auto sites) {
+    const auto search = [&](auto form, auto span) {
+        const int64_t blocks = Block<span>::count(rows);
         if (output.nearest)
-            launch_large("search_sites", sites, blocks, BLOCK, outward_bytes(true), stream, rows, target);
+            launch_large("search_sites", search_sites<form, span>, blocks, BLOCK, STRIP * PITCH<span> * sizeof(uint32_t), stream,
+                         rows, target);
         else
-            launch("search_costs", costs, blocks, BLOCK, stream, rows, target);
+            launch("search_costs", search_costs<form, span>, blocks, BLOCK, stream, rows, target);
+    };
+    const bool is_short = rows.columns.count <= WIDE_SPAN / 2 || Block<WIDE_SPAN>::count(rows) < FEW_BLOCKS;
+    const auto search_form = [&](auto form) {
+        if (is_short)
+            search(form, std::integral_constant<int, SHORT_SPAN>());
+        else
+            search(form, std::integral_constant<int, WIDE_SPAN>());
     };
     switch (target.quads.plain(output)) {
-        case Form::ROOTS: return search(search_costs<Form::ROOTS>, search_sites<Form::ROOTS>);
-        case Form::SQUARES: return search(search_costs<Form::SQUARES>, search_sites<Form::SQUARES>);
-        default: return search(search_costs<Form::OTHER>, search_sites<Form::OTHER>);
+        case Form::ROOTS: return search_form(std::integral_constant<Form, Form::ROOTS>());
+        case Form::SQUARES: return search_form(std::integral_constant<Form, Form::SQUARES>());
+        default: return search_form(std::integral_constant<Form, Form::OTHER>());
     }
 }
 
