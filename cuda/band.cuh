@@ -50,14 +50,15 @@ struct BandOf {
     uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
     uint32_t *highs;      // [tile]: the last
     int32_t length, tiles, count, stretch;
-    int32_t origin;       // the first pixel of a piece
+    int32_t room;    // that the tiles' arrays have, for as many stretches
+    int32_t origin;  // the first pixel of a piece
     float wide_slack;
 
     __device__ float slack() const { return IS_PIECE ? wide_slack : SLACK; }
     __device__ static int32_t place(int32_t position) { return spread_banks(position); }
     /// Before there are brackets, in their place: the first and the last position that is kept of every stretch.
     __device__ uint16_t *firsts() const { return reinterpret_cast<uint16_t *>(lows); }
-    __device__ uint16_t *lasts() const { return firsts() + tiles; }
+    __device__ uint16_t *lasts() const { return firsts() + room; }
     /// When there are brackets: the tiles in the order in which they are finished.
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
     /// Where a stretch begins: where its first position says.
@@ -90,7 +91,7 @@ __device__ RowBand shape_band(uint32_t *shared, int32_t length, int32_t count) {
     const int32_t places = count_places(length);
     RowBand band = {};
     band.length = length;
-    band.tiles = (length + TILE - 1) / TILE;
+    band.tiles = band.room = (length + TILE - 1) / TILE;
     band.lows = shared;
     band.highs = band.lows + band.tiles;
     band.distances = band.highs + band.tiles;
@@ -100,7 +101,8 @@ __device__ RowBand shape_band(uint32_t *shared, int32_t length, int32_t count) {
     return band;
 }
 
-/// A column's distances in the rows of a band in one word: that in the first row, and how much more it is in the others.
+/// A column's distances in the rows of a band in one word: that in the first row, and how much more it is in the
+/// others.
 __device__ uint32_t pack(const int32_t (&distance)[BAND]) {
     static_assert(BAND <= 1 << (STEP_BITS - 1), "neighbouring rows differ by one at most");
     uint32_t word = static_cast<uint32_t>(distance[0]);
@@ -112,11 +114,12 @@ __device__ uint32_t pack(const int32_t (&distance)[BAND]) {
 __device__ int32_t unpack(uint32_t word, int r) {
     const int32_t first = static_cast<int32_t>(word & ((1u << DISTANCE_BITS) - 1));
     if (r == 0) return first;
-    return first + static_cast<int32_t>(word >> (DISTANCE_BITS + STEP_BITS * (r - 1)) & ((1u << STEP_BITS) - 1)) - (BAND - 1);
+    return first + static_cast<int32_t>(word >> (DISTANCE_BITS + STEP_BITS * (r - 1)) & ((1u << STEP_BITS) - 1)) -
+           (BAND - 1);
 }
 
-/// How far from a strip's first row the nearest sites of a column before and after the strip are; OUT_OF_SIGHT or NOWHERE if
-/// there is none.
+/// How far from a strip's first row the nearest sites of a column before and after the strip are; OUT_OF_SIGHT or
+/// NOWHERE if there is none.
 struct Sight {
     uint32_t above, below;
 
@@ -242,8 +245,8 @@ struct Breaks {
 
 /// Whether the middle one of three contenders is never nearest.  What it costs, less r^2 in row r, is concave in r, and
 /// that of the others straight, if they are: then the first and the last row speak for those between.
-__device__ bool loses(const Contender &left, const Breaks &to_middle, const Contender &middle, const Breaks &from_middle,
-                      const Contender &right, float slack) {
+__device__ bool loses(const Contender &left, const Breaks &to_middle, const Contender &middle,
+                      const Breaks &from_middle, const Contender &right, float slack) {
     bool all = to_middle.first > from_middle.first + slack && to_middle.last > from_middle.last + slack;
     if (all && !(left.is_straight() && right.is_straight()))
 #pragma unroll

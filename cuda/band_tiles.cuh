@@ -17,9 +17,9 @@ static_assert(TILE == 8, "a byte of Rows::solid a tile");
 constexpr uint32_t BIAS = 0x80000000u + 64;
 constexpr int32_t UNKNOWN = INT32_MAX;
 constexpr uint32_t NOTHING = ~0u;
-// Costs that may not fit 32 bits, FAR ones, are counted from the least that one of the bracket costs the tile's first pixel.  Whoever is
-// nearest to another one, 7.6 pixels away at most, costs the first no more than 31 distances more than that, which are
-// below 2^23; whoever costs it more than this is not.
+// Costs that may not fit 32 bits, FAR ones, are counted from the least that one of the bracket costs the tile's first
+// pixel.  Whoever is nearest to another one, 7.6 pixels away at most, costs the first no more than 31 distances more
+// than that, which are below 2^23; whoever costs it more than this is not.
 constexpr uint32_t MOST_ABOVE = 1u << 29;
 static_assert(LONGEST <= 1 << 22);
 
@@ -109,8 +109,8 @@ __device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32
 
 /// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
 template <bool FAR, class Index>
-__device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, int r, const int32_t (&least)[TILE], int64_t image,
-                           int64_t y, Index (&found)[TILE]) {
+__device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, int r, const int32_t (&least)[TILE],
+                           int64_t image, int64_t y, Index (&found)[TILE]) {
     bool wins = false;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) wins = wins || candidate.cost(r, k) == least[k];
@@ -138,20 +138,23 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
     Cost bits = 0;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
-    if (!(FORM != Form::OTHER || quads.aligned) || x + TILE > length || bits > NOTHING) {
+    if (FORM == Form::OTHER ? !quads.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
             if (x + k < length)
-                write_pixel(rows.output, x + k, y, image, static_cast<int64_t>(cost[k]), is_known, before + static_cast<int64_t>(found[k]));
+                write_pixel(rows.output, x + k, y, image, static_cast<int64_t>(cost[k]), is_known,
+                            before + static_cast<int64_t>(found[k]));
         return;
     }
     uint32_t square[TILE];
     int32_t site[TILE];
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
+    for (int k = 0; k < TILE; ++k)
+        square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
     const auto write = [&](auto root) {
         if constexpr (FORM != Form::OTHER) {
-            write_plain<FORM, NEAREST>(rows.output, quads, x, y, image, square, site, root, StoreAlone());
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, image, square, site, root,
+                                       StoreAlone{min(length - x, TILE)});
         } else {
             write_quad(rows.output, quads, x, y, image, square, site, root);
             write_quad(rows.output, quads, x + QUAD, y, image, square + QUAD, site + QUAD, root);
@@ -164,8 +167,8 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
     }
 }
 
-/// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is nobody's
-/// contender because all its pixels are sites.
+/// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
+/// nobody's contender because all its pixels are sites.
 template <Form FORM, bool NEAREST, bool FAR, class Band>
 __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
                             int64_t image, int64_t y, int32_t t) {
@@ -209,7 +212,8 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
                 cost[k] = static_cast<uint32_t>(tile.cost[r][k]) - BIAS + k * k;
         }
         if (solid) {
-            const auto own = static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(rows.columns.count) + x;
+            const auto own =
+                static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(rows.columns.count) + x;
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
                 if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
@@ -220,8 +224,8 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
 
 /// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say.
 template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
-__device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid, int64_t image,
-                             int64_t y, Wanted wanted) {
+__device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
+                             int64_t image, int64_t y, Wanted wanted) {
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
     const int32_t total = order_tiles(band, wanted), lane = threadIdx.x % WARP;
@@ -257,9 +261,12 @@ void with_form(const Quads &quads, const Output &output, Search search) {
             search(form, std::false_type());
     };
     switch (quads.plain(output)) {
-        case Form::ROOTS: return with(std::integral_constant<Form, Form::ROOTS>());
-        case Form::SQUARES: return with(std::integral_constant<Form, Form::SQUARES>());
-        default: return with(std::integral_constant<Form, Form::OTHER>());
+        case Form::ROOTS:
+            return with(std::integral_constant<Form, Form::ROOTS>());
+        case Form::SQUARES:
+            return with(std::integral_constant<Form, Form::SQUARES>());
+        default:
+            return with(std::integral_constant<Form, Form::OTHER>());
     }
 }
 

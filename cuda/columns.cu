@@ -33,8 +33,8 @@ __device__ uint32_t load_across(const uint8_t *from) {
 
 /// The words of up to four columns from x on: bit r is pixel x of the r-th row, a row being `step` bytes from
 /// the next.
-__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x,
-                             int columns, Access access, uint32_t (&words)[QUAD]) {
+__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
+                             Access access, uint32_t (&words)[QUAD]) {
     for (uint32_t &word : words) word = 0;
     const auto gather = [&](auto load) {
 #pragma unroll 8
@@ -71,8 +71,8 @@ __global__ void pack_strips(View set, StripRange range, Access access, bool comp
                       image = line / strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
         uint32_t words[QUAD];
-        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here,
-                     access, words);
+        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, access,
+                     words);
         const uint32_t flip = complement ? columns.valid(strip) : 0;
         if (columns.far_groups && x == 0) columns.far_groups[line] = 0;
         uint32_t *to = columns.words + columns.at(image, strip, x);
@@ -139,8 +139,8 @@ __global__ void pack_planes(View set, Access access, bool complement, Columns co
         const int64_t x = left + quad, y = top + line;
         const int here = y < height ? static_cast<int>(min(max(width - x, int64_t(0)), int64_t(QUAD))) : 0;
         uint32_t words[QUAD];
-        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x,
-                     here, access, words);
+        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x, here, access,
+                     words);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c) tile[quad + c][line] = words[c];
         __syncthreads();
@@ -215,7 +215,8 @@ struct Walk {
     __device__ Walk(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
         const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
         const int64_t chunks = (strips + chunk_strips - 1) / chunk_strips;
-        column = item % across * WARP + threadIdx.x % WARP, chunk = item / across % chunks, image = item / across / chunks;
+        column = item % across * WARP + threadIdx.x % WARP, chunk = item / across % chunks,
+        image = item / across / chunks;
         const int64_t first = chunk * chunk_strips, end = min(first + chunk_strips, strips);
         const int64_t each = (chunk_strips + stretches - 1) / stretches, from = min(first + stretch * each, end);
         const bool wanted = image < columns.batch && column < columns.count;
@@ -235,7 +236,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
     find_ends(columns, walk.part, first[warp][lane], last[warp][lane]);
     __syncthreads();
     if (warp > 0 || walk.column >= columns.count) return;
-    for (int s = 1; s < STRETCHES; ++s) first[0][lane] = min(first[0][lane], first[s][lane]), last[0][lane] = max(last[0][lane], last[s][lane]);
+    for (int s = 1; s < STRETCHES; ++s)
+        first[0][lane] = min(first[0][lane], first[s][lane]), last[0][lane] = max(last[0][lane], last[s][lane]);
     columns.after[walk.start(columns, chunk_strips)] = first[0][lane];
     columns.before[walk.start(columns, chunk_strips)] = last[0][lane];
 }
@@ -328,7 +330,8 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
         launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, bits % 4 == 0, complement, columns);
     } else {
         const int64_t quads = parts(columns.count, QUAD) * range.count;
-        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement, columns);
+        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement,
+               columns);
     }
 }
 
@@ -343,8 +346,10 @@ void carry_columns(const Columns &columns, cudaStream_t stream) {
     int64_t chunk = std::max(columns.strips(), int64_t(1));
     if (chunk >= 2 * CHUNK && across < MANY_BLOCKS) {
         chunk = std::max(CHUNK, parts(chunk, MOST_CHUNKS));
-        launch("find_chunks", find_chunks, across * parts(columns.strips(), chunk), STRETCHES * WARP, stream, columns, chunk);
-        launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WALKERS), WALKERS, stream, columns, chunk);
+        launch("find_chunks", find_chunks, across * parts(columns.strips(), chunk), STRETCHES * WARP, stream, columns,
+               chunk);
+        launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WALKERS), WALKERS, stream, columns,
+               chunk);
     }
     const int64_t warps = across * parts(columns.strips(), chunk) * stretches;
     launch("carry_words", carry_words, parts(warps, STRETCHES), STRETCHES * WARP, stream, columns, stretches, chunk);

@@ -103,8 +103,8 @@ __device__ bool loses(const Strip &strip, const Column &left, const Column &midd
 
 /// The least distances of a group of columns, one a lane, to their sites.
 __device__ Outlook look_out(uint32_t word, bool any_above, uint32_t above, bool any_below, uint32_t below) {
-    const uint32_t up = word ? 0 : any_above ? above + STRIP : Outlook::NONE, down = word || any_below ? below : Outlook::NONE;
-    return {least_of_warp(up), least_of_warp(down)};
+    const uint32_t up = any_above ? above + STRIP : Outlook::NONE, down = any_below ? below : Outlook::NONE;
+    return {least_of_warp(word ? 0 : up), least_of_warp(word ? 0 : down)};
 }
 
 /// Finds out what counts of the columns of a strip; where rows are cut, also what groups of them see.
@@ -127,7 +127,8 @@ __device__ void see_columns(const Strip &strip, uint32_t valid, Outlook *outlook
         const uint32_t both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
         const int32_t group = x / GROUP;
         if (outlooks) {
-            const Outlook outlook = look_out(word, any_above, static_cast<uint32_t>(-above), any_below, static_cast<uint32_t>(below));
+            const Outlook outlook =
+                look_out(word, any_above, static_cast<uint32_t>(-above), any_below, static_cast<uint32_t>(below));
             if (threadIdx.x % WARP == 0) outlooks[group] = outlook;
         }
         if (threadIdx.x % WARP == 0)
@@ -135,8 +136,8 @@ __device__ void see_columns(const Strip &strip, uint32_t valid, Outlook *outlook
     }
 }
 
-/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Beyond the ends of a row
-/// all are sites; beyond those of a segment, nobody knows.
+/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Beyond the ends of a
+/// row all are sites; beyond those of a segment, nobody knows.
 __device__ void drop_solid(const Strip &strip, uint32_t *to, bool is_first, bool is_last) {
     const uint32_t beyond_left = is_first ? ~0u : 0, beyond_right = is_last ? ~0u : 0;
     for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
@@ -331,7 +332,8 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
         const int32_t place = strip.bests[x / GROUP] + __popc(kept & (bit - 1));
         list[place] = static_cast<uint16_t>(x);
         if (CUT) continue;
-        const uint32_t above = strip.start - strip.before[x], below = static_cast<uint32_t>(strip.after[x] - strip.start);
+        const uint32_t above = strip.start - strip.before[x],
+                       below = static_cast<uint32_t>(strip.after[x] - strip.start);
         insides[place] = strip.words[x];
         sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
     }
@@ -368,8 +370,8 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
 
 void list_contenders(const Rows &rows, cudaStream_t stream) {
     const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
-    launch_large("list_strips", rows.is_cut ? list_strips<true> : list_strips<false>, rows.range.count * rows.segments(), LISTERS,
-                 Strip::bytes(each), stream, rows);
+    launch_large("list_strips", rows.is_cut ? list_strips<true> : list_strips<false>,
+                 rows.range.count * rows.segments(), LISTERS, Strip::bytes(each), stream, rows);
 }
 
 }  // namespace apsis

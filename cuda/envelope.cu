@@ -76,8 +76,8 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
     const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
     const Quads quads(rows.output);
     with_form(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_bands", search_bands<form, with_nearest>, bands, threads, band_bytes(rows.columns.count), stream,
-                     rows, quads);
+        launch_large("search_bands", search_bands<form, with_nearest>, bands, threads, band_bytes(rows.columns.count),
+                     stream, rows, quads);
     });
 }
 

@@ -13,10 +13,10 @@ constexpr int QUAD = 4;  // pixels: 16 bytes
 enum class Form : uint8_t { OTHER, ROOTS, SQUARES };
 
 struct Quads {
-    bool serve;      // whether every output that is wanted may be written so
-    bool aligned;    // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
+    bool serve;    // whether every output that is wanted may be written so
+    bool aligned;  // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
     Form distance;
-    bool limited;    // whether a cost may be above the limit
+    bool limited;  // whether a cost may be above the limit
     uint32_t limit;
 
     explicit Quads(const Output &output)
@@ -52,15 +52,19 @@ struct Quads {
 #if defined(__CUDACC__)
 
 /// How many numbers of 32 bits lie before the first multiple of 16 bytes.
-__device__ inline int count_head(const uint8_t *to) { return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD); }
+__device__ inline int count_head(const uint8_t *to) {
+    return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD);
+}
 
 __device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     __stcs(reinterpret_cast<uint4 *>(to), make_uint4(a, b, c, d));
 }
 __device__ inline void store_one(uint8_t *to, uint32_t number) { __stcs(reinterpret_cast<uint32_t *>(to), number); }
 
-/// Stores numbers side by side, those that fill 16 bytes together.
+/// Stores the first `count` of some numbers side by side, those that fill 16 bytes together.
 struct StoreAlone {
+    int count;
+
     template <int HEAD, int COUNT>
     __device__ static void store_from(uint8_t *to, const uint32_t (&number)[COUNT]) {
 #pragma unroll
@@ -73,17 +77,27 @@ struct StoreAlone {
     }
     template <int COUNT>
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
+        if (count < COUNT) {
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k)
+                if (k < count) store_one(to + 4 * k, number[k]);
+            return;
+        }
         switch (count_head(to)) {
-            case 0: return store_from<0>(to, number);
-            case 1: return store_from<1>(to, number);
-            case 2: return store_from<2>(to, number);
-            default: return store_from<3>(to, number);
+            case 0:
+                return store_from<0>(to, number);
+            case 1:
+                return store_from<1>(to, number);
+            case 2:
+                return store_from<2>(to, number);
+            default:
+                return store_from<3>(to, number);
         }
     }
 };
 
-/// Stores four numbers a lane that lie side by side over a warp, of which `count` from the lane's first on are wanted.  Where
-/// they are not aligned, a lane takes what it lacks of 16 bytes from the next one.
+/// Stores four numbers a lane that lie side by side over a warp, of which `count` from the lane's first on are wanted.
+/// Where they are not aligned, a lane takes what it lacks of 16 bytes from the next one.
 struct StoreTogether {
     int count;
 
@@ -97,16 +111,21 @@ struct StoreTogether {
         const bool whole = HEAD + QUAD <= count && (HEAD == 0 || lane < WARP - 1);
         const bool has_head = lane == 0 || HEAD > count;  // else the lane before has stored it
         if (whole) store_quad(to + 4 * HEAD, quad[0], quad[1], quad[2], quad[3]);
+        if (HEAD == 0 && whole) return;
 #pragma unroll
         for (int k = 0; k < QUAD; ++k)
             if (k < count && (k < HEAD ? has_head : !whole)) store_one(to + 4 * k, number[k]);
     }
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[QUAD]) const {
         switch (count_head(to)) {
-            case 0: return store_from<0>(to, number);
-            case 1: return store_from<1>(to, number);
-            case 2: return store_from<2>(to, number);
-            default: return store_from<3>(to, number);
+            case 0:
+                return store_from<0>(to, number);
+            case 1:
+                return store_from<1>(to, number);
+            case 2:
+                return store_from<2>(to, number);
+            default:
+                return store_from<3>(to, number);
         }
     }
 };
@@ -151,8 +170,8 @@ __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned 
     }
 }
 
-/// Writes four pixels of a row of any map that quads serve, aligned.  Of a signed map the first run writes all pixels, and the
-/// second those whose own sites it has not.
+/// Writes four pixels of a row of any map that quads serve, aligned.  Of a signed map the first run writes all pixels,
+/// and the second those whose own sites it has not.
 template <class Root>
 __device__ void write_quad(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
                            const uint32_t *cost, const int32_t *site, Root root) {

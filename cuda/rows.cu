@@ -17,6 +17,12 @@ namespace apsis {
 
 namespace {
 
+/// How many far groups leave a strip to the envelope: none where the search settles what is far, too.
+uint32_t least_far_groups(const Rows &rows) {
+    if (rows.reaches_far || rows.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
+    return static_cast<uint32_t>(parts(parts(rows.columns.count, GROUP), FAR_SHARE));
+}
+
 int count_sides(const DistanceJob &job) { return job.is_signed ? 2 : 1; }
 
 /// The rows of a map, and its complement's if it is signed, with memory carved for all that they need.
@@ -38,7 +44,7 @@ struct Scratch {
             const bool is_inside = rows.output.is_inside;
             rows = shared;
             rows.columns = columns, rows.output.is_inside = is_inside;
-            rows.least_far = least_far_groups(columns, job.measure);
+            rows.least_far = least_far_groups(rows);
         }
     }
 
@@ -54,7 +60,7 @@ struct Scratch {
         if (rows.is_cut) {
             rows.places = carver.take<uint16_t>(strips * rows.groups());
             rows.outlooks = carver.take<Outlook>(strips * rows.groups());
-            rows.fences = carver.take<int2>(columns.batch * rows.bands() * rows.segments());
+            rows.fences = carver.take<int2>(columns.batch * rows.bands() * rows.count_fences());
         } else {
             rows.insides = carver.take<uint32_t>(columns.total());
             rows.sights = carver.take<uint32_t>(columns.total());
@@ -65,12 +71,12 @@ struct Scratch {
 }  // namespace
 
 Rows::Rows(const Columns &columns, const Output &output)
-    : columns(columns), is_thin(are_thin(columns)), is_cut(!is_thin && are_cut(columns)), slack(slack_of(columns.count)), output(output) {}
-
-uint32_t least_far_groups(const Columns &columns, const Measure &measure) {
-    if (measure.limit < NEAR * NEAR) return UINT32_MAX;  // the search settles what is far, too
-    return static_cast<uint32_t>(parts(parts(columns.count, GROUP), FAR_SHARE));
-}
+    : columns(columns),
+      reaches_far(apsis::reaches_far(columns)),
+      is_thin(are_thin(columns)),
+      is_cut(!is_thin && are_cut(columns)),
+      slack(slack_of(columns.count)),
+      output(output) {}
 
 size_t rows_scratch(const DistanceJob &job) {
     Carver carver;

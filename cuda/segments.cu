@@ -1,15 +1,17 @@
 // The lower envelope where rows are cut: they are wider, or their costs larger, than one block can hold (envelope.cu).
 //
-// A block takes a segment of a band and, of the contenders of its strip, a window: those from the first that is nearest to
-// the segment's first pixel to the last that is nearest to the next segment's first one.  No others are nearest to pixels
-// between, since the nearest column never moves left as x moves right.  These fences are found before, a warp each, by a
-// search outward over groups of 32 columns, best first: a group is looked into unless what is known of it, the least
-// distances above and below the strip and how far off it lies, already makes it too far.
+// A block takes a segment of a band and, of the contenders of its strip, a window: those from the first that is nearest
+// to the segment's first pixel to the last that is nearest to the next segment's first one, or to the row's last.  No
+// others are nearest to pixels between, since the nearest column never moves left as x moves right.  These fences are
+// found before, a warp each, by a search outward over groups of 32 columns, best first: a group is looked into unless
+// what is known of it, the least distances above and below the strip and how far off it lies, already makes it too far.
 //
-// Where a window has more contenders than a block holds, as in the middle of a large disc, the block halves its pixels and
-// finds the fence between.  Pixels that are still too many for themselves, centres of circles, are searched without a band.
+// Where a window has more contenders than a block holds, as in the middle of a large disc, the block halves its pixels
+// and finds the fence between.  Pixels that are still too many for themselves, centres of circles, are searched without
+// a band.
 //
-// Cost: that of envelope.cu, some 10 instructions more a candidate of a tile, and 2 reads of 4 bytes more a contender.
+// Cost: that of envelope.cu, 12 bytes a contender and band instead of 8, and, where costs do not fit 32 bits, each
+// candidate of a tile once more.
 #include "launch.h"
 #include "rows.h"
 #include "band_tiles.cuh"
@@ -23,9 +25,14 @@ constexpr int SIDE = WARP / 2;  // groups of columns on either side of a fence t
 // Contenders of a block at most: of two such a multiprocessor of 228 KiB has room, their tiles and 1 KiB each besides.
 constexpr int32_t MOST_CROWD = 13280;
 
-size_t segment_bytes(int64_t width, int32_t crowd) {
-    const int64_t tiles = parts(std::min<int64_t>(width, SEGMENT), TILE);
-    return static_cast<size_t>(tiles * 8 + count_places(crowd) * 8);
+/// The tiles of a segment: a piece may have few, and yet as many stretches of contenders as there are threads.
+__host__ __device__ int32_t count_tiles(const Rows &rows) {
+    return static_cast<int32_t>(((rows.segments() > 1 ? SEGMENT : rows.columns.count) + TILE - 1) / TILE);
+}
+static_assert(SEGMENT / TILE >= THREADS);
+
+size_t segment_bytes(const Rows &rows, int32_t crowd) {
+    return static_cast<size_t>(count_tiles(rows)) * 8 + static_cast<size_t>(count_places(crowd)) * 8;
 }
 
 /// Where a band is.
@@ -42,7 +49,8 @@ struct Place {
 
 // ---- Fences ----
 
-/// The best that a lane knows of a band's pixels in one column, and the columns from the first to the last that cost it.
+/// The best that a lane knows of a band's pixels in one column, and the columns from the first to the last that cost
+/// it.
 struct Best {
     uint64_t cost[BAND];
     int32_t low[BAND], high[BAND];
@@ -55,8 +63,8 @@ struct Best {
         if (other < cost[r]) cost[r] = other, low[r] = from, high[r] = to;
         if (other == cost[r]) low[r] = min(low[r], from), high[r] = max(high[r], to);
     }
-    /// The greatest of a warp's least costs, rounded up: the bits of a float, which for those that are not negative come in
-    /// the same order.
+    /// The greatest of a warp's least costs, rounded up: the bits of a float, which for those that are not negative
+    /// come in the same order.
     __device__ uint32_t worst() const {
         uint32_t most = 0;
 #pragma unroll
@@ -77,8 +85,8 @@ struct Best {
     }
 };
 
-/// The least that a group of columns can cost pixel x of a band, rounded down, as the bits of a float; `TOO_FAR` if it has
-/// no sites.
+/// The least that a group of columns can cost pixel x of a band, rounded down, as the bits of a float; `TOO_FAR` if it
+/// has no sites.
 constexpr uint32_t TOO_FAR = ~0u;
 __device__ uint32_t bound_of(const Outlook &outlook, int bit, int64_t gap) {
     if (outlook.above == Outlook::NONE && outlook.below == Outlook::NONE) return TOO_FAR;
@@ -93,7 +101,8 @@ __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
     const Columns &columns = rows.columns;
     const Outlook *const outlooks = rows.outlooks_of(place.image, place.strip);
     const int64_t from = columns.at(place.image, place.strip, 0);
-    const int32_t groups = static_cast<int32_t>(rows.groups()), own = x / GROUP, start = static_cast<int32_t>(place.strip * STRIP);
+    const int32_t groups = static_cast<int32_t>(rows.groups()), own = x / GROUP,
+                  start = static_cast<int32_t>(place.strip * STRIP);
     const int lane = threadIdx.x % WARP;
     Best best;
     uint32_t worst = __float_as_uint(INFINITY);
@@ -129,28 +138,29 @@ __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
     return fence.x > fence.y ? int2{x, x} : fence;  // there is no site at all
 }
 
-/// A warp finds the fence on the left of a segment of a band.
+/// A warp finds the fence at the first pixel of a segment of a band, or at the last pixel of all.
 __global__ void __launch_bounds__(BLOCK) find_fences(Rows rows, int64_t bands) {
-    const int64_t borders = rows.segments() - 1, item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    if (item >= bands * borders) return;
-    const int64_t line = rows.bands_before(rows.range.first) + item / borders, segment = item % borders + 1;
+    const int64_t fences = rows.count_fences(), item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    if (item >= bands * fences) return;
+    const int64_t line = rows.bands_before(rows.range.first) + item / fences, number = item % fences;
     const Place place(rows, line);
     if (!rows.is_far(place.image, place.strip)) {
         if (!rows.has_marks(place.image, place.strip)) return;
-        const int64_t first = (segment - 1) * (SEGMENT / PATCH), end = min(first + 2 * (SEGMENT / PATCH), rows.patches());
+        const int64_t first = max(number - 1, int64_t(0)) * (SEGMENT / PATCH);
+        const int64_t end = min((number + 1) * (SEGMENT / PATCH), rows.patches());
         const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(place.image, place.y / BAND, 0));
         bool marked = false;
         for (int64_t p = first + threadIdx.x % WARP; p < end; p += WARP) marked = marked || marks[p];
         if (!__any_sync(ALL_LANES, marked)) return;
     }
-    const int2 fence = find_fence(rows, place, static_cast<int32_t>(segment * SEGMENT));
-    if (threadIdx.x % WARP == 0) rows.fences_of(place.image, place.y / BAND)[segment] = fence;
+    const int2 fence = find_fence(rows, place, static_cast<int32_t>(min(number * SEGMENT, rows.columns.count - 1)));
+    if (threadIdx.x % WARP == 0) rows.fences_of(place.image, place.y / BAND)[number] = fence;
 }
 
 // ---- Segments ----
 
-/// The contenders of a strip from column `low` to column `high`, and a few more of their groups: parts of the lists from
-/// segment `first` to segment `last`.
+/// The contenders of a strip from column `low` to column `high`, and a few more of their groups: parts of the lists
+/// from segment `first` to segment `last`.
 struct Window {
     int32_t first, last;  // segments
     int32_t from, to;     // on the first one's list, and the end on the last one's
@@ -190,9 +200,10 @@ struct Window {
     }
 };
 
-/// A piece of a segment with its window, in shared memory.  `far` tells whether costs may not fit 32 bits, as far as this
-/// thread knows.
-__device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, const Place &place, const Window &window, int32_t x, int32_t end) {
+/// A piece of a segment with its window, in shared memory.  `far` tells whether costs may not fit 32 bits, as far as
+/// this thread knows.
+__device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, const Place &place, const Window &window,
+                                int32_t x, int32_t end) {
     const Columns &columns = rows.columns;
     const int64_t from = columns.at(place.image, place.strip, 0);
     const int32_t start = static_cast<int32_t>(place.strip * STRIP);
@@ -203,14 +214,15 @@ __device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, c
     band.wide_slack = rows.slack;
     band.count = window.count;
     band.lows = shared;
-    band.highs = band.lows + band.tiles;
-    band.distances = band.highs + band.tiles;
+    band.room = count_tiles(rows);
+    band.highs = band.lows + band.room;
+    band.distances = band.highs + band.room;
     band.columns = band.distances + count_places(window.count);
     band.cut_stretches();
     window.each(rows, place, [&](int32_t i, int32_t column) {
         const int32_t at = band.place(i);
-        const uint32_t distances =
-            measure_column(Sight(columns, from + column, start, Outlook::NONE), columns.words[from + column], place.bit);
+        const uint32_t distances = measure_column(Sight(columns, from + column, start, Outlook::NONE),
+                                                  columns.words[from + column], place.bit);
         band.columns[at] = static_cast<uint32_t>(column);
         band.distances[at] = distances;
         far = far || !is_near(unpack(distances, 0), max(end + TILE - column, column - x));
@@ -250,7 +262,8 @@ __device__ void search_pixel(const Rows &rows, const Place &place, const Window 
     if (threadIdx.x == 0) {
         for (unsigned w = 1; w < blockDim.x / WARP; ++w) best.take(found[w]);
         const int64_t before = place.image * columns.length * columns.count;
-        write_pixel(rows.output, x, y, place.image, static_cast<int64_t>(best.cost), true, before + static_cast<int64_t>(best.index));
+        write_pixel(rows.output, x, y, place.image, static_cast<int64_t>(best.cost), true,
+                    before + static_cast<int64_t>(best.index));
     }
     __syncthreads();
 }
@@ -269,15 +282,17 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
     if (!far) {
         if (!rows.has_marks(place.image, place.strip)) return;
         bool marked = false;
-        for (int32_t p = first / PATCH + static_cast<int32_t>(threadIdx.x); p * PATCH < end; p += static_cast<int32_t>(blockDim.x))
+        for (int32_t p = first / PATCH + static_cast<int32_t>(threadIdx.x); p * PATCH < end;
+             p += static_cast<int32_t>(blockDim.x))
             marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const int2 *const fences = rows.fences_of(place.image, place.y / BAND);
+    const int2 *const fences = segments > 1 ? rows.fences_of(place.image, place.y / BAND) + segment : nullptr;
+    const int32_t low_end = fences ? fences[0].x : 0, high_end = fences ? fences[1].y : count - 1;
     const uint8_t *const solid = rows.solid_of(place.image, place.strip);
-    int32_t low = segment == 0 ? 0 : fences[segment].x;
+    int32_t low = low_end;
     for (int32_t x = first; x < end;) {
-        int32_t stop = end, high = segment + 1 == segments ? count - 1 : fences[segment + 1].y, low_on = low;
+        int32_t stop = end, high = high_end, low_on = low;
         Window window(rows, place, low, high);
         while (window.count > crowd && stop - x > TILE) {
             stop = x + (stop - x + 2 * TILE - 1) / (2 * TILE) * TILE;
@@ -315,15 +330,17 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
 void search_segments(const Rows &rows, cudaStream_t stream) {
     const int64_t width = rows.columns.count, segments = rows.segments();
     const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
-    launch("find_fences", find_fences, parts(bands * (segments - 1), WARPS), BLOCK, stream, rows, bands);
+    if (segments > 1)
+        launch("find_fences", find_fences, parts(bands * rows.count_fences(), WARPS), BLOCK, stream, rows, bands);
     int threads = 2 * WARP;
     while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
-    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(width, 0)) / 8) / 32 * 32;
-    const int32_t crowd = static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? parts(width, 32) * 32 : room}));
+    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) / 8) / 32 * 32;
+    const int32_t crowd =
+        static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? parts(width, 32) * 32 : room}));
     const Quads quads(rows.output);
     with_form(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_pieces", search_pieces<form, with_nearest>, bands * segments, threads, segment_bytes(width, crowd),
-                     stream, rows, quads, crowd);
+        launch_large("search_pieces", search_pieces<form, with_nearest>, bands * segments, threads,
+                     segment_bytes(rows, crowd), stream, rows, quads, crowd);
     });
 }
 

@@ -19,13 +19,14 @@ struct ThinShared {
 };
 
 /// Lays a band's contenders in shared memory.
-__device__ ThinBand load_thin(ThinShared &shared, bool &far, const Columns &columns, int64_t image, int64_t strip, int bit) {
+__device__ ThinBand load_thin(ThinShared &shared, bool &far, const Columns &columns, int64_t image, int64_t strip,
+                              int bit) {
     const int64_t from = columns.at(image, strip, 0);
     const int32_t start = static_cast<int32_t>(strip * STRIP), count = static_cast<int32_t>(columns.count);
     const int lane = threadIdx.x % WARP;
     ThinBand band = {};
     band.length = count;
-    band.tiles = (count + TILE - 1) / TILE;
+    band.tiles = band.room = (count + TILE - 1) / TILE;
     band.distances = shared.distances;
     band.columns = shared.columns;
     band.lows = shared.tiles[0];
@@ -54,7 +55,8 @@ __device__ ThinBand load_thin(ThinShared &shared, bool &far, const Columns &colu
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(BLOCK, THIN_RESIDENT) search_thin(Rows rows, Quads quads) {
     __shared__ ThinShared shared[WARPS];
-    const int64_t line = rows.range.first + blockIdx.x, strips = rows.columns.strips(), image = line / strips, strip = line % strips;
+    const int64_t line = rows.range.first + blockIdx.x, strips = rows.columns.strips(), image = line / strips,
+                  strip = line % strips;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, bit = warp * BAND;
     const int64_t y = strip * STRIP + bit;
     const bool is_far = rows.is_far(image, strip);
@@ -62,7 +64,9 @@ __global__ void __launch_bounds__(BLOCK, THIN_RESIDENT) search_thin(Rows rows, Q
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, y / BAND, 0));
     const auto wanted = [&](int32_t t) { return is_far ? ~0u : marks[t / PATCH_TILES]; };
     static_assert(WIDTH / PATCH <= WARP, "a lane a patch");
-    if (!is_far && !__any_sync(ALL_LANES, lane < rows.patches() && marks[min(lane, static_cast<int>(rows.patches()) - 1)])) return;
+    if (!is_far &&
+        !__any_sync(ALL_LANES, lane < rows.patches() && marks[min(lane, static_cast<int>(rows.patches()) - 1)]))
+        return;
 
     bool costs_far = false;
     const ThinBand band = load_thin(shared[warp], costs_far, rows.columns, image, strip, bit);
