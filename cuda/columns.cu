@@ -13,23 +13,41 @@ namespace {
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
 constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
 constexpr int STRETCHES = 16;  // of a column, walked at once, where there are AHEAD strips for each; a power of two
+constexpr int64_t CHUNK = 2 * STRETCHES * AHEAD;  // strips that a block walks at least, where columns are few and long
+constexpr int64_t MOST_CHUNKS = 256;              // of a column
+constexpr int64_t MANY_BLOCKS = 512;              // fill any device
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
 __device__ uint32_t mark_bytes(uint32_t bytes) { return bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu); }
 
+/// How four pixels of a row are read: as an aligned word, as parts of two such, or one by one.
+enum class Access : uint8_t { ALIGNED, PACKED, OTHER };
+
+/// Four bytes that lie in two aligned words.
+__device__ uint32_t load_across(const uint8_t *from) {
+    const auto at = reinterpret_cast<uintptr_t>(from);
+    const uint32_t *const words = reinterpret_cast<const uint32_t *>(at - at % QUAD);
+    return __funnelshift_r(words[0], words[1], 8 * static_cast<unsigned>(at % QUAD));
+}
+
 /// The words of up to four columns from x on: bit r is pixel x of the r-th row, a row being `step` bytes from
-/// the next. With `aligned`, four bytes of a row are one load.
-__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x,
-                             int columns, bool aligned, uint32_t (&words)[QUAD]) {
+/// the next.
+__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
+                             Access access, uint32_t (&words)[QUAD]) {
     for (uint32_t &word : words) word = 0;
-    if (aligned && columns == QUAD) {
+    const auto gather = [&](auto load) {
 #pragma unroll 8
         for (int r = 0; r < rows; ++r) {
-            const uint32_t marks = mark_bytes(*reinterpret_cast<const uint32_t *>(row + r * step + x));
+            const uint32_t marks = mark_bytes(load(row + r * step + x));
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) words[c] |= (marks >> (8 * c + 7) & 1) << r;
         }
+    };
+    if (access == Access::ALIGNED && columns == QUAD) {
+        gather([](const uint8_t *from) { return *reinterpret_cast<const uint32_t *>(from); });
+    } else if (access == Access::PACKED && x >= QUAD && x + 2 * QUAD <= set.size[0]) {  // both words lie in the row
+        gather([](const uint8_t *from) { return load_across(from); });
     } else {
 #pragma unroll 4
         for (int r = 0; r < rows; ++r) {
@@ -45,7 +63,7 @@ __device__ int rows_of(const Columns &columns, int64_t strip) {
 }
 
 /// Columns along y: a thread a quad of a strip.
-__global__ void pack_strips(View set, StripRange range, bool aligned, bool complement, Columns columns) {
+__global__ void pack_strips(View set, StripRange range, Access access, bool complement, Columns columns) {
     const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
     const int64_t total = quads * range.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
@@ -53,8 +71,8 @@ __global__ void pack_strips(View set, StripRange range, bool aligned, bool compl
                       image = line / strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
         uint32_t words[QUAD];
-        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here,
-                     aligned, words);
+        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, access,
+                     words);
         const uint32_t flip = complement ? columns.valid(strip) : 0;
         if (columns.far_groups && x == 0) columns.far_groups[line] = 0;
         uint32_t *to = columns.words + columns.at(image, strip, x);
@@ -109,7 +127,7 @@ __global__ void flip_words(Columns from, Columns to) {
 }
 
 /// Columns along z: a block a tile of 32 x 32 columns of a strip, gathered along x and stored along y.
-__global__ void pack_planes(View set, bool aligned, bool complement, Columns columns) {
+__global__ void pack_planes(View set, Access access, bool complement, Columns columns) {
     __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that both ways of access hit 32 banks
     const int64_t width = set.size[0], height = set.size[1];
     const int64_t across = (width + TILE - 1) / TILE, along = (height + TILE - 1) / TILE;
@@ -121,8 +139,8 @@ __global__ void pack_planes(View set, bool aligned, bool complement, Columns col
         const int64_t x = left + quad, y = top + line;
         const int here = y < height ? static_cast<int>(min(max(width - x, int64_t(0)), int64_t(QUAD))) : 0;
         uint32_t words[QUAD];
-        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x,
-                     here, aligned, words);
+        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x, here, access,
+                     words);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c) tile[quad + c][line] = words[c];
         __syncthreads();
@@ -189,19 +207,76 @@ __device__ void find_ends(const Columns &columns, const Stretch &part, int32_t &
     }
 }
 
+/// Where a warp of a block of STRETCHES warps works: a stretch of a chunk of 32 columns.
+struct Walk {
+    int64_t image, column, chunk;
+    Stretch part;
+
+    __device__ Walk(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
+        const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
+        const int64_t chunks = (strips + chunk_strips - 1) / chunk_strips;
+        column = item % across * WARP + threadIdx.x % WARP, chunk = item / across % chunks,
+        image = item / across / chunks;
+        const int64_t first = chunk * chunk_strips, end = min(first + chunk_strips, strips);
+        const int64_t each = (chunk_strips + stretches - 1) / stretches, from = min(first + stretch * each, end);
+        const bool wanted = image < columns.batch && column < columns.count;
+        part = {columns.at(image, 0, column), from, wanted ? min(from + each, end) : from};
+    }
+    /// What is known of a chunk is laid where its first strip's carries will be.
+    __device__ int64_t start(const Columns &columns, int64_t chunk_strips) const {
+        return columns.at(image, chunk * chunk_strips, column);
+    }
+};
+
+/// Of columns that are cut into chunks: finds the first and the last site of each.
+__global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, int64_t chunk_strips) {
+    __shared__ int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const Walk walk(columns, blockIdx.x, chunk_strips, STRETCHES, warp);
+    find_ends(columns, walk.part, first[warp][lane], last[warp][lane]);
+    __syncthreads();
+    if (warp > 0 || walk.column >= columns.count) return;
+    for (int s = 1; s < STRETCHES; ++s)
+        first[0][lane] = min(first[0][lane], first[s][lane]), last[0][lane] = max(last[0][lane], last[s][lane]);
+    columns.after[walk.start(columns, chunk_strips)] = first[0][lane];
+    columns.before[walk.start(columns, chunk_strips)] = last[0][lane];
+}
+
+/// Then: the last site before each, and the first one after it.  A thread takes a column.
+__global__ void carry_chunks(Columns columns, int64_t chunk_strips) {
+    const int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, image = item / columns.count;
+    if (image >= columns.batch) return;
+    const int64_t first = columns.at(image, 0, item % columns.count), step = chunk_strips * columns.count;
+    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips;
+    int32_t last = NO_SITE_BEFORE, next = NO_SITE_AFTER;
+#pragma unroll 8
+    for (int64_t c = 0; c < chunks; ++c) {
+        const int32_t own = columns.before[first + c * step];
+        columns.before[first + c * step] = last, last = max(last, own);
+    }
+#pragma unroll 8
+    for (int64_t c = chunks - 1; c >= 0; --c) {
+        const int32_t own = columns.after[first + c * step];
+        columns.after[first + c * step] = next, next = min(next, own);
+    }
+}
+
 /// A warp takes a stretch of 32 columns: it finds the ends of the stretch, learns those of the others, which are its
 /// neighbours in the block, and walks.  A column of few strips is one stretch, and there is nothing to learn.
-__global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches) {
+__global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
     __shared__ int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, sharing = STRETCHES / stretches;
     const int stretch = warp % stretches, ours = warp - stretch;
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
-    const int64_t each = (strips + stretches - 1) / stretches, total = columns.batch * across;
+    const int64_t chunks = (strips + chunk_strips - 1) / chunk_strips, total = columns.batch * across * chunks;
     for (int64_t turn = int64_t(blockIdx.x) * sharing; turn < total; turn += int64_t(gridDim.x) * sharing) {
-        const int64_t item = turn + warp / stretches, column = item % across * WARP + lane, from = min(stretch * each, strips);
-        const bool wanted = item < total && column < columns.count;
-        const Stretch part = {columns.at(item / across, 0, column), from, wanted ? min(from + each, strips) : from};
+        const Walk walk(columns, turn + warp / stretches, chunk_strips, stretches, stretch);
+        const Stretch &part = walk.part;
         int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
+        if (chunks > 1 && part.from < part.to) {
+            before = columns.before[walk.start(columns, chunk_strips)];
+            after = columns.after[walk.start(columns, chunk_strips)];
+        }
         if (stretches > 1) {
             find_ends(columns, part, first[warp][lane], last[warp][lane]);
             __syncthreads();
@@ -211,16 +286,16 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
             }
         }
         carry_down(columns, part, before);
-        carry_up(columns, part, after, item / across, __ballot_sync(ALL_LANES, part.from < part.to));
+        carry_up(columns, part, after, walk.image, __ballot_sync(ALL_LANES, part.from < part.to));
         if (stretches > 1) __syncthreads();
     }
 }
 
-/// Whether four pixels side by side are one aligned 32-bit word wherever x is a multiple of four.
-bool is_aligned(const View &set) {
+Access access_of(const View &set) {
+    if (set.type != APSIS_U8 || set.stride[0] != 1) return Access::OTHER;
     const auto bits = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
                       static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
-    return set.type == APSIS_U8 && set.stride[0] == 1 && bits % QUAD == 0;
+    return bits % QUAD == 0 ? Access::ALIGNED : Access::PACKED;
 }
 
 }  // namespace
@@ -244,7 +319,7 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
     if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, stream);
     static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
     const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
-    launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, is_aligned(set), complement, columns);
+    launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, access_of(set), complement, columns);
 }
 
 void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream) {
@@ -255,7 +330,8 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
         launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, bits % 4 == 0, complement, columns);
     } else {
         const int64_t quads = parts(columns.count, QUAD) * range.count;
-        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, is_aligned(set), complement, columns);
+        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement,
+               columns);
     }
 }
 
@@ -266,8 +342,17 @@ void flip_columns(const Columns &from, const Columns &to, cudaStream_t stream) {
 void carry_columns(const Columns &columns, cudaStream_t stream) {
     int stretches = 1;
     while (stretches < STRETCHES && columns.strips() >= 2 * stretches * AHEAD) stretches *= 2;
-    const int64_t warps = columns.batch * parts(columns.count, WARP) * stretches;
-    launch("carry_words", carry_words, parts(warps, STRETCHES), STRETCHES * WARP, stream, columns, stretches);
+    const int64_t across = columns.batch * parts(columns.count, WARP);
+    int64_t chunk = std::max(columns.strips(), int64_t(1));
+    if (chunk >= 2 * CHUNK && across < MANY_BLOCKS) {
+        chunk = std::max(CHUNK, parts(chunk, MOST_CHUNKS));
+        launch("find_chunks", find_chunks, across * parts(columns.strips(), chunk), STRETCHES * WARP, stream, columns,
+               chunk);
+        launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WALKERS), WALKERS, stream, columns,
+               chunk);
+    }
+    const int64_t warps = across * parts(columns.strips(), chunk) * stretches;
+    launch("carry_words", carry_words, parts(warps, STRETCHES), STRETCHES * WARP, stream, columns, stretches, chunk);
 }
 
 }  // namespace apsis

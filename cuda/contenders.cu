@@ -8,6 +8,7 @@
 // best column to a coarser level, where the same is done, and a third time; what lies above a coarser envelope is
 // dropped, which clears wide dents at once, and the seams of groups are smoothed.  Columns with sites inside the strip
 // stay, but for the insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.
+// So a segment of a row that is cut has its own list, made without a look at the others.
 //
 // Cost: some 150 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "launch.h"
@@ -24,10 +25,12 @@ constexpr int SMOOTHINGS = 2;
 static_assert(GROUP == WARP, "a group's columns are the bits of a ballot");
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 
-/// What a strip knows of its columns, in shared memory.
+/// What a strip, or a segment of it, knows of its columns, in shared memory.
 struct Strip {
-    const int32_t *before, *after;  // [column]
-    int32_t start;
+    const uint32_t *words;  // [column]
+    const int32_t *before, *after;
+    int32_t start, count;
+    float slack;
     float *sites;      // [place]: the row of the site that counts most, from the strip's first
     uint32_t *kept;    // [group]: columns that may be nearest
     uint32_t *stays;   // [group]: those that are not to be dropped
@@ -39,12 +42,15 @@ struct Strip {
     static size_t bytes(int64_t columns) {
         return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(float) + 4 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ Strip(float *shared, const Columns &columns, int64_t image, int64_t number)
-        : before(columns.before + columns.at(image, number, 0)),
-          after(columns.after + columns.at(image, number, 0)),
+    __device__ Strip(float *shared, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
+        : words(rows.columns.words + rows.columns.at(image, number, first)),
+          before(rows.columns.before + rows.columns.at(image, number, first)),
+          after(rows.columns.after + rows.columns.at(image, number, first)),
           start(static_cast<int32_t>(number * STRIP)),
+          count(count),
+          slack(rows.slack),
           sites(shared),
-          groups(static_cast<int32_t>((columns.count + GROUP - 1) / GROUP)) {
+          groups((count + GROUP - 1) / GROUP) {
         kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
         stays = kept + groups;
         both = stays + groups;
@@ -75,17 +81,19 @@ struct Ends {
         first = fmaf(way * both, inverse, sum);
         last = fmaf(way * (both - 2 * (STRIP - 1)), inverse, sum);
     }
-    __device__ bool after(const Ends &other) const { return first > other.first + SLACK && last > other.last + SLACK; }
+    __device__ bool after(const Ends &other, float slack) const {
+        return first > other.first + slack && last > other.last + slack;
+    }
 };
 
 /// Whether the middle one of three columns is never nearest.
 __device__ bool loses(const Strip &strip, const Column &left, const Ends &to_middle, Column middle, const Ends &from_middle,
                       const Column &right) {
-    if (!to_middle.after(from_middle)) return false;
+    if (!to_middle.after(from_middle, strip.slack)) return false;
     if (!(strip.both[middle.at / GROUP] >> middle.at % GROUP & 1)) return true;
     for (const int32_t site : {strip.before[middle.at], strip.after[middle.at]}) {
         middle.site = static_cast<float>(site - strip.start);
-        if (!Ends(left, middle).after(Ends(middle, right))) return false;
+        if (!Ends(left, middle).after(Ends(middle, right), strip.slack)) return false;
     }
     return true;
 }
@@ -93,14 +101,20 @@ __device__ bool loses(const Strip &strip, const Column &left, const Column &midd
     return loses(strip, left, Ends(left, middle), middle, Ends(middle, right), right);
 }
 
-/// Finds out what counts of the columns of a strip.
-__device__ void see_columns(const Strip &strip, const Columns &columns, const uint32_t *words, uint32_t valid) {
+/// The least distances of a group of columns, one a lane, to their sites.
+__device__ Outlook look_out(uint32_t word, bool any_above, uint32_t above, bool any_below, uint32_t below) {
+    const uint32_t up = any_above ? above + STRIP : Outlook::NONE, down = any_below ? below : Outlook::NONE;
+    return {least_of_warp(word ? 0 : up), least_of_warp(word ? 0 : down)};
+}
+
+/// Finds out what counts of the columns of a strip; where rows are cut, also what groups of them see.
+__device__ void see_columns(const Strip &strip, uint32_t valid, Outlook *outlooks) {
     constexpr int32_t LAST_ROW = STRIP - 1;
-    const int32_t count = static_cast<int32_t>(columns.count);
+    const int32_t count = strip.count;
 #pragma unroll 4
     for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
         const int32_t at = min(x, count - 1);
-        const uint32_t word = words[at];
+        const uint32_t word = strip.words[at];
         const int32_t before = strip.before[at], after = strip.after[at], above = before - strip.start, below = after - strip.start;
         const bool any_above = before != NO_SITE_BEFORE, any_below = after != NO_SITE_AFTER;
         const bool above_counts = any_above && (!any_below || -above <= below);
@@ -112,18 +126,24 @@ __device__ void see_columns(const Strip &strip, const Columns &columns, const ui
         const uint32_t stays = __ballot_sync(ALL_LANES, word);
         const uint32_t both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
         const int32_t group = x / GROUP;
+        if (outlooks) {
+            const Outlook outlook =
+                look_out(word, any_above, static_cast<uint32_t>(-above), any_below, static_cast<uint32_t>(below));
+            if (threadIdx.x % WARP == 0) outlooks[group] = outlook;
+        }
         if (threadIdx.x % WARP == 0)
             strip.kept[group] = kept, strip.stays[group] = stays, strip.both[group] = both, strip.full[group] = full;
     }
 }
 
-/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.
-__device__ void drop_solid(const Strip &strip, const Rows &rows, int64_t image, int64_t number) {
-    uint32_t *const to = reinterpret_cast<uint32_t *>(rows.solid_of(image, number));
+/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Beyond the ends of a
+/// row all are sites; beyond those of a segment, nobody knows.
+__device__ void drop_solid(const Strip &strip, uint32_t *to, bool is_first, bool is_last) {
+    const uint32_t beyond_left = is_first ? ~0u : 0, beyond_right = is_last ? ~0u : 0;
     for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
         const uint32_t full = strip.full[group];
-        const uint32_t before = group > 0 ? strip.full[group - 1] : ~0u;
-        const uint32_t after = group + 1 < strip.groups ? strip.full[group + 1] : ~0u;
+        const uint32_t before = group > 0 ? strip.full[group - 1] : beyond_left;
+        const uint32_t after = group + 1 < strip.groups ? strip.full[group + 1] : beyond_right;
         const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
         strip.kept[group] &= ~solid;
         to[group] = solid;
@@ -290,17 +310,19 @@ struct Count {
 };
 
 /// Writes what is kept, and returns how many that is.
-__device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t image, int64_t number) {
-    const Columns &columns = rows.columns;
-    const int64_t from = columns.at(image, number, 0);
-    const int32_t start = static_cast<int32_t>(number * STRIP);
-    uint16_t *const list = rows.contenders_of(image, number);
+template <bool CUT>
+__device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t image, int64_t number, int64_t first) {
+    uint16_t *const list = rows.contenders_of(image, number) + first;
     uint32_t *const sights = rows.sights_of(image, number), *const insides = rows.insides_of(image, number);
+    uint16_t *const places = CUT ? rows.places_of(image, number) + first / GROUP : nullptr;
     int32_t total = 0;
     for (int32_t turn = 0; turn < strip.groups; turn += LISTERS) {
         const int32_t group = turn + static_cast<int32_t>(threadIdx.x);
         const Count count(group < strip.groups ? __popc(strip.kept[group]) : 0);
-        if (group < strip.groups) strip.bests[group] = total + count.before;  // who was best no longer matters
+        if (group < strip.groups) {
+            strip.bests[group] = total + count.before;  // who was best no longer matters
+            if (CUT) places[group] = static_cast<uint16_t>(total + count.before);
+        }
         total += count.all;
     }
     __syncthreads();
@@ -308,44 +330,48 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
         const uint32_t kept = strip.kept[x / GROUP], bit = 1u << x % GROUP;
         if (!(kept & bit)) continue;
         const int32_t place = strip.bests[x / GROUP] + __popc(kept & (bit - 1));
-        const uint32_t above = start - columns.before[from + x], below = static_cast<uint32_t>(columns.after[from + x] - start);
         list[place] = static_cast<uint16_t>(x);
-        insides[place] = columns.words[from + x];
+        if (CUT) continue;
+        const uint32_t above = strip.start - strip.before[x],
+                       below = static_cast<uint32_t>(strip.after[x] - strip.start);
+        insides[place] = strip.words[x];
         sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
     }
     return total;
 }
 
-/// A block takes a strip.
+/// A block takes a strip, or a segment of one.
+template <bool CUT>
 __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     extern __shared__ float shared[];
     const Columns &columns = rows.columns;
-    const int64_t line = rows.range.first + blockIdx.x, image = line / columns.strips(), number = line % columns.strips();
-    if (!rows.is_far(image, number)) {
-        const int64_t first = number * (STRIP / BAND), bands = min(int64_t(STRIP / BAND), rows.bands() - first);
-        const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, first, 0));
-        bool marked = false;
-        for (int64_t p = threadIdx.x; p < bands * rows.patches(); p += LISTERS) marked = marked || marks[p];
-        if (!__syncthreads_or(marked)) return;
-    }
-    const Strip strip(shared, columns, image, number);
-    see_columns(strip, columns, columns.words + columns.at(image, number, 0), columns.valid(number));
+    const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
+    const int64_t line = rows.range.first + (CUT ? blockIdx.x / segments : blockIdx.x);
+    const int64_t image = line / columns.strips(), number = line % columns.strips();
+    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
+    const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
+    const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
+    see_columns(strip, columns.valid(number), CUT ? rows.outlooks_of(image, number) + first / GROUP : nullptr);
     __syncthreads();
-    drop_solid(strip, rows, image, number);
+    uint32_t *const solid = reinterpret_cast<uint32_t *>(rows.solid_of(image, number)) + first / GROUP;
+    drop_solid(strip, solid, segment == 0, segment + 1 == segments);
     const bool pruned = prune_columns(strip);
     for (int turn = 0; turn < SMOOTHINGS; ++turn) {
         __syncthreads();
         for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) smooth_seam(strip, group);
     }
     __syncthreads();
-    const int32_t total = write_list(strip, rows, image, number);
-    if (threadIdx.x == 0) *rows.count_of(image, number) = static_cast<uint32_t>(total) | (pruned ? WORTH_PRUNING : 0);
+    const int32_t total = write_list<CUT>(strip, rows, image, number, first);
+    if (threadIdx.x == 0)
+        rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total) | (pruned ? WORTH_PRUNING : 0);
 }
 
 }  // namespace
 
 void list_contenders(const Rows &rows, cudaStream_t stream) {
-    launch_large("list_strips", list_strips, rows.range.count, LISTERS, Strip::bytes(rows.columns.count), stream, rows);
+    const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
+    launch_large("list_strips", rows.is_cut ? list_strips<true> : list_strips<false>,
+                 rows.range.count * rows.segments(), LISTERS, Strip::bytes(each), stream, rows);
 }
 
 }  // namespace apsis

@@ -56,6 +56,15 @@ __device__ inline uint32_t sum_of_warp(uint32_t value) {
 }
 #endif
 
+/// The dynamic shared memory that a block of the current device may have, with some left for what kernels declare.
+inline size_t most_shared() {
+    constexpr size_t DECLARED = 1024;
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+    return static_cast<size_t>(bytes) - DECLARED;
+}
+
 #if defined(__CUDACC__)
 __host__ __device__
 #endif

@@ -1,6 +1,7 @@
 // Writes four pixels side by side of a distance map at once, where they are plain numbers of 32 bits.
 #pragma once
 
+#include "launch.h"
 #include "output.h"
 #include "roots.h"
 
@@ -12,17 +13,19 @@ constexpr int QUAD = 4;  // pixels: 16 bytes
 enum class Form : uint8_t { OTHER, ROOTS, SQUARES };
 
 struct Quads {
-    bool serve;     // whether every output that is wanted may be written so
+    bool serve;    // whether every output that is wanted may be written so
+    bool aligned;  // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
     Form distance;
-    bool limited;   // whether a cost may be above the limit
+    bool limited;  // whether a cost may be above the limit
     uint32_t limit;
 
     explicit Quads(const Output &output)
         : distance(form_of(output)),
           limited(output.measure.limit < output.measure.largest),
-          limit(static_cast<uint32_t>(output.measure.limit)) {
+          limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
         serve = (!output.distance || distance != Form::OTHER) &&
-                (!output.nearest || (output.nearest.type == APSIS_I32 && is_aligned(output.nearest)));
+                (!output.nearest || (output.nearest.type == APSIS_I32 && are_aligned(output.nearest, 4)));
+        aligned = serve && are_aligned(output.distance, 16) && are_aligned(output.nearest, 16);
     }
 
     /// The form of an unsigned map that write_plain serves; else OTHER.
@@ -32,13 +35,15 @@ struct Quads {
     }
 
   private:
-    static bool is_aligned(const View &view) {
+    /// Whether the rows of packed numbers of 32 bits begin at multiples of some bytes.
+    static bool are_aligned(const View &view, uintptr_t bytes) {
+        if (!view) return true;
         const auto bits = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
                           static_cast<uintptr_t>(view.size[2] > 1 ? view.stride[2] : 0);
-        return view.stride[0] == 4 && bits % 16 == 0;
+        return view.stride[0] == 4 && bits % bytes == 0;
     }
     static Form form_of(const Output &output) {
-        if (!output.distance || !is_aligned(output.distance)) return Form::OTHER;
+        if (!output.distance || !are_aligned(output.distance, 4)) return Form::OTHER;
         if (output.distance.type == APSIS_I32) return Form::SQUARES;
         return output.distance.type == APSIS_F32 && output.measure.unit == 1 ? Form::ROOTS : Form::OTHER;
     }
@@ -46,39 +51,110 @@ struct Quads {
 
 #if defined(__CUDACC__)
 
-/// Writes COUNT pixels of a row of an unsigned map from x on, of which the costs are known, and with NEAREST the indices
-/// of the nearest sites.  `root` takes the root of a cost.
-template <Form FORM, bool NEAREST, int COUNT, class Root>
-__device__ void write_plain(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
-                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root) {
-    static_assert(FORM != Form::OTHER && COUNT % QUAD == 0);
-    const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
-    if (!NEAREST || output.distance) {
-        uint8_t *const to = output.distance.row(y, z) + x * 4;
-        if constexpr (FORM == Form::ROOTS) {
-            float distance[COUNT];
+/// How many numbers of 32 bits lie before the first multiple of 16 bytes.
+__device__ inline int count_head(const uint8_t *to) {
+    return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD);
+}
+
+__device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    __stcs(reinterpret_cast<uint4 *>(to), make_uint4(a, b, c, d));
+}
+__device__ inline void store_one(uint8_t *to, uint32_t number) { __stcs(reinterpret_cast<uint32_t *>(to), number); }
+
+/// Stores the first `count` of some numbers side by side, those that fill 16 bytes together.
+struct StoreAlone {
+    int count;
+
+    template <int HEAD, int COUNT>
+    __device__ static void store_from(uint8_t *to, const uint32_t (&number)[COUNT]) {
 #pragma unroll
-            for (int k = 0; k < COUNT; ++k) distance[k] = root(cost[k]);
-            if (quads.limited)
+        for (int k = 0; k < HEAD; ++k) store_one(to + 4 * k, number[k]);
 #pragma unroll
-                for (int k = 0; k < COUNT; ++k) distance[k] = found(k) ? distance[k] : INFINITY;
+        for (int k = HEAD; k + QUAD <= COUNT; k += QUAD)
+            store_quad(to + 4 * k, number[k], number[k + 1], number[k + 2], number[k + 3]);
 #pragma unroll
-            for (int k = 0; k < COUNT; k += QUAD)
-                __stcs(reinterpret_cast<float4 *>(to + k * 4),
-                       make_float4(distance[k], distance[k + 1], distance[k + 2], distance[k + 3]));
-        } else {
-            const auto square = [&](int k) { return found(k) ? static_cast<int32_t>(cost[k]) : INT32_MAX; };
+        for (int k = COUNT - (COUNT - HEAD) % QUAD; k < COUNT; ++k) store_one(to + 4 * k, number[k]);
+    }
+    template <int COUNT>
+    __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
+        if (count < COUNT) {
 #pragma unroll
-            for (int k = 0; k < COUNT; k += QUAD)
-                __stcs(reinterpret_cast<int4 *>(to + k * 4), make_int4(square(k), square(k + 1), square(k + 2), square(k + 3)));
+            for (int k = 0; k < COUNT; ++k)
+                if (k < count) store_one(to + 4 * k, number[k]);
+            return;
+        }
+        switch (count_head(to)) {
+            case 0:
+                return store_from<0>(to, number);
+            case 1:
+                return store_from<1>(to, number);
+            case 2:
+                return store_from<2>(to, number);
+            default:
+                return store_from<3>(to, number);
         }
     }
-    if constexpr (NEAREST) {
-        uint8_t *const to = output.nearest.row(y, z) + x * 4;
-        const auto index = [&](int k) { return found(k) ? site[k] : -1; };
+};
+
+/// Stores four numbers a lane that lie side by side over a warp, of which `count` from the lane's first on are wanted.
+/// Where they are not aligned, a lane takes what it lacks of 16 bytes from the next one.
+struct StoreTogether {
+    int count;
+
+    template <int HEAD>
+    __device__ void store_from(uint8_t *to, const uint32_t (&number)[QUAD]) const {
+        const int lane = threadIdx.x % WARP;
+        uint32_t quad[QUAD];
 #pragma unroll
-        for (int k = 0; k < COUNT; k += QUAD)
-            __stcs(reinterpret_cast<int4 *>(to + k * 4), make_int4(index(k), index(k + 1), index(k + 2), index(k + 3)));
+        for (int k = 0; k < QUAD; ++k)
+            quad[k] = k + HEAD < QUAD ? number[k + HEAD] : __shfl_down_sync(ALL_LANES, number[k + HEAD - QUAD], 1);
+        const bool whole = HEAD + QUAD <= count && (HEAD == 0 || lane < WARP - 1);
+        const bool has_head = lane == 0 || HEAD > count;  // else the lane before has stored it
+        if (whole) store_quad(to + 4 * HEAD, quad[0], quad[1], quad[2], quad[3]);
+        if (HEAD == 0 && whole) return;
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k)
+            if (k < count && (k < HEAD ? has_head : !whole)) store_one(to + 4 * k, number[k]);
+    }
+    __device__ void operator()(uint8_t *to, const uint32_t (&number)[QUAD]) const {
+        switch (count_head(to)) {
+            case 0:
+                return store_from<0>(to, number);
+            case 1:
+                return store_from<1>(to, number);
+            case 2:
+                return store_from<2>(to, number);
+            default:
+                return store_from<3>(to, number);
+        }
+    }
+};
+
+/// Writes COUNT pixels of a row of an unsigned map from x on, of which the costs are known, and with NEAREST the indices
+/// of the nearest sites.  `root` takes the root of a cost.
+template <Form FORM, bool NEAREST, int COUNT, class Root, class Store>
+__device__ void write_plain(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, Store store) {
+    static_assert(FORM != Form::OTHER && COUNT % QUAD == 0);
+    const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
+    uint32_t number[COUNT];
+    if (!NEAREST || output.distance) {
+        if constexpr (FORM == Form::ROOTS) {
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) number[k] = __float_as_uint(root(cost[k]));
+            if (quads.limited)
+#pragma unroll
+                for (int k = 0; k < COUNT; ++k) number[k] = found(k) ? number[k] : __float_as_uint(INFINITY);
+        } else {
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) number[k] = found(k) ? cost[k] : INT32_MAX;
+        }
+        store(output.distance.row(y, z) + x * 4, number);
+    }
+    if constexpr (NEAREST) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) number[k] = static_cast<uint32_t>(found(k) ? site[k] : -1);
+        store(output.nearest.row(y, z) + x * 4, number);
     }
 }
 
@@ -94,8 +170,8 @@ __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned 
     }
 }
 
-/// Writes four pixels of a row of any map that quads serve.  Of a signed map the first run writes all pixels, and the
-/// second those whose own sites it has not.
+/// Writes four pixels of a row of any map that quads serve, aligned.  Of a signed map the first run writes all pixels,
+/// and the second those whose own sites it has not.
 template <class Root>
 __device__ void write_quad(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
                            const uint32_t *cost, const int32_t *site, Root root) {

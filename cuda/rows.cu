@@ -7,6 +7,8 @@
 // most of it in the second cache.
 #include "rows.h"
 
+#include <vector>
+
 #include "columns.h"
 #include "launch.h"
 #include "transforms.h"
@@ -15,39 +17,66 @@ namespace apsis {
 
 namespace {
 
+/// How many far groups leave a strip to the envelope: none where the search settles what is far, too.
+uint32_t least_far_groups(const Rows &rows) {
+    if (rows.reaches_far || rows.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
+    return static_cast<uint32_t>(parts(parts(rows.columns.count, GROUP), FAR_SHARE));
+}
+
 int count_sides(const DistanceJob &job) { return job.is_signed ? 2 : 1; }
 
+/// The rows of a map, and its complement's if it is signed, with memory carved for all that they need.
 struct Scratch {
-    Columns sides[2];  // of the set and, for a signed map, of its complement
-    uint8_t *marks, *solid = nullptr;
-    uint16_t *contenders = nullptr;
-    uint32_t *insides = nullptr, *sights = nullptr, *counts = nullptr;
+    std::vector<Rows> sides;
 
     Scratch(const DistanceJob &job, Carver &carver) {
         for (int side = 0; side < count_sides(job); ++side) {
-            Columns &columns = sides[side] = shape_columns(job.set, 1);
+            Columns columns = shape_columns(job.set, 1);
             carve_words(columns, carver);
             carve_carries(columns, carver);
             columns.far_groups = carver.take<uint32_t>(columns.all().count);
+            sides.emplace_back(columns, Output(job, side == 1));
         }
-        const Rows shape = {sides[0], {}, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, Output(job, false)};
-        const Columns &columns = shape.columns;
-        marks = carver.take<uint8_t>(shape.count_marks());
-        if (!shape.is_listed()) return;
-        solid = carver.take<uint8_t>(columns.all().count * shape.solid_bytes());
-        contenders = carver.take<uint16_t>(columns.total());
-        insides = carver.take<uint32_t>(columns.total());
-        sights = carver.take<uint32_t>(columns.total());
-        counts = carver.take<uint32_t>(columns.all().count);
+        Rows shared = sides[0];  // one side is searched after the other
+        carve(shared, carver);
+        for (Rows &rows : sides) {
+            const Columns columns = rows.columns;
+            const bool is_inside = rows.output.is_inside;
+            rows = shared;
+            rows.columns = columns, rows.output.is_inside = is_inside;
+            rows.least_far = least_far_groups(rows);
+        }
+    }
+
+  private:
+    static void carve(Rows &rows, Carver &carver) {
+        const Columns &columns = rows.columns;
+        const int64_t strips = columns.all().count;
+        rows.marks = carver.take<uint8_t>(rows.count_marks());
+        if (!rows.is_listed()) return;
+        rows.solid = carver.take<uint8_t>(strips * rows.solid_bytes());
+        rows.contenders = carver.take<uint16_t>(columns.total());
+        rows.counts = carver.take<uint32_t>(strips * rows.segments());
+        if (rows.is_cut) {
+            rows.places = carver.take<uint16_t>(strips * rows.groups());
+            rows.outlooks = carver.take<Outlook>(strips * rows.groups());
+            rows.fences = carver.take<int2>(columns.batch * rows.bands() * rows.count_fences());
+        } else {
+            rows.insides = carver.take<uint32_t>(columns.total());
+            rows.sights = carver.take<uint32_t>(columns.total());
+        }
     }
 };
 
 }  // namespace
 
-uint32_t least_far_groups(const Columns &columns, const Measure &measure) {
-    if (measure.limit < NEAR * NEAR) return UINT32_MAX;  // the search settles what is far, too
-    return static_cast<uint32_t>(parts(parts(columns.count, GROUP), FAR_SHARE));
-}
+Rows::Rows(const Columns &columns, const Output &output)
+    : columns(columns),
+      reaches_far(apsis::reaches_far(columns)),
+      is_thin(are_thin(columns)),
+      is_cut(!is_thin && are_cut(columns)),
+      slack(slack_of(columns.count)),
+      output(output) {}
 
 size_t rows_scratch(const DistanceJob &job) {
     Carver carver;
@@ -58,24 +87,28 @@ size_t rows_scratch(const DistanceJob &job) {
 void take_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {
     Carver carver(memory);
     const Scratch scratch(job, carver);
-    pack_strips_of(job.set, range, job.complement, scratch.sides[0], stream);
-    if (range.end() != scratch.sides[0].all().end()) return;
-    for (int side = 0; side < count_sides(job); ++side) {
-        if (side == 1) flip_columns(scratch.sides[0], scratch.sides[1], stream);
-        carry_columns(scratch.sides[side], stream);
+    const Columns &columns = scratch.sides[0].columns;
+    pack_strips_of(job.set, range, job.complement, columns, stream);
+    if (range.end() != columns.all().end()) return;
+    for (const Rows &rows : scratch.sides) {
+        if (rows.output.is_inside) flip_columns(columns, rows.columns, stream);
+        carry_columns(rows.columns, stream);
     }
 }
 
 void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {
     Carver carver(memory);
-    const Scratch scratch(job, carver);
-    for (int side = 0; side < count_sides(job); ++side) {
-        const Columns &columns = scratch.sides[side];
-        const Rows rows = {columns, range, scratch.marks, scratch.contenders, scratch.insides, scratch.sights, scratch.counts,
-                           scratch.solid, least_far_groups(columns, job.measure), Output(job, side == 1)};
+    Scratch scratch(job, carver);
+    for (Rows &rows : scratch.sides) {
+        rows.range = range;
         search_outward(rows, stream);
         if (rows.is_listed()) list_contenders(rows, stream);
-        search_envelope(rows, stream);
+        if (rows.is_thin)
+            search_thin(rows, stream);
+        else if (rows.is_cut)
+            search_segments(rows, stream);
+        else
+            search_envelope(rows, stream);
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "columns.h"
 #include "output.h"
 
@@ -18,31 +20,62 @@ constexpr int GROUP = 32;   // columns whose contenders are counted together
 constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
                               // envelope costs twice what the search does, but half of that for a row, not for a pixel
 constexpr uint32_t WORTH_PRUNING = 0x80000000;
+constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the outward search has left marks
 constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
 constexpr int64_t NARROW = 512, TALL = 65000;  // limits of images without lists of contenders
+constexpr int64_t THIN = 256, MANY = 1024;     // of so short rows, where there are so many strips, a warp takes a band
 constexpr uint32_t NOWHERE = 65400;  // that far is a column's site if it has none: more than any, and with the way to the
                                      // column its square fits 32 bits
 static_assert(TALL + STRIP < NOWHERE && (NOWHERE + STRIP) * (NOWHERE + STRIP) < ~0u - 4 * NARROW * NARROW / 3);
 constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
 constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
+constexpr int64_t LONGEST = int64_t(1) << 22;  // of images whose rows are cut: with three differences a distance fits a
+                                               // word, and what a tile costs above its least fits 32 bits
+constexpr int SEGMENT = 8192;  // pixels of a row that a block takes where rows are cut: contenders of two blocks, and
+                               // some more from either side, fill a multiprocessor's shared memory
+static_assert(SEGMENT % PATCH == 0);
 
-// Of a breakpoint, in halves of a pixel: in a row of 32768 its terms are below 2^17 with three roundings of 2^-22 or less,
-// so that it is off by less than 2^-4.
+// Of a breakpoint, in halves of a pixel: in a row of 32768 its terms are below 2^17 with three roundings of 2^-22 or
+// less, so that it is off by less than 2^-4.  In a wider row, of which only what lies in the row counts, so are two by
+// 2^-19 of its width: 5/8 of that if places are counted from a segment's.
 constexpr float SLACK = 0.25f;
+inline float slack_of(int64_t width) { return std::max(SLACK, static_cast<float>(width) / (1 << 19)); }
+
+/// How far a group's sites above and below a strip are from its first row, at least.
+struct Outlook {
+    static constexpr uint32_t NONE = 1u << 30;  // there is no site
+    uint32_t above, below;                      // the former and STRIP; 0 and 0 if there are sites in the strip
+};
 
 /// The rows of a map, their columns packed and carried; those of a range of strips are searched.
 struct Rows {
     Columns columns;
-    StripRange range;
-    uint8_t *marks;        // [image][band][patch][row]: not 0 where the outward search gave up
-    uint16_t *contenders;  // [image][strip][i]: columns that may hold a nearest site, from left to right
-    uint32_t *insides;     // [image][strip][i]: their words
-    uint32_t *sights;      // [image][strip][i]: how far from the strip's first row the sites before and after the strip are,
-                           // in the lower and the upper half, OUT_OF_SIGHT if there is none
-    uint32_t *counts;      // [image][strip]: how many contenders there are, and WORTH_PRUNING where bands may want fewer
-    uint8_t *solid;        // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender
-    uint32_t least_far;    // far groups of columns that leave a strip to the envelope
+    StripRange range = {};
+    // [image][band][patch][row]: not 0 where the outward search gave up.
+    uint8_t *marks = nullptr;
+    // [image][strip][i]: columns that may hold a nearest site, from left to right.  In rows that are cut each segment
+    // has a list of its own, and counts its columns from its first.
+    uint16_t *contenders = nullptr;
+    // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
+    // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.
+    uint32_t *insides = nullptr, *sights = nullptr;
+    // [image][strip][segment]: how many contenders there are, and WORTH_PRUNING where bands may want fewer.
+    uint32_t *counts = nullptr;
+    // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
+    uint8_t *solid = nullptr;
+    // In rows that are cut, [image][strip][group]: the place of its first contender in the list, and what it sees.
+    uint16_t *places = nullptr;
+    Outlook *outlooks = nullptr;
+    // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
+    // segment's first pixels; and to the row's last ones.
+    int2 *fences = nullptr;
+    bool reaches_far;      // the outward search reaches far, and is tried everywhere
+    bool is_thin, is_cut;  // rows are short and many; or are cut into segments
+    float slack;
+    uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
     Output output;
+
+    Rows(const Columns &columns, const Output &output);
 
     __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
     __host__ __device__ int64_t bands() const { return (columns.length + BAND - 1) / BAND; }
@@ -53,7 +86,12 @@ struct Rows {
     __host__ __device__ int64_t count_marks() const { return columns.batch * bands() * patches() * BAND; }
     /// Whether strips have lists of contenders.  In a narrow image making them takes longer than it saves: all columns are
     /// contenders.
-    __host__ __device__ bool is_listed() const { return columns.count > NARROW || columns.length > TALL; }
+    __host__ __device__ bool is_listed() const {
+        return !is_thin && (is_cut || columns.count > NARROW || columns.length > TALL);
+    }
+    __host__ __device__ int64_t segments() const { return is_cut ? (columns.count + SEGMENT - 1) / SEGMENT : 1; }
+    __host__ __device__ int64_t count_fences() const { return segments() + 1; }
+    __host__ __device__ int64_t groups() const { return (columns.count + GROUP - 1) / GROUP; }
     /// The marks of a band's patch, a byte a row.
     __host__ __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
         return marks + ((image * bands() + band) * patches() + patch) * BAND;
@@ -62,10 +100,17 @@ struct Rows {
         marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
     }
     __device__ bool is_far(int64_t image, int64_t strip) const {
-        return columns.far_groups[image * columns.strips() + strip] >= least_far;
+        return (columns.far_groups[image * columns.strips() + strip] & ~MARKED) >= least_far;
+    }
+    /// Whether there are marks of what is far in a strip.
+    __device__ bool has_marks(int64_t image, int64_t strip) const {
+        return columns.far_groups[image * columns.strips() + strip] & MARKED;
+    }
+    __device__ void mark_strip(int64_t image, int64_t strip) const {
+        if (!has_marks(image, strip)) atomicOr(columns.far_groups + image * columns.strips() + strip, MARKED);
     }
 
-    __host__ __device__ int64_t solid_bytes() const { return (columns.count + GROUP - 1) / GROUP * (GROUP / 8); }
+    __host__ __device__ int64_t solid_bytes() const { return groups() * (GROUP / 8); }
     __host__ __device__ uint8_t *solid_of(int64_t image, int64_t strip) const {
         return solid + (image * columns.strips() + strip) * solid_bytes();
     }
@@ -79,13 +124,28 @@ struct Rows {
     __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
         return sights + columns.at(image, strip, 0);
     }
-    __host__ __device__ uint32_t *count_of(int64_t image, int64_t strip) const {
-        return counts + image * columns.strips() + strip;
+    __host__ __device__ uint32_t *counts_of(int64_t image, int64_t strip) const {
+        return counts + (image * columns.strips() + strip) * segments();
+    }
+    __host__ __device__ uint16_t *places_of(int64_t image, int64_t strip) const {
+        return places + (image * columns.strips() + strip) * groups();
+    }
+    __host__ __device__ Outlook *outlooks_of(int64_t image, int64_t strip) const {
+        return outlooks + (image * columns.strips() + strip) * groups();
+    }
+    __host__ __device__ int2 *fences_of(int64_t image, int64_t band) const {
+        return fences + (image * bands() + band) * count_fences();
     }
 };
 
-/// How many far groups leave a strip to the envelope.
-uint32_t least_far_groups(const Columns &columns, const Measure &measure);
+/// Whether the rows of an image are few pixels long and many.
+inline bool are_thin(const Columns &columns) { return columns.count <= THIN && columns.all().count >= MANY; }
+
+/// Whether the rows of an image are cut: they are too wide, or costs too large, for one block on the current device.
+bool are_cut(const Columns &columns);
+
+/// Whether the outward search reaches far: images of few blocks, and short rows.
+bool reaches_far(const Columns &columns);
 
 /// The shared memory that the outward search wants for a block.
 size_t outward_bytes(bool nearest);
@@ -98,5 +158,9 @@ void list_contenders(const Rows &rows, cudaStream_t stream);
 
 /// Writes far strips, and what is marked of the others.
 void search_envelope(const Rows &rows, cudaStream_t stream);
+
+/// The same of thin rows, and where rows are cut.
+void search_thin(const Rows &rows, cudaStream_t stream);
+void search_segments(const Rows &rows, cudaStream_t stream);
 
 }  // namespace apsis

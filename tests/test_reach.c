@@ -112,8 +112,25 @@ static void rows_away(bench *b) {
         }
 }
 
+/** Rows and columns longer than a block holds, short rows of many strips, and what is one pixel off a round size. */
+static void long_ways(bench *b) {
+    static const struct {
+        int64_t w, h;
+        int layout;
+        double density;
+    } images[] = {{33001, 70, 6, 0.01},  {33000, 33, 16, 0.001},  {70000, 37, 14, 0.01},   {70001, 5, 21, 0.0003},
+                  {40000, 40, 23, 0.01}, {100, 33000, 20, 0.01},  {101, 32800, 6, 0.0001}, {256, 32769, 23, 0.05},
+                  {7, 40000, 0, 0.0003}, {257, 65500, 18, 0.001}, {16385, 65, 13, 0.01},   {8193, 67, 20, 0.003}};
+    for (int i = 0; i < COUNT(images); ++i)
+        check_layout(b, &layouts[images[i].layout], images[i].w, images[i].h, images[i].density, 0,
+                     i % 2 ? &alone : &with_nearest);
+    check_layout(b, &layouts[23], 33001, 70, 0.01, 26, &with_nearest);
+    check_layout(b, &layouts[20], 100, 33000, 0.01, 26, &alone);
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(mixed, EVERYWHERE), TEST(within_a_limit, EVERYWHERE),
-                                      TEST(ever_thinner, EVERYWHERE), TEST(rows_away, EVERYWHERE)};
+                                      TEST(ever_thinner, EVERYWHERE), TEST(rows_away, EVERYWHERE),
+                                      TEST(long_ways, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -289,8 +289,8 @@ void run_group(Bench &bench, const std::string &group) {
                 }
     }
     if (group == "large")
-        for (const char *mask : {"noise-0.01", "noise-0.5", "disc"})
-            for (int64_t side : {32768, 65536}) bench.run(plane("large", mask, side, side));
+        for (int64_t side : {32768, 65536})
+            for (auto mask = bench_masks_2d; *mask; ++mask) bench.run(plane("large", *mask, side, side));
 }
 
 }  // namespace

@@ -1,0 +1,275 @@
+// Tiles of the lower envelope: 8 pixels of each of a band's four rows, which a thread holds in registers and tries the
+// candidates of a bracket on; the second half of envelope.cu, which tells how it all goes together.
+#pragma once
+
+#include "band.cuh"
+#include "quads.h"
+#include "rows.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int PATCH_TILES = PATCH / TILE;
+static_assert(TILE == 8, "a byte of Rows::solid a tile");
+// What is added to costs, so that they fit signed numbers, of which sm_90 adds and compares two in one instruction; 64
+// more than their least, since without the square of a way in the tile a cost may fall below 0.
+constexpr uint32_t BIAS = 0x80000000u + 64;
+constexpr int32_t UNKNOWN = INT32_MAX;
+constexpr uint32_t NOTHING = ~0u;
+// Costs that may not fit 32 bits, FAR ones, are counted from the least that one of the bracket costs the tile's first
+// pixel.  Whoever is nearest to another one, 7.6 pixels away at most, costs the first no more than 31 distances more
+// than that, which are below 2^23; whoever costs it more than this is not.
+constexpr uint32_t MOST_ABOVE = 1u << 29;
+static_assert(LONGEST <= 1 << 22);
+
+/// What costs are held in if they are FAR, and indices of an image whose rows are cut.
+template <bool LONG>
+using Whole = std::conditional_t<LONG, uint64_t, uint32_t>;
+
+/// Whether costs of this many rows, BAND more, and columns fit 32 bits, with what is added to them.
+__device__ bool is_near(int32_t rows, int32_t columns) {
+    constexpr float MOST = 4.2e9f;  // off by some 1000 at most
+    const float down = static_cast<float>(rows + BAND), along = static_cast<float>(columns);
+    return fmaf(down, down, along * along) < MOST;
+}
+
+/// What a candidate costs the first pixel of a tile that begins at x.
+template <class Band>
+__device__ uint64_t cost_at_first(const Band &band, int32_t position, int32_t x) {
+    const int32_t place = band.place(position), down = unpack(band.distances[place], 0);
+    const int32_t d = x - static_cast<int32_t>(band.columns[place] & ~band.LAST);
+    return static_cast<uint64_t>(int64_t(down) * down + int64_t(d) * d);
+}
+
+/// What a candidate costs the pixels of a tile that begins at x: less `least` if FAR, else with BIAS, and without
+/// the square of a pixel's place in the tile, (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2.
+template <bool FAR>
+struct Candidate {
+    int32_t first[BAND], slope;
+    int32_t column;
+    bool last;  // of its stretch
+
+    template <class Band>
+    __device__ Candidate(const Band &band, int32_t position, int32_t x, uint64_t least) {
+        const int32_t place = band.place(position);
+        const uint32_t word = band.distances[place];
+        const uint32_t named = band.columns[place];
+        last = named & band.LAST;
+        column = static_cast<int32_t>(named & ~band.LAST);
+        const int32_t d = x - column;
+        slope = 2 * d;
+        if constexpr (FAR) {
+            const uint64_t above = cost_at_first(band, position, x) - least;
+            first[0] = static_cast<int32_t>(min(above, uint64_t(MOST_ABOVE)));
+            const int32_t down = unpack(word, 0);
+#pragma unroll
+            for (int r = 1; r < BAND; ++r) first[r] = first[0] + (unpack(word, r) - down) * (unpack(word, r) + down);
+        } else {
+            const uint32_t base = static_cast<uint32_t>(d * d) + BIAS;
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) {
+                const uint32_t down = static_cast<uint32_t>(unpack(word, r));
+                first[r] = static_cast<int32_t>(down * down + base);
+            }
+        }
+    }
+    __device__ int32_t cost(int r, int k) const { return first[r] + k * slope; }
+};
+
+/// The least costs of a tile's pixels.
+struct Tile {
+    int32_t cost[BAND][TILE];
+
+    __device__ Tile() {
+#pragma unroll
+        for (auto &row : cost)
+#pragma unroll
+            for (int32_t &c : row) c = UNKNOWN;
+    }
+    template <bool FAR>
+    __device__ void take(const Candidate<FAR> &candidate) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const int32_t way = keep(k * candidate.slope);  // once for all rows
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = __viaddmin_s32(candidate.first[r], way, cost[r][k]);
+        }
+    }
+};
+
+/// The lowest index of the sites that are nearest to a column's pixel in row y.
+template <class Index>
+__device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32_t column) {
+    const int64_t strip = y / STRIP, at = columns.at(image, strip, column);
+    const int32_t row = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
+                                          static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
+    return static_cast<Index>(row) * static_cast<Index>(columns.count) + column;
+}
+
+/// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
+template <bool FAR, class Index>
+__device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, int r, const int32_t (&least)[TILE],
+                           int64_t image, int64_t y, Index (&found)[TILE]) {
+    bool wins = false;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) wins = wins || candidate.cost(r, k) == least[k];
+    if (!wins) return;
+    const Index site = site_of<Index>(rows.columns, image, y, candidate.column);
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+        if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
+}
+
+/// Calls take(position) for every candidate of a tile, which returns whether it is the last of its stretch.
+template <class Band, class Take>
+__device__ void try_bracket(const Band &band, int32_t t, Take take) {
+    if (band.count == 0) return;
+    const int32_t low = static_cast<int32_t>(band.lows[t] & 0xffff), high = static_cast<int32_t>(band.lows[t] >> 16);
+    for (int32_t p = low; p <= high;) p = band.next(p, take(p));
+}
+
+/// Writes a row of a tile.
+template <Form FORM, bool NEAREST, class Cost, class Index>
+__device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cost)[TILE], bool is_known,
+                          const Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
+    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other images
+    Cost bits = 0;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) bits |= cost[k];
+    if (FORM == Form::OTHER ? !quads.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+            if (x + k < length)
+                write_pixel(rows.output, x + k, y, image, static_cast<int64_t>(cost[k]), is_known,
+                            before + static_cast<int64_t>(found[k]));
+        return;
+    }
+    uint32_t square[TILE];
+    int32_t site[TILE];
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+        square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
+    const auto write = [&](auto root) {
+        if constexpr (FORM != Form::OTHER) {
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, image, square, site, root,
+                                       StoreAlone{min(length - x, TILE)});
+        } else {
+            write_quad(rows.output, quads, x, y, image, square, site, root);
+            write_quad(rows.output, quads, x + QUAD, y, image, square + QUAD, site + QUAD, root);
+        }
+    };
+    if (bits < 1u << 24) {
+        write([](uint32_t number) { return small_root(static_cast<float>(number)); });
+    } else {
+        write([](uint32_t number) { return large_root(number); });
+    }
+}
+
+/// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
+/// nobody's contender because all its pixels are sites.
+template <Form FORM, bool NEAREST, bool FAR, class Band>
+__device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
+                            int64_t image, int64_t y, int32_t t) {
+    const int32_t x = band.origin + t * TILE;
+    const bool is_solid = solid == (1u << TILE) - 1;
+    Tile tile;
+    uint64_t least = ~uint64_t(0);
+    const auto each = [&](auto take) {
+        try_bracket(band, t, [&](int32_t position) {
+            const Candidate<FAR> candidate(band, position, x, least);
+            take(candidate);
+            return candidate.last;
+        });
+    };
+    if (!is_solid) {
+        if constexpr (FAR)
+            try_bracket(band, t, [&](int32_t position) {
+                least = min(least, cost_at_first(band, position, x));
+                return (band.columns[band.place(position)] & band.LAST) != 0;
+            });
+        each([&](const Candidate<FAR> &candidate) { tile.take(candidate); });
+    }
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) {
+        if (y + r >= rows.columns.length || !(marks >> 8 * r & 0xff)) continue;
+        Whole<Band::IS_PIECE> found[TILE];
+        Whole<FAR> cost[TILE];
+#pragma unroll
+        for (auto &site : found) site = NOTHING;
+        if (NEAREST && !is_solid)
+            each([&](const Candidate<FAR> &candidate) {
+                find_sites(rows, candidate, r, tile.cost[r], image, y + r, found);
+            });
+        const bool is_known = band.count > 0 || is_solid;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            // Beyond every limit where there is no site.
+            if constexpr (FAR)
+                cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
+            else
+                cost[k] = static_cast<uint32_t>(tile.cost[r][k]) - BIAS + k * k;
+        }
+        if (solid) {
+            const auto own =
+                static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(rows.columns.count) + x;
+#pragma unroll
+            for (int k = 0; k < TILE; ++k)
+                if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
+        }
+        write_row<FORM, NEAREST>(rows, quads, cost, is_known, found, image, y + r, x);
+    }
+}
+
+/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say.
+template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
+__device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
+                             int64_t image, int64_t y, Wanted wanted) {
+    __shared__ int32_t next;  // a warp takes 32 when it is done with others
+    if (threadIdx.x == 0) next = 0;
+    const int32_t total = order_tiles(band, wanted), lane = threadIdx.x % WARP;
+    for (int32_t i;;) {
+        if (lane == 0) i = atomicAdd(&next, WARP);
+        i = __shfl_sync(ALL_LANES, i, 0) + lane;
+        if (i - lane >= total) break;
+        if (i >= total) continue;
+        const int32_t t = band.order()[i];
+        finish_tile<FORM, NEAREST, FAR>(rows, quads, band, wanted(t), solid ? solid[t] : 0, image, y, t);
+    }
+}
+
+/// Finds the brackets of a band whose contenders are laid out.
+template <class Band>
+__device__ void find_brackets(const Band &band, bool worth_pruning) {
+    prune(band, worth_pruning);
+    clear_tiles(band);
+    Band::Team::sync();
+    scatter_breaks(band);
+    Band::Team::sync();
+    bracket_tiles(band);
+    Band::Team::sync();
+}
+
+/// Calls search(form, with_nearest) with what a map's kernels are compiled for.
+template <class Search>
+void with_form(const Quads &quads, const Output &output, Search search) {
+    const auto with = [&](auto form) {
+        if (output.nearest)
+            search(form, std::true_type());
+        else
+            search(form, std::false_type());
+    };
+    switch (quads.plain(output)) {
+        case Form::ROOTS:
+            return with(std::integral_constant<Form, Form::ROOTS>());
+        case Form::SQUARES:
+            return with(std::integral_constant<Form, Form::SQUARES>());
+        default:
+            return with(std::integral_constant<Form, Form::OTHER>());
+    }
+}
+
+}  // namespace
+
+}  // namespace apsis
