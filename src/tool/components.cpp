@@ -3,18 +3,11 @@
 #include <cstdio>
 #include <optional>
 
-#include "arguments.h"
-#include "device.h"
-#include "failure.h"
 #include "file.h"
-#include "json.h"
 #include "picture.h"
-#include "progress.h"
 #include "results.h"
-#include "set.h"
-#include "settings.h"
 #include "table.h"
-#include "verbs.h"
+#include "verb.h"
 
 namespace tool {
 namespace {
@@ -126,18 +119,11 @@ struct Outputs {
     }
 };
 
-struct Seconds {
-    double prepare = 0, read = 0, transform = 0, write = 0, picture = 0, total = 0;
-};
-
 /// What came of it.
 struct Outcome {
-    Shape shape;
-    std::int64_t pages, sites, components;
+    Account account;
+    std::int64_t components;
     int type;
-    std::string device, why;
-    int device_number;
-    Seconds seconds;
 };
 
 apsis_options options_of(const Request &request, const BinaryImage &image) {
@@ -179,20 +165,14 @@ void make_mask(const Raster &set, bool complement) {
 /// From the input to the outputs, which have their names at the end.
 Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     Outcome outcome = {};
-    Seconds &seconds = outcome.seconds;
-    Stopwatch total, watch;
+    Account &account = outcome.account;
     const Device device(request.running, progress);
-    outcome.device = device.name();
-    outcome.why = device.why();
-    outcome.device_number = device.number();
-    seconds.prepare = watch.lap();
+    account.prepared(device);
 
     BinaryImage image = read_set(request.input, request.reading, progress);
-    const Shape shape = outcome.shape = image.marks.shape();
-    outcome.pages = image.pages;
-    outcome.sites = image.sites;
+    account.read(image);
+    const Shape shape = account.shape();
     outcome.type = request.type >= 0 ? request.type : shape.pixels() > INT32_MAX ? 1 : 0;
-    seconds.read = watch.lap();
 
     progress.phase("computing");
     if (request.fill_holes) fill_holes(request, device, image);
@@ -210,86 +190,57 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     run(labels.image());
     if (labels.type() == APSIS_U8) make_mask(labels, image.complement);
     image.marks = Raster();  // not needed any more
-    seconds.transform = watch.lap();
+    account.end_of("transform");
 
     write_raster(labels, *outputs.labels, request.writing, image.tags, progress);
     if (outputs.table) write_table(components, *outputs.table);
-    seconds.write = watch.lap();
+    account.end_of("write");
 
     if (outputs.picture)
         write_picture(picture_of_labels(labels, request.reading.volume ? shape.depth / 2 : 0), *outputs.picture,
                       image.tags, progress);
     progress.update(1);  // the last moment to stop
     outputs.commit();
-    seconds.picture = watch.lap();
-    seconds.total = total.lap();
+    account.end_of("picture");
+    account.end();
     return outcome;
 }
 
 void print_json(const Request &request, const Outcome &outcome) {
-    const Shape &shape = outcome.shape;
+    const Account &account = outcome.account;
     Json json;
-    const auto number_or_null = [&json](const char *key, const std::optional<std::int64_t> &number) {
-        json.key(key);
-        number ? json.value(*number) : json.null();
-    };
-    const auto name_or_null = [&json](const char *key, const std::string &name) {
-        json.key(key);
-        name.empty() ? json.null() : json.value(name);
-    };
     json.object().member("command", "components").member("input", request.input);
-    json.member("width", shape.width).member("height", shape.height).member("pages", outcome.pages);
-    json.member("volume", request.reading.volume).member("pixels", shape.pixels()).member("sites", outcome.sites);
+    account.print_image(json, request.reading.volume);
     json.member("sites_are", kSites[static_cast<size_t>(request.reading.sites)]);
-    number_or_null("threshold", request.reading.threshold);
+    json.member_or_null("threshold", request.reading.threshold);
     json.member("connectivity", std::stoi(kNeighbours[static_cast<size_t>(request.neighbours)]));
     json.member("method", kMethods[static_cast<size_t>(request.method)]);
     json.member("fill_holes", request.fill_holes).member("clear_border", request.clear_border);
-    number_or_null("min_area", request.min_area);
-    number_or_null("max_area", request.max_area);
-    number_or_null("largest", request.largest);
+    json.member_or_null("min_area", request.min_area);
+    json.member_or_null("max_area", request.max_area);
+    json.member_or_null("largest", request.largest);
     json.member("type", kTypes[static_cast<size_t>(outcome.type)]).member("components", outcome.components);
-    json.key("device").object().key("number");
-    outcome.device_number == APSIS_CPU ? json.null() : json.value(outcome.device_number);
-    json.member("name", outcome.device).member("why", outcome.why).end_object();
-    json.member("threads", request.running.threads.value_or(0));
-    const Seconds &seconds = outcome.seconds;
-    json.key("seconds").object().member("prepare", seconds.prepare).member("read", seconds.read);
-    json.member("transform", seconds.transform).member("write", seconds.write).member("picture", seconds.picture);
-    json.member("total", seconds.total).end_object().key("outputs").object();
-    name_or_null("components", request.output);
-    name_or_null("stats", request.table);
-    name_or_null("picture", request.picture);
+    account.print_device(json, request.running);
+    account.print_seconds(json);
+    json.key("outputs").object();
+    json.file("components", request.output);
+    json.file("stats", request.table);
+    json.file("picture", request.picture);
     json.end_object().end_object();
     std::printf("%s\n", json.text().c_str());
 }
 
 void print_summary(const Request &request, const Outcome &outcome) {
-    print_set(request.input, request.reading.volume, outcome.shape, outcome.pages, outcome.sites);
+    outcome.account.print_set(request.input, request.reading.volume);
     std::printf("%s: %lld component%s; %s, %.3g s\n", request.output.c_str(),
                 static_cast<long long>(outcome.components), outcome.components == 1 ? "" : "s",
-                outcome.device.c_str(), outcome.seconds.total);
+                outcome.account.device().c_str(), outcome.account.total());
 }
 
 }  // namespace
 
 int run_components(const Words &words) {
-    Request request;
-    Arguments arguments = arguments_of(request);
-    if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
-        return kSuccess;
-    }
-    check_request(request);
-    Outputs outputs(request);
-    Progress progress(request.running.progress, request.running.quiet);
-    const Outcome outcome = compute(request, outputs, progress);
-    progress.clear();
-    if (request.running.json)
-        print_json(request, outcome);
-    else if (!request.running.quiet)
-        print_summary(request, outcome);
-    return kSuccess;
+    return run_verb(words, arguments_of, check_request, compute, print_json, print_summary);
 }
 
 }  // namespace tool

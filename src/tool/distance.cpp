@@ -4,17 +4,10 @@
 #include <cstdio>
 #include <optional>
 
-#include "arguments.h"
-#include "device.h"
-#include "failure.h"
 #include "file.h"
-#include "json.h"
 #include "picture.h"
-#include "progress.h"
 #include "results.h"
-#include "set.h"
-#include "settings.h"
-#include "verbs.h"
+#include "verb.h"
 
 namespace tool {
 namespace {
@@ -127,6 +120,13 @@ void check_spacing(Request &request) {
     spacing.resize(3, spacing[0]);  // pages are apart: any size will do along z
 }
 
+void check_request(Request &request) {
+    check_type(request);
+    check_spacing(request);
+    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
+    if (!request.nearest_picture.empty()) check_picture_name("--picture-nearest", request.nearest_picture);
+}
+
 /// The outputs, in the order of the command line; those that were not asked for are empty.
 struct Outputs {
     std::optional<OutputFile> distance, nearest, picture, nearest_picture;
@@ -145,18 +145,10 @@ struct Outputs {
     }
 };
 
-struct Seconds {
-    double prepare = 0, read = 0, transform = 0, measure = 0, write = 0, picture = 0, total = 0;
-};
-
 /// What came of it.
 struct Outcome {
-    Shape shape;
-    std::int64_t pages, sites;
+    Account account;
     Statistics statistics;
-    std::string device, why;
-    int device_number;
-    Seconds seconds;
 };
 
 apsis_options options_of(const Request &request, const BinaryImage &image) {
@@ -183,19 +175,13 @@ void draw(const Request &request, Outputs &outputs, const Raster &distance, cons
 /// From the input to the outputs, which have their names at the end.
 Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     Outcome outcome = {};
-    Seconds &seconds = outcome.seconds;
-    Stopwatch total, watch;
+    Account &account = outcome.account;
     const Device device(request.running, progress);
-    outcome.device = device.name();
-    outcome.why = device.why();
-    outcome.device_number = device.number();
-    seconds.prepare = watch.lap();
+    account.prepared(device);
 
     BinaryImage image = read_set(request.input, request.reading, progress);
-    const Shape shape = outcome.shape = image.marks.shape();
-    outcome.pages = image.pages;
-    outcome.sites = image.sites;
-    seconds.read = watch.lap();
+    account.read(image);
+    const Shape shape = account.shape();
 
     const Raster distance(kTypeOf[request.type], shape, "distances");
     Raster nearest;
@@ -206,77 +192,50 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     device.check(
         apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
     image.marks = Raster();  // not needed any more
-    seconds.transform = watch.lap();
+    account.end_of("transform");
 
     outcome.statistics = measure(distance);
-    seconds.measure = watch.lap();
+    account.end_of("measure");
 
     write_raster(distance, *outputs.distance, request.writing, image.tags, progress);
     if (outputs.nearest) write_raster(nearest, *outputs.nearest, request.writing, image.tags, progress);
-    seconds.write = watch.lap();
+    account.end_of("write");
 
     draw(request, outputs, distance, nearest, outcome.statistics, image.tags, progress);
     progress.update(1);  // the last moment to stop
     outputs.commit();
-    seconds.picture = watch.lap();
-    seconds.total = total.lap();
+    account.end_of("picture");
+    account.end();
     return outcome;
 }
 
 void print_json(const Request &request, const Outcome &outcome) {
-    const Shape &shape = outcome.shape;
-    const auto name_or_null = [](Json &json, const char *key, const std::string &name) {
-        json.key(key);
-        name.empty() ? json.null() : json.value(name);
-    };
-    const bool finite = outcome.statistics.finite > 0;
+    const Account &account = outcome.account;
     Json json;
     json.object().member("command", "distance").member("input", request.input);
-    json.member("width", shape.width).member("height", shape.height).member("pages", outcome.pages);
-    json.member("volume", request.reading.volume)
-        .member("pixels", shape.pixels())
-        .member("sites", outcome.sites);
-    json.member("sites_are", kSites[static_cast<size_t>(request.reading.sites)]).key("threshold");
-    request.reading.threshold ? json.value(*request.reading.threshold) : json.null();
+    account.print_image(json, request.reading.volume);
+    json.member("sites_are", kSites[static_cast<size_t>(request.reading.sites)]);
+    json.member_or_null("threshold", request.reading.threshold);
     json.key("spacing").array();
     for (int axis = 0; axis < (request.reading.volume ? 3 : 2); ++axis)
         json.value(request.spacing.empty() ? 1.0 : request.spacing[static_cast<size_t>(axis)]);
     json.end_array().member("metric", kMetrics[request.metric]).member("signed", request.is_signed);
     json.member("squared", request.squared).member("type", kTypes[static_cast<size_t>(request.type)]);
-    json.key("max_distance");
-    request.max_distance ? json.value(*request.max_distance) : json.null();
-    json.key("device").object().key("number");
-    outcome.device_number == APSIS_CPU ? json.null() : json.value(outcome.device_number);
-    json.member("name", outcome.device).member("why", outcome.why).end_object();
-    json.member("threads", request.running.threads.value_or(0));
-    json.key("distance").object();
-    for (const auto &[key, value] : {std::pair{"minimum", outcome.statistics.minimum},
-                                     {"maximum", outcome.statistics.maximum},
-                                     {"mean", outcome.statistics.mean}}) {
-        json.key(key);
-        finite ? json.value(value) : json.null();
-    }
-    json.member("finite", outcome.statistics.finite)
-        .member("infinite", outcome.statistics.infinite)
-        .end_object();
-    const Seconds &seconds = outcome.seconds;
-    json.key("seconds")
-        .object()
-        .member("prepare", seconds.prepare)
-        .member("read", seconds.read)
-        .member("transform", seconds.transform);
-    json.member("measure", seconds.measure).member("write", seconds.write).member("picture", seconds.picture);
-    json.member("total", seconds.total).end_object().key("outputs").object();
-    name_or_null(json, "distance", request.output);
-    name_or_null(json, "nearest", request.nearest);
-    name_or_null(json, "picture", request.picture);
-    name_or_null(json, "picture_nearest", request.nearest_picture);
+    json.member_or_null("max_distance", request.max_distance);
+    account.print_device(json, request.running);
+    print_statistics(json, "distance", outcome.statistics);
+    account.print_seconds(json);
+    json.key("outputs").object();
+    json.file("distance", request.output);
+    json.file("nearest", request.nearest);
+    json.file("picture", request.picture);
+    json.file("picture_nearest", request.nearest_picture);
     json.end_object().end_object();
     std::printf("%s\n", json.text().c_str());
 }
 
 void print_summary(const Request &request, const Outcome &outcome) {
-    print_set(request.input, request.reading.volume, outcome.shape, outcome.pages, outcome.sites);
+    outcome.account.print_set(request.input, request.reading.volume);
     const Statistics &statistics = outcome.statistics;
     const std::string what = request.squared ? "squared distance" : "distance";
     std::printf("%s: ", request.output.c_str());
@@ -286,31 +245,13 @@ void print_summary(const Request &request, const Outcome &outcome) {
     if (statistics.infinite > 0)
         std::printf("%s%lld pixels without one", statistics.finite > 0 ? ", " : "no distances: ",
                     static_cast<long long>(statistics.infinite));
-    std::printf("; %s, %.3g s\n", outcome.device.c_str(), outcome.seconds.total);
+    std::printf("; %s, %.3g s\n", outcome.account.device().c_str(), outcome.account.total());
 }
 
 }  // namespace
 
 int run_distance(const Words &words) {
-    Request request;
-    Arguments arguments = arguments_of(request);
-    if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
-        return kSuccess;
-    }
-    check_type(request);
-    check_spacing(request);
-    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
-    if (!request.nearest_picture.empty()) check_picture_name("--picture-nearest", request.nearest_picture);
-    Outputs outputs(request);
-    Progress progress(request.running.progress, request.running.quiet);
-    const Outcome outcome = compute(request, outputs, progress);
-    progress.clear();
-    if (request.running.json)
-        print_json(request, outcome);
-    else if (!request.running.quiet)
-        print_summary(request, outcome);
-    return kSuccess;
+    return run_verb(words, arguments_of, check_request, compute, print_json, print_summary);
 }
 
 }  // namespace tool

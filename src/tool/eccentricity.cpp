@@ -2,19 +2,12 @@
 #include <cstdio>
 #include <optional>
 
-#include "arguments.h"
-#include "device.h"
-#include "failure.h"
 #include "file.h"
-#include "json.h"
 #include "paths.h"
 #include "picture.h"
-#include "progress.h"
 #include "results.h"
-#include "set.h"
-#include "settings.h"
 #include "table.h"
-#include "verbs.h"
+#include "verb.h"
 
 namespace tool {
 namespace {
@@ -71,6 +64,13 @@ Arguments arguments_of(Request &request) {
     return arguments;
 }
 
+void check_request(Request &request) {
+    request.paths.check(request.reading.volume);
+    if (request.method && request.budget) usage("--budget is for --method auto, but --method is every-source");
+    if (!request.table.empty()) check_table_name("--components", request.table);
+    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
+}
+
 /// The outputs, in the order of the command line; those that were not asked for are empty.
 struct Outputs {
     std::optional<OutputFile> eccentricity, farthest, table, picture;
@@ -89,18 +89,11 @@ struct Outputs {
     }
 };
 
-struct Seconds {
-    double prepare = 0, read = 0, transform = 0, write = 0, picture = 0, total = 0;
-};
-
 /// What came of it.
 struct Outcome {
-    Shape shape;
-    std::int64_t pages, sites, components;
+    Account account;
+    std::int64_t components;
     Statistics statistics;
-    std::string device, why;
-    int device_number;
-    Seconds seconds;
 };
 
 /// How many components there are, which is to be known before there is room for what is known of them.
@@ -116,19 +109,13 @@ std::int64_t count_components(const Device &device, const BinaryImage &image, co
 /// From the input to the outputs, which have their names at the end.
 Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     Outcome outcome = {};
-    Seconds &seconds = outcome.seconds;
-    Stopwatch total, watch;
+    Account &account = outcome.account;
     const Device device(request.running, progress);
-    outcome.device = device.name();
-    outcome.why = device.why();
-    outcome.device_number = device.number();
-    seconds.prepare = watch.lap();
+    account.prepared(device);
 
     BinaryImage image = read_set(request.input, request.reading, progress);
-    const Shape shape = outcome.shape = image.marks.shape();
-    outcome.pages = image.pages;
-    outcome.sites = image.sites;
-    seconds.read = watch.lap();
+    account.read(image);
+    const Shape shape = account.shape();
 
     const Raster eccentricity(request.paths.pixel_type(), shape, "lengths");
     Raster farthest;
@@ -145,83 +132,55 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
                                     &options));
     image.marks = Raster();  // not needed any more
     outcome.statistics = measure_lengths(eccentricity);
-    seconds.transform = watch.lap();
+    account.end_of("transform");
 
     write_raster(eccentricity, *outputs.eccentricity, request.writing, image.tags, progress);
     if (outputs.farthest) write_raster(farthest, *outputs.farthest, request.writing, image.tags, progress);
     if (outputs.table) write_table(extents, *outputs.table);
-    seconds.write = watch.lap();
+    account.end_of("write");
 
     if (outputs.picture)
         write_picture(picture_of_lengths(eccentricity, outcome.statistics, request.reading.volume ? shape.depth / 2 : 0),
                       *outputs.picture, image.tags, progress);
     progress.update(1);  // the last moment to stop
     outputs.commit();
-    seconds.picture = watch.lap();
-    seconds.total = total.lap();
+    account.end_of("picture");
+    account.end();
     return outcome;
 }
 
 void print_json(const Request &request, const Outcome &outcome) {
-    const Shape &shape = outcome.shape;
+    const Account &account = outcome.account;
     Json json;
-    const auto name_or_null = [&json](const char *key, const std::string &name) {
-        json.key(key);
-        name.empty() ? json.null() : json.value(name);
-    };
     json.object().member("command", "eccentricity").member("input", request.input);
-    json.member("width", shape.width).member("height", shape.height).member("pages", outcome.pages);
-    json.member("volume", request.reading.volume).member("pixels", shape.pixels()).member("sites", outcome.sites);
+    account.print_image(json, request.reading.volume);
     request.paths.print(json, request.reading.volume);
-    json.member("method", kMethods[static_cast<size_t>(request.method)]).key("budget");
-    request.budget ? json.value(*request.budget) : json.null();
+    json.member("method", kMethods[static_cast<size_t>(request.method)]);
+    json.member_or_null("budget", request.budget);
     json.member("components", outcome.components);
-    json.key("device").object().key("number");
-    outcome.device_number == APSIS_CPU ? json.null() : json.value(outcome.device_number);
-    json.member("name", outcome.device).member("why", outcome.why).end_object();
-    json.member("threads", request.running.threads.value_or(0));
-    print_lengths(json, "eccentricity", outcome.statistics);
-    const Seconds &seconds = outcome.seconds;
-    json.key("seconds").object().member("prepare", seconds.prepare).member("read", seconds.read);
-    json.member("transform", seconds.transform).member("write", seconds.write).member("picture", seconds.picture);
-    json.member("total", seconds.total).end_object().key("outputs").object();
-    name_or_null("eccentricity", request.output);
-    name_or_null("farthest", request.farthest);
-    name_or_null("components", request.table);
-    name_or_null("picture", request.picture);
+    account.print_device(json, request.running);
+    print_statistics(json, "eccentricity", outcome.statistics);
+    account.print_seconds(json);
+    json.key("outputs").object();
+    json.file("eccentricity", request.output);
+    json.file("farthest", request.farthest);
+    json.file("components", request.table);
+    json.file("picture", request.picture);
     json.end_object().end_object();
     std::printf("%s\n", json.text().c_str());
 }
 
 void print_summary(const Request &request, const Outcome &outcome) {
-    print_set(request.input, request.reading.volume, outcome.shape, outcome.pages, outcome.sites);
+    outcome.account.print_set(request.input, request.reading.volume);
     std::printf("%s: %lld component%s, %s; %s, %.3g s\n", request.output.c_str(),
                 static_cast<long long>(outcome.components), outcome.components == 1 ? "" : "s",
-                sentence_of("eccentricity", outcome.statistics).c_str(), outcome.device.c_str(), outcome.seconds.total);
+                sentence_of("eccentricity", outcome.statistics).c_str(), outcome.account.device().c_str(), outcome.account.total());
 }
 
 }  // namespace
 
 int run_eccentricity(const Words &words) {
-    Request request;
-    Arguments arguments = arguments_of(request);
-    if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
-        return kSuccess;
-    }
-    request.paths.check(request.reading.volume);
-    if (request.method && request.budget) usage("--budget is for --method auto, but --method is every-source");
-    if (!request.table.empty()) check_table_name("--components", request.table);
-    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
-    Outputs outputs(request);
-    Progress progress(request.running.progress, request.running.quiet);
-    const Outcome outcome = compute(request, outputs, progress);
-    progress.clear();
-    if (request.running.json)
-        print_json(request, outcome);
-    else if (!request.running.quiet)
-        print_summary(request, outcome);
-    return kSuccess;
+    return run_verb(words, arguments_of, check_request, compute, print_json, print_summary);
 }
 
 }  // namespace tool

@@ -2,18 +2,11 @@
 #include <cstdio>
 #include <optional>
 
-#include "arguments.h"
-#include "device.h"
-#include "failure.h"
 #include "file.h"
-#include "json.h"
 #include "paths.h"
 #include "picture.h"
-#include "progress.h"
 #include "results.h"
-#include "set.h"
-#include "settings.h"
-#include "verbs.h"
+#include "verb.h"
 
 namespace tool {
 namespace {
@@ -61,6 +54,12 @@ Arguments arguments_of(Request &request) {
     return arguments;
 }
 
+void check_request(Request &request) {
+    request.paths.check(request.reading.volume);
+    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
+    if (!request.nearest_picture.empty()) check_picture_name("--picture-nearest", request.nearest_picture);
+}
+
 /// The outputs, in the order of the command line; those that were not asked for are empty.
 struct Outputs {
     std::optional<OutputFile> distance, nearest, picture, nearest_picture;
@@ -79,18 +78,11 @@ struct Outputs {
     }
 };
 
-struct Seconds {
-    double prepare = 0, read = 0, transform = 0, write = 0, picture = 0, total = 0;
-};
-
 /// What came of it.
 struct Outcome {
-    Shape shape;
-    std::int64_t pages, sites, seeds;
+    Account account;
+    std::int64_t seeds;
     Statistics statistics;
-    std::string device, why;
-    int device_number;
-    Seconds seconds;
 };
 
 /// The seeds, of the same size as the set.
@@ -111,21 +103,15 @@ BinaryImage read_seeds(const Request &request, const BinaryImage &image, Progres
 /// From the inputs to the outputs, which have their names at the end.
 Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     Outcome outcome = {};
-    Seconds &seconds = outcome.seconds;
-    Stopwatch total, watch;
+    Account &account = outcome.account;
     const Device device(request.running, progress);
-    outcome.device = device.name();
-    outcome.why = device.why();
-    outcome.device_number = device.number();
-    seconds.prepare = watch.lap();
+    account.prepared(device);
 
     BinaryImage image = read_set(request.input, request.reading, progress);
     BinaryImage seeds = read_seeds(request, image, progress);
-    const Shape shape = outcome.shape = image.marks.shape();
-    outcome.pages = image.pages;
-    outcome.sites = image.sites;
+    account.read(image);
+    const Shape shape = account.shape();
     outcome.seeds = seeds.sites;
-    seconds.read = watch.lap();
 
     const Raster distance(request.paths.pixel_type(), shape, "lengths");
     Raster nearest;
@@ -139,11 +125,11 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     image.marks = Raster();  // not needed any more
     seeds.marks = Raster();
     outcome.statistics = measure_lengths(distance);
-    seconds.transform = watch.lap();
+    account.end_of("transform");
 
     write_raster(distance, *outputs.distance, request.writing, image.tags, progress);
     if (outputs.nearest) write_raster(nearest, *outputs.nearest, request.writing, image.tags, progress);
-    seconds.write = watch.lap();
+    account.end_of("write");
 
     const std::int64_t slice = request.reading.volume ? shape.depth / 2 : 0;
     if (outputs.picture)
@@ -152,69 +138,41 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
         write_picture(picture_of_indices(nearest, slice), *outputs.nearest_picture, image.tags, progress);
     progress.update(1);  // the last moment to stop
     outputs.commit();
-    seconds.picture = watch.lap();
-    seconds.total = total.lap();
+    account.end_of("picture");
+    account.end();
     return outcome;
 }
 
 void print_json(const Request &request, const Outcome &outcome) {
-    const Shape &shape = outcome.shape;
+    const Account &account = outcome.account;
     Json json;
-    const auto name_or_null = [&json](const char *key, const std::string &name) {
-        json.key(key);
-        name.empty() ? json.null() : json.value(name);
-    };
     json.object().member("command", "geodesic").member("input", request.input).member("seeds", request.seeds);
-    json.member("width", shape.width).member("height", shape.height).member("pages", outcome.pages);
-    json.member("volume", request.reading.volume).member("pixels", shape.pixels()).member("sites", outcome.sites);
+    account.print_image(json, request.reading.volume);
     json.member("seed_pixels", outcome.seeds);
     request.paths.print(json, request.reading.volume);
-    json.key("max_distance");
-    request.max_distance ? json.value(*request.max_distance) : json.null();
-    json.key("device").object().key("number");
-    outcome.device_number == APSIS_CPU ? json.null() : json.value(outcome.device_number);
-    json.member("name", outcome.device).member("why", outcome.why).end_object();
-    json.member("threads", request.running.threads.value_or(0));
-    print_lengths(json, "distance", outcome.statistics);
-    const Seconds &seconds = outcome.seconds;
-    json.key("seconds").object().member("prepare", seconds.prepare).member("read", seconds.read);
-    json.member("transform", seconds.transform).member("write", seconds.write).member("picture", seconds.picture);
-    json.member("total", seconds.total).end_object().key("outputs").object();
-    name_or_null("distance", request.output);
-    name_or_null("nearest", request.nearest);
-    name_or_null("picture", request.picture);
-    name_or_null("picture_nearest", request.nearest_picture);
+    json.member_or_null("max_distance", request.max_distance);
+    account.print_device(json, request.running);
+    print_statistics(json, "distance", outcome.statistics);
+    account.print_seconds(json);
+    json.key("outputs").object();
+    json.file("distance", request.output);
+    json.file("nearest", request.nearest);
+    json.file("picture", request.picture);
+    json.file("picture_nearest", request.nearest_picture);
     json.end_object().end_object();
     std::printf("%s\n", json.text().c_str());
 }
 
 void print_summary(const Request &request, const Outcome &outcome) {
-    print_set(request.input, request.reading.volume, outcome.shape, outcome.pages, outcome.sites);
+    outcome.account.print_set(request.input, request.reading.volume);
     std::printf("%s: %s; %s, %.3g s\n", request.output.c_str(), sentence_of("length", outcome.statistics).c_str(),
-                outcome.device.c_str(), outcome.seconds.total);
+                outcome.account.device().c_str(), outcome.account.total());
 }
 
 }  // namespace
 
 int run_geodesic(const Words &words) {
-    Request request;
-    Arguments arguments = arguments_of(request);
-    if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
-        return kSuccess;
-    }
-    request.paths.check(request.reading.volume);
-    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
-    if (!request.nearest_picture.empty()) check_picture_name("--picture-nearest", request.nearest_picture);
-    Outputs outputs(request);
-    Progress progress(request.running.progress, request.running.quiet);
-    const Outcome outcome = compute(request, outputs, progress);
-    progress.clear();
-    if (request.running.json)
-        print_json(request, outcome);
-    else if (!request.running.quiet)
-        print_summary(request, outcome);
-    return kSuccess;
+    return run_verb(words, arguments_of, check_request, compute, print_json, print_summary);
 }
 
 }  // namespace tool

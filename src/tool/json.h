@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,15 @@ class Json {
     template <class Value>
     Json &member(std::string_view name, const Value &what) {
         return key(name).value(what);
+    }
+
+    template <class Value>
+    Json &member_or_null(std::string_view name, const std::optional<Value> &what) {
+        return what ? member(name, *what) : key(name).null();
+    }
+    /// The name of a file; null for none.
+    Json &file(std::string_view name, const std::string &path) {
+        return path.empty() ? key(name).null() : member(name, path);
     }
 
     const std::string &text() const { return text_; }

@@ -101,16 +101,6 @@ Statistics measure_lengths(const Raster &lengths) {
     });
 }
 
-void print_lengths(Json &json, const char *key, const Statistics &statistics) {
-    json.key(key).object();
-    for (const auto &[name, value] : {std::pair{"minimum", statistics.minimum}, {"maximum", statistics.maximum},
-                                      {"mean", statistics.mean}}) {
-        json.key(name);
-        statistics.finite > 0 ? json.value(value) : json.null();
-    }
-    json.member("finite", statistics.finite).member("infinite", statistics.infinite).end_object();
-}
-
 std::string sentence_of(const char *what, const Statistics &statistics) {
     char text[160] = "";
     if (statistics.finite > 0)

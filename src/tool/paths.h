@@ -32,9 +32,6 @@ struct PathSettings {
 /// The lengths that are there: outside the set there is -1, and infinity, or the largest integer, where no path leads.
 Statistics measure_lengths(const Raster &lengths);
 
-/// Members of a JSON object: where it ran, and the statistics.
-void print_lengths(Json &json, const char *key, const Statistics &statistics);
-
 /// What is said of lengths after "OUT.tif: ".
 std::string sentence_of(const char *what, const Statistics &statistics);
 

@@ -34,6 +34,16 @@ Statistics measure(const Raster &distance) {
     });
 }
 
+void print_statistics(Json &json, const char *key, const Statistics &statistics) {
+    json.key(key).object();
+    for (const auto &[name, value] : {std::pair{"minimum", statistics.minimum}, {"maximum", statistics.maximum},
+                                      {"mean", statistics.mean}}) {
+        json.key(name);
+        statistics.finite > 0 ? json.value(value) : json.null();
+    }
+    json.member("finite", statistics.finite).member("infinite", statistics.infinite).end_object();
+}
+
 void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings,
                   const TiffTags &tags, Progress &progress) {
     const Shape &shape = raster.shape();

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "file.h"
+#include "json.h"
 #include "progress.h"
 #include "raster.h"
 #include "tiff.h"
@@ -27,6 +28,9 @@ bool is_finite(Distance distance) {
 }
 
 Statistics measure(const Raster &distance);
+
+/// A member of a JSON object.
+void print_statistics(Json &json, const char *key, const Statistics &statistics);
 
 /// Writes a page for every slice; the file still waits for its name.
 void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings,
