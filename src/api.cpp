@@ -3,12 +3,10 @@
 
 #include <algorithm>
 
-#include "core/keys.h"
 #include "enums.h"
 #include "guard.h"
 #include "image.h"
-#include "options.h"
-#include "relay.h"
+#include "jobs.h"
 #include "stage.h"
 
 using namespace apsis;
@@ -25,333 +23,6 @@ std::unique_ptr<Backend> make_best_backend() {
         } catch (const Error &) {  // too old, or taken: the next one may serve
         }
     return make_cpu_backend();
-}
-
-/// The chessboard transform keeps a distance and a site's index in one 64-bit key.
-void check_keys(const DistanceJob &job) {
-    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
-    if (bits_below(image) + bits_below(job.measure.largest + 1) > 62)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for the chessboard metric",
-                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
-                    static_cast<long long>(job.set.size[2]));
-}
-
-/// A CPU context cannot reach device memory.  NULL is an image that is left out.
-void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
-    if (image && image->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
-        throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", name);
-}
-
-/// The axes of an image of its own: 2 for slices, otherwise ndim.
-int axes_of(const apsis_image *set, const apsis_options &options) {
-    if (!(options.flags & APSIS_SLICES)) return set->ndim;
-    if (set->ndim != 3)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
-    return 2;
-}
-
-void check_indices_fit(const char *name, const apsis_image *image, const View &set) {
-    if (image && image->type == APSIS_I32 && set.pixels() > (int64_t(1) << 31))
-        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but an index may be as large as %lld", name,
-                    static_cast<long long>(set.pixels() - 1));
-}
-
-/// The images and options of an apsis_distance call, checked.  `need_data` is false for apsis_workspace_size.
-DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
-                           const apsis_image *nearest, const apsis_options *given, bool need_data) {
-    DistanceJob job;
-    job.set = check_image("set", set, Role::SET, need_data);
-    const apsis_options options = read_options(given);
-    if (distance) {
-        job.distance = check_image("distance", distance, Role::DISTANCE, need_data);
-        check_same_size("set", set, "distance", distance);
-    }
-    if (nearest) {
-        job.nearest = check_image("nearest", nearest, Role::INDEX, need_data);
-        check_same_size("set", set, "nearest", nearest);
-    }
-    check_reach(context, "set", set);
-    check_reach(context, "distance", distance);
-    check_reach(context, "nearest", nearest);
-    if (need_data) {
-        check_apart("set", job.set, "distance", job.distance);
-        check_apart("set", job.set, "nearest", job.nearest);
-        check_apart("distance", job.distance, "nearest", job.nearest);
-    }
-
-    job.axes = axes_of(set, options);
-    if (options.method != APSIS_AUTO)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_distance", int(options.method));
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.is_signed = options.flags & APSIS_SIGNED;
-    job.measure = make_measure(options, job.set.size, job.axes);
-    if (options.metric == APSIS_CHESSBOARD) check_keys(job);
-    if (distance) check_fits("distance", distance->type, job.measure);
-    check_indices_fit("nearest", nearest, job.set);
-    return job;
-}
-
-/// The job on the back end's own memory: images that it cannot reach become device copies carved from the workspace.
-DistanceJob stage_distance(DistanceJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    if (job.distance) job.distance = stage.output(job.distance);
-    if (job.nearest) job.nearest = stage.output(job.nearest);
-    return job;
-}
-
-size_t distance_bytes(const apsis_context &context, const DistanceJob &job) {
-    if (job.set.pixels() == 0) return 0;
-    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_bytes(job, *conveyor);
-    Carver count;
-    Stage stage(context, count);
-    stage_distance(job, stage);
-    count.take<uint8_t>(static_cast<int64_t>(context.backend->distance_scratch(job)));
-    return count.used();
-}
-
-void run_distance(apsis_context &context, const DistanceJob &job) {
-    void *const memory = context.scratch(distance_bytes(context, job));
-    context.log("distance: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
-                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
-                context.backend->name());
-    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
-    Carver carver(memory);
-    Stage stage(context, carver);
-    const DistanceJob own = stage_distance(job, stage);
-    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->distance_scratch(job)));
-    stage.run([&] { context.backend->distance(own, scratch, context.progress()); });
-}
-
-/// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
-/// pixel, otherwise every other one along each axis in which neighbours may differ together.
-int64_t most_components(const ComponentsJob &job) {
-    const int64_t *size = job.set.size;
-    int64_t most = (job.set.pixels() + 1) / 2;
-    if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
-    if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
-    if (job.axes == 2 && job.connectivity == 1) most = (size[0] * size[1] + 1) / 2 * size[2];
-    if (job.min_area > 1) most = std::min(most, job.set.pixels() / job.min_area);
-    const int64_t images = job.axes == 2 ? size[2] : 1;
-    return job.largest < most / images ? job.largest * images : most;
-}
-
-void check_labels(const ComponentsJob &job) {
-    const int64_t most = most_components(job);
-    if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
-        throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
-                    static_cast<long long>(most));
-    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
-                    "of all components");
-}
-
-void check_components_array(const ComponentsJob &job) {
-    if (job.capacity < 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
-    if (job.capacity > 0 && !job.components)
-        throw Error(APSIS_ERROR_ARGUMENT, "components is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
-    const int64_t longest = *std::max_element(job.set.size, job.set.size + 3);
-    if (job.components && bits_below(job.set.pixels()) + bits_below(longest) > 64)  // sums of coordinates stay below 2^63
-        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for centroids",
-                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
-                    static_cast<long long>(job.set.size[2]));
-}
-
-/// The images and options of an apsis_components call, checked.
-ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
-                               const apsis_options *given, bool need_data) {
-    ComponentsJob job;
-    job.set = check_image("set", set, Role::SET, need_data);
-    const apsis_options options = read_options(given);
-    if (labels) {
-        job.labels = check_image("labels", labels, Role::LABELS, need_data);
-        check_same_size("set", set, "labels", labels);
-    }
-    check_reach(context, "set", set);
-    check_reach(context, "labels", labels);
-    if (need_data) check_apart("set", job.set, "labels", job.labels);
-    if (options.flags & APSIS_SIGNED)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
-    job.axes = axes_of(set, options);
-    job.connectivity = connectivity_of(options, job.axes, 1);
-    if (options.method == APSIS_EVERY_SOURCE)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_components", int(options.method));
-    job.method = options.method;
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.no_border = options.flags & APSIS_NO_BORDER;
-    job.no_inner = options.flags & APSIS_NO_INNER;
-    job.min_area = options.min_area;
-    if (options.max_area) job.max_area = options.max_area;
-    if (options.largest) job.largest = options.largest;
-    return job;
-}
-
-/// The job on the back end's own memory.
-ComponentsJob stage_components(ComponentsJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    if (job.labels) job.labels = stage.output(job.labels);
-    return job;
-}
-
-size_t components_bytes(const apsis_context &context, const ComponentsJob &job) {
-    if (job.set.pixels() == 0) return 0;
-    Carver count;
-    Stage stage(context, count);
-    stage_components(job, stage);
-    count.take<uint8_t>(static_cast<int64_t>(context.backend->components_scratch(job)));
-    return count.used();
-}
-
-void run_components(apsis_context &context, const ComponentsJob &job) {
-    Carver carver(context.scratch(components_bytes(context, job)));
-    Stage stage(context, carver);
-    const ComponentsJob own = stage_components(job, stage);
-    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->components_scratch(job)));
-    context.log("components: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
-                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
-                context.backend->name());
-    stage.run([&] { context.backend->components(own, scratch, context.progress()); });
-    if (job.components || job.count) context.backend->sync();
-}
-
-/// The images and options of an apsis_geodesic call, checked.
-GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
-                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
-                           bool need_data) {
-    GeodesicJob job;
-    const struct { const char *name; const apsis_image *image; View &view; Role role; } images[] = {
-        {"set", set, job.set, Role::SET}, {"seeds", seeds, job.seeds, Role::SET},
-        {"distance", distance, job.distance, Role::DISTANCE}, {"nearest", nearest, job.nearest, Role::INDEX}};
-    for (const auto &each : images) {
-        if (!each.image && each.role != Role::SET) continue;
-        each.view = check_image(each.name, each.image, each.role, need_data);
-        check_same_size("set", set, each.name, each.image);
-        check_reach(context, each.name, each.image);
-    }
-    const apsis_options options = read_options(given);
-    for (int i = 0; need_data && i < 4; ++i)
-        for (int k = std::max(i + 1, 2); k < 4; ++k) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
-    if (options.flags & APSIS_SIGNED)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
-    if (options.method != APSIS_AUTO)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_geodesic", int(options.method));
-    job.axes = axes_of(set, options);
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.steps = make_steps(options, job.set.size, job.axes);
-    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
-    if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
-    check_indices_fit("nearest", nearest, job.set);
-    return job;
-}
-
-/// The job on the back end's own memory.
-GeodesicJob stage_geodesic(GeodesicJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    job.seeds = stage.input(job.seeds);
-    if (job.distance) job.distance = stage.output(job.distance);
-    if (job.nearest) job.nearest = stage.output(job.nearest);
-    return job;
-}
-
-size_t geodesic_bytes(const apsis_context &context, const GeodesicJob &job) {
-    if (job.set.pixels() == 0) return 0;
-    Carver count;
-    Stage stage(context, count);
-    stage_geodesic(job, stage);
-    count.take<uint8_t>(static_cast<int64_t>(context.backend->geodesic_scratch(job)));
-    return count.used();
-}
-
-void run_geodesic(apsis_context &context, const GeodesicJob &job) {
-    Carver carver(context.scratch(geodesic_bytes(context, job)));
-    Stage stage(context, carver);
-    const GeodesicJob own = stage_geodesic(job, stage);
-    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->geodesic_scratch(job)));
-    context.log("geodesic: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
-                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
-                context.backend->name());
-    stage.run([&] { context.backend->geodesic(own, scratch, context.progress()); });
-}
-
-/// The images and options of an apsis_eccentricity call, checked.
-EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
-                                   const apsis_image *farthest, const apsis_options *given, bool need_data) {
-    EccentricityJob job;
-    const struct { const char *name; const apsis_image *image; View &view; Role role; } images[] = {
-        {"set", set, job.set, Role::SET}, {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
-        {"farthest", farthest, job.farthest, Role::INDEX}};
-    for (const auto &each : images) {
-        if (!each.image && each.role != Role::SET) continue;
-        each.view = check_image(each.name, each.image, each.role, need_data);
-        check_same_size("set", set, each.name, each.image);
-        check_reach(context, each.name, each.image);
-    }
-    const apsis_options options = read_options(given);
-    for (int i = 0; need_data && i < 3; ++i)
-        for (int k = i + 1; k < 3; ++k) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
-    if (options.flags & APSIS_SIGNED)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
-    if (options.max_distance > 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit", options.max_distance);
-    if (options.method != APSIS_AUTO && options.method != APSIS_EVERY_SOURCE)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_eccentricity", int(options.method));
-    if (options.method == APSIS_EVERY_SOURCE && options.budget)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
-                    static_cast<long long>(options.budget));
-    job.axes = axes_of(set, options);
-    job.method = options.method;
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.steps = make_steps(options, job.set.size, job.axes);
-    job.connectivity = job.steps.connectivity;
-    if (options.budget) job.budget = options.budget;
-    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
-    if (eccentricity) check_lengths_fit("eccentricity", eccentricity->type, options, job.steps, image);
-    check_indices_fit("farthest", farthest, job.set);
-    return job;
-}
-
-/// The job on the back end's own memory.
-EccentricityJob stage_eccentricity(EccentricityJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    if (job.eccentricity) job.eccentricity = stage.output(job.eccentricity);
-    if (job.farthest) job.farthest = stage.output(job.farthest);
-    return job;
-}
-
-size_t eccentricity_bytes(const apsis_context &context, const EccentricityJob &job) {
-    if (job.set.pixels() == 0) return 0;
-    Carver count;
-    Stage stage(context, count);
-    stage_eccentricity(job, stage);
-    count.take<uint8_t>(static_cast<int64_t>(context.backend->eccentricity_scratch(job)));
-    return count.used();
-}
-
-void run_eccentricity(apsis_context &context, const EccentricityJob &job) {
-    Carver carver(context.scratch(eccentricity_bytes(context, job)));
-    Stage stage(context, carver);
-    EccentricityJob own = stage_eccentricity(job, stage);
-    void *scratch = carver.take<uint8_t>(static_cast<int64_t>(context.backend->eccentricity_scratch(job)));
-    context.log("eccentricity: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
-                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]),
-                context.backend->name());
-    EccentricityJob::Report report{};
-    own.report = &report;
-    stage.run([&] { context.backend->eccentricity(own, scratch, context.progress()); });
-    context.backend->sync();  // the report is ours
-    context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
-                static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
-    if (report.unproved)
-        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
-                    static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
-                    static_cast<long long>(report.components), report.gap);
-}
-
-void check_extents_array(const EccentricityJob &job) {
-    if (job.capacity < 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
-    if (job.capacity > 0 && !job.extents)
-        throw Error(APSIS_ERROR_ARGUMENT, "extents is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
 }
 
 /// How many images the call of a transform has, and its name; none for what is no transform.
@@ -422,7 +93,7 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
                             const apsis_image *nearest, const apsis_options *options) {
     return guard("distance", context, [&] {
         const DistanceJob job = check_distance(*context, set, distance, nearest, options, true);
-        if (job.set.pixels() > 0 && (distance || nearest)) run_distance(*context, job);
+        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
     });
 }
 
@@ -435,9 +106,9 @@ apsis_status apsis_components(apsis_context *context, const apsis_image *set, co
         job.capacity = capacity;
         job.count = count;
         check_labels(job);
-        check_components_array(job);
+        check_array(job);
         if (count) *count = 0;
-        if (job.set.pixels() > 0 && (labels || components || count)) run_components(*context, job);
+        if (job.set.pixels() > 0 && (labels || components || count)) run(*context, job);
     });
 }
 
@@ -445,7 +116,7 @@ apsis_status apsis_geodesic(apsis_context *context, const apsis_image *set, cons
                             const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
     return guard("geodesic", context, [&] {
         const GeodesicJob job = check_geodesic(*context, set, seeds, distance, nearest, options, true);
-        if (job.set.pixels() > 0 && (distance || nearest)) run_geodesic(*context, job);
+        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
     });
 }
 
@@ -457,9 +128,9 @@ apsis_status apsis_eccentricity(apsis_context *context, const apsis_image *set, 
         job.extents = extents;
         job.capacity = capacity;
         job.count = count;
-        check_extents_array(job);
+        check_array(job);
         if (count) *count = 0;
-        if (job.set.pixels() > 0 && (eccentricity || farthest || extents || count)) run_eccentricity(*context, job);
+        if (job.set.pixels() > 0 && (eccentricity || farthest || extents || count)) run(*context, job);
     });
 }
 
@@ -531,17 +202,22 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
         if (count != call.images)
             throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but %s has %d images", count, call.name, call.images);
         if (!bytes) throw Error(APSIS_ERROR_ARGUMENT, "bytes is NULL, but must point to a size_t");
-        if (raw(transform) == APSIS_DISTANCE) {
-            *bytes = distance_bytes(*context, check_distance(*context, images[0], images[1], images[2], options, false));
-        } else if (raw(transform) == APSIS_COMPONENTS) {
-            const ComponentsJob job = check_components(*context, images[0], images[1], options, false);
-            check_labels(job);
-            *bytes = components_bytes(*context, job);
-        } else if (raw(transform) == APSIS_ECCENTRICITY) {
-            *bytes = eccentricity_bytes(*context, check_eccentricity(*context, images[0], images[1], images[2], options, false));
-        } else {
-            *bytes = geodesic_bytes(*context, check_geodesic(*context, images[0], images[1], images[2], images[3], options,
-                                                             false));
+        const apsis_context &on = *context;
+        switch (raw(transform)) {
+            case APSIS_DISTANCE:
+                *bytes = workspace_of(on, check_distance(on, images[0], images[1], images[2], options, false));
+                break;
+            case APSIS_COMPONENTS: {
+                const ComponentsJob job = check_components(on, images[0], images[1], options, false);
+                check_labels(job);
+                *bytes = workspace_of(on, job);
+                break;
+            }
+            case APSIS_GEODESIC:
+                *bytes = workspace_of(on, check_geodesic(on, images[0], images[1], images[2], images[3], options, false));
+                break;
+            default:
+                *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
         }
     });
 }

@@ -1,0 +1,227 @@
+// From the images and options of a call to a checked job.
+#include <algorithm>
+
+#include "core/keys.h"
+#include "jobs.h"
+#include "options.h"
+
+namespace apsis {
+
+namespace {
+
+/// The chessboard transform keeps a distance and a site's index in one 64-bit key.
+void check_keys(const DistanceJob &job) {
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (bits_below(image) + bits_below(job.measure.largest + 1) > 62)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for the chessboard metric",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
+}
+
+/// The axes of an image of its own: 2 for slices, otherwise ndim.
+int axes_of(const apsis_image *set, const apsis_options &options) {
+    if (!(options.flags & APSIS_SLICES)) return set->ndim;
+    if (set->ndim != 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
+    return 2;
+}
+
+void check_indices_fit(const char *name, const apsis_image *image, const View &set) {
+    if (image && image->type == APSIS_I32 && set.pixels() > (int64_t(1) << 31))
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but an index may be as large as %lld", name,
+                    static_cast<long long>(set.pixels() - 1));
+}
+
+/// An image of a call, and where its view goes.
+struct Argument {
+    const char *name;
+    const apsis_image *image;
+    View &view;
+    Role role;
+};
+
+/// Checks the images of a call, the first of which gives their size; sets cannot be left out.
+template <size_t COUNT>
+void check_images(const apsis_context &context, const Argument (&images)[COUNT], bool need_data) {
+    for (const Argument &each : images) {
+        if (!each.image && each.role != Role::SET) continue;
+        each.view = check_image(each.name, each.image, each.role, need_data);
+        check_same_size(images[0].name, images[0].image, each.name, each.image);
+        check_reach(context, each.name, each.image);
+    }
+}
+
+/// No output overlaps another image.
+template <size_t COUNT>
+void check_all_apart(const Argument (&images)[COUNT]) {
+    for (size_t i = 0; i < COUNT; ++i)
+        for (size_t k = i + 1; k < COUNT; ++k)
+            if (images[k].role != Role::SET)
+                check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
+}
+
+/// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
+/// pixel, otherwise every other one along each axis in which neighbours may differ together.
+int64_t most_components(const ComponentsJob &job) {
+    const int64_t *size = job.set.size;
+    int64_t most = (job.set.pixels() + 1) / 2;
+    if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
+    if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
+    if (job.axes == 2 && job.connectivity == 1) most = (size[0] * size[1] + 1) / 2 * size[2];
+    if (job.min_area > 1) most = std::min(most, job.set.pixels() / job.min_area);
+    const int64_t images = job.axes == 2 ? size[2] : 1;
+    return job.largest < most / images ? job.largest * images : most;
+}
+
+}  // namespace
+
+void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
+    if (image && image->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", name);
+}
+
+DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
+                           const apsis_image *nearest, const apsis_options *given, bool need_data) {
+    DistanceJob job;
+    job.set = check_image("set", set, Role::SET, need_data);
+    const apsis_options options = read_options(given);
+    if (distance) {
+        job.distance = check_image("distance", distance, Role::DISTANCE, need_data);
+        check_same_size("set", set, "distance", distance);
+    }
+    if (nearest) {
+        job.nearest = check_image("nearest", nearest, Role::INDEX, need_data);
+        check_same_size("set", set, "nearest", nearest);
+    }
+    check_reach(context, "set", set);
+    check_reach(context, "distance", distance);
+    check_reach(context, "nearest", nearest);
+    if (need_data) {
+        check_apart("set", job.set, "distance", job.distance);
+        check_apart("set", job.set, "nearest", job.nearest);
+        check_apart("distance", job.distance, "nearest", job.nearest);
+    }
+
+    job.axes = axes_of(set, options);
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_distance", int(options.method));
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.is_signed = options.flags & APSIS_SIGNED;
+    job.measure = make_measure(options, job.set.size, job.axes);
+    if (options.metric == APSIS_CHESSBOARD) check_keys(job);
+    if (distance) check_fits("distance", distance->type, job.measure);
+    check_indices_fit("nearest", nearest, job.set);
+    return job;
+}
+
+ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
+                               const apsis_options *given, bool need_data) {
+    ComponentsJob job;
+    job.set = check_image("set", set, Role::SET, need_data);
+    const apsis_options options = read_options(given);
+    if (labels) {
+        job.labels = check_image("labels", labels, Role::LABELS, need_data);
+        check_same_size("set", set, "labels", labels);
+    }
+    check_reach(context, "set", set);
+    check_reach(context, "labels", labels);
+    if (need_data) check_apart("set", job.set, "labels", job.labels);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
+    job.axes = axes_of(set, options);
+    job.connectivity = connectivity_of(options, job.axes, 1);
+    if (options.method == APSIS_EVERY_SOURCE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_components", int(options.method));
+    job.method = options.method;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.no_border = options.flags & APSIS_NO_BORDER;
+    job.no_inner = options.flags & APSIS_NO_INNER;
+    job.min_area = options.min_area;
+    if (options.max_area) job.max_area = options.max_area;
+    if (options.largest) job.largest = options.largest;
+    return job;
+}
+
+GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
+                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
+                           bool need_data) {
+    GeodesicJob job;
+    const Argument images[] = {
+        {"set", set, job.set, Role::SET}, {"seeds", seeds, job.seeds, Role::SET},
+        {"distance", distance, job.distance, Role::DISTANCE}, {"nearest", nearest, job.nearest, Role::INDEX}};
+    check_images(context, images, need_data);
+    const apsis_options options = read_options(given);
+    if (need_data) check_all_apart(images);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_geodesic", int(options.method));
+    job.axes = axes_of(set, options);
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.steps = make_steps(options, job.set.size, job.axes);
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
+    check_indices_fit("nearest", nearest, job.set);
+    return job;
+}
+
+EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
+                                   const apsis_image *farthest, const apsis_options *given, bool need_data) {
+    EccentricityJob job;
+    const Argument images[] = {
+        {"set", set, job.set, Role::SET}, {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
+        {"farthest", farthest, job.farthest, Role::INDEX}};
+    check_images(context, images, need_data);
+    const apsis_options options = read_options(given);
+    if (need_data) check_all_apart(images);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
+    if (options.max_distance > 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit", options.max_distance);
+    if (options.method != APSIS_AUTO && options.method != APSIS_EVERY_SOURCE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_eccentricity", int(options.method));
+    if (options.method == APSIS_EVERY_SOURCE && options.budget)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
+                    static_cast<long long>(options.budget));
+    job.axes = axes_of(set, options);
+    job.method = options.method;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.steps = make_steps(options, job.set.size, job.axes);
+    job.connectivity = job.steps.connectivity;
+    if (options.budget) job.budget = options.budget;
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (eccentricity) check_lengths_fit("eccentricity", eccentricity->type, options, job.steps, image);
+    check_indices_fit("farthest", farthest, job.set);
+    return job;
+}
+
+void check_labels(const ComponentsJob &job) {
+    const int64_t most = most_components(job);
+    if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
+                    static_cast<long long>(most));
+    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
+                    "of all components");
+}
+
+void check_array(const ComponentsJob &job) {
+    if (job.capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
+    if (job.capacity > 0 && !job.components)
+        throw Error(APSIS_ERROR_ARGUMENT, "components is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+    const int64_t longest = *std::max_element(job.set.size, job.set.size + 3);
+    if (job.components && bits_below(job.set.pixels()) + bits_below(longest) > 64)  // sums of coordinates stay below 2^63
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for centroids",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
+}
+
+void check_array(const EccentricityJob &job) {
+    if (job.capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
+    if (job.capacity > 0 && !job.extents)
+        throw Error(APSIS_ERROR_ARGUMENT, "extents is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+}
+
+}  // namespace apsis

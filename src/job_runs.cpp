@@ -1,0 +1,131 @@
+// From a job to the back end: the workspace, and images that the back end cannot reach.
+#include "jobs.h"
+#include "relay.h"
+#include "stage.h"
+
+namespace apsis {
+
+namespace {
+
+// The job on the back end's own memory: images that it cannot reach become device copies carved from the workspace.
+
+void stage_output(View &view, Stage &stage) {
+    if (view) view = stage.output(view);
+}
+
+DistanceJob stage_job(DistanceJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    stage_output(job.distance, stage);
+    stage_output(job.nearest, stage);
+    return job;
+}
+ComponentsJob stage_job(ComponentsJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    stage_output(job.labels, stage);
+    return job;
+}
+GeodesicJob stage_job(GeodesicJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    job.seeds = stage.input(job.seeds);
+    stage_output(job.distance, stage);
+    stage_output(job.nearest, stage);
+    return job;
+}
+EccentricityJob stage_job(EccentricityJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    stage_output(job.eccentricity, stage);
+    stage_output(job.farthest, stage);
+    return job;
+}
+
+// The scratch memory that the back end wants beside them.
+
+int64_t scratch_of(const Backend &backend, const DistanceJob &job) { return static_cast<int64_t>(backend.distance_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const ComponentsJob &job) {
+    return static_cast<int64_t>(backend.components_scratch(job));
+}
+int64_t scratch_of(const Backend &backend, const GeodesicJob &job) { return static_cast<int64_t>(backend.geodesic_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const EccentricityJob &job) {
+    return static_cast<int64_t>(backend.eccentricity_scratch(job));
+}
+
+template <class Job>
+size_t staged_bytes(const apsis_context &context, const Job &job) {
+    if (job.set.pixels() == 0) return 0;
+    Carver count;
+    Stage stage(context, count);
+    stage_job(job, stage);
+    count.take<uint8_t>(scratch_of(*context.backend, job));
+    return count.used();
+}
+
+/// Calls transform(job, scratch) with the job on the back end's own memory.
+template <class Job, class Transform>
+void run_staged(apsis_context &context, const Job &job, void *memory, Transform transform) {
+    Carver carver(memory);
+    Stage stage(context, carver);
+    const Job own = stage_job(job, stage);
+    void *const scratch = carver.take<uint8_t>(scratch_of(*context.backend, job));
+    stage.run([&] { transform(own, scratch); });
+}
+
+void log_start(const apsis_context &context, const char *name, const View &set) {
+    context.log("%s: %lld x %lld x %lld pixels on %s", name, static_cast<long long>(set.size[0]),
+                static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]), context.backend->name());
+}
+
+}  // namespace
+
+size_t workspace_of(const apsis_context &context, const DistanceJob &job) {
+    if (job.set.pixels() == 0) return 0;
+    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_bytes(job, *conveyor);
+    return staged_bytes(context, job);
+}
+size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
+
+void run(apsis_context &context, const DistanceJob &job) {
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "distance", job.set);
+    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
+    run_staged(context, job, memory, [&](const DistanceJob &own, void *scratch) {
+        context.backend->distance(own, scratch, context.progress());
+    });
+}
+
+void run(apsis_context &context, const ComponentsJob &job) {
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "components", job.set);
+    run_staged(context, job, memory, [&](const ComponentsJob &own, void *scratch) {
+        context.backend->components(own, scratch, context.progress());
+    });
+    if (job.components || job.count) context.backend->sync();
+}
+
+void run(apsis_context &context, const GeodesicJob &job) {
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "geodesic", job.set);
+    run_staged(context, job, memory, [&](const GeodesicJob &own, void *scratch) {
+        context.backend->geodesic(own, scratch, context.progress());
+    });
+}
+
+void run(apsis_context &context, const EccentricityJob &job) {
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "eccentricity", job.set);
+    EccentricityJob::Report report{};
+    run_staged(context, job, memory, [&](EccentricityJob own, void *scratch) {
+        own.report = &report;
+        context.backend->eccentricity(own, scratch, context.progress());
+    });
+    context.backend->sync();  // the report is ours
+    context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
+                static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
+    if (report.unproved)
+        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
+                    static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
+                    static_cast<long long>(report.components), report.gap);
+}
+
+}  // namespace apsis
