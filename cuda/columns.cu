@@ -293,9 +293,7 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
 
 Access access_of(const View &set) {
     if (set.type != APSIS_U8 || set.stride[0] != 1) return Access::OTHER;
-    const auto bits = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
-                      static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
-    return bits % QUAD == 0 ? Access::ALIGNED : Access::PACKED;
+    return rows_begin_at(set, QUAD) ? Access::ALIGNED : Access::PACKED;
 }
 
 }  // namespace
@@ -324,10 +322,9 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
 
 void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream) {
     if (set.type == APSIS_BIT) {
-        const auto bits = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
-                          static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
         const int64_t warps = parts(columns.count, WARP) * range.count;
-        launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, bits % 4 == 0, complement, columns);
+        launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, rows_begin_at(set, sizeof(uint32_t)),
+               complement, columns);
     } else {
         const int64_t quads = parts(columns.count, QUAD) * range.count;
         launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement,

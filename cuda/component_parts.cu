@@ -118,7 +118,7 @@ __device__ void pack_tile(const View &set, bool aligned, bool complement, const 
     word[at] = (complement ? ~bits : bits) & (is_inside ? inside(place.x + at % Tile::WORDS * 32, set.size[0]) : 0);
 }
 
-/// Calls body(at, x) for the runs of words in rim rows, each by its own thread: a warp a word, a lane a pixel.
+/// Calls body(at, x, i) for the runs of words in rim rows, of which i counts the words, each by its own thread: a warp a word, a lane a pixel.
 template <class Tile, class Body>
 __device__ void for_rim_runs(const Labelled<Tile> &labelled, Body body) {
     const int lane = threadIdx.x % WARP;
@@ -204,9 +204,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
 }
 
 bool is_aligned(const View &set) {
-    const auto places = reinterpret_cast<uintptr_t>(set.data) | static_cast<uintptr_t>(set.stride[1]) |
-                        static_cast<uintptr_t>(set.size[2] > 1 ? set.stride[2] : 0);
-    return set.type == APSIS_U8 && set.stride[0] == 1 && places % 16 == 0;
+    return set.type == APSIS_U8 && set.stride[0] == 1 && rows_begin_at(set, sizeof(uint4));
 }
 
 }  // namespace

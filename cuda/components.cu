@@ -13,9 +13,7 @@ namespace {
 
 /// Whether four labels side by side are one store.
 bool are_quads(const View &labels) {
-    const auto places = reinterpret_cast<uintptr_t>(labels.data) | static_cast<uintptr_t>(labels.stride[1]) |
-                        static_cast<uintptr_t>(labels.size[2] > 1 ? labels.stride[2] : 0);
-    return labels.type == APSIS_I32 && labels.stride[0] == 4 && places % 16 == 0;
+    return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
 }
 
 /// The tiles of a job without their memory.

@@ -38,9 +38,7 @@ struct Quads {
     /// Whether the rows of packed numbers of 32 bits begin at multiples of some bytes.
     static bool are_aligned(const View &view, uintptr_t bytes) {
         if (!view) return true;
-        const auto bits = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
-                          static_cast<uintptr_t>(view.size[2] > 1 ? view.stride[2] : 0);
-        return view.stride[0] == 4 && bits % bytes == 0;
+        return view.stride[0] == 4 && rows_begin_at(view, bytes);
     }
     static Form form_of(const Output &output) {
         if (!output.distance || !are_aligned(output.distance, 4)) return Form::OTHER;

@@ -24,6 +24,13 @@ struct View {
     APSIS_BOTH explicit operator bool() const { return data != nullptr; }
 };
 
+/// Whether every row begins at a multiple of so many bytes.
+inline bool rows_begin_at(const View &view, uintptr_t bytes) {
+    const auto places = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
+                        static_cast<uintptr_t>(view.size[2] > 1 ? view.stride[2] : 0);
+    return places % bytes == 0;
+}
+
 /// Whether pixel x of a row of a set is non-zero.
 APSIS_BOTH inline bool is_set(const View &set, const uint8_t *row, int64_t x) {
     return set.type == APSIS_BIT ? (row[x >> 3] >> (x & 7)) & 1 : row[x * set.stride[0]] != 0;
