@@ -146,6 +146,7 @@ typedef enum apsis_metric {
     APSIS_EUCLIDEAN  = 0, /**< The square root of dx^2 + dy^2 + dz^2. */
     APSIS_CITY_BLOCK = 1, /**< |dx| + |dy| + |dz|. */
     APSIS_CHESSBOARD = 2, /**< max(|dx|, |dy|, |dz|). */
+    APSIS_CHAMFER    = 3, /**< Paths only: a step along one, two or three axes is 3, 4 or 5 thirds long. */
     APSIS_METRIC_FORCE_32 = 0x7fffffff
 } apsis_metric;
 
@@ -337,19 +338,21 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  * A seed has distance 0, and those outside the set do not count.  What is farther
  * than max_distance counts as no path.
  *
- * Lengths are whole numbers while they are compared: city-block, chessboard and
- * connectivity 1 exactly, for spacings in the ratio of whole numbers up to 1024.
+ * Lengths are whole numbers while they are compared: city-block, chessboard, chamfer
+ * and connectivity 1 exactly, for spacings in the ratio of whole numbers up to 1024.
  * Diagonal Euclidean steps are rounded: with equal spacings to 8119 where a
  * straight step is 5741, and where steps go along three axes to 190100 and 232824
  * where it is 134421; with other spacings to 26 bits.  That moves a length by less
  * than 2^-26 of itself, which is less than APSIS_F32 can tell.  The chessboard
- * metric takes equal spacings, and one step may be 4096 times as long as another.
+ * and chamfer metrics take equal spacings, and one step may be 4096 times as long
+ * as another.
  *
  * @param set       APSIS_BIT or APSIS_U8.
  * @param seeds     APSIS_BIT or APSIS_U8; the non-zero pixels, whatever the flags.
  * @param distance  APSIS_F32 or APSIS_F64: the length, in units of spacing.
- *                  APSIS_I32 or APSIS_I64, for city-block and chessboard paths and
- *                  spacing 1 only; APSIS_ERROR_RANGE if it might not fit.
+ *                  APSIS_I32 or APSIS_I64, for spacing 1 and not Euclidean: the
+ *                  length, of chamfer paths in thirds; APSIS_ERROR_RANGE if it
+ *                  might not fit.
  * @param nearest   APSIS_I32 or APSIS_I64: the index of the nearest seed, as in
  *                  apsis_distance; of several, the lowest.
  */

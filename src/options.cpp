@@ -92,8 +92,10 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
 constexpr double FINEST_STEP = 1 << 26;     // the least weight of a step whose length is rounded
 constexpr double LONGEST_STEP = 1 << 12;    // the most that a step may be longer than another
 
-/// Steps of equal pixels, by the number of axes that they go along: sqrt(2) in whole numbers, and sqrt(2) with sqrt(3).
+/// Steps of equal pixels, by the number of axes that they go along: sqrt(2) in whole numbers, sqrt(2) with sqrt(3), and
+/// the chamfer that is nearest to both in small ones (Borgefors 1986).
 constexpr int64_t PLANE_STEPS[4] = {0, 5741, 8119, 9944}, SPACE_STEPS[4] = {0, 134421, 190100, 232824};
+constexpr int64_t CHAMFER_STEPS[4] = {0, 3, 4, 5};
 
 int axes_in(int kind) { return (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1); }
 
@@ -191,11 +193,11 @@ void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
     }
 }
 
-void check_equal(const double spacing[3], int axes) {
+void check_equal(const char *metric, const double spacing[3], int axes) {
     for (int a = 1; a < axes; ++a)
         if (spacing[a] != spacing[0])
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the chessboard "
-                        "metric they must be equal", a, spacing[a], spacing[0]);
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the %s metric they "
+                        "must be equal", a, spacing[a], spacing[0], metric);
 }
 
 }  // namespace
@@ -217,7 +219,7 @@ apsis_options read_options(const apsis_options *given) {
     if (options.flags & ~KNOWN_FLAGS)
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%" PRIx32 ", but 0x%" PRIx32 " is unknown", options.flags,
                     options.flags & ~KNOWN_FLAGS);
-    if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHESSBOARD)
+    if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHAMFER)
         throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
     const int method = raw(options.method);
     if (method != APSIS_AUTO && method != APSIS_TILE_FILL && method != APSIS_EVERY_SOURCE)
@@ -237,12 +239,14 @@ apsis_options read_options(const apsis_options *given) {
 }
 
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
+    if (options.metric == APSIS_CHAMFER)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: metric is APSIS_CHAMFER, which is for paths");
     Measure measure;
     measure.metric = options.metric;
     double spacing[3] = {1, 1, 1};
     fill_spacing(options, axes, spacing);
     if (options.metric == APSIS_CHESSBOARD) {
-        check_equal(spacing, axes);
+        check_equal("chessboard", spacing, axes);
         measure.unit = spacing[0];
         measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
     } else {
@@ -265,14 +269,16 @@ Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) 
     Steps steps;
     double spacing[3] = {1, 1, 1};
     fill_spacing(options, axes, spacing);
-    if (options.metric == APSIS_CHESSBOARD) check_equal(spacing, axes);
+    if (options.metric == APSIS_CHESSBOARD) check_equal("chessboard", spacing, axes);
+    if (options.metric == APSIS_CHAMFER) check_equal("chamfer", spacing, axes);
     const int connectivity = connectivity_of(options, axes, options.metric == APSIS_CITY_BLOCK ? 1 : axes);
     const bool is_equal = spacing[1] == spacing[0] && (axes == 2 || spacing[2] == spacing[0]);
     const bool is_space = connectivity == 3 && size[0] > 1 && size[1] > 1 && size[2] > 1;
-    const int64_t *const roots = is_space ? SPACE_STEPS : PLANE_STEPS;
-    if (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && is_equal) {
-        for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = roots[axes_in(kind)];
-        steps.divisor = static_cast<double>(roots[1]);
+    const bool is_chamfer = options.metric == APSIS_CHAMFER;
+    const int64_t *const equal_steps = is_chamfer ? CHAMFER_STEPS : is_space ? SPACE_STEPS : PLANE_STEPS;
+    if (is_chamfer || (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && is_equal)) {
+        for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = equal_steps[axes_in(kind)];
+        steps.divisor = static_cast<double>(equal_steps[1]);
         steps.unit = spacing[0];
     } else if (!add_up(steps, options, spacing, axes, connectivity)) {
         round_steps(steps, options, spacing, axes, connectivity);
@@ -296,7 +302,8 @@ void check_lengths_fit(const char *name, apsis_type type, const apsis_options &o
     if (type != APSIS_I32 && type != APSIS_I64) return;
     if (options.metric == APSIS_EUCLIDEAN)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but the metric is Euclidean", name);
-    if (steps.unit != 1 || steps.divisor != 1 || steps.least != 1)
+    const int64_t straight = options.metric == APSIS_CHAMFER ? CHAMFER_STEPS[1] : 1;
+    if (steps.unit != 1 || steps.least != straight)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
     const int64_t most = std::min(std::max<int64_t>(pixels - 1, 0), INT64_MAX / 4) * steps.most;
     if (type == APSIS_I32 && std::min(most, steps.limit) >= INT32_MAX)

@@ -21,6 +21,7 @@ scale scale_of(const problem *p) {
     const bool roots = metric == APSIS_EUCLIDEAN && connectivity > 1;
     if (roots && equal) s.divisor = deep ? (double)space[1] : (double)plane[1], s.unit = p->unit * (double)p->ratio[0];
     if (roots && !equal) s.divisor = 1099511627776.0, s.rounded = true;
+    if (metric == APSIS_CHAMFER) s.divisor = 3, s.unit = p->unit * (double)p->ratio[0];
     for (int kind = 1; kind < 1 << axes; ++kind) {
         int64_t sum = 0, square = 0, count = 0;
         for (int a = 0; a < axes; ++a) {
@@ -31,6 +32,7 @@ scale scale_of(const problem *p) {
         }
         if (count > connectivity) continue;
         s.weight[kind] = metric == APSIS_CHESSBOARD ? p->ratio[0] : sum;
+        if (metric == APSIS_CHAMFER) s.weight[kind] = 2 + count;
         if (roots && equal) s.weight[kind] = deep ? space[count] : plane[count];
         if (roots && !equal) s.weight[kind] = llround(sqrt((double)square) * s.divisor);
     }
@@ -38,6 +40,11 @@ scale scale_of(const problem *p) {
 }
 
 double real_of(const scale *s, int64_t length) { return (double)length / s->divisor * s->unit; }
+
+double shown(const scale *s, apsis_type type, int64_t length) {
+    if (type == APSIS_I32 || type == APSIS_I64) return (double)length;
+    return type == APSIS_F32 ? (double)(float)real_of(s, length) : real_of(s, length);
+}
 
 typedef struct queue {
     int64_t *pixel, first, count, size;

@@ -66,10 +66,9 @@ void check_eccentricity(bench *b, const problem *p, const given *how) {
     const scale s = scale_of(p);
     assert_int_equal(count, want.count);
     for (int64_t i = 0; i < pixels_of(p); ++i) {
-        const double real = want.cost[i] < 0 ? -1 : real_of(&s, want.cost[i]);
         if (out.distance) {
             const double got = value_at(out.distance, how->distance, i);
-            const double wanted = how->distance == APSIS_F32 ? (double)(float)real : real;
+            const double wanted = want.cost[i] < 0 ? -1 : shown(&s, how->distance, want.cost[i]);
             if (s.rounded ? fabs(got - wanted) > fabs(wanted) * 3e-7 : got != wanted) differ(p, "eccentricity", i, got, wanted);
         }
         if (out.nearest && !s.rounded) {

@@ -52,9 +52,7 @@ static double nothing(apsis_type type) {
 
 static double wanted_distance(const problem *p, const scale *s, apsis_type type, int64_t i, int64_t cost) {
     if (!is_member(p, i)) return -1;
-    if (cost < 0) return nothing(type);
-    const double real = real_of(s, cost);
-    return type == APSIS_F32 ? (double)(float)real : real;
+    return cost < 0 ? nothing(type) : shown(s, type, cost);
 }
 
 static bool is_near(double a, double b) { return a == b || fabs(a - b) <= fabs(b) * 3e-7; }

@@ -150,8 +150,8 @@ static void options_that_are_wrong(bench *b) {
     o.flags = APSIS_SLICES;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "APSIS_SLICES|ndim");
     o = (apsis_options)APSIS_OPTIONS_INIT;
-    o.metric = (apsis_metric)3;
-    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|metric|3");
+    o.metric = (apsis_metric)4;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|metric|4");
     o.metric = (apsis_metric)-1;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|metric|-1");
     o = (apsis_options)APSIS_OPTIONS_INIT;
@@ -183,6 +183,8 @@ static void spacing_and_its_metric(bench *b) {
     assert_ok(b->ctx, call_with(b, &o));
     o.metric = APSIS_CHESSBOARD;
     REFUSES(o, APSIS_ERROR_UNSUPPORTED, "options|spacing");
+    o.metric = APSIS_CHAMFER;
+    REFUSES(o, APSIS_ERROR_UNSUPPORTED, "options|metric|APSIS_CHAMFER");
 
     uint8_t mask[8] = {1};
     const int64_t size[3] = {2, 2, 2};

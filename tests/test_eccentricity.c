@@ -61,11 +61,11 @@ static void choose_size(chance *c, problem *p) {
 static void choose_options(chance *c, problem *p) {
     apsis_options *o = &p->options;
     o->flags = (roll_below(c, 3) ? 0 : APSIS_COMPLEMENT) | (p->ndim == 3 && !roll_below(c, 3) ? APSIS_SLICES : 0);
-    o->metric = (apsis_metric)roll_below(c, 3);
+    o->metric = (apsis_metric)roll_below(c, 4);
     o->method = roll_below(c, 4) ? APSIS_AUTO : APSIS_EVERY_SOURCE;
     o->connectivity = (int32_t)roll_below(c, (o->flags & APSIS_SLICES ? 2 : p->ndim) + 1);
     if (!roll_below(c, 3)) {
-        const int64_t x = 1 + roll_below(c, 9), equal = o->metric == APSIS_CHESSBOARD || roll_below(c, 2);
+        const int64_t x = 1 + roll_below(c, 9), equal = o->metric >= APSIS_CHESSBOARD || roll_below(c, 2);
         set_spacing(p, x, equal ? x : 1 + roll_below(c, 9), equal ? x : 1 + roll_below(c, 20), roll_below(c, 2) ? 1 : 0.25);
     }
 }

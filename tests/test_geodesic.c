@@ -70,6 +70,13 @@ static void round_a_corner(bench *b) {
     out = run_geodesic(b, &p, seeds, &WHOLE);
     assert_int_equal(((int32_t *)out.distance)[4], 6);
     free_outputs(&out);
+    p.options.metric = APSIS_CHAMFER;
+    out = run_geodesic(b, &p, seeds, &WHOLE);
+    assert_int_equal(((int32_t *)out.distance)[4], 2 * 3 + 4 * 4);
+    free_outputs(&out);
+    out = run_geodesic(b, &p, seeds, &REAL);
+    assert_true(((double *)out.distance)[4] == 22 / 3.0);
+    free_outputs(&out);
 }
 
 static void the_lowest_of_the_nearest(bench *b) {
@@ -98,10 +105,10 @@ static void choose_size(chance *c, problem *p) {
 static void choose_options(chance *c, problem *p) {
     apsis_options *o = &p->options;
     o->flags = (roll_below(c, 3) ? 0 : APSIS_COMPLEMENT) | (p->ndim == 3 && !roll_below(c, 3) ? APSIS_SLICES : 0);
-    o->metric = (apsis_metric)roll_below(c, 3);
+    o->metric = (apsis_metric)roll_below(c, 4);
     o->connectivity = (int32_t)roll_below(c, (o->flags & APSIS_SLICES ? 2 : p->ndim) + 1);
     if (!roll_below(c, 3)) {
-        const int64_t x = 1 + roll_below(c, 9), equal = o->metric == APSIS_CHESSBOARD || roll_below(c, 2);
+        const int64_t x = 1 + roll_below(c, 9), equal = o->metric >= APSIS_CHESSBOARD || roll_below(c, 2);
         set_spacing(p, x, equal ? x : 1 + roll_below(c, 9), equal ? x : 1 + roll_below(c, 20), roll_below(c, 2) ? 1 : 0.25);
     }
     if (!roll_below(c, 3)) o->max_distance = roll_below(c, 2) ? (double)(1 + roll_below(c, 20)) : 40 * roll_real(c);

@@ -9,7 +9,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kMetrics = {"euclidean", "city-block", "chessboard"};
+const std::vector<std::string> kMetrics = {"euclidean", "city-block", "chessboard", "chamfer"};
 const std::vector<std::string> kNeighbours = {"4", "8", "6", "18", "26"};
 const std::vector<std::string> kTypes = {"f32", "f64", "i32", "i64"};
 constexpr apsis_type kTypeOf[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
@@ -18,17 +18,19 @@ constexpr int kAxesOf[] = {1, 2, 1, 2, 3};  // along which neighbours may differ
 }  // namespace
 
 void PathSettings::add_to(Arguments &arguments) {
-    arguments.choice("--metric", kMetrics, "How long a step is. Default: euclidean.", metric);
+    arguments.choice("--metric", kMetrics, "How long a step is; chamfer: 3, 4 or 5 thirds. Default: euclidean.", metric);
     arguments.choice("--connectivity", kNeighbours,
                      "How many neighbours a pixel has: 4 or 8, with --volume 6, 18 or 26. Default: all, or with "
                      "--metric city-block 4, or 6.",
                      neighbours);
     arguments.numbers("--spacing", "x,y[,z]",
                       "Size of a pixel along each axis, in your unit; one number is for every axis. Default: 1. "
-                      "Chessboard takes the same for every axis, integer types only 1.",
+                      "Chessboard and chamfer take the same for every axis, integer types only 1.",
                       spacing);
     arguments.choice("--type", kTypes,
-                     "Type of the lengths. Default: f32. i32 and i64 are for city-block and chessboard.", type);
+                     "Type of the lengths. Default: f32. i32 and i64 are for all metrics but euclidean, and hold chamfer "
+                     "lengths in thirds.",
+                     type);
 }
 
 void PathSettings::check(bool volume) {
@@ -49,8 +51,8 @@ void PathSettings::check(bool volume) {
     };
     if (type >= 2 && !all(1))
         usage("--spacing must be 1 for --type " + kTypes[static_cast<size_t>(type)] + "; f32 and f64 take any");
-    if (metric == APSIS_CHESSBOARD && !all(spacing[0]))
-        usage("--spacing must be the same for every axis with --metric chessboard");
+    if ((metric == APSIS_CHESSBOARD || metric == APSIS_CHAMFER) && !all(spacing[0]))
+        usage("--spacing must be the same for every axis with --metric " + kMetrics[metric]);
     spacing.resize(3, spacing[0]);  // pages are apart: any size will do along z
 }
 

@@ -70,6 +70,7 @@ static void values(void **state) {
     assert_int_equal(APSIS_EUCLIDEAN, 0);
     assert_int_equal(APSIS_CITY_BLOCK, 1);
     assert_int_equal(APSIS_CHESSBOARD, 2);
+    assert_int_equal(APSIS_CHAMFER, 3);
     assert_int_equal(APSIS_AUTO, 0);
     assert_int_equal(APSIS_TILE_FILL, 4);
     assert_int_equal(APSIS_EVERY_SOURCE, 5);
