@@ -73,9 +73,10 @@ struct EccentricityJob {
     int64_t capacity = 0;
     int64_t *count = nullptr;
 
-    /// What it took.
+    /// What it takes: fields and open pixels are up to date whenever progress is told, the rest at the end.
     struct Report {
         int64_t components, fields, most_fields;  // in all, and of one component
+        int64_t open;                             // pixels that are not proved yet
         int64_t unproved;                         // components whose budget ran out
         double gap;                               // the largest of them
     };

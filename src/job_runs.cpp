@@ -115,9 +115,15 @@ void run(apsis_context &context, const EccentricityJob &job) {
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "eccentricity", job.set);
     EccentricityJob::Report report{};
+    const Progress progress = [&context, &report, told = context.progress(), logged = int64_t(0)](double done) mutable {
+        if (report.fields != logged)
+            context.log("eccentricity: %lld fields, %lld pixels left", static_cast<long long>(logged = report.fields),
+                        static_cast<long long>(report.open));
+        if (told) told(done);
+    };
     run_staged(context, job, memory, [&](EccentricityJob own, void *scratch) {
         own.report = &report;
-        context.backend->eccentricity(own, scratch, context.progress());
+        context.backend->eccentricity(own, scratch, progress);
     });
     context.backend->sync();  // the report is ours
     context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),

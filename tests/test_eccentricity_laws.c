@@ -236,6 +236,33 @@ static void progress(bench *b) {
     free(mask);
 }
 
+typedef struct account {
+    long long fields, left;
+    int lines;
+} account;
+
+static void read_line(void *user, const char *line) {
+    account *a = user, now = *a;
+    if (sscanf(line, "eccentricity: %lld fields, %lld pixels left", &now.fields, &now.left) != 2) return;
+    if (now.fields <= a->fields || now.left > a->left) a->lines = -1000000;
+    now.lines = a->lines + 1;
+    *a = now;
+}
+
+/** The log tells how many fields have been made, always more, and how many pixels are left, never more, at last none. */
+static void fields_and_pixels_left(bench *b) {
+    uint8_t *mask = some_mask(0.8, 12);
+    problem p = new_problem(2, W, H, 1, mask);
+    account a = {0, PIXELS, 0};
+    int64_t count = 0;
+    assert_ok(b->ctx, apsis_set_log(b->ctx, read_line, &a));
+    outputs out = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
+    assert_ok(b->ctx, apsis_set_log(b->ctx, NULL, NULL));
+    assert_true(a.lines > 3 && a.left == 0);
+    free_outputs(&out);
+    free(mask);
+}
+
 /** With exactly apsis_workspace_size bytes nothing is allocated, with one less it is refused. */
 static void the_workspace_is_enough(bench *b) {
     static const int64_t sizes[][3] = {{W, H, 1}, {13, 11, 9}, {100, 80, 4}, {1, 1, 1}, {300, 300, 1}};
@@ -276,7 +303,8 @@ int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(turning, EVERYWHERE),          TEST(fields_agree, EVERYWHERE),
                                       TEST(maps_and_extents, EVERYWHERE), TEST(slices_and_complements, EVERYWHERE),
                                       TEST(runs_and_threads, EVERYWHERE), TEST(a_very_long_path, EVERYWHERE),
-                                      TEST(progress, EVERYWHERE),         TEST(the_workspace_is_enough, EVERYWHERE)};
+                                      TEST(progress, EVERYWHERE),         TEST(fields_and_pixels_left, EVERYWHERE),
+                                      TEST(the_workspace_is_enough, EVERYWHERE)};
     const int skip = skip_without(APSIS_ECCENTRICITY, 3, argc, argv);
     return skip ? skip : RUN_CASES(cases, argc, argv);
 }

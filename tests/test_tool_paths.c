@@ -115,6 +115,8 @@ static void test_eccentricity(void **state) {
         slurp("c.csv", text, sizeof text);
         assert_string_equal(text, "label,first,diameter,end_1,end_2,radius,centre\n1,0,5,0,15,3,2\n2,11,0,11,11,0,11\n");
     }
+    assert_int_equal(run("eccentricity in.tif e.tif --device cpu --overwrite --progress always"), 0);
+    assert_in(err_text, "apsis: computing");
     succeed("eccentricity in.tif e.tif --components c.json --device cpu --overwrite -q --connectivity 4");
     slurp("c.json", text, sizeof text);
     assert_string_equal(text, "[\n {\"label\": 1, \"first\": 0, \"diameter\": 5, \"ends\": [0, 15], \"radius\": 3, \"centre\": 2},\n"

@@ -88,8 +88,7 @@ class Eccentricity {
             if (size(k) > Maxima::LARGE) solve_large(k);
         write();
         if (job_.count) *job_.count = count_;
-        *job_.report = {count_, 0, 0, 0, 0};
-        for (const Lane &lane : lanes_) add(*job_.report, lane.report);
+        *job_.report = total();
     }
 
   private:
@@ -100,8 +99,19 @@ class Eccentricity {
     double share(int64_t done) const {
         return 0.1 + 0.8 * static_cast<double>(done) / static_cast<double>(std::max<int64_t>(members(), 1));
     }
-    void told(int64_t done) const {
-        if (*progress_) (*progress_)(share(done));
+
+    /// Tells that so many pixels are proved, and of fields that no lane's report has yet.
+    void told(int64_t proved, int64_t fields = 0) const {
+        *job_.report = total();
+        job_.report->fields += fields;
+        job_.report->open = members() - proved;
+        if (*progress_) (*progress_)(share(proved));
+    }
+    Report total() const {
+        Report all{};
+        all.components = count_;
+        for (const Lane &lane : lanes_) add(all, lane.report);
+        return all;
     }
 
     static void add(Report &to, const Report &report) {
@@ -159,7 +169,7 @@ class Eccentricity {
                 for (int64_t k = 0; k < count; ++k) body(k, lane);
             };
             for (int64_t k = i * CHUNK + 1; k <= std::min((i + 1) * CHUNK, count_); ++k)
-                if (size(k) <= Maxima::LARGE) solve(k, lane, lane.tops, each, [](int64_t) {});
+                if (size(k) <= Maxima::LARGE) solve(k, lane, lane.tops, each, [](int64_t, int64_t) {});
         });
         done_ = small;
     }
@@ -170,7 +180,7 @@ class Eccentricity {
             parallel_for(*arena_, count, from_every() ? *progress_ : Progress(), from, to,
                          [&](int64_t i) { body(i, lane_of_thread()); });
         };
-        solve(k, lanes_[0], tops_, each, [&](int64_t proved) { told(done_ + proved); });
+        solve(k, lanes_[0], tops_, each, [&](int64_t fields, int64_t proved) { told(done_ + proved, fields); });
         done_ += size(k);
     }
 
@@ -194,7 +204,7 @@ class Eccentricity {
             certificate = bounds.solve(job_.budget, told_proved);
         }
         const double gap = real_length(job_.steps, static_cast<double>(certificate.gap));
-        add(lane.report, {0, certificate.fields, certificate.fields, !certificate.proved, gap});
+        add(lane.report, {0, certificate.fields, certificate.fields, 0, !certificate.proved, gap});
         if (k <= job_.capacity) describe(lane, k, gap);
     }
 

@@ -97,14 +97,14 @@ class PairBounds {
         for (int i = 0; i < Memory::SLOTS; ++i) slot_[i] = memory.slot[i] + first;
     }
 
-    /// Calls told(proved pixels) now and then.  A budget is the number of fields to make at most.
+    /// Calls told(fields, proved pixels) now and then.  A budget is the number of fields to make at most.
     template <class Told>
     Certificate<Length> solve(int64_t budget, Told told) {
         start(budget);
         for (;;) {
             check();
             const int64_t unproved = total_open();
-            told(count_ - unproved);
+            told(fields_, count_ - unproved);
             if (unproved == 0) return {fields_, true, 0};
             if (fields_ >= budget) return {fields_, false, find_gap()};
             choose_targets(unproved, budget - fields_);

@@ -1,6 +1,7 @@
 // apsis eccentricity: how far every pixel of the set is from the farthest one of its component, along paths inside it.
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include "file.h"
 #include "paths.h"
@@ -106,6 +107,13 @@ std::int64_t count_components(const Device &device, const BinaryImage &image, co
     return count;
 }
 
+/// Of the library's lines those that tell how far it is: "eccentricity: 12 fields, 3456 pixels left".
+void note_fields(void *progress, const char *line) {
+    const std::string_view kName = "eccentricity: ", kLeft = " pixels left", text = line;
+    if (text.size() > kName.size() + kLeft.size() && text.substr(text.size() - kLeft.size()) == kLeft)
+        static_cast<Progress *>(progress)->note(line + kName.size());
+}
+
 /// From the input to the outputs, which have their names at the end.
 Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     Outcome outcome = {};
@@ -125,6 +133,7 @@ Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
     options.budget = request.budget.value_or(0);
     options.method = kMethodOf[request.method];
     progress.phase("computing");
+    device.check(apsis_set_log(device.context(), note_fields, &progress));
     std::vector<apsis_extent> extents;
     if (outputs.table) extents.resize(static_cast<size_t>(count_components(device, image, options)));
     device.check(apsis_eccentricity(device.context(), image.marks.image(), eccentricity.image(), farthest.image(),

@@ -16,6 +16,7 @@ Progress::~Progress() { clear(); }
 
 void Progress::phase(const char *name) {
     phase_ = name;
+    note_.clear();
     next_ = Clock::now();
     update(0);
 }
@@ -26,13 +27,15 @@ void Progress::update(double done) {
 
 bool Progress::stopped(double done) {
     if (shown_ && Clock::now() >= next_) {
-        std::fprintf(stderr, "\rapsis: %s %3d %%\033[K", phase_, static_cast<int>(100 * done));
+        std::fprintf(stderr, "\rapsis: %s %3d %%%s\033[K", phase_, static_cast<int>(100 * done), note_.c_str());
         std::fflush(stderr);
         drawn_ = true;
         next_ = Clock::now() + std::chrono::milliseconds(100);
     }
     return pending_signal() != 0;
 }
+
+void Progress::note(const char *words) { note_ = std::string(", ") + words; }
 
 void Progress::clear() {
     if (drawn_) std::fputs("\r\033[K", stderr);

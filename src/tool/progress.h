@@ -23,6 +23,8 @@ class Progress {
     void update(double done);
     /// The same, but returns whether to stop; for callbacks that must not throw.
     bool stopped(double done);
+    /// Adds some words on the phase to what is shown.
+    void note(const char *words);
     /// Takes the line away, so that something else can be printed.
     void clear();
 
@@ -32,6 +34,7 @@ class Progress {
     bool shown_;
     bool drawn_ = false;
     const char *phase_ = "";
+    std::string note_;
     Clock::time_point next_ = Clock::now();
 };
 
