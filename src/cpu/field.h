@@ -88,6 +88,8 @@ class Buckets {
 
     int64_t count() const { return count_; }
     Bucket &at(int64_t index) const { return bucket_[index % count_]; }
+    /// The bucket that lies `hop` behind the one at a place of the ring, once around at most.
+    Bucket &ahead(int64_t place, int64_t hop) const { return bucket_[place + hop < count_ ? place + hop : place + hop - count_]; }
 
     void push(Bucket &bucket, Cell cell) {
         if (bucket.at == bucket.end && !grow(bucket)) return;
@@ -134,7 +136,7 @@ class Field {
     static constexpr Length WALL = -1;  // and everything else below 0: no path leads there
     static constexpr Length SETTLED = -2;
     static constexpr Length UNSEEN = std::numeric_limits<Length>::max();
-    static constexpr Length FULL = UNSEEN / 2;  // lengths are to stay below this
+    static constexpr Length FULL = sizeof(Length) == 4 ? UNSEEN - UNSEEN / 64 : UNSEEN / 2;  // no bucket begins above this
     static constexpr int64_t TICK = 1 << 16;
 
     Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
@@ -190,14 +192,15 @@ class Field {
     template <int N>
     struct Reach {
         static constexpr int ROWS = N == 4 || N == 8 ? 3 : 9;
-        int64_t by[N], row[ROWS];
-        Length weight[N], rest[N];  // from where on in this bucket the later of two buckets is reached
+        int64_t by[N], row[ROWS], hop[N];  // by how many buckets at least
+        Length weight[N], rest[N];         // from where on in this bucket the later of two buckets is reached
         Bucket *to[N][2];
     };
 
     template <int N, class Tick, class Flush>
     void flood(Tick tick, Flush flush) {
         Reach<N> reach;
+        measure(reach);
         for (int64_t idle = 0; idle < buckets_.count() && shift + base_ <= steps_.limit; ++now_, base_ += least()) {
             if (base_ > FULL) start_over(flush);
             Bucket &bucket = buckets_.at(now_);
@@ -219,16 +222,22 @@ class Field {
     Length least() const { return static_cast<Length>(steps_.least); }
 
     template <int N>
-    void aim(Reach<N> &reach) const {
+    void measure(Reach<N> &reach) const {
         for (int i = 0; i < Reach<N>::ROWS; ++i)
             reach.row[i] = (i % 3 - 1) * grid_.pitch + (i / 3 - (Reach<N>::ROWS > 3)) * grid_.plane;
         for (int k = 0; k < N; ++k) {
             reach.by[k] = moves_.by[k];
             reach.weight[k] = static_cast<Length>(moves_.weight[k]);
             reach.rest[k] = least() - static_cast<Length>(moves_.weight[k] % steps_.least);
-            for (int later = 0; later < 2; ++later)
-                reach.to[k][later] = &buckets_.at(now_ + moves_.weight[k] / steps_.least + later);
+            reach.hop[k] = moves_.weight[k] / steps_.least;
         }
+    }
+
+    template <int N>
+    void aim(Reach<N> &reach) const {
+        const int64_t here = now_ % buckets_.count();
+        for (int k = 0; k < N; ++k)
+            for (int later = 0; later < 2; ++later) reach.to[k][later] = &buckets_.ahead(here, reach.hop[k] + later);
     }
 
     template <int N, class Tick>
