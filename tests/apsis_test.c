@@ -84,12 +84,20 @@ int skip_without(apsis_transform transform, int images, int argc, char **argv) {
     return st == APSIS_ERROR_UNSUPPORTED ? SKIPPED : 0;
 }
 
-int effort(int full) {
-#ifdef APSIS_TEST_REDUCED
-    return full < 10 ? 1 : full / 10;
-#else
-    return full;
-#endif
+static int share(void) {
+    const char *text = getenv("APSIS_TEST_SHARE");
+    const int share = text ? atoi(text) : 1;
+    return share > 1 ? share : 1;
+}
+
+int effort(int full) { return full < share() ? 1 : full / share(); }
+
+uint8_t *every_4x4(int *count) {
+    const int step = share() > 16 ? 241 : 1; /* no power of two: so that every bit changes */
+    *count = (65536 + step - 1) / step;
+    uint8_t *mask = must_alloc((size_t)*count * 16);
+    for (int i = 0; i < *count * 16; ++i) mask[i] = (i / 16 * step) >> (i % 16) & 1;
+    return mask;
 }
 
 /* ---- Assertions ---- */

@@ -56,8 +56,12 @@ int run_cases(const char *group, const test_case *cases, int count, int argc, ch
 /** 77, CTest's code for a skipped test, and a line that says so, if the device in question has no such transform yet. */
 int skip_without(apsis_transform transform, int images, int argc, char **argv);
 
-/** How many of `full` random cases to run: all, or few in a build with sanitizers, which is slow. */
+/** How many of `full` random cases to run: all, or one in APSIS_TEST_SHARE where they are slow. */
 int effort(int full);
+
+/** All 65536 images of 4x4 pixels as one batch; where a case is very slow, APSIS_TEST_SHARE above 16, some from all over.
+ *  Their number in *count; to be freed. */
+uint8_t *every_4x4(int *count);
 
 /* ---- Assertions ---- */
 

@@ -4,11 +4,11 @@
 /* ---- Every small image ---- */
 
 static void every_4x4_image(bench *b) {
-    uint8_t *mask = must_alloc(65536 * 16);
-    for (int i = 0; i < 65536 * 16; ++i) mask[i] = (i / 16) >> (i % 16) & 1;
+    int images;
+    uint8_t *mask = every_4x4(&images);
     for (int connectivity = 1; connectivity <= 2; ++connectivity)
         for (int method = 0; method < 2; ++method) {
-            problem p = new_problem(3, 4, 4, 65536, mask);
+            problem p = new_problem(3, 4, 4, images, mask);
             p.options.flags = APSIS_SLICES;
             p.options.connectivity = connectivity;
             p.options.method = method ? APSIS_TILE_FILL : APSIS_AUTO;
@@ -16,7 +16,7 @@ static void every_4x4_image(bench *b) {
             how.capacity = method ? -1 : 400000;
             check_components(b, &p, &how);
         }
-    for (int i = 0; i < 65536; i += 65536 / effort(1024)) {
+    for (int i = 0; i < images; i += 65536 / effort(1024)) {
         problem p = new_problem(2, 4, 4, 1, mask + 16 * i);
         p.options.connectivity = 1 + i / 64 % 2;
         check_components(b, &p, &LABELS);

@@ -8,20 +8,14 @@ static const uint32_t flag_sets[] = {0, APSIS_COMPLEMENT, APSIS_SIGNED, APSIS_SI
 
 /* ---- Every small image ---- */
 
-/** All 65536 masks of 4x4, as one batch. */
-static uint8_t *all_4x4(void) {
-    uint8_t *mask = must_alloc(65536 * 16);
-    for (int i = 0; i < 65536 * 16; ++i) mask[i] = (i / 16) >> (i % 16) & 1;
-    return mask;
-}
-
 static void every_4x4_image(bench *b) {
-    uint8_t *mask = all_4x4();
+    int images;
+    uint8_t *mask = every_4x4(&images);
     const double limits[] = {0, 1.5};
     for (int m = 0; m < COUNT(metrics); ++m)
         for (int f = 0; f < COUNT(flag_sets); ++f)
             for (int l = 0; l < COUNT(limits); ++l) {
-                problem p = new_problem(3, 4, 4, 65536, mask);
+                problem p = new_problem(3, 4, 4, images, mask);
                 p.options.metric = metrics[m];
                 p.options.flags = flag_sets[f] | APSIS_SLICES;
                 p.options.max_distance = limits[l];
@@ -34,8 +28,9 @@ static void every_4x4_image(bench *b) {
 }
 
 static void some_4x4_images_alone(bench *b) {
-    uint8_t *mask = all_4x4();
-    for (int i = 0; i < 65536; i += 65536 / effort(1024)) {
+    int images;
+    uint8_t *mask = every_4x4(&images);
+    for (int i = 0; i < images; i += 65536 / effort(1024)) {
         problem p = new_problem(2, 4, 4, 1, mask + 16 * i);
         p.options.metric = metrics[i % 3];
         check_distance(b, &p, &PLAIN);

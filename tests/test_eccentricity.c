@@ -9,11 +9,11 @@ static const given ALONE = {.set = APSIS_BIT, .distance = APSIS_F32};
 /* ---- Every small image ---- */
 
 static void every_4x4_image(bench *b) {
-    uint8_t *mask = must_alloc(65536 * 16);
-    for (int i = 0; i < 65536 * 16; ++i) mask[i] = (i / 16) >> (i % 16) & 1;
+    int images;
+    uint8_t *mask = every_4x4(&images);
     for (int metric = 0; metric < 3; ++metric)
         for (int method = 0; method < 2; ++method) {
-            problem p = new_problem(3, 4, 4, 65536, mask);
+            problem p = new_problem(3, 4, 4, images, mask);
             p.options.flags = APSIS_SLICES;
             p.options.metric = (apsis_metric)metric;
             p.options.method = method ? APSIS_EVERY_SOURCE : APSIS_AUTO;

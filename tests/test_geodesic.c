@@ -9,18 +9,18 @@ static const given WHOLE = {.set = APSIS_U8, .distance = APSIS_I32, .nearest = A
 /* ---- Every small image ---- */
 
 static void every_4x4_image(bench *b) {
-    uint8_t *mask = must_alloc(65536 * 16), *seeds = must_alloc(65536 * 16);
+    int images;
+    uint8_t *mask = every_4x4(&images), *seeds = must_alloc((size_t)images * 16);
     chance c = {5};
-    for (int i = 0; i < 65536 * 16; ++i) mask[i] = (i / 16) >> (i % 16) & 1;
     for (int metric = 0; metric < 3; ++metric)
         for (int many = 0; many < 2; ++many) {
-            for (int i = 0; i < 65536 * 16; ++i) seeds[i] = roll_below(&c, many ? 3 : 10) == 0;
-            problem p = new_problem(3, 4, 4, 65536, mask);
+            for (int i = 0; i < images * 16; ++i) seeds[i] = roll_below(&c, many ? 3 : 10) == 0;
+            problem p = new_problem(3, 4, 4, images, mask);
             p.options.flags = APSIS_SLICES;
             p.options.metric = (apsis_metric)metric;
             check_geodesic(b, &p, seeds, metric ? &WHOLE : &REAL);
         }
-    for (int i = 0; i < 65536; i += 65536 / effort(1024)) {
+    for (int i = 0; i < images; i += 65536 / effort(1024)) {
         problem p = new_problem(2, 4, 4, 1, mask + 16 * i);
         p.options.connectivity = 1 + i / 64 % 2;
         check_geodesic(b, &p, seeds + 16 * i, &REAL);

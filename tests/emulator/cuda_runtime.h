@@ -1,0 +1,306 @@
+// What apsis uses of CUDA's runtime and of its device functions, on the CPU: see emulator.h.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+
+#include "emulator.h"
+
+#define __CUDACC__ 1
+#define CUDART_VERSION 12000
+#define __host__
+#define __device__
+#define __global__
+#define __shared__ static thread_local
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+#define __noinline__
+#define __forceinline__ inline
+
+// ---- Types ----
+
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(8) int2 { int x, y; };
+struct alignas(8) float2 { float x, y; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(16) int4 { int x, y, z, w; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) longlong2 { long long x, y; };
+struct alignas(16) ulonglong2 { unsigned long long x, y; };
+struct alignas(16) double2 { double x, y; };
+struct alignas(4) ushort2 { unsigned short x, y; };
+struct alignas(4) uchar4 { unsigned char x, y, z, w; };
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline int2 make_int2(int x, int y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+
+inline thread_local emulator::Index &threadIdx = emulator::thread, &blockIdx = emulator::block, &blockDim = emulator::block_size,
+                                    &gridDim = emulator::grid_size;
+
+// ---- The runtime: every call has done its work when it returns ----
+
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
+enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
+enum cudaDeviceAttr {
+    cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrComputeCapabilityMajor,
+    cudaDevAttrComputeCapabilityMinor,
+    cudaDevAttrMultiProcessorCount
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
+constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
+struct cudaDeviceProp { char name[256]; };
+struct cudaPointerAttributes { cudaMemoryType type; };
+struct cudaFuncAttributes { int numRegs; };
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    struct { int cooperative; } val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes = 0;
+    cudaStream_t stream = nullptr;
+    cudaLaunchAttribute *attrs = nullptr;
+    unsigned numAttrs = 0;
+};
+
+cudaError_t cudaMalloc(void **data, size_t bytes);
+cudaError_t cudaMallocHost(void **data, size_t bytes);
+cudaError_t cudaFree(void *data);
+cudaError_t cudaFreeHost(void *data);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *data);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline const char *cudaGetErrorString(cudaError_t) { return "an error of the emulated device"; }
+inline const char *cudaGetErrorName(cudaError_t) { return "cudaErrorEmulated"; }
+inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
+inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return *stream = nullptr, cudaSuccess; }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return *event = nullptr, cudaSuccess; }
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+    return std::memmove(to, from, bytes), cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
+    return std::memset(to, value, bytes), cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int) { return cudaSuccess; }
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel *) { return *attributes = {}, cudaSuccess; }
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t) { return *blocks = 2, cudaSuccess; }
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *shape, void (*kernel)(Parameters...), Arguments... arguments) {
+    bool is_cooperative = false;
+    for (unsigned i = 0; i < shape->numAttrs; ++i)
+        is_cooperative |= shape->attrs[i].id == cudaLaunchAttributeCooperative && shape->attrs[i].val.cooperative;
+    emulator::launch(shape->gridDim.x, {shape->blockDim.x, shape->blockDim.y, shape->blockDim.z}, shape->dynamicSmemBytes, is_cooperative,
+                     [=] { kernel(static_cast<Parameters>(arguments)...); });
+    return cudaSuccess;
+}
+
+// ---- Warps and blocks ----
+
+namespace emulator {
+
+template <class Value>
+uint64_t bits_of(Value value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class Value>
+Value value_of(uint64_t bits) {
+    Value value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+inline unsigned lane() { return (thread.x + block_size.x * (thread.y + block_size.y * thread.z)) % 32; }
+template <class Value>
+Value read_lane(unsigned mask, Value value, unsigned from) {
+    return value_of<Value>(meet(Meeting::SHUFFLE, mask, bits_of(value), from));
+}
+
+}  // namespace emulator
+
+constexpr int warpSize = 32;
+inline void __syncthreads() { emulator::barrier(); }
+inline int __syncthreads_or(int value) { return emulator::barrier(value != 0) != 0; }
+inline int __syncthreads_count(int value) { return emulator::barrier(value != 0); }
+inline void __syncwarp(unsigned mask = ~0u) { emulator::meet(emulator::Meeting::SYNC, mask, 0); }
+inline unsigned __activemask() { return ~0u; }
+inline unsigned __ballot_sync(unsigned mask, bool value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::BALLOT, mask, value));
+}
+inline bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
+inline bool __all_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) == mask; }
+template <class Value>
+unsigned __match_any_sync(unsigned mask, Value value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::MATCH, mask, emulator::bits_of(value)));
+}
+template <class Value>
+Value __shfl_sync(unsigned mask, Value value, int from, int width = 32) {
+    const unsigned lane = emulator::lane(), part = static_cast<unsigned>(width);
+    return emulator::read_lane(mask, value, lane / part * part + static_cast<unsigned>(from) % part);
+}
+template <class Value>
+Value __shfl_xor_sync(unsigned mask, Value value, int bits, int = 32) {
+    return emulator::read_lane(mask, value, emulator::lane() ^ static_cast<unsigned>(bits));
+}
+template <class Value>
+Value __shfl_up_sync(unsigned mask, Value value, unsigned by, int width = 32) {
+    const unsigned lane = emulator::lane();
+    return emulator::read_lane(mask, value, lane % static_cast<unsigned>(width) >= by ? lane - by : lane);
+}
+template <class Value>
+Value __shfl_down_sync(unsigned mask, Value value, unsigned by, int width = 32) {
+    const unsigned lane = emulator::lane(), part = static_cast<unsigned>(width);
+    return emulator::read_lane(mask, value, lane % part + by < part ? lane + by : lane);
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::LEAST, mask, value));
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::MOST, mask, value));
+}
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::SUM, mask, value));
+}
+inline unsigned __reduce_and_sync(unsigned mask, unsigned value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::AND, mask, value));
+}
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
+    return static_cast<unsigned>(emulator::meet(emulator::Meeting::OR, mask, value));
+}
+
+// ---- Memory ----
+
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { __threadfence(); }
+inline void __nanosleep(unsigned) { emulator::pause(); }
+template <class Value> Value __ldg(const Value *at) { return *at; }
+template <class Value> Value __ldcg(const Value *at) { return *const_cast<const volatile Value *>(at); }
+template <class Value> Value __ldcs(const Value *at) { return *at; }
+template <class Value> void __stcg(Value *at, std::common_type_t<Value> value) { *at = value; }
+template <class Value> void __stcs(Value *at, std::common_type_t<Value> value) { *at = value; }
+inline uint4 __ldcg(const uint4 *at) { return *at; }
+inline uint2 __ldcg(const uint2 *at) { return *at; }
+
+namespace emulator {
+
+/// Changes a number in memory, and returns what it was.
+template <class Number, class Change>
+Number change(Number *at, Change to) {
+    may_pause();
+    Number before = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(at, &before, to(before), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return before;
+}
+
+}  // namespace emulator
+
+template <class Number> using Same = std::common_type_t<Number>;  // not deduced
+template <class Number> Number atomicAdd(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n + by); }); }
+template <class Number> Number atomicSub(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n - by); }); }
+template <class Number> Number atomicMin(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return std::min(n, by); }); }
+template <class Number> Number atomicMax(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return std::max(n, by); }); }
+template <class Number> Number atomicAnd(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n & by); }); }
+template <class Number> Number atomicOr(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n | by); }); }
+template <class Number> Number atomicExch(Number *at, Same<Number> by) { return emulator::change(at, [=](Number) { return by; }); }
+template <class Number> Number atomicCAS(Number *at, Same<Number> was, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return n == was ? by : n; });
+}
+
+// ---- Numbers ----
+
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }
+inline int __clz(int bits) { return bits ? __builtin_clz(static_cast<unsigned>(bits)) : 32; }
+inline int __clzll(long long bits) { return bits ? __builtin_clzll(static_cast<unsigned long long>(bits)) : 64; }
+inline unsigned __brev(unsigned bits) {
+    unsigned turned = 0;
+    for (int i = 0; i < 32; ++i) turned |= (bits >> i & 1) << (31 - i);
+    return turned;
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
+    return static_cast<unsigned>((uint64_t(high) << 32 | low) >> (by & 31));
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
+    return static_cast<unsigned>((uint64_t(high) << 32 | low) << (by & 31) >> 32);
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+    for (int i = 0; i < 32; i += 8) sum += (a >> i & 255) * (b >> i & 255);
+    return sum;
+}
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned pick) {
+    const uint64_t both = uint64_t(high) << 32 | low;
+    unsigned bytes = 0;
+    for (int i = 0; i < 4; ++i) bytes |= static_cast<unsigned>(both >> 8 * (pick >> 4 * i & 7) & 255) << 8 * i;
+    return bytes;
+}
+inline unsigned halves(unsigned low, unsigned high) { return (low & 0xffff) | high << 16; }
+inline unsigned __vminu2(unsigned a, unsigned b) {
+    return halves(std::min(a & 0xffff, b & 0xffff), std::min(a >> 16, b >> 16));
+}
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+    return halves(std::max(a & 0xffff, b & 0xffff), std::max(a >> 16, b >> 16));
+}
+inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(halves(a + b, (a >> 16) + (b >> 16)), c); }
+inline int __viaddmin_s32(int a, int b, int c) { return std::min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c); }
+inline unsigned __float_as_uint(float value) { return emulator::value_of<unsigned>(emulator::bits_of(value)); }
+inline int __float_as_int(float value) { return emulator::value_of<int>(emulator::bits_of(value)); }
+inline float __uint_as_float(unsigned bits) { return emulator::value_of<float>(bits); }
+inline float __int_as_float(int bits) { return emulator::value_of<float>(static_cast<unsigned>(bits)); }
+inline double __hiloint2double(int high, int low) {
+    return emulator::value_of<double>(uint64_t(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
+}
+inline int __float2int_rd(float value) { return static_cast<int>(std::floor(value)); }
+inline int __float2int_ru(float value) { return static_cast<int>(std::ceil(value)); }
+inline float __ull2float_rd(unsigned long long value) {
+    const float near = static_cast<float>(value);
+    return static_cast<long double>(near) > static_cast<long double>(value) ? std::nextafter(near, 0.0f) : near;
+}
+inline float __ull2float_ru(unsigned long long value) {
+    const float near = static_cast<float>(value);
+    return static_cast<long double>(near) < static_cast<long double>(value) ? std::nextafter(near, HUGE_VALF) : near;
+}
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsqrt_rn(float value) { return std::sqrt(value); }
+inline double __dsqrt_rn(double value) { return std::sqrt(value); }
+inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
+namespace emulator {
+template <class Real> Real rsqrt(Real value) { return 1 / std::sqrt(value); }
+template <class Real> Real rcp(Real value) { return 1 / value; }
+template <class Real> Real sqrt(Real value) { return std::sqrt(value); }
+}  // namespace emulator
+
+template <class A, class B>
+constexpr std::common_type_t<A, B> min(A a, B b) { return a < b ? a : b; }
+template <class A, class B>
+constexpr std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
