@@ -1,8 +1,8 @@
 // Labels a tile in shared memory, run by run (He, Chao and Suzuki 2008; Komura 2015 for the union-find).
 //
 // A thread has a word of 32 pixels.  Runs are numbered in the order of the tile, and each becomes the child of the first run
-// of the row before that it meets: one store, as nobody else has a say in it.  What else it meets is joined by a union-find
-// without locks, in which the lowest run is the root.
+// before that it meets: one store, as nobody else has a say in it.  What else it meets is joined by a union-find without
+// locks, in which the lowest run is the root.
 #pragma once
 
 #include <cub/block/block_scan.cuh>
@@ -38,27 +38,6 @@ struct Labelled {
 
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + spread_banks(run)); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + spread_banks(run)) = value; }
-
-    /// The root of a run, or what was one before others joined it.  Where nobody has flattened the links, halves the way.
-    __device__ uint32_t root_of(uint32_t run) {
-        uint32_t parent = load(run);
-        if constexpr (!Tile::FLATTENS)
-            for (uint32_t next; (next = load(parent)) != parent; parent = load(run = next)) store(run, next);
-        return parent;
-    }
-
-    /// Joins the trees of two runs: the higher root gets the lower one for a parent; if it has got another one meanwhile,
-    /// that is joined in its place, until there is nothing to do.
-    __device__ void join(uint32_t one, uint32_t other) {
-        one = root_of(one);
-        other = root_of(other);
-        while (one != other) {
-            const uint32_t high = max(one, other), low = min(one, other);
-            one = atomicMin(&up(high), low);
-            if (one == high) return;
-            other = low;
-        }
-    }
 
     /// Every run points at its root, if nobody joins any.
     __device__ void flatten(uint32_t runs) {
@@ -104,58 +83,72 @@ struct Labelled {
         if (runs == 0) return;
         link();
         __syncthreads();
-        if (Tile::FLATTENS) {
-            flatten(runs);
-            __syncthreads();
-        }
+        flatten(runs);
+        __syncthreads();
         join_rows();
         __syncthreads();
         flatten(runs);
         __syncthreads();
     }
 
+    /// A run is the child of the first one that it meets in the row before, or else of that in the plane before.
     __device__ void link() {
-        Meetings meetings;
+        Meetings row, plane = {0, 0};
+        const int above = meet_row(Tile::step(0), row), behind = Tile::STEPS > 1 ? meet_row(Tile::step(1), plane) : above;
         uint32_t run = before[threadIdx.x];
-        const int other = meet_row(Tile::step(0), meetings);
         for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++run) {
             const int x = __ffs(rest) - 1;
-            up(run) = meetings.own >> x & 1 ? run_at(other, x) : run;
+            up(run) = row.own >> x & 1 ? run_at(above, x) : plane.own >> x & 1 ? run_at(behind, x) : run;
         }
     }
 
-    /// Where a step's runs have to be joined.  The first meetings with the row before are linked already.
+    /// Where a step's runs have to be joined: where they meet, are not linked, and others do not join them.
     __device__ uint32_t to_join(int s, int &other) const {
         constexpr bool REACH = Tile::step(0).reach;
-        Meetings meetings;
+        Meetings row, meetings;
         const Step step = Tile::step(s);
+        meet_row(Tile::step(0), row);
         other = meet_row(step, meetings);
-        if (s == 0) return meetings.others & ~joined_before(word[threadIdx.x], word_at(-1, 0), word_at(-2, 0), REACH);
-        return (meetings.own | meetings.others) &
+        if (s == 0) return row.others & ~joined_before(word[threadIdx.x], word_at(-1, 0), word_at(-2, 0), REACH);
+        const uint32_t linked = s == 1 ? meetings.own & ~row.own : 0;
+        return (meetings.own | meetings.others) & ~linked &
                ~joined_beside(word[threadIdx.x] & word[other], word_at(step.dy ? step.dy : -1, 0),
                               word_at(step.dy ? 0 : -1, -1), step.dy, REACH);
     }
 
-    /// Joins what meets, all steps in one loop: the lanes of a warp have more to do in one or in another.
+    /// The next two runs of a thread that have to be joined, if there are any.
+    __device__ bool take_meeting(uint32_t (&rest)[Tile::STEPS], const int (&other)[Tile::STEPS], uint32_t &one, uint32_t &two) const {
+        uint32_t now = 0;
+        int there = 0;
+#pragma unroll
+        for (int s = 0; s < Tile::STEPS; ++s)
+            if (!now && rest[s]) now = rest[s], there = other[s], rest[s] &= rest[s] - 1;
+        if (!now) return false;
+        const int x = __ffs(now) - 1;
+        one = run_at(threadIdx.x, x);
+        two = run_at(there, x);
+        return true;
+    }
+
+    /// Joins what meets.  All meetings of a thread, and all steps up the trees, are one loop, so that the lanes of a warp
+    /// do not wait for the one with the longest way.
     __device__ void join_rows() {
-        uint32_t rest[Tile::STEPS];
+        uint32_t rest[Tile::STEPS], one = 0, two = 0;
         int other[Tile::STEPS];
 #pragma unroll
         for (int s = 0; s < Tile::STEPS; ++s) rest[s] = to_join(s, other[s]);
-        for (;;) {
-            uint32_t now = 0;
-            int there = 0;
-#pragma unroll
-            for (int s = Tile::STEPS - 1; s >= 0; --s)
-                if (rest[s]) now = rest[s], there = other[s];
-            if (!now) return;
-            bool is_taken = false;
-#pragma unroll
-            for (int s = 0; s < Tile::STEPS; ++s)
-                if (!is_taken && rest[s]) rest[s] &= rest[s] - 1, is_taken = true;
-            const int x = __ffs(now) - 1;
-            join(run_at(threadIdx.x, x), run_at(there, x));
-        }
+        while (__any_sync(ALL_LANES, one != two || take_meeting(rest, other, one, two)))
+            if (one != two) climb(one, two);
+    }
+
+    /// Goes a step up from two runs that are to be of one part, until both are the same: the run with the higher parent gets
+    /// the lower one for its own, and what was its parent is left to be joined, if it was not the root itself (Rem's way,
+    /// Dijkstra 1976; Patwary, Blair and Manne 2010).
+    __device__ void climb(uint32_t &one, uint32_t &two) {
+        const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;
+        two = min(up_one, up_two);
+        const uint32_t was = up_one == up_two ? two : atomicMin(&up(high), two);
+        one = was == high ? two : was;
     }
 };
 

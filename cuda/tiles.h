@@ -34,7 +34,6 @@ struct PlaneTile {
     static constexpr int BLOCKS = 3;       // that share a multiprocessor, at the least
     static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
     static constexpr int RIM_ROWS = 2, STEPS = 1;
-    static constexpr bool FLATTENS = true;  // links before the rest is joined: here many runs join others by a long way
     static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
     APSIS_BOTH static constexpr Step step(int) { return {-1, 0, CONNECTIVITY > 1}; }
@@ -50,7 +49,6 @@ struct VolumeTile {
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
-    static constexpr bool FLATTENS = false;  // here links are short
     static constexpr int BACK_ROWS = RIM_ROWS;
 
     APSIS_BOTH static constexpr Step step(int s) {
