@@ -20,10 +20,7 @@ __device__ uint32_t root_of(const Tiles &tiles, uint32_t node) {
 /// The index of a node's first pixel in the image.
 template <class Tile>
 __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
-    const Place place = place_of<Tile>(tiles, node >> Tile::NODE_BITS);
-    const int first = tiles.first[node], at = first / 32, row = at / Tile::WORDS;
-    const int64_t x = place.x + at % Tile::WORDS * 32 + first % 32;
-    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
+    return index_at<Tile>(tiles, place_of<Tile>(tiles, node >> Tile::NODE_BITS), tiles.first[node]);
 }
 
 template <class Tile>
@@ -276,22 +273,12 @@ __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
     });
 }
 
-/// The number of the component whose first pixel is that of a root, or 0 if it is left out.
-template <class Tile>
-__device__ uint32_t number_of(const Tiles &tiles, uint32_t root) {
-    const Place place = place_of<Tile>(tiles, root >> Tile::NODE_BITS);
-    const int first = tiles.first[root], at = first / 32, row = at / Tile::WORDS;
-    const uint32_t *const firsts = tiles.firsts + int64_t(place.tile) * tiles.kept + row * Tile::WORDS;
-    const uint32_t own = firsts[at % Tile::WORDS];
-    if (!(own >> first % 32 & 1)) return 0;
-    uint32_t number = tiles.before[tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
-    for (int i = 0; i < at % Tile::WORDS; ++i) number += __popc(firsts[i]);
-    return number + __popc(own & up_to(first % 32));
-}
-
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) number_tile(Tiles tiles) {
-    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.parent[node] = number_of<Tile>(tiles, tiles.parent[node]); });
+    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
+        const uint32_t root = tiles.parent[node];
+        tiles.parent[node] = number_at<Tile>(tiles, place_of<Tile>(tiles, root >> Tile::NODE_BITS), tiles.first[root]);
+    });
 }
 
 }  // namespace

@@ -107,14 +107,6 @@ __device__ void filter_firsts(const Labelled<Tile> &labelled, const Place &place
     if (at < tiles.kept) tiles.firsts[int64_t(place.tile) * tiles.kept + at] = firsts;
 }
 
-/// The index in the image of a pixel of a thread's word.
-template <class Tile>
-__device__ int64_t index_of(int x, const Place &place, const Tiles &tiles) {
-    const int at = threadIdx.x, row = at / Tile::WORDS;
-    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + place.x +
-           at % Tile::WORDS * 32 + x;
-}
-
 template <class Tile>
 __device__ Weighed<Tile> &shared_weighed() {
     extern __shared__ __align__(16) uint8_t memory[];
@@ -167,7 +159,7 @@ __device__ Wide rank_in(const Weighed<Tile> &weighed, const Wanted &wanted, cons
                         int x) {
     const unsigned long long area = weighed.is_node(root) ? tiles.area[place.tile << Tile::NODE_BITS | weighed.node_of(root)]
                                                           : weighed.area_of(root);
-    return wanted.rank_of(area, index_of<Tile>(x, place, tiles));
+    return wanted.rank_of(area, index_at<Tile>(tiles, place, static_cast<int>(threadIdx.x) * 32 + x));
 }
 
 /// Counts the components of tiles from `from` on that have the digits found so far, by the one at `shift`.

@@ -4,7 +4,7 @@
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
 #include <cub/device/device_scan.cuh>
 
-#include "tile.cuh"
+#include "part_sums.cuh"
 #include "transforms.h"
 
 namespace apsis {
@@ -47,6 +47,8 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.firsts = carver.take<uint32_t>(count * tiles.kept);
     tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
     tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
+    tiles.parts = carver.take<uint32_t>(count);
+    tiles.sums = carver.take<KeptSums>(count * KEPT_PARTS);
     tiles.parent = carver.take<uint32_t>(nodes);
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);

@@ -73,6 +73,13 @@ struct Place {
     int64_t x, y, z;
 };
 
+/// What is known of a part.
+struct KeptSums;
+
+/// Of so many parts a tile keeps it at the most; few have more that are not small, and those are looked at again.
+constexpr uint32_t KEPT_PARTS = 256;
+constexpr uint32_t NOT_KEPT = UINT32_MAX;
+
 struct Tiles {
     int64_t width, height, depth;
     uint32_t across, down, deep;
@@ -89,6 +96,8 @@ struct Tiles {
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
     unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
+    uint32_t *parts;    // [tile]: of how many parts the sums are kept, the nodes first; or NOT_KEPT
+    KeptSums *sums;     // [tile][part]: what is known of them (part_sums.cuh)
     View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
@@ -98,6 +107,10 @@ struct Tiles {
 };
 
 #if defined(__CUDACC__)
+
+/// The pixels of a word up to x, with it and without.
+__device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
+__device__ inline uint32_t below(int x) { return (1u << x) - 1; }
 
 template <class Tile>
 __device__ Place place_of(const Tiles &tiles, uint32_t tile) {
@@ -123,6 +136,26 @@ __device__ void for_stored_roots(const Tiles &tiles, const Place &place, uint32_
         body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
 }
 
+/// The number of the component whose first pixel is that of a part, or 0 if it is left out.
+template <class Tile>
+__device__ uint32_t number_at(const Tiles &tiles, const Place &place, int first) {
+    const int at = first / 32, row = at / Tile::WORDS;
+    const uint32_t *const firsts = tiles.firsts + int64_t(place.tile) * tiles.kept + row * Tile::WORDS;
+    const uint32_t own = firsts[at % Tile::WORDS];
+    if (!(own >> first % 32 & 1)) return 0;
+    uint32_t number = tiles.before[tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
+    for (int i = 0; i < at % Tile::WORDS; ++i) number += __popc(firsts[i]);
+    return number + __popc(own & up_to(first % 32));
+}
+
+/// The index of a pixel of a tile in the image.
+template <class Tile>
+__device__ int64_t index_at(const Tiles &tiles, const Place &place, int pixel) {
+    const int at = pixel / 32, row = at / Tile::WORDS;
+    const int64_t x = place.x + at % Tile::WORDS * 32 + pixel % 32;
+    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
+}
+
 /// The first pixel of a node counts no more.
 template <class Tile>
 __device__ void drop_first(const Tiles &tiles, uint32_t node) {
@@ -139,10 +172,6 @@ __device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
     const uint32_t count = tiles.nodes[tile];
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
 }
-
-/// The pixels of a word up to x, with it and without.
-__device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
-__device__ inline uint32_t below(int x) { return (1u << x) - 1; }
 
 /// Which runs of two rows are neighbours, each pair once, in a word of both: either a run of the row begins where one of
 /// the other row is, or one of the other row begins where a run of the row has begun before.  A bit more before the words
@@ -179,7 +208,7 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 // The steps of a call, each a kernel that is queued.
 
-/// Labels the tiles and tells their nodes.
+/// Labels the tiles and tells their nodes, and of what they know of parts as much as they keep, if components are wanted.
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
