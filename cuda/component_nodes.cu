@@ -97,39 +97,6 @@ struct RimWord {
     }
 };
 
-/// Which set bit of a word is the n-th, n from 0.
-__device__ int find_bit(uint32_t word, int n) {
-    int x = 0;
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-        const int here = __popc(word >> x & below(step));
-        if (n >= here) n -= here, x += step;
-    }
-    return x;
-}
-
-/// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
-template <class Body>
-__device__ void for_bits(uint32_t word, Body body) {
-    const int lane = threadIdx.x % WARP;
-    int end = __popc(word);
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const int before = __shfl_up_sync(ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
-    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
-    for (int n = lane; n - lane < count; n += WARP) {
-        int from = 0;
-#pragma unroll
-        for (int step = WARP / 2; step > 0; step /= 2)
-            if (__shfl_sync(ALL_LANES, end, from + step - 1) <= n) from += step;
-        const uint32_t bits = __shfl_sync(ALL_LANES, word, from % WARP);
-        const int before = __shfl_sync(ALL_LANES, end, from % WARP) - __popc(bits);
-        body(from % WARP, n < count ? find_bit(bits, n - before) : -1);
-    }
-}
-
 /// A thread's word of all tiles, of which each has COUNT.  The first lanes of a warp have some, side by side.
 template <class Tile, int COUNT>
 struct Item {

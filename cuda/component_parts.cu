@@ -8,12 +8,12 @@ namespace apsis {
 
 namespace {
 
-/// A labelled tile of which the roots at the rim know their nodes: one more, above the place of a run.  If it is measured,
+/// A labelled tile of which the roots at the rim know their nodes: one more, above a run.  If it is measured,
 /// the other roots know which parts they are, the nodes being the first.
 template <class Tile>
 struct Parts {
     static constexpr int ABOVE = 16;
-    static_assert(Labelled<Tile>::RUNS < 1 << ABOVE);
+    static_assert(Labelled<Tile>::ENTRIES < 1 << ABOVE);
 
     Labelled<Tile> labelled;
     uint32_t nodes;
@@ -166,9 +166,9 @@ template <class Tile>
 __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
     const Labelled<Tile> &labelled = parts.labelled;
     const int at = threadIdx.x;
-    uint32_t firsts = 0, run = labelled.before[at];
-    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run) {
-        const uint32_t root = labelled.up(run), above = root >> Parts<Tile>::ABOVE;
+    uint32_t firsts = 0, number = labelled.before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number) {
+        const uint32_t run = labelled.entry(number), root = labelled.up(run), above = root >> Parts<Tile>::ABOVE;
         if (root != run && above == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
@@ -231,7 +231,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     const uint32_t runs = labelled.find_runs();
     labelled.label(runs);
     if (is_stored<Tile>(tiles, place))
-        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) { root = static_cast<uint16_t>(labelled.up(run)); });
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) {
+            root = static_cast<uint16_t>(labelled.up(labelled.entry(run)));
+        });
     if (tiles.joined) find_nodes<Tile>(parts, tile, tiles);
     const uint32_t firsts = runs ? find_firsts<Tile>(parts, tile, tiles) : 0;
     count_firsts<Tile>(firsts, place, tiles);

@@ -51,7 +51,7 @@ struct Search {
 /// A labelled tile of which the roots have the areas of their parts instead of themselves, with TOUCH, or are known as nodes.
 template <class Tile>
 struct Weighed {
-    static constexpr uint32_t TOUCH = 1u << 31, NODE = 1u << 30, NOTHING = Labelled<Tile>::RUNS;
+    static constexpr uint32_t TOUCH = 1u << 31, NODE = 1u << 30, NOTHING = Labelled<Tile>::ENTRIES;
 
     Labelled<Tile> labelled;
     uint32_t bins[BINS];
@@ -80,8 +80,9 @@ template <class Tile>
 __device__ void weigh(Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles) {
     Labelled<Tile> &labelled = weighed.labelled;
     const uint32_t runs = recall_tile(labelled, place, tiles), at = threadIdx.x, row = at / Tile::WORDS;
-    for (uint32_t run = at; run < runs; run += Tile::THREADS)
+    labelled.for_runs(runs, [&](uint32_t run) {
         if (labelled.up(run) == run) labelled.up(run) = weighed.NOTHING;
+    });
     __syncthreads();
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     const bool at_edge = y == 0 || y == tiles.height - 1 || (wanted.volume && (z == 0 || z == tiles.depth - 1));

@@ -131,12 +131,13 @@ __device__ bool begins_in(const Window &window, const Place &place, const Tiles 
     return begin < window.from + window.count && end > window.from;
 }
 
-/// Adds what tiles have kept of their parts, a warp some tiles side by side.
+/// Adds what tiles have kept of their parts.  A warp has some tiles far from one another, as the components of a window
+/// begin in tiles side by side.
 template <class Tile>
-__global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window, uint32_t tiles_of_warp) {
-    const uint32_t lane = threadIdx.x % WARP, from = (blockIdx.x * WARPS + threadIdx.x / WARP) * tiles_of_warp;
+__global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
+    const uint32_t lane = threadIdx.x % WARP;
     Together together;
-    for (uint32_t tile = from; tile < min(from + tiles_of_warp, tiles.count()); ++tile) {
+    for (uint32_t tile = blockIdx.x * WARPS + threadIdx.x / WARP; tile < tiles.count(); tile += gridDim.x * WARPS) {
         const uint32_t parts = tiles.parts[tile], nodes = tiles.joined ? tiles.nodes[tile] : 0;
         if (parts == NOT_KEPT) continue;
         const Place place = place_of<Tile>(tiles, tile);
@@ -174,53 +175,58 @@ static_assert(sizeof(Measured<PlaneTile<1>>) < 99 << 10 && sizeof(Measured<Volum
 template <class Tile>
 __device__ void measure_round(Measured<Tile> &measured, uint32_t round, const Place &place, const Tiles &tiles,
                               const Window &window) {
-    constexpr uint32_t RUNS = Labelled<Tile>::RUNS, ROUND = Measured<Tile>::ROUND;
+    constexpr uint32_t ENTRIES = Labelled<Tile>::ENTRIES, ROUND = Measured<Tile>::ROUND;
     Labelled<Tile> &labelled = measured.labelled;
     measured.sums.clear(ROUND);
     __syncthreads();
-    uint32_t run = labelled.before[threadIdx.x];
-    for (uint32_t rest = labelled.start[threadIdx.x]; rest; rest &= rest - 1, ++run)
-        if (run - round < ROUND) measured.sums.first[run - round] = threadIdx.x * 32 + __ffs(rest) - 1;
+    uint32_t number = labelled.before[threadIdx.x];
+    for (uint32_t rest = labelled.start[threadIdx.x]; rest; rest &= rest - 1, ++number)
+        if (const uint32_t run = labelled.entry(number) - round; run < ROUND)
+            measured.sums.first[run] = threadIdx.x * 32 + __ffs(rest) - 1;
     measured.sums.add_words(labelled, [&](uint32_t of) {
-        const uint32_t up = labelled.up(of), root = up < RUNS ? up : of;
-        return root - round < ROUND && window.has(labelled.up(root) - RUNS) ? root - round : ROUND;
+        const uint32_t up = labelled.up(of), root = up < ENTRIES ? up : of;
+        return root - round < ROUND && window.has(labelled.up(root) - ENTRIES) ? root - round : ROUND;
     });
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < ROUND; i += Tile::THREADS)
         if (measured.sums.area[i] > 0)
-            window.of(labelled.up(round + i) - RUNS).add_shared(sums_of<Tile>(keep_sums(measured.sums, i), place, tiles));
+            window.of(labelled.up(round + i) - ENTRIES).add_shared(sums_of<Tile>(keep_sums(measured.sums, i), place, tiles));
     __syncthreads();
 }
 
-/// Measures tiles whose parts were not kept.
+/// Measures a tile whose parts were not kept, if it has some of a window.
 template <class Tile>
-__global__ void __launch_bounds__(Tile::THREADS) measure_tile(Tiles tiles, Window window) {
-    extern __shared__ __align__(16) uint8_t memory[];
-    Measured<Tile> &measured = *reinterpret_cast<Measured<Tile> *>(memory);
-    if (tiles.parts[blockIdx.x] != NOT_KEPT) return;
-    const Place place = place_of<Tile>(tiles, blockIdx.x);
+__device__ void measure_tile(Measured<Tile> &measured, const Place &place, const Tiles &tiles, const Window &window) {
     bool has = begins_in<Tile>(window, place, tiles);
     for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { has = has || window.has(tiles.parent[node]); });
     if (!__syncthreads_or(has)) return;
     const uint32_t runs = recall_tile(measured.labelled, place, tiles);
     name_roots(measured.labelled, runs, place, tiles);
-    for (uint32_t round = 0; round < runs; round += Measured<Tile>::ROUND)
+    for (uint32_t round = 0; round < measured.labelled.entry(runs); round += Measured<Tile>::ROUND)
         measure_round(measured, round, place, tiles, window);
+}
+
+/// A block has tiles far from one another, of which few or none are to be measured.
+template <class Tile>
+__global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Window window) {
+    extern __shared__ __align__(16) uint8_t memory[];
+    for (uint32_t tile = blockIdx.x; tile < tiles.count(); tile += gridDim.x)
+        if (tiles.parts[tile] == NOT_KEPT)
+            measure_tile(*reinterpret_cast<Measured<Tile> *>(memory), place_of<Tile>(tiles, tile), tiles, window);
 }
 
 }  // namespace
 
 template <class Tile>
 void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream) {
-    constexpr int64_t MANY = 4096, MOST = 8;  // warps, as the largest devices run at once; tiles of one
-    const int64_t of_warp = std::clamp<int64_t>(tiles.count() / MANY, 1, MOST), warps = parts(tiles.count(), of_warp);
+    constexpr int64_t MANY = 512;  // blocks, as the largest devices run at once
+    const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
     for (int64_t from = 0; from < count; from += room) {
         const int64_t here = std::min(room, count - from);
         const Window window = {static_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(here)};
         launch("clear_window", clear_window, parts(here, BLOCK), BLOCK, stream, window);
-        launch("add_parts", add_parts<Tile>, parts(warps, WARPS), BLOCK, stream, tiles, window, static_cast<uint32_t>(of_warp));
-        launch_large("measure_tile", measure_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(Measured<Tile>), stream, tiles,
-                     window);
+        launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
+        launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Measured<Tile>), stream, tiles, window);
         launch("finish_window", finish_window, parts(here, BLOCK), BLOCK, stream, window);
         check(cudaMemcpyAsync(to + from, memory, static_cast<size_t>(here) * sizeof(Sums), cudaMemcpyDeviceToHost, stream),
               "reading components");

@@ -27,7 +27,7 @@ Tiles shape_tiles(const ComponentsJob &job) {
                   deep = parts(tiles.depth, Tile::PLANES), count = across * down * deep;
     tiles.joined = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
     const int64_t most = tiles.joined ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
-    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::RUNS)
+    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::ENTRIES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
                     static_cast<long long>(tiles.width), static_cast<long long>(tiles.height),
                     static_cast<long long>(tiles.depth));

@@ -1,7 +1,7 @@
 // What is known of the parts of a tile, added up in shared memory: first pixel, area, box and sums of coordinates.
 //
 // The pixels that a word has of the part that it begins with are added by whole warps, as there most words are of the same
-// one; what else it has, run by run.
+// one; what else the words of a warp have, run by run, dealt out to all lanes.  Rows that are alike are added as one.
 #pragma once
 
 #include "tile.cuh"
@@ -15,11 +15,6 @@ struct PartBits {
     static constexpr int COORDINATE = Tile::PLANES > 1 ? 5 : 7, SUM = 21;
     static_assert(Tile::WORDS * 32 <= 1 << COORDINATE && Tile::ROWS <= 1 << COORDINATE && Tile::PLANES <= 1 << COORDINATE);
     static_assert((int64_t(Tile::THREADS) * 32 << COORDINATE) <= int64_t(1) << SUM);
-};
-
-/// Pixels side by side, or more of them, in a row of a tile.
-struct Pixels {
-    uint32_t area, sum, lower, upper;  // of x the last three
 };
 
 /// Of up to COUNT parts, by their places.
@@ -42,38 +37,67 @@ struct PartSums {
     /// Adds the words of a labelled tile.  place_of(run) is the place of its part, COUNT or more where that does not count.
     template <class PlaceOf>
     __device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of) {
-        const int at = threadIdx.x, left = at % Tile::WORDS * 32;
-        uint32_t rest = labelled.word[at], run = rest ? labelled.run_at(at, __ffs(rest) - 1) : 0, main = NONE, own = 0;
-        for (; rest; ++run) {
-            const uint32_t segment = rest & ~(rest + (rest & -rest)), place = place_of(run);
-            rest &= ~segment;
-            if (place >= COUNT) continue;
-            if (main == NONE) main = place;
-            if (place == main)
-                own |= segment;
-            else
-                put(place, at / Tile::WORDS, pixels_of(segment, left));
+        const int at = threadIdx.x, lane = at % WARP;
+        const uint32_t word = labelled.word[at], rows = rows_alike(word);
+        uint32_t main = NONE, own = 0;
+        if (word && rows) {
+            uint32_t number = labelled.number_at(at, __ffs(word) - 1);
+            main = place_of(labelled.entry(number));
+            for (uint32_t rest = word; rest; ++number) {
+                const uint32_t segment = rest & ~(rest + (rest & -rest));
+                rest &= ~segment;
+                if (place_of(labelled.entry(number)) == main) own |= segment;
+            }
         }
-        add_together(main, pixels_of(own, left));
+        add_together(main < COUNT ? main : NONE, own, rows);
+        const uint32_t others = rows ? word & ~own : 0;
+        for_bits(others & ~(others << 1), [&](int from, int x) {
+            const uint32_t alike = __shfl_sync(ALL_LANES, rows, from);
+            if (x < 0) return;
+            const int there = at - lane + from;
+            const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
+            const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
+            if (place < COUNT) put(place, there, alike, ((1ull << length) - 1) << x);
+        });
     }
 
   private:
-    __device__ static Pixels pixels_of(uint32_t word, uint32_t left) {
-        constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
-        if (!word) return {0, 0, UINT32_MAX, 0};
-        const uint32_t area = __popc(word);
-        uint32_t sum = left * area;
-#pragma unroll
-        for (int bit = 0; bit < 5; ++bit) sum += __popc(word & PLACES[bit]) << bit;
-        return {area, sum, left + __ffs(word) - 1, left + 31 - __clz(static_cast<int>(word))};
+    /// How many rows of a warp, from a thread's on, have the same word there; 0 if the one before has it too.  So its pixels
+    /// are of the same parts.
+    __device__ static uint32_t rows_alike(uint32_t word) {
+        constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
+        static_assert(Tile::WORDS == 1 || Tile::WORDS == 4);
+        const int lane = threadIdx.x % WARP;
+        const uint32_t above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
+        const uint32_t others = __ballot_sync(ALL_LANES, lane < Tile::WORDS || above != word);
+        const uint32_t later = lane + Tile::WORDS < WARP ? others >> (lane + Tile::WORDS) & COLUMN : 0;
+        const uint32_t left = (WARP - 1 - lane) / Tile::WORDS;
+        return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
     }
 
-    __device__ void put(uint32_t place, uint32_t row, const Pixels &pixels) {
-        const uint32_t y = row % Tile::ROWS, z = row / Tile::ROWS;
-        const uint32_t sums[3] = {pixels.sum, pixels.area * y, pixels.area * z};
-        const uint32_t low[3] = {pixels.lower, y, z}, high[3] = {pixels.upper, y, z};
-        put_all(place, pixels.area, sums, low, high);
+    /// Adds pixels of a word, and of as many rows after it.
+    __device__ void put(uint32_t place, int at, uint32_t rows, uint32_t pixels) {
+        const Share share(at, rows, pixels);
+        put_all(place, share.area, share.sum, share.lower, share.upper);
     }
+
+    /// What pixels of a word, and of as many rows after it, add to a part.
+    struct Share {
+        uint32_t area, sum[3], lower[3], upper[3];
+
+        __device__ Share(int at, uint32_t rows, uint32_t pixels) {
+            constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
+            const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
+            const uint32_t count = __popc(pixels);
+            uint32_t in_row = left * count;
+#pragma unroll
+            for (int bit = 0; bit < 5; ++bit) in_row += __popc(pixels & PLACES[bit]) << bit;
+            area = count * rows;
+            sum[0] = in_row * rows, sum[1] = count * (rows * y + rows * (rows - 1) / 2), sum[2] = area * z;
+            lower[0] = left + __ffs(pixels) - 1, lower[1] = y, lower[2] = z;
+            upper[0] = left + 31 - __clz(static_cast<int>(pixels)), upper[1] = y + rows - 1, upper[2] = z;
+        }
+    };
 
     /// Most boxes have grown already when more is put into them.
     __device__ void put_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low, const uint32_t *high) {
@@ -87,27 +111,28 @@ struct PartSums {
     }
 
     /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; what is of a third, by itself.
-    __device__ void add_together(uint32_t place, const Pixels &pixels) {
+    __device__ void add_together(uint32_t place, uint32_t pixels, uint32_t rows) {
         constexpr int PARTS = 2;
-        const uint32_t row = threadIdx.x / Tile::WORDS, lane = threadIdx.x % WARP;
+        const uint32_t lane = threadIdx.x % WARP;
+        const Share share(threadIdx.x, rows, pixels);
         uint32_t rest = __ballot_sync(ALL_LANES, place != NONE);
         for (int part = 0; part < PARTS && rest; ++part) {
             const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
             const bool is_led = place == led;
-            add_warp(is_led, lane == leader, led, row, pixels);
+            add_warp(is_led, lane == leader, led, share);
             rest &= ~__ballot_sync(ALL_LANES, is_led);
         }
-        if (rest >> lane & 1) put(place, row, pixels);
+        if (rest >> lane & 1) put_all(place, share.area, share.sum, share.lower, share.upper);
     }
 
-    __device__ void add_warp(bool has, bool leads, uint32_t place, uint32_t row, const Pixels &pixels) {
-        const uint32_t of_row[3] = {0, row % Tile::ROWS, row / Tile::ROWS}, own = has ? pixels.area : 0, total = sum_of_warp(own);
+    __device__ void add_warp(bool has, bool leads, uint32_t place, const Share &share) {
+        const uint32_t total = sum_of_warp(has ? share.area : 0);
         uint32_t sums[3], low[3], high[3];
 #pragma unroll
         for (int a = 0; a < AXES; ++a) {
-            sums[a] = sum_of_warp(a > 0 ? own * of_row[a] : has ? pixels.sum : 0);
-            low[a] = least_of_warp(!has ? UINT32_MAX : a > 0 ? of_row[a] : pixels.lower);
-            high[a] = greatest_of_warp(!has ? 0 : a > 0 ? of_row[a] : pixels.upper);
+            sums[a] = sum_of_warp(has ? share.sum[a] : 0);
+            low[a] = least_of_warp(has ? share.lower[a] : UINT32_MAX);
+            high[a] = greatest_of_warp(has ? share.upper[a] : 0);
         }
         if (leads) put_all(place, total, sums, low, high);
     }

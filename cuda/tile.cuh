@@ -14,36 +14,52 @@ namespace apsis {
 template <class Tile>
 struct Labelled {
     static constexpr int THREADS = Tile::THREADS;
-    static constexpr int RUNS = THREADS * SLOTS;  // at most
+    static constexpr int RUNS = THREADS * SLOTS, ENTRIES = RUNS + RUNS / 32;  // at most
     using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
     uint32_t word[THREADS];
     uint32_t start[THREADS];   // the pixels at which runs begin
-    uint32_t parents[RUNS];    // see up()
+    uint32_t parents[ENTRIES];  // see up()
     uint16_t before[THREADS];  // runs that begin before the word
     typename Scan::TempStorage scan;
 
-    /// Of a run, itself or a lower run of its part; labelled, the lowest.  Threads that walk the runs of their words, 8 or 16
-    /// each, meet as many banks of memory as threads that take runs side by side.
-    __device__ uint32_t &up(uint32_t run) { return parents[spread_banks(run)]; }
-    __device__ uint32_t up(uint32_t run) const { return parents[spread_banks(run)]; }
+    /// A run is known by its entry among the parents: its number, but that one entry is left out after 32.  So threads that
+    /// walk the runs of their words, 8 or 16 each, meet as many banks of memory as threads that take runs side by side.
+    __device__ static uint32_t entry(uint32_t number) { return number + number / 32; }
+
+    /// Calls body(run) for a thread's share of the runs, of which there are so many.
+    template <class Body>
+    __device__ static void for_runs(uint32_t runs, Body body) {
+        for (uint32_t run = entry(threadIdx.x), end = entry(runs); run < end; run += entry(THREADS)) body(run);
+    }
+
+    /// Of a run, itself or a lower run of its part; labelled, the lowest.
+    __device__ uint32_t &up(uint32_t run) { return parents[run]; }
+    __device__ uint32_t up(uint32_t run) const { return parents[run]; }
 
     /// The run that holds a pixel of a word; beside a run, the last one before the pixel.
-    __device__ uint32_t run_at(int at, int x) const { return before[at] + __popc(start[at] & up_to(x)) - 1; }
+    __device__ uint32_t run_at(int at, int x) const { return entry(number_at(at, x)); }
+    __device__ uint32_t number_at(int at, int x) const { return before[at] + __popc(start[at] & up_to(x)) - 1; }
 
     __device__ uint32_t root_of_node(const Tiles &tiles, uint32_t node) const {
         const uint32_t first = tiles.first[node];
         return run_at(first / 32, first % 32);
     }
 
-    __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + spread_banks(run)); }
-    __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + spread_banks(run)) = value; }
+    __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
+    __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 
-    /// Every run points at its root, if nobody joins any.
+    /// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop, so
+    /// that the lanes of a warp do not wait at every run for the one with the longest way.
     __device__ void flatten(uint32_t runs) {
-        for (uint32_t run = threadIdx.x; run < runs; run += THREADS) {
-            uint32_t parent = load(run);
-            for (uint32_t next; (next = load(parent)) != parent; parent = next) store(run, next);
+        uint32_t run = entry(threadIdx.x), end = entry(runs), parent = run < end ? load(run) : 0;
+        while (run < end) {
+            const uint32_t next = load(parent);
+            if (next != parent)
+                store(run, next);
+            else
+                run += entry(THREADS);
+            parent = next != parent ? next : run < end ? load(run) : 0;
         }
     }
 
@@ -95,9 +111,10 @@ struct Labelled {
     __device__ void link() {
         Meetings row, plane = {0, 0};
         const int above = meet_row(Tile::step(0), row), behind = Tile::STEPS > 1 ? meet_row(Tile::step(1), plane) : above;
-        uint32_t run = before[threadIdx.x];
-        for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++run) {
+        uint32_t number = before[threadIdx.x];
+        for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++number) {
             const int x = __ffs(rest) - 1;
+            const uint32_t run = entry(number);
             up(run) = row.own >> x & 1 ? run_at(above, x) : plane.own >> x & 1 ? run_at(behind, x) : run;
         }
     }
@@ -171,7 +188,7 @@ __device__ uint32_t recall_tile(Labelled<Tile> &labelled, const Place &place, co
     __syncthreads();
     const uint32_t runs = labelled.find_runs();
     if (is_stored<Tile>(tiles, place)) {
-        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up(run) = root; });
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up(labelled.entry(run)) = root; });
         __syncthreads();
     } else {
         labelled.label(runs);
@@ -197,11 +214,11 @@ __device__ uint32_t firsts_of(const Place &place, const Tiles &tiles) {
     return threadIdx.x < tiles.kept ? tiles.firsts[int64_t(place.tile) * tiles.kept + threadIdx.x] : 0;
 }
 
-/// Points the roots of a labelled tile at RUNS more than the numbers of their components, 0 for what is left out, for all
+/// Points the roots of a labelled tile at ENTRIES more than the numbers of their components, 0 for what is left out, for all
 /// threads to see.
 template <class Tile>
 __device__ void name_roots(Labelled<Tile> &labelled, uint32_t runs, const Place &place, const Tiles &tiles) {
-    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
+    constexpr uint32_t ENTRIES = Labelled<Tile>::ENTRIES;
     if (runs == 0) return;
     const uint32_t at = threadIdx.x, row = at / Tile::WORDS, firsts = firsts_of<Tile>(place, tiles);
     const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
@@ -211,13 +228,14 @@ __device__ void name_roots(Labelled<Tile> &labelled, uint32_t runs, const Place 
         const uint32_t count = __shfl_sync(ALL_LANES, __popc(firsts), at % WARP / Tile::WORDS * Tile::WORDS + i - 1);
         if (at % Tile::WORDS >= i) number += count;
     }
-    uint32_t run = labelled.before[at];
-    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run)
-        if (labelled.up(run) == run) labelled.up(run) = RUNS + (firsts & rest & -rest ? ++number : 0);
+    uint32_t before = labelled.before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++before)
+        if (const uint32_t run = labelled.entry(before); labelled.up(run) == run)
+            labelled.up(run) = ENTRIES + (firsts & rest & -rest ? ++number : 0);
     __syncthreads();
     if (tiles.joined) {
         for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.up(labelled.root_of_node(tiles, node)) = RUNS + tiles.parent[node];
+            labelled.up(labelled.root_of_node(tiles, node)) = ENTRIES + tiles.parent[node];
         });
         __syncthreads();
     }

@@ -173,6 +173,39 @@ __device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
 }
 
+/// Which set bit of a word is the n-th, n from 0.
+__device__ inline int find_bit(uint32_t word, int n) {
+    int x = 0;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+        const int here = __popc(word >> x & below(step));
+        if (n >= here) n -= here, x += step;
+    }
+    return x;
+}
+
+/// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
+template <class Body>
+__device__ void for_bits(uint32_t word, Body body) {
+    const int lane = threadIdx.x % WARP;
+    int end = __popc(word);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const int before = __shfl_up_sync(ALL_LANES, end, step);
+        if (lane >= step) end += before;
+    }
+    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
+    for (int n = lane; n - lane < count; n += WARP) {
+        int from = 0;
+#pragma unroll
+        for (int step = WARP / 2; step > 0; step /= 2)
+            if (__shfl_sync(ALL_LANES, end, from + step - 1) <= n) from += step;
+        const uint32_t bits = __shfl_sync(ALL_LANES, word, from % WARP);
+        const int before = __shfl_sync(ALL_LANES, end, from % WARP) - __popc(bits);
+        body(from % WARP, n < count ? find_bit(bits, n - before) : -1);
+    }
+}
+
 /// Which runs of two rows are neighbours, each pair once, in a word of both: either a run of the row begins where one of
 /// the other row is, or one of the other row begins where a run of the row has begun before.  A bit more before the words
 /// tells whether they go on to the left.
