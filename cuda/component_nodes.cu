@@ -7,13 +7,16 @@ namespace apsis {
 
 namespace {
 
-__device__ uint32_t root_of(const Tiles &tiles, uint32_t node) {
-    for (;;) {
-        const uint32_t parent = __ldcg(tiles.parent + node);
-        if (parent == node) return node;
-        const uint32_t next = __ldcg(tiles.parent + parent);
-        if (next != parent) __stcg(tiles.parent + node, next);
-        node = next;
+/// Goes from two nodes to their roots, or to where they meet, and halves the ways.  Both at once: it is waiting for memory.
+__device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
+    while (one != other) {
+        const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
+        if (up_one == one && up_other == other) return;
+        const uint32_t next_one = __ldcg(tiles.parent + up_one), next_other = __ldcg(tiles.parent + up_other);
+        if (next_one != up_one) __stcg(tiles.parent + one, next_one);
+        if (next_other != up_other) __stcg(tiles.parent + other, next_other);
+        one = next_one;
+        other = next_other;
     }
 }
 
@@ -26,8 +29,7 @@ __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
 template <class Tile>
 __device__ void join(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
-        one = root_of(tiles, one);
-        other = root_of(tiles, other);
+        find_roots(tiles, one, other);
         if (one == other) return;
         if (first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other)) {
             const uint32_t lower = one;
@@ -240,14 +242,6 @@ __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
     });
 }
 
-template <class Tile>
-__global__ void __launch_bounds__(BLOCK) number_tile(Tiles tiles) {
-    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
-        const uint32_t root = tiles.parent[node];
-        tiles.parent[node] = number_at<Tile>(tiles, place_of<Tile>(tiles, root >> Tile::NODE_BITS), tiles.first[root]);
-    });
-}
-
 }  // namespace
 
 template <class Tile>
@@ -258,20 +252,10 @@ void join_nodes(const Tiles &tiles, cudaStream_t stream) {
     launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
 }
 
-template <class Tile>
-void number_nodes(const Tiles &tiles, cudaStream_t stream) {
-    launch("number_tile", number_tile<Tile>, tiles.count(), BLOCK, stream, tiles);
-}
-
 template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
 template void join_nodes<PlaneTile<2>>(const Tiles &, cudaStream_t);
 template void join_nodes<VolumeTile<1>>(const Tiles &, cudaStream_t);
 template void join_nodes<VolumeTile<2>>(const Tiles &, cudaStream_t);
 template void join_nodes<VolumeTile<3>>(const Tiles &, cudaStream_t);
-template void number_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
-template void number_nodes<PlaneTile<2>>(const Tiles &, cudaStream_t);
-template void number_nodes<VolumeTile<1>>(const Tiles &, cudaStream_t);
-template void number_nodes<VolumeTile<2>>(const Tiles &, cudaStream_t);
-template void number_nodes<VolumeTile<3>>(const Tiles &, cudaStream_t);
 
 }  // namespace apsis

@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
             KeptSums kept = {};
             if (i < known) kept = tiles.sums[int64_t(tile) * KEPT_PARTS + i];
             if (i < nodes)
-                number = tiles.parent[tile << Tile::NODE_BITS | i];
+                number = number_of_node<Tile>(tiles, tile << Tile::NODE_BITS | i);
             else if (i < known)
                 number = number_at<Tile>(tiles, place, kept.first);
             const bool has = window.has(number), is_whole = i >= nodes;
@@ -198,7 +198,7 @@ __device__ void measure_round(Measured<Tile> &measured, uint32_t round, const Pl
 template <class Tile>
 __device__ void measure_tile(Measured<Tile> &measured, const Place &place, const Tiles &tiles, const Window &window) {
     bool has = begins_in<Tile>(window, place, tiles);
-    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { has = has || window.has(tiles.parent[node]); });
+    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { has = has || window.has(number_of_node<Tile>(tiles, node)); });
     if (!__syncthreads_or(has)) return;
     const uint32_t runs = recall_tile(measured.labelled, place, tiles);
     name_roots(measured.labelled, runs, place, tiles);

@@ -105,7 +105,6 @@ void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Prog
     if (tiles.joined) join_nodes<Tile>(tiles, stream);
     if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
     scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
-    if (tiles.joined) number_nodes<Tile>(tiles, stream);
     report(progress, 0.6, stream);
     const int64_t count = job.count || job.components ? read_count(tiles, stream) : 0;
     if (job.components)

@@ -154,8 +154,7 @@ struct Labelled {
         int other[Tile::STEPS];
 #pragma unroll
         for (int s = 0; s < Tile::STEPS; ++s) rest[s] = to_join(s, other[s]);
-        while (__any_sync(ALL_LANES, one != two || take_meeting(rest, other, one, two)))
-            if (one != two) climb(one, two);
+        while (one != two || take_meeting(rest, other, one, two)) climb(one, two);
     }
 
     /// Goes a step up from two runs that are to be of one part, until both are the same: the run with the higher parent gets
@@ -235,7 +234,7 @@ __device__ void name_roots(Labelled<Tile> &labelled, uint32_t runs, const Place 
     __syncthreads();
     if (tiles.joined) {
         for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.up(labelled.root_of_node(tiles, node)) = ENTRIES + tiles.parent[node];
+            labelled.up(labelled.root_of_node(tiles, node)) = ENTRIES + number_of_node<Tile>(tiles, node);
         });
         __syncthreads();
     }

@@ -90,7 +90,7 @@ struct Tiles {
     uint32_t *before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
                         // before; and at the end, how many there are in all
     uint32_t *nodes;    // [tile]: how many
-    uint32_t *parent;   // [node]; in the end the number of its component, or 0 if that is left out
+    uint32_t *parent;   // [node]: itself or one of a lower first pixel; in the end the lowest of its component
     uint16_t *first;    // [node]: its first pixel in the tile
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
@@ -146,6 +146,13 @@ __device__ uint32_t number_at(const Tiles &tiles, const Place &place, int first)
     uint32_t number = tiles.before[tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
     for (int i = 0; i < at % Tile::WORDS; ++i) number += __popc(firsts[i]);
     return number + __popc(own & up_to(first % 32));
+}
+
+/// The number of a node's component, likewise.
+template <class Tile>
+__device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
+    const uint32_t root = tiles.parent[node];
+    return number_at<Tile>(tiles, place_of<Tile>(tiles, root >> Tile::NODE_BITS), tiles.first[root]);
 }
 
 /// The index of a pixel of a tile in the image.
@@ -245,12 +252,9 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
-/// Joins the nodes of tiles side by side, takes the first pixels of those that are no roots away, and after the scan
-/// numbers them.
+/// Joins the nodes of tiles side by side, and takes the first pixels of those that are no roots away.
 template <class Tile>
 void join_nodes(const Tiles &tiles, cudaStream_t stream);
-template <class Tile>
-void number_nodes(const Tiles &tiles, cudaStream_t stream);
 
 /// Takes the first pixels of components that are to be left out away, before the scan.
 template <class Tile>
