@@ -41,7 +41,7 @@ struct PartSums {
         const uint32_t word = labelled.word[at], rows = rows_alike(word);
         uint32_t main = NONE, own = 0;
         if (word && rows) {
-            uint32_t number = labelled.number_at(at, __ffs(word) - 1);
+            uint32_t number = labelled.runs_of(at).number_at(__ffs(word) - 1);
             main = place_of(labelled.entry(number));
             for (uint32_t rest = word; rest; ++number) {
                 const uint32_t segment = rest & ~(rest + (rest & -rest));

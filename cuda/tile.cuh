@@ -37,9 +37,16 @@ struct Labelled {
     __device__ uint32_t &up(uint32_t run) { return parents[run]; }
     __device__ uint32_t up(uint32_t run) const { return parents[run]; }
 
-    /// The run that holds a pixel of a word; beside a run, the last one before the pixel.
-    __device__ uint32_t run_at(int at, int x) const { return entry(number_at(at, x)); }
-    __device__ uint32_t number_at(int at, int x) const { return before[at] + __popc(start[at] & up_to(x)) - 1; }
+    /// The runs of a word.
+    struct WordRuns {
+        uint32_t start, before;
+
+        /// The one that holds a pixel; beside a run, the last one before the pixel.
+        __device__ uint32_t run_at(int x) const { return entry(number_at(x)); }
+        __device__ uint32_t number_at(int x) const { return before + __popc(start & up_to(x)) - 1; }
+    };
+    __device__ WordRuns runs_of(int at) const { return {start[at], before[at]}; }
+    __device__ uint32_t run_at(int at, int x) const { return runs_of(at).run_at(x); }
 
     __device__ uint32_t root_of_node(const Tiles &tiles, uint32_t node) const {
         const uint32_t first = tiles.first[node];
@@ -111,11 +118,12 @@ struct Labelled {
     __device__ void link() {
         Meetings row, plane = {0, 0};
         const int above = meet_row(Tile::step(0), row), behind = Tile::STEPS > 1 ? meet_row(Tile::step(1), plane) : above;
+        const WordRuns runs_above = runs_of(above), runs_behind = runs_of(behind);
         uint32_t number = before[threadIdx.x];
         for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++number) {
             const int x = __ffs(rest) - 1;
             const uint32_t run = entry(number);
-            up(run) = row.own >> x & 1 ? run_at(above, x) : plane.own >> x & 1 ? run_at(behind, x) : run;
+            up(run) = row.own >> x & 1 ? runs_above.run_at(x) : plane.own >> x & 1 ? runs_behind.run_at(x) : run;
         }
     }
 
@@ -133,28 +141,37 @@ struct Labelled {
                               word_at(step.dy ? 0 : -1, -1), step.dy, REACH);
     }
 
-    /// The next two runs of a thread that have to be joined, if there are any.
-    __device__ bool take_meeting(uint32_t (&rest)[Tile::STEPS], const int (&other)[Tile::STEPS], uint32_t &one, uint32_t &two) const {
+    /// What a thread has to join.
+    struct Meeting {
+        uint32_t rest[Tile::STEPS];
+        int other[Tile::STEPS];
+        WordRuns own, first;  // of the word, and of the other one of the first step
+    };
+
+    /// The next two runs of them, if there are any.
+    __device__ bool take_meeting(Meeting &meeting, uint32_t &one, uint32_t &two) const {
         uint32_t now = 0;
         int there = 0;
 #pragma unroll
         for (int s = 0; s < Tile::STEPS; ++s)
-            if (!now && rest[s]) now = rest[s], there = other[s], rest[s] &= rest[s] - 1;
+            if (uint32_t &rest = meeting.rest[s]; !now && rest) now = rest, there = meeting.other[s], rest &= rest - 1;
         if (!now) return false;
         const int x = __ffs(now) - 1;
-        one = run_at(threadIdx.x, x);
-        two = run_at(there, x);
+        one = meeting.own.run_at(x);
+        two = (Tile::STEPS == 1 ? meeting.first : runs_of(there)).run_at(x);
         return true;
     }
 
     /// Joins what meets.  All meetings of a thread, and all steps up the trees, are one loop, so that the lanes of a warp
     /// do not wait for the one with the longest way.
     __device__ void join_rows() {
-        uint32_t rest[Tile::STEPS], one = 0, two = 0;
-        int other[Tile::STEPS];
+        Meeting meeting;
+        uint32_t one = 0, two = 0;
 #pragma unroll
-        for (int s = 0; s < Tile::STEPS; ++s) rest[s] = to_join(s, other[s]);
-        while (one != two || take_meeting(rest, other, one, two)) climb(one, two);
+        for (int s = 0; s < Tile::STEPS; ++s) meeting.rest[s] = to_join(s, meeting.other[s]);
+        meeting.own = runs_of(threadIdx.x);
+        meeting.first = runs_of(meeting.other[0]);
+        while (one != two || take_meeting(meeting, one, two)) climb(one, two);
     }
 
     /// Goes a step up from two runs that are to be of one part, until both are the same: the run with the higher parent gets
