@@ -206,13 +206,16 @@ __device__ void measure_tile(Measured<Tile> &measured, const Place &place, const
         measure_round(measured, round, place, tiles, window);
 }
 
-/// A block has tiles far from one another, of which few or none are to be measured.
+/// A block has as many tiles, far from one another, as a warp has lanes to look at what was kept of them: mostly all.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Window window) {
     extern __shared__ __align__(16) uint8_t memory[];
-    for (uint32_t tile = blockIdx.x; tile < tiles.count(); tile += gridDim.x)
-        if (tiles.parts[tile] == NOT_KEPT)
-            measure_tile(*reinterpret_cast<Measured<Tile> *>(memory), place_of<Tile>(tiles, tile), tiles, window);
+    const int64_t own = int64_t(threadIdx.x % WARP) * gridDim.x + blockIdx.x;
+    uint32_t rest = __ballot_sync(ALL_LANES, own < tiles.count() && tiles.parts[own] == NOT_KEPT);
+    for (; rest; rest &= rest - 1) {
+        const uint32_t tile = (__ffs(rest) - 1) * gridDim.x + blockIdx.x;
+        measure_tile(*reinterpret_cast<Measured<Tile> *>(memory), place_of<Tile>(tiles, tile), tiles, window);
+    }
 }
 
 }  // namespace
@@ -220,7 +223,7 @@ __global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Wind
 template <class Tile>
 void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream) {
     constexpr int64_t MANY = 512;  // blocks, as the largest devices run at once
-    const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
+    const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = parts(tiles.count(), WARP);
     for (int64_t from = 0; from < count; from += room) {
         const int64_t here = std::min(room, count - from);
         const Window window = {static_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(here)};
