@@ -8,8 +8,8 @@ namespace apsis {
 
 namespace {
 
-/// A labelled tile of which the roots at the rim know their nodes: one more, above a run.  If it is measured,
-/// the other roots know which parts they are, the nodes being the first.
+/// A labelled tile of which the roots at the rim know their nodes: one more, above a run, which whoever reads it meanwhile
+/// finds unchanged.  If it is measured, the other roots know which parts they are, the nodes being the first.
 template <class Tile>
 struct Parts {
     static constexpr int ABOVE = 16;
