@@ -176,11 +176,11 @@ struct Labelled {
 
     /// Goes a step up from two runs that are to be of one part, until both are the same: the run with the higher parent gets
     /// the lower one for its own, and what was its parent is left to be joined, if it was not the root itself (Rem's way,
-    /// Dijkstra 1976; Patwary, Blair and Manne 2010).
+    /// Dijkstra 1976; Patwary, Blair and Manne 2010).  Where the parents are the same, that changes nothing.
     __device__ void climb(uint32_t &one, uint32_t &two) {
         const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;
         two = min(up_one, up_two);
-        const uint32_t was = up_one == up_two ? two : atomicMin(&up(high), two);
+        const uint32_t was = atomicMin(&up(high), two);
         one = was == high ? two : was;
     }
 };
