@@ -202,8 +202,8 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
     typename Labelled<Tile>::Scan(labelled.scan).ExclusiveSum(count, place, total);
     place += parts.nodes;
     total += parts.nodes;
-    if (at == 0) tiles.parts[tile] = total <= KEPT_PARTS ? total : NOT_KEPT;
-    if (total > KEPT_PARTS) return;
+    if (at == 0) tiles.parts[tile] = total <= tiles.most_parts ? total : NOT_KEPT;
+    if (total > tiles.most_parts) return;
     for_roots([&](uint32_t &root, int first) {
         if (root >> ABOVE == 0) root |= ++place << ABOVE;
         parts.sums.first[(root >> ABOVE) - 1] = first;
@@ -215,7 +215,8 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
         return ((up >> ABOVE ? up : labelled.up(up)) >> ABOVE) - 1;
     });
     __syncthreads();
-    for (uint32_t i = at; i < total; i += Tile::THREADS) tiles.sums[int64_t(tile) * KEPT_PARTS + i] = keep_sums(parts.sums, i);
+    KeptSums *const kept = tiles.sums + int64_t(tile) * tiles.most_parts;
+    for (uint32_t i = at; i < total; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i);
 }
 
 template <class Tile, bool MEASURES>

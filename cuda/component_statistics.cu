@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
         for (uint32_t i = lane; i - lane < known; i += WARP) {
             uint32_t number = 0;
             KeptSums kept = {};
-            if (i < known) kept = tiles.sums[int64_t(tile) * KEPT_PARTS + i];
+            if (i < known) kept = tiles.sums[int64_t(tile) * tiles.most_parts + i];
             if (i < nodes)
                 number = number_of_node<Tile>(tiles, tile << Tile::NODE_BITS | i);
             else if (i < known)

@@ -37,6 +37,7 @@ Tiles shape_tiles(const ComponentsJob &job) {
     const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
     if (are_quads(job.labels)) tiles.store = job.labels;
     tiles.kept = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
+    tiles.most_parts = std::min(KEPT_PARTS, static_cast<uint32_t>(parts(tiles.kept, 2)));
     return tiles;
 }
 
@@ -48,7 +49,7 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
     tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
     tiles.parts = carver.take<uint32_t>(count);
-    tiles.sums = carver.take<KeptSums>(count * KEPT_PARTS);
+    tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);

@@ -84,6 +84,7 @@ struct Tiles {
     int64_t width, height, depth;
     uint32_t across, down, deep;
     uint32_t kept;      // words of a tile: fewer than it has where the image is less high or deep
+    uint32_t most_parts;  // of which a tile keeps the sums: KEPT_PARTS, or fewer where it has few words
     bool joined;        // whether tiles have neighbours, and nodes
     uint32_t *bits;     // [tile][word]: the set
     uint32_t *firsts;   // [tile][word]: the first pixels of parts that stand for a component
