@@ -1,5 +1,5 @@
-// What is known of each component: first pixel, area, box and sums of coordinates, added up from what tiles have kept of their
-// parts (component_parts.cu).
+// What is known of each component: first pixel, area, box and sums of coordinates, added up from what tiles have kept of
+// their parts (component_parts.cu).
 //
 // A part without a node is all of its component, and is written down once; the others meet in atomic additions, which are
 // whole numbers and so do not depend on the order.  A warp adds up what its tiles have of one component before it does so:
@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
 /// A labelled tile, and what is known of those of its parts whose roots are among ROUND runs.
 template <class Tile>
 struct Measured {
-    // More parts would leave room for fewer tiles at once, and in a volume all together takes less than 99 KiB, which is what
-    // a block of most devices has at most.
+    // More parts would leave room for fewer tiles at once, and in a volume all together takes less than 99 KiB, which is
+    // what a block of most devices has at most.
     static constexpr uint32_t ROUND = Tile::PLANES > 1 ? 512 : 1024;
 
     Labelled<Tile> labelled;

@@ -100,7 +100,8 @@ struct PartSums {
     };
 
     /// Most boxes have grown already when more is put into them.
-    __device__ void put_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low, const uint32_t *high) {
+    __device__ void put_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low,
+                            const uint32_t *high) {
         atomicAdd(&area[place], pixels);
 #pragma unroll
         for (int a = 0; a < AXES; ++a) {
@@ -110,7 +111,7 @@ struct PartSums {
         }
     }
 
-    /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; what is of a third, by itself.
+    /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; of a third, by itself.
     __device__ void add_together(uint32_t place, uint32_t pixels, uint32_t rows) {
         constexpr int PARTS = 2;
         const uint32_t lane = threadIdx.x % WARP;

@@ -18,9 +18,9 @@ struct Labelled {
     using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
     uint32_t word[THREADS];
-    uint32_t start[THREADS];   // the pixels at which runs begin
+    uint32_t start[THREADS];    // the pixels at which runs begin
     uint32_t parents[ENTRIES];  // see up()
-    uint16_t before[THREADS];  // runs that begin before the word
+    uint16_t before[THREADS];   // runs that begin before the word
     typename Scan::TempStorage scan;
 
     /// A run is known by its entry among the parents: its number, but that one entry is left out after 32.  So threads that
@@ -56,8 +56,8 @@ struct Labelled {
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 
-    /// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop, so
-    /// that the lanes of a warp do not wait at every run for the one with the longest way.
+    /// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop,
+    /// so that the lanes of a warp do not wait at every run for the one with the longest way.
     __device__ void flatten(uint32_t runs) {
         uint32_t run = entry(threadIdx.x), end = entry(runs), parent = run < end ? load(run) : 0;
         while (run < end) {
