@@ -7,30 +7,29 @@ namespace apsis {
 
 namespace {
 
-__device__ uint32_t root_of(const Tiles &tiles, uint32_t node) {
-    for (;;) {
-        const uint32_t parent = __ldcg(tiles.parent + node);
-        if (parent == node) return node;
-        const uint32_t next = __ldcg(tiles.parent + parent);
-        if (next != parent) __stcg(tiles.parent + node, next);
-        node = next;
+/// Goes from two nodes to their roots, or to where they meet, and halves the ways.  Both at once: it is waiting for memory.
+__device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
+    while (one != other) {
+        const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
+        if (up_one == one && up_other == other) return;
+        const uint32_t next_one = __ldcg(tiles.parent + up_one), next_other = __ldcg(tiles.parent + up_other);
+        if (next_one != up_one) __stcg(tiles.parent + one, next_one);
+        if (next_other != up_other) __stcg(tiles.parent + other, next_other);
+        one = next_one;
+        other = next_other;
     }
 }
 
 /// The index of a node's first pixel in the image.
 template <class Tile>
 __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
-    const Place place = place_of<Tile>(tiles, node >> Tile::NODE_BITS);
-    const int first = tiles.first[node], at = first / 32, row = at / Tile::WORDS;
-    const int64_t x = place.x + at % Tile::WORDS * 32 + first % 32;
-    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
+    return index_at<Tile>(tiles, place_of<Tile>(tiles, node >> Tile::NODE_BITS), tiles.first[node]);
 }
 
 template <class Tile>
 __device__ void join(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
-        one = root_of(tiles, one);
-        other = root_of(tiles, other);
+        find_roots(tiles, one, other);
         if (one == other) return;
         if (first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other)) {
             const uint32_t lower = one;
@@ -99,39 +98,6 @@ struct RimWord {
         return tile << Tile::NODE_BITS | tiles.rim[(rim * Tile::WORDS + in) * SLOTS + begin / 2];
     }
 };
-
-/// Which set bit of a word is the n-th, n from 0.
-__device__ int find_bit(uint32_t word, int n) {
-    int x = 0;
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-        const int here = __popc(word >> x & below(step));
-        if (n >= here) n -= here, x += step;
-    }
-    return x;
-}
-
-/// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
-template <class Body>
-__device__ void for_bits(uint32_t word, Body body) {
-    const int lane = threadIdx.x % WARP;
-    int end = __popc(word);
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const int before = __shfl_up_sync(ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
-    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
-    for (int n = lane; n - lane < count; n += WARP) {
-        int from = 0;
-#pragma unroll
-        for (int step = WARP / 2; step > 0; step /= 2)
-            if (__shfl_sync(ALL_LANES, end, from + step - 1) <= n) from += step;
-        const uint32_t bits = __shfl_sync(ALL_LANES, word, from % WARP);
-        const int before = __shfl_sync(ALL_LANES, end, from % WARP) - __popc(bits);
-        body(from % WARP, n < count ? find_bit(bits, n - before) : -1);
-    }
-}
 
 /// A thread's word of all tiles, of which each has COUNT.  The first lanes of a warp have some, side by side.
 template <class Tile, int COUNT>
@@ -276,24 +242,6 @@ __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
     });
 }
 
-/// The number of the component whose first pixel is that of a root, or 0 if it is left out.
-template <class Tile>
-__device__ uint32_t number_of(const Tiles &tiles, uint32_t root) {
-    const Place place = place_of<Tile>(tiles, root >> Tile::NODE_BITS);
-    const int first = tiles.first[root], at = first / 32, row = at / Tile::WORDS;
-    const uint32_t *const firsts = tiles.firsts + int64_t(place.tile) * tiles.kept + row * Tile::WORDS;
-    const uint32_t own = firsts[at % Tile::WORDS];
-    if (!(own >> first % 32 & 1)) return 0;
-    uint32_t number = tiles.before[tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
-    for (int i = 0; i < at % Tile::WORDS; ++i) number += __popc(firsts[i]);
-    return number + __popc(own & up_to(first % 32));
-}
-
-template <class Tile>
-__global__ void __launch_bounds__(BLOCK) number_tile(Tiles tiles) {
-    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.parent[node] = number_of<Tile>(tiles, tiles.parent[node]); });
-}
-
 }  // namespace
 
 template <class Tile>
@@ -304,20 +252,10 @@ void join_nodes(const Tiles &tiles, cudaStream_t stream) {
     launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
 }
 
-template <class Tile>
-void number_nodes(const Tiles &tiles, cudaStream_t stream) {
-    launch("number_tile", number_tile<Tile>, tiles.count(), BLOCK, stream, tiles);
-}
-
 template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
 template void join_nodes<PlaneTile<2>>(const Tiles &, cudaStream_t);
 template void join_nodes<VolumeTile<1>>(const Tiles &, cudaStream_t);
 template void join_nodes<VolumeTile<2>>(const Tiles &, cudaStream_t);
 template void join_nodes<VolumeTile<3>>(const Tiles &, cudaStream_t);
-template void number_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
-template void number_nodes<PlaneTile<2>>(const Tiles &, cudaStream_t);
-template void number_nodes<VolumeTile<1>>(const Tiles &, cudaStream_t);
-template void number_nodes<VolumeTile<2>>(const Tiles &, cudaStream_t);
-template void number_nodes<VolumeTile<3>>(const Tiles &, cudaStream_t);
 
 }  // namespace apsis

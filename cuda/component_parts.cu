@@ -1,18 +1,19 @@
-// Finds the parts of a set's tiles: packs a tile into bits, labels it, and tells its nodes, and the first pixels of its
-// parts.
+// Finds the parts of a set's tiles: packs a tile into bits, labels it, and tells its nodes, the first pixels of its parts,
+// and what is known of them.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out.
-#include "tile.cuh"
+#include "part_sums.cuh"
 
 namespace apsis {
 
 namespace {
 
-/// A labelled tile of which the roots at the rim know their nodes: one more, above the place of a run.
+/// A labelled tile of which the roots at the rim know their nodes: one more, above a run, which whoever reads it meanwhile
+/// finds unchanged.  If it is measured, the other roots know which parts they are, the nodes being the first.
 template <class Tile>
 struct Parts {
     static constexpr int ABOVE = 16;
-    static_assert(Labelled<Tile>::RUNS <= 1 << ABOVE);
+    static_assert(Labelled<Tile>::ENTRIES < 1 << ABOVE);
 
     Labelled<Tile> labelled;
     uint32_t nodes;
@@ -165,9 +166,9 @@ template <class Tile>
 __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
     const Labelled<Tile> &labelled = parts.labelled;
     const int at = threadIdx.x;
-    uint32_t firsts = 0, run = labelled.before[at];
-    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++run) {
-        const uint32_t root = labelled.up(run), above = root >> Parts<Tile>::ABOVE;
+    uint32_t firsts = 0, number = labelled.before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number) {
+        const uint32_t run = labelled.entry(number), root = labelled.up(run), above = root >> Parts<Tile>::ABOVE;
         if (root != run && above == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
@@ -180,9 +181,48 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const T
 }
 
 template <class Tile>
+struct MeasuredParts : Parts<Tile> {
+    PartSums<Tile, KEPT_PARTS> sums;
+};
+
+/// Numbers the parts of a tile that are no nodes after those, and keeps what is known of each, if there are not too many.
+template <class Tile>
+__device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint32_t tile, const Tiles &tiles) {
+    constexpr int ABOVE = Parts<Tile>::ABOVE;
+    Labelled<Tile> &labelled = parts.labelled;
+    const int at = threadIdx.x;
+    const auto for_roots = [&](auto body) {  // of which a thread has those where parts begin
+        for (uint32_t rest = firsts; rest; rest &= rest - 1) {
+            const int x = __ffs(rest) - 1;
+            body(labelled.up(labelled.run_at(at, x)), at * 32 + x);
+        }
+    };
+    uint32_t count = 0, place, total;
+    for_roots([&](uint32_t root, int) { count += root >> ABOVE == 0; });
+    typename Labelled<Tile>::Scan(labelled.scan).ExclusiveSum(count, place, total);
+    place += parts.nodes;
+    total += parts.nodes;
+    if (at == 0) tiles.parts[tile] = total <= tiles.most_parts ? total : NOT_KEPT;
+    if (total > tiles.most_parts) return;
+    for_roots([&](uint32_t &root, int first) {
+        if (root >> ABOVE == 0) root |= ++place << ABOVE;
+        parts.sums.first[(root >> ABOVE) - 1] = first;
+    });
+    parts.sums.clear(total);
+    __syncthreads();
+    parts.sums.add_words(labelled, [&](uint32_t run) {
+        const uint32_t up = labelled.up(run);
+        return ((up >> ABOVE ? up : labelled.up(up)) >> ABOVE) - 1;
+    });
+    __syncthreads();
+    KeptSums *const kept = tiles.sums + int64_t(tile) * tiles.most_parts;
+    for (uint32_t i = at; i < total; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i);
+}
+
+template <class Tile, bool MEASURES>
 __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View set, bool aligned, bool complement, Tiles tiles) {
     extern __shared__ __align__(16) uint8_t memory[];
-    Parts<Tile> &parts = *reinterpret_cast<Parts<Tile> *>(memory);
+    auto &parts = *reinterpret_cast<std::conditional_t<MEASURES, MeasuredParts<Tile>, Parts<Tile>> *>(memory);
     Labelled<Tile> &labelled = parts.labelled;
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
     const Place place = place_of<Tile>(tiles, tile);
@@ -192,15 +232,18 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     const uint32_t runs = labelled.find_runs();
     labelled.label(runs);
     if (is_stored<Tile>(tiles, place))
-        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) { root = static_cast<uint16_t>(labelled.up(run)); });
-    if (tiles.joined) find_nodes(parts, tile, tiles);
-    const uint32_t firsts = runs ? find_firsts(parts, tile, tiles) : 0;
+        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) {
+            root = static_cast<uint16_t>(labelled.up(labelled.entry(run)));
+        });
+    if (tiles.joined) find_nodes<Tile>(parts, tile, tiles);
+    const uint32_t firsts = runs ? find_firsts<Tile>(parts, tile, tiles) : 0;
     count_firsts<Tile>(firsts, place, tiles);
     if (at < tiles.kept) {
         tiles.bits[int64_t(tile) * tiles.kept + at] = labelled.word[at];
         tiles.firsts[int64_t(tile) * tiles.kept + at] = firsts;
     }
     if (tile == 0 && at == 0) tiles.before[tiles.ranks()] = 0;
+    if constexpr (MEASURES) measure_parts(parts, firsts, tile, tiles);
 }
 
 bool is_aligned(const View &set) {
@@ -211,8 +254,14 @@ bool is_aligned(const View &set) {
 
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
-    launch_large("find_tile", find_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(Parts<Tile>), stream, job.set,
-                 is_aligned(job.set), job.complement, tiles);
+    const auto launch_tiles = [&](auto *kernel, size_t shared_bytes) {
+        launch_large("find_tile", kernel, tiles.count(), Tile::THREADS, shared_bytes, stream, job.set, is_aligned(job.set),
+                     job.complement, tiles);
+    };
+    if (job.components)
+        launch_tiles(find_tile<Tile, true>, sizeof(MeasuredParts<Tile>));
+    else
+        launch_tiles(find_tile<Tile, false>, sizeof(Parts<Tile>));
 }
 
 template void find_parts<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);

@@ -51,7 +51,7 @@ struct Search {
 /// A labelled tile of which the roots have the areas of their parts instead of themselves, with TOUCH, or are known as nodes.
 template <class Tile>
 struct Weighed {
-    static constexpr uint32_t TOUCH = 1u << 31, NODE = 1u << 30, NOTHING = Labelled<Tile>::RUNS;
+    static constexpr uint32_t TOUCH = 1u << 31, NODE = 1u << 30, NOTHING = Labelled<Tile>::ENTRIES;
 
     Labelled<Tile> labelled;
     uint32_t bins[BINS];
@@ -80,8 +80,9 @@ template <class Tile>
 __device__ void weigh(Weighed<Tile> &weighed, const Wanted &wanted, const Place &place, const Tiles &tiles) {
     Labelled<Tile> &labelled = weighed.labelled;
     const uint32_t runs = recall_tile(labelled, place, tiles), at = threadIdx.x, row = at / Tile::WORDS;
-    for (uint32_t run = at; run < runs; run += Tile::THREADS)
+    labelled.for_runs(runs, [&](uint32_t run) {
         if (labelled.up(run) == run) labelled.up(run) = weighed.NOTHING;
+    });
     __syncthreads();
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     const bool at_edge = y == 0 || y == tiles.height - 1 || (wanted.volume && (z == 0 || z == tiles.depth - 1));
@@ -105,14 +106,6 @@ __device__ void filter_firsts(const Labelled<Tile> &labelled, const Place &place
     }
     count_firsts<Tile>(firsts, place, tiles);
     if (at < tiles.kept) tiles.firsts[int64_t(place.tile) * tiles.kept + at] = firsts;
-}
-
-/// The index in the image of a pixel of a thread's word.
-template <class Tile>
-__device__ int64_t index_of(int x, const Place &place, const Tiles &tiles) {
-    const int at = threadIdx.x, row = at / Tile::WORDS;
-    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + place.x +
-           at % Tile::WORDS * 32 + x;
 }
 
 template <class Tile>
@@ -167,7 +160,7 @@ __device__ Wide rank_in(const Weighed<Tile> &weighed, const Wanted &wanted, cons
                         int x) {
     const unsigned long long area = weighed.is_node(root) ? tiles.area[place.tile << Tile::NODE_BITS | weighed.node_of(root)]
                                                           : weighed.area_of(root);
-    return wanted.rank_of(area, index_of<Tile>(x, place, tiles));
+    return wanted.rank_of(area, index_at<Tile>(tiles, place, static_cast<int>(threadIdx.x) * 32 + x));
 }
 
 /// Counts the components of tiles from `from` on that have the digits found so far, by the one at `shift`.

@@ -10,8 +10,9 @@ namespace {
 /// Points every run, not only roots, at what the root has.
 template <class Tile>
 __device__ void spread_names(Labelled<Tile> &labelled, uint32_t runs) {
-    for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS)
-        if (const uint32_t root = labelled.up(run); root < Labelled<Tile>::RUNS) labelled.up(run) = labelled.up(root);
+    labelled.for_runs(runs, [&](uint32_t run) {
+        if (const uint32_t root = labelled.up(run); root < labelled.ENTRIES) labelled.up(run) = labelled.up(root);
+    });
     __syncthreads();
 }
 
@@ -21,9 +22,10 @@ __device__ uint4 labels_at(const Labelled<Tile> &labelled, int at, int bit) {
     const uint32_t word = labelled.word[at] >> bit & 15;
     if (!word) return make_uint4(0, 0, 0, 0);
     const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
-    const uint32_t run = labelled.before[at] + __popc(all & below(bit)) - goes_on;
+    const uint32_t first = labelled.before[at] + __popc(all & below(bit)) - goes_on;
+    const auto number_of = [&](uint32_t run) { return labelled.up(labelled.entry(run)) - labelled.ENTRIES; };
     const uint32_t second = goes_on ? start : start & (start - 1);  // where it begins, if there is one
-    const uint32_t one = labelled.up(run) - Labelled<Tile>::RUNS, other = second ? labelled.up(run + 1) - Labelled<Tile>::RUNS : 0;
+    const uint32_t one = number_of(first), other = second ? number_of(first + 1) : 0;
     const uint32_t later = word & -second;
     const auto label = [&](int i) { return later >> i & 1 ? other : word >> i & 1 ? one : 0; };
     return make_uint4(label(0), label(1), label(2), label(3));
@@ -56,14 +58,13 @@ __device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, 
 /// Writes a tile's labels, or the set without what is left out: a lane a pixel.
 template <class Tile>
 __device__ void write_pixels(const Labelled<Tile> &labelled, const Place &place, const View &labels, bool complement) {
-    constexpr uint32_t RUNS = Labelled<Tile>::RUNS;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     for (int i = 0; i < WARP; ++i) {
         const int at = warp * WARP + i, row = at / Tile::WORDS;
         const int64_t x = place.x + at % Tile::WORDS * 32 + lane;
         const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
         if (y >= labels.size[1] || z >= labels.size[2]) continue;
-        const uint32_t number = labelled.word[at] >> lane & 1 ? labelled.up(labelled.run_at(at, lane)) - RUNS : 0;
+        const uint32_t number = labelled.word[at] >> lane & 1 ? labelled.up(labelled.run_at(at, lane)) - labelled.ENTRIES : 0;
         const bool is_inside = x < labels.size[0];
         uint8_t *const to = labels.row(y, z);
         if (labels.type == APSIS_BIT) {

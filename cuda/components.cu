@@ -4,7 +4,7 @@
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
 #include <cub/device/device_scan.cuh>
 
-#include "tile.cuh"
+#include "part_sums.cuh"
 #include "transforms.h"
 
 namespace apsis {
@@ -27,7 +27,7 @@ Tiles shape_tiles(const ComponentsJob &job) {
                   deep = parts(tiles.depth, Tile::PLANES), count = across * down * deep;
     tiles.joined = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
     const int64_t most = tiles.joined ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
-    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::RUNS)
+    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::ENTRIES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
                     static_cast<long long>(tiles.width), static_cast<long long>(tiles.height),
                     static_cast<long long>(tiles.depth));
@@ -37,6 +37,7 @@ Tiles shape_tiles(const ComponentsJob &job) {
     const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
     if (are_quads(job.labels)) tiles.store = job.labels;
     tiles.kept = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
+    tiles.most_parts = std::min(KEPT_PARTS, static_cast<uint32_t>(parts(tiles.kept, 2)));
     return tiles;
 }
 
@@ -47,6 +48,8 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.firsts = carver.take<uint32_t>(count * tiles.kept);
     tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
     tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
+    tiles.parts = carver.take<uint32_t>(count);
+    tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
@@ -103,7 +106,6 @@ void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Prog
     if (tiles.joined) join_nodes<Tile>(tiles, stream);
     if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
     scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
-    if (tiles.joined) number_nodes<Tile>(tiles, stream);
     report(progress, 0.6, stream);
     const int64_t count = job.count || job.components ? read_count(tiles, stream) : 0;
     if (job.components)

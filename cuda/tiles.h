@@ -34,7 +34,6 @@ struct PlaneTile {
     static constexpr int BLOCKS = 3;       // that share a multiprocessor, at the least
     static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
     static constexpr int RIM_ROWS = 2, STEPS = 1;
-    static constexpr bool FLATTENS = true;  // links before the rest is joined: here many runs join others by a long way
     static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
     APSIS_BOTH static constexpr Step step(int) { return {-1, 0, CONNECTIVITY > 1}; }
@@ -50,7 +49,6 @@ struct VolumeTile {
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
-    static constexpr bool FLATTENS = false;  // here links are short
     static constexpr int BACK_ROWS = RIM_ROWS;
 
     APSIS_BOTH static constexpr Step step(int s) {
@@ -75,22 +73,32 @@ struct Place {
     int64_t x, y, z;
 };
 
+/// What is known of a part.
+struct KeptSums;
+
+/// Of so many parts a tile keeps it at the most; few have more that are not small, and those are looked at again.
+constexpr uint32_t KEPT_PARTS = 256;
+constexpr uint32_t NOT_KEPT = UINT32_MAX;
+
 struct Tiles {
     int64_t width, height, depth;
     uint32_t across, down, deep;
     uint32_t kept;      // words of a tile: fewer than it has where the image is less high or deep
+    uint32_t most_parts;  // of which a tile keeps the sums: KEPT_PARTS, or fewer where it has few words
     bool joined;        // whether tiles have neighbours, and nodes
     uint32_t *bits;     // [tile][word]: the set
     uint32_t *firsts;   // [tile][word]: the first pixels of parts that stand for a component
     uint32_t *before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
                         // before; and at the end, how many there are in all
     uint32_t *nodes;    // [tile]: how many
-    uint32_t *parent;   // [node]; in the end the number of its component, or 0 if that is left out
+    uint32_t *parent;   // [node]: itself or one of a lower first pixel; in the end the lowest of its component
     uint16_t *first;    // [node]: its first pixel in the tile
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
     unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
+    uint32_t *parts;    // [tile]: of how many parts the sums are kept, the nodes first; or NOT_KEPT
+    KeptSums *sums;     // [tile][part]: what is known of them (part_sums.cuh)
     View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
@@ -100,6 +108,10 @@ struct Tiles {
 };
 
 #if defined(__CUDACC__)
+
+/// The pixels of a word up to x, with it and without.
+__device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
+__device__ inline uint32_t below(int x) { return (1u << x) - 1; }
 
 template <class Tile>
 __device__ Place place_of(const Tiles &tiles, uint32_t tile) {
@@ -125,6 +137,33 @@ __device__ void for_stored_roots(const Tiles &tiles, const Place &place, uint32_
         body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
 }
 
+/// The number of the component whose first pixel is that of a part, or 0 if it is left out.
+template <class Tile>
+__device__ uint32_t number_at(const Tiles &tiles, const Place &place, int first) {
+    const int at = first / 32, row = at / Tile::WORDS;
+    const uint32_t *const firsts = tiles.firsts + int64_t(place.tile) * tiles.kept + row * Tile::WORDS;
+    const uint32_t own = firsts[at % Tile::WORDS];
+    if (!(own >> first % 32 & 1)) return 0;
+    uint32_t number = tiles.before[tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
+    for (int i = 0; i < at % Tile::WORDS; ++i) number += __popc(firsts[i]);
+    return number + __popc(own & up_to(first % 32));
+}
+
+/// The number of a node's component, likewise.
+template <class Tile>
+__device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
+    const uint32_t root = tiles.parent[node];
+    return number_at<Tile>(tiles, place_of<Tile>(tiles, root >> Tile::NODE_BITS), tiles.first[root]);
+}
+
+/// The index of a pixel of a tile in the image.
+template <class Tile>
+__device__ int64_t index_at(const Tiles &tiles, const Place &place, int pixel) {
+    const int at = pixel / 32, row = at / Tile::WORDS;
+    const int64_t x = place.x + at % Tile::WORDS * 32 + pixel % 32;
+    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
+}
+
 /// The first pixel of a node counts no more.
 template <class Tile>
 __device__ void drop_first(const Tiles &tiles, uint32_t node) {
@@ -142,9 +181,38 @@ __device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
 }
 
-/// The pixels of a word up to x, with it and without.
-__device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
-__device__ inline uint32_t below(int x) { return (1u << x) - 1; }
+/// Which set bit of a word is the n-th, n from 0.
+__device__ inline int find_bit(uint32_t word, int n) {
+    int x = 0;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+        const int here = __popc(word >> x & below(step));
+        if (n >= here) n -= here, x += step;
+    }
+    return x;
+}
+
+/// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
+template <class Body>
+__device__ void for_bits(uint32_t word, Body body) {
+    const int lane = threadIdx.x % WARP;
+    int end = __popc(word);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const int before = __shfl_up_sync(ALL_LANES, end, step);
+        if (lane >= step) end += before;
+    }
+    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
+    for (int n = lane; n - lane < count; n += WARP) {
+        int from = 0;
+#pragma unroll
+        for (int step = WARP / 2; step > 0; step /= 2)
+            if (__shfl_sync(ALL_LANES, end, from + step - 1) <= n) from += step;
+        const uint32_t bits = __shfl_sync(ALL_LANES, word, from % WARP);
+        const int before = __shfl_sync(ALL_LANES, end, from % WARP) - __popc(bits);
+        body(from % WARP, n < count ? find_bit(bits, n - before) : -1);
+    }
+}
 
 /// Which runs of two rows are neighbours, each pair once, in a word of both: either a run of the row begins where one of
 /// the other row is, or one of the other row begins where a run of the row has begun before.  A bit more before the words
@@ -181,16 +249,13 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 // The steps of a call, each a kernel that is queued.
 
-/// Labels the tiles and tells their nodes.
+/// Labels the tiles and tells their nodes, and of what they know of parts as much as they keep, if components are wanted.
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
-/// Joins the nodes of tiles side by side, takes the first pixels of those that are no roots away, and after the scan
-/// numbers them.
+/// Joins the nodes of tiles side by side, and takes the first pixels of those that are no roots away.
 template <class Tile>
 void join_nodes(const Tiles &tiles, cudaStream_t stream);
-template <class Tile>
-void number_nodes(const Tiles &tiles, cudaStream_t stream);
 
 /// Takes the first pixels of components that are to be left out away, before the scan.
 template <class Tile>

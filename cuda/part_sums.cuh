@@ -1,0 +1,161 @@
+// What is known of the parts of a tile, added up in shared memory: first pixel, area, box and sums of coordinates.
+//
+// The pixels that a word has of the part that it begins with are added by whole warps, as there most words are of the same
+// one; what else the words of a warp have, run by run, dealt out to all lanes.  Rows that are alike are added as one.
+#pragma once
+
+#include "tile.cuh"
+
+namespace apsis {
+
+/// Coordinates in a tile have so few bits, and their sums so many.
+template <class Tile>
+struct PartBits {
+    static constexpr int AXES = Tile::PLANES > 1 ? 3 : 2;
+    static constexpr int COORDINATE = Tile::PLANES > 1 ? 5 : 7, SUM = 21;
+    static_assert(Tile::WORDS * 32 <= 1 << COORDINATE && Tile::ROWS <= 1 << COORDINATE && Tile::PLANES <= 1 << COORDINATE);
+    static_assert((int64_t(Tile::THREADS) * 32 << COORDINATE) <= int64_t(1) << SUM);
+};
+
+/// Of up to COUNT parts, by their places.
+template <class Tile, uint32_t COUNT>
+struct PartSums {
+    static constexpr int AXES = PartBits<Tile>::AXES;
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    uint32_t first[COUNT];  // set by who knows
+    uint32_t area[COUNT], sum[AXES][COUNT], lower[AXES][COUNT], upper[AXES][COUNT];
+
+    __device__ void clear(uint32_t count) {
+        for (uint32_t i = threadIdx.x; i < count; i += Tile::THREADS) {
+            area[i] = 0;
+#pragma unroll
+            for (int a = 0; a < AXES; ++a) sum[a][i] = 0, lower[a][i] = UINT32_MAX, upper[a][i] = 0;
+        }
+    }
+
+    /// Adds the words of a labelled tile.  place_of(run) is the place of its part, COUNT or more where that does not count.
+    template <class PlaceOf>
+    __device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of) {
+        const int at = threadIdx.x, lane = at % WARP;
+        const uint32_t word = labelled.word[at], rows = rows_alike(word);
+        uint32_t main = NONE, own = 0;
+        if (word && rows) {
+            uint32_t number = labelled.runs_of(at).number_at(__ffs(word) - 1);
+            main = place_of(labelled.entry(number));
+            for (uint32_t rest = word; rest; ++number) {
+                const uint32_t segment = rest & ~(rest + (rest & -rest));
+                rest &= ~segment;
+                if (place_of(labelled.entry(number)) == main) own |= segment;
+            }
+        }
+        add_together(main < COUNT ? main : NONE, own, rows);
+        const uint32_t others = rows ? word & ~own : 0;
+        for_bits(others & ~(others << 1), [&](int from, int x) {
+            const uint32_t alike = __shfl_sync(ALL_LANES, rows, from);
+            if (x < 0) return;
+            const int there = at - lane + from;
+            const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
+            const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
+            if (place < COUNT) put(place, there, alike, ((1ull << length) - 1) << x);
+        });
+    }
+
+  private:
+    /// How many rows of a warp, from a thread's on, have the same word there; 0 if the one before has it too.  So its pixels
+    /// are of the same parts.
+    __device__ static uint32_t rows_alike(uint32_t word) {
+        constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
+        static_assert(Tile::WORDS == 1 || Tile::WORDS == 4);
+        const int lane = threadIdx.x % WARP;
+        const uint32_t above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
+        const uint32_t others = __ballot_sync(ALL_LANES, lane < Tile::WORDS || above != word);
+        const uint32_t later = lane + Tile::WORDS < WARP ? others >> (lane + Tile::WORDS) & COLUMN : 0;
+        const uint32_t left = (WARP - 1 - lane) / Tile::WORDS;
+        return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
+    }
+
+    /// Adds pixels of a word, and of as many rows after it.
+    __device__ void put(uint32_t place, int at, uint32_t rows, uint32_t pixels) {
+        const Share share(at, rows, pixels);
+        put_all(place, share.area, share.sum, share.lower, share.upper);
+    }
+
+    /// What pixels of a word, and of as many rows after it, add to a part.
+    struct Share {
+        uint32_t area, sum[3], lower[3], upper[3];
+
+        __device__ Share(int at, uint32_t rows, uint32_t pixels) {
+            constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
+            const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
+            const uint32_t count = __popc(pixels);
+            uint32_t in_row = left * count;
+#pragma unroll
+            for (int bit = 0; bit < 5; ++bit) in_row += __popc(pixels & PLACES[bit]) << bit;
+            area = count * rows;
+            sum[0] = in_row * rows, sum[1] = count * (rows * y + rows * (rows - 1) / 2), sum[2] = area * z;
+            lower[0] = left + __ffs(pixels) - 1, lower[1] = y, lower[2] = z;
+            upper[0] = left + 31 - __clz(static_cast<int>(pixels)), upper[1] = y + rows - 1, upper[2] = z;
+        }
+    };
+
+    /// Most boxes have grown already when more is put into them.
+    __device__ void put_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low,
+                            const uint32_t *high) {
+        atomicAdd(&area[place], pixels);
+#pragma unroll
+        for (int a = 0; a < AXES; ++a) {
+            if (sums[a]) atomicAdd(&sum[a][place], sums[a]);
+            if (low[a] < lower[a][place]) atomicMin(&lower[a][place], low[a]);
+            if (high[a] > upper[a][place]) atomicMax(&upper[a][place], high[a]);
+        }
+    }
+
+    /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; of a third, by itself.
+    __device__ void add_together(uint32_t place, uint32_t pixels, uint32_t rows) {
+        constexpr int PARTS = 2;
+        const uint32_t lane = threadIdx.x % WARP;
+        const Share share(threadIdx.x, rows, pixels);
+        uint32_t rest = __ballot_sync(ALL_LANES, place != NONE);
+        for (int part = 0; part < PARTS && rest; ++part) {
+            const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
+            const bool is_led = place == led;
+            add_warp(is_led, lane == leader, led, share);
+            rest &= ~__ballot_sync(ALL_LANES, is_led);
+        }
+        if (rest >> lane & 1) put_all(place, share.area, share.sum, share.lower, share.upper);
+    }
+
+    __device__ void add_warp(bool has, bool leads, uint32_t place, const Share &share) {
+        const uint32_t total = sum_of_warp(has ? share.area : 0);
+        uint32_t sums[3], low[3], high[3];
+#pragma unroll
+        for (int a = 0; a < AXES; ++a) {
+            sums[a] = sum_of_warp(has ? share.sum[a] : 0);
+            low[a] = least_of_warp(has ? share.lower[a] : UINT32_MAX);
+            high[a] = greatest_of_warp(has ? share.upper[a] : 0);
+        }
+        if (leads) put_all(place, total, sums, low, high);
+    }
+};
+
+/// The same of one part as it is kept.
+struct alignas(16) KeptSums {
+    uint16_t first, area;
+    uint32_t box;            // the lower and upper coordinates, axis by axis
+    unsigned long long sum;  // likewise
+};
+
+template <class Tile, uint32_t COUNT>
+__device__ KeptSums keep_sums(const PartSums<Tile, COUNT> &sums, uint32_t place) {
+    using Bits = PartBits<Tile>;
+    KeptSums kept = {static_cast<uint16_t>(sums.first[place]), static_cast<uint16_t>(sums.area[place]), 0, 0};
+#pragma unroll
+    for (int a = 0; a < Bits::AXES; ++a) {
+        kept.box |= (sums.lower[a][place] | sums.upper[a][place] << Bits::COORDINATE) << 2 * Bits::COORDINATE * a;
+        kept.sum |= static_cast<unsigned long long>(sums.sum[a][place]) << Bits::SUM * a;
+    }
+    return kept;
+}
+
+}  // namespace apsis
