@@ -430,12 +430,15 @@ __device__ void bracket_tiles(const Band &band) {
     }
 }
 
-/// Of brackets of one class, the longest are less than half as long again as the shortest.
+constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
+
+/// Of brackets of one class, the longest are less than half as long again as the shortest.  Short ones are one class: so
+/// most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
 template <class Band>
 __device__ int bracket_class(const Band &band, int32_t t) {
     const uint32_t bracket = band.lows[t];
     const int32_t length = static_cast<int32_t>(bracket >> 16) - static_cast<int32_t>(bracket & 0xffff) + 1;
-    if (length < 4) return length;
+    if (length <= SHORT_BRACKET) return 0;
     const int power = highest_bit(static_cast<uint32_t>(length));
     return 2 * power + (length >> (power - 1) & 1);
 }
