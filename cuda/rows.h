@@ -73,6 +73,8 @@ struct Rows {
     bool is_thin, is_cut;  // rows are short and many; or are cut into segments
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
+    // Of a signed map's other side, if both are searched outward at once where neither is far.
+    const uint32_t *others_far_groups = nullptr;
     Output output;
 
     Rows(const Columns &columns, const Output &output);
@@ -101,6 +103,11 @@ struct Rows {
     }
     __device__ bool is_far(int64_t image, int64_t strip) const {
         return (columns.far_groups[image * columns.strips() + strip] & ~MARKED) >= least_far;
+    }
+    /// Whether a strip is searched outward with the other side's.
+    __device__ bool is_paired(int64_t image, int64_t strip) const {
+        return others_far_groups && !is_far(image, strip) &&
+               (others_far_groups[image * columns.strips() + strip] & ~MARKED) < least_far;
     }
     /// Whether there are marks of what is far in a strip.
     __device__ bool has_marks(int64_t image, int64_t strip) const {
@@ -152,6 +159,13 @@ size_t outward_bytes(bool nearest);
 
 /// Writes what is near, and marks what is far.
 void search_outward(const Rows &rows, cudaStream_t stream);
+
+/// The same where somebody wants nearest sites.
+void search_sites_outward(const Rows &rows, cudaStream_t stream);
+
+/// The same of both sides of a signed map at once, where neither is far; and whether a map's outputs admit of it.
+void search_both_outward(const Rows &outside, const Rows &inside, cudaStream_t stream);
+bool searches_both(const Output &output);
 
 /// Lists the contenders of far strips, and of those with marks.
 void list_contenders(const Rows &rows, cudaStream_t stream);
