@@ -138,9 +138,9 @@ __device__ uint32_t measure_from_afar(const Sight &sight, int bit) {
     return pack(distance);
 }
 
-/// The same of any column.
-__device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
-    int32_t up[BAND], down[BAND], distance[BAND];
+/// The same of any column, one by one.
+__device__ void find_distances(const Sight &sight, uint32_t word, int bit, int32_t (&distance)[BAND]) {
+    int32_t up[BAND], down[BAND];
     const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit >> (BAND - 1);
     up[0] = upper ? __clz(static_cast<int>(upper)) : static_cast<int32_t>(sight.above + bit);
     down[BAND - 1] = lower ? lowest_bit(lower) : static_cast<int32_t>(sight.below) - bit - (BAND - 1);
@@ -150,6 +150,10 @@ __device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
     for (int r = BAND - 2; r >= 0; --r) down[r] = word >> (bit + r) & 1 ? 0 : down[r + 1] + 1;
 #pragma unroll
     for (int r = 0; r < BAND; ++r) distance[r] = min(up[r], down[r]);
+}
+__device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
+    int32_t distance[BAND];
+    find_distances(sight, word, bit, distance);
     return pack(distance);
 }
 

@@ -1,7 +1,8 @@
 // Packs a set into bit columns, and finds their carries: the first two steps of a distance map.
 //
 // A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in
-// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.
+// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.  Where columns are short,
+// a block has room for 32 of them whole, and does both in one launch.
 #include "columns.h"
 
 #include "launch.h"
@@ -17,6 +18,7 @@ constexpr int STRETCHES = 16;  // of a column, walked at once, where there are A
 constexpr int64_t CHUNK = 2 * STRETCHES * AHEAD;  // strips that a block walks at least, where columns are few and long
 constexpr int64_t MOST_CHUNKS = 256;              // of a column
 constexpr int64_t MANY_BLOCKS = 512;              // fill any device
+constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
@@ -108,6 +110,47 @@ __global__ void pack_strips(View set, StripRange range, Access access, bool comp
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
             if (c < here) put_word(columns, inverse, to + c, words[c] ^ flip, valid);
+    }
+}
+
+/// Four lanes, WARP / QUAD apart, have eight rows each of the same four columns: every one gets the word of its own column.
+__device__ uint32_t turn_bytes(uint32_t bytes) {
+    const int part = threadIdx.x % WARP / (WARP / QUAD);
+    bytes = __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, WARP / QUAD), part & 1 ? 0x3715 : 0x6240);
+    return __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, 2 * (WARP / QUAD)), part & 2 ? 0x3276 : 0x5410);
+}
+
+/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.
+__global__ void __launch_bounds__(WARP *WARP) pack_images(View set, Access access, bool complement, Columns columns) {
+    __shared__ uint32_t words[WHOLE_STRIPS][WARP];
+    __shared__ uint32_t filled[WHOLE_STRIPS / WARP][WARP];  // a bit a strip that has sites, of each column
+    const int64_t across = (columns.count + WARP - 1) / WARP, image = blockIdx.x / across, left = blockIdx.x % across * WARP;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int part = lane / (WARP / QUAD), quad = lane % (WARP / QUAD) * QUAD;
+    const int here = static_cast<int>(min(max(columns.count - left - quad, int64_t(0)), int64_t(QUAD)));
+    const int strips = static_cast<int>(columns.strips());
+    for (int w = warp; w < WHOLE_STRIPS / WARP; w += warps) filled[w][lane] = 0;
+    __syncthreads();
+    for (int strip = warp; strip < strips; strip += warps) {
+        const int first = strip * STRIP + part * BYTE, rows = here ? static_cast<int>(columns.length) - first : 0;
+        const uint32_t bytes = gather_bytes(set, set.row(first, image), set.stride[1], rows, left + quad, here, access);
+        const uint32_t word = turn_bytes(bytes) ^ (complement ? columns.valid(strip) : 0);
+        words[strip][quad + part] = word;
+        if (word) atomicOr(&filled[strip / WARP][quad + part], 1u << strip % WARP);
+    }
+    __syncthreads();
+    if (left + lane >= columns.count) return;
+    for (int strip = warp; strip < strips; strip += warps) {
+        int above = strip / WARP, below = above;
+        uint32_t before = filled[above][lane] & ((1u << strip % WARP) - 1);
+        uint32_t after = filled[below][lane] & (~1u << strip % WARP);
+        while (!before && above > 0) before = filled[--above][lane];
+        while (!after && below + 1 < (strips + WARP - 1) / WARP) after = filled[++below][lane];
+        const int64_t at = columns.at(image, strip, left + lane);
+        columns.words[at] = words[strip][lane];
+        const int last = above * WARP + highest_bit(before | 1), next = below * WARP + lowest_bit(after | 1u << 31);
+        columns.before[at] = before ? last * STRIP + highest_bit(words[last][lane]) : NO_SITE_BEFORE;
+        columns.after[at] = after ? next * STRIP + lowest_bit(words[next][lane]) : NO_SITE_AFTER;
     }
 }
 
@@ -351,6 +394,12 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
         launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement,
                columns, inverse);
     }
+}
+
+void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {
+    const int64_t warps = std::min<int64_t>(columns.strips(), WARP);
+    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, set, access_of(set),
+           complement, columns);
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {

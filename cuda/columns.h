@@ -26,6 +26,11 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
 void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, const Columns &inverse,
                     cudaStream_t stream);
 
+/// Queues both the packing of columns along y that are LONGEST_WHOLE pixels long at most and the filling in of their
+/// carries, in one launch.
+constexpr int64_t LONGEST_WHOLE = 4096;
+void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
+
 /// Queues the filling in of the carries.
 void carry_columns(const Columns &columns, cudaStream_t stream);
 

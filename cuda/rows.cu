@@ -51,13 +51,14 @@ struct Scratch {
     }
     /// Whether both sides are searched outward at once.
     bool are_paired() const {
-        return sides.size() == 2 && !sides[0].reaches_far && searches_both(sides[0].output);
+        return sides.size() == 2 && !sides[0].is_small && !sides[0].reaches_far && searches_both(sides[0].output);
     }
 
   private:
     static void carve(Rows &rows, Carver &carver) {
         const Columns &columns = rows.columns;
         const int64_t strips = columns.all().count;
+        if (rows.is_small) return;
         rows.marks = carver.take<uint8_t>(rows.count_marks());
         if (!rows.is_listed()) return;
         rows.solid = carver.take<uint8_t>(strips * rows.solid_bytes());
@@ -78,6 +79,7 @@ struct Scratch {
 
 Rows::Rows(const Columns &columns, const Output &output)
     : columns(columns),
+      is_small(are_small(columns, static_cast<bool>(output.nearest))),
       reaches_far(apsis::reaches_far(columns)),
       is_thin(are_thin(columns)),
       is_cut(!is_thin && are_cut(columns)),
@@ -94,6 +96,11 @@ void take_rows(const DistanceJob &job, const StripRange &range, void *memory, cu
     Carver carver(memory);
     const Scratch scratch(job, carver);
     const Columns &columns = scratch.sides[0].columns;
+    if (scratch.sides[0].is_small && range.count == columns.all().count) {
+        for (const Rows &rows : scratch.sides)
+            pack_whole(job.set, job.complement != rows.output.is_inside, rows.columns, stream);
+        return;
+    }
     pack_strips_of(job.set, range, job.complement, columns, job.is_signed ? scratch.sides[1].columns : Columns(), stream);
     if (range.end() != columns.all().end()) return;
     for (const Rows &rows : scratch.sides) carry_columns(rows.columns, stream);
@@ -105,6 +112,10 @@ void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cu
     for (Rows &rows : scratch.sides) rows.range = range;
     if (scratch.are_paired()) search_both_outward(scratch.sides[0], scratch.sides[1], stream);
     for (const Rows &rows : scratch.sides) {
+        if (rows.is_small) {
+            search_staircase(rows, stream);
+            continue;
+        }
         search_outward(rows, stream);
         if (rows.is_listed()) list_contenders(rows, stream);
         if (rows.is_thin)
