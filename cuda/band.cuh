@@ -138,9 +138,9 @@ __device__ uint32_t measure_from_afar(const Sight &sight, int bit) {
     return pack(distance);
 }
 
-/// The same of any column.
-__device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
-    int32_t up[BAND], down[BAND], distance[BAND];
+/// The same of any column, one by one.
+__device__ void find_distances(const Sight &sight, uint32_t word, int bit, int32_t (&distance)[BAND]) {
+    int32_t up[BAND], down[BAND];
     const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit >> (BAND - 1);
     up[0] = upper ? __clz(static_cast<int>(upper)) : static_cast<int32_t>(sight.above + bit);
     down[BAND - 1] = lower ? lowest_bit(lower) : static_cast<int32_t>(sight.below) - bit - (BAND - 1);
@@ -150,6 +150,10 @@ __device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
     for (int r = BAND - 2; r >= 0; --r) down[r] = word >> (bit + r) & 1 ? 0 : down[r + 1] + 1;
 #pragma unroll
     for (int r = 0; r < BAND; ++r) distance[r] = min(up[r], down[r]);
+}
+__device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
+    int32_t distance[BAND];
+    find_distances(sight, word, bit, distance);
     return pack(distance);
 }
 
@@ -430,12 +434,15 @@ __device__ void bracket_tiles(const Band &band) {
     }
 }
 
-/// Of brackets of one class, the longest are less than half as long again as the shortest.
+constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
+
+/// Of brackets of one class, the longest are less than half as long again as the shortest.  Short ones are one class: so
+/// most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
 template <class Band>
 __device__ int bracket_class(const Band &band, int32_t t) {
     const uint32_t bracket = band.lows[t];
     const int32_t length = static_cast<int32_t>(bracket >> 16) - static_cast<int32_t>(bracket & 0xffff) + 1;
-    if (length < 4) return length;
+    if (length <= SHORT_BRACKET) return 0;
     const int power = highest_bit(static_cast<uint32_t>(length));
     return 2 * power + (length >> (power - 1) & 1);
 }

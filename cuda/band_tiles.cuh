@@ -174,6 +174,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
                             int64_t image, int64_t y, int32_t t) {
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
+    if (is_solid && rows.output.is_signed) return;  // the other side writes it
     Tile tile;
     uint64_t least = ~uint64_t(0);
     const auto each = [&](auto take) {

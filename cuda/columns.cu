@@ -1,7 +1,8 @@
 // Packs a set into bit columns, and finds their carries: the first two steps of a distance map.
 //
 // A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in
-// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.
+// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.  Where columns are short,
+// a block has room for 32 of them whole, and does both in one launch.
 #include "columns.h"
 
 #include "launch.h"
@@ -11,11 +12,13 @@ namespace apsis {
 namespace {
 
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
+constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
 constexpr int STRETCHES = 16;  // of a column, walked at once, where there are AHEAD strips for each; a power of two
 constexpr int64_t CHUNK = 2 * STRETCHES * AHEAD;  // strips that a block walks at least, where columns are few and long
 constexpr int64_t MOST_CHUNKS = 256;              // of a column
 constexpr int64_t MANY_BLOCKS = 512;              // fill any device
+constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
@@ -31,17 +34,18 @@ __device__ uint32_t load_across(const uint8_t *from) {
     return __funnelshift_r(words[0], words[1], 8 * static_cast<unsigned>(at % QUAD));
 }
 
-/// The words of up to four columns from x on: bit r is pixel x of the r-th row, a row being `step` bytes from
-/// the next.
-__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
-                             Access access, uint32_t (&words)[QUAD]) {
-    for (uint32_t &word : words) word = 0;
+/// Up to eight rows of up to four columns from x on, a row being `step` bytes from the next: bit r of byte c is pixel
+/// x + c of the r-th row.
+__device__ uint32_t gather_bytes(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
+                                 Access access) {
+    uint32_t bits = 0;
     const auto gather = [&](auto load) {
-#pragma unroll 8
-        for (int r = 0; r < rows; ++r) {
-            const uint32_t marks = mark_bytes(load(row + r * step + x));
+        const auto take = [&](int r) { bits |= mark_bytes(load(row + r * step + x)) >> (BYTE - 1 - r) & 0x01010101u << r; };
+        if (rows >= BYTE) {
 #pragma unroll
-            for (int c = 0; c < QUAD; ++c) words[c] |= (marks >> (8 * c + 7) & 1) << r;
+            for (int r = 0; r < BYTE; ++r) take(r);
+        } else {
+            for (int r = 0; r < rows; ++r) take(r);
         }
     };
     if (access == Access::ALIGNED && columns == QUAD) {
@@ -49,12 +53,28 @@ __device__ void gather_words(const View &set, const uint8_t *row, int64_t step, 
     } else if (access == Access::PACKED && x >= QUAD && x + 2 * QUAD <= set.size[0]) {  // both words lie in the row
         gather([](const uint8_t *from) { return load_across(from); });
     } else {
-#pragma unroll 4
-        for (int r = 0; r < rows; ++r) {
+        for (int r = 0; r < rows && r < BYTE; ++r) {
 #pragma unroll
             for (int c = 0; c < QUAD; ++c)
-                if (c < columns && is_set(set, row + r * step, x + c)) words[c] |= 1u << r;
+                if (c < columns && is_set(set, row + r * step, x + c)) bits |= 1u << (BYTE * c + r);
         }
+    }
+    return bits;
+}
+
+/// The words of up to four columns from x on: bit r is pixel x of the r-th row.
+__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
+                             Access access, uint32_t (&words)[QUAD]) {
+    uint32_t bytes[STRIP / BYTE];
+#pragma unroll
+    for (int i = 0; i < STRIP / BYTE; ++i)
+        bytes[i] = gather_bytes(set, row + i * BYTE * step, step, rows - i * BYTE, x, columns, access);
+    // Four bytes of each column, from those of each eight rows.
+#pragma unroll
+    for (int c = 0; c < QUAD; c += 2) {
+        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // the bytes of columns c and c + 1, in turn
+        const uint32_t upper = __byte_perm(bytes[0], bytes[1], two), lower = __byte_perm(bytes[2], bytes[3], two);
+        words[c] = __byte_perm(upper, lower, 0x5410), words[c + 1] = __byte_perm(upper, lower, 0x7632);
     }
 }
 
@@ -62,8 +82,19 @@ __device__ int rows_of(const Columns &columns, int64_t strip) {
     return static_cast<int>(min(columns.length - strip * STRIP, int64_t(STRIP)));
 }
 
+/// Stores a column's word, and the complement's if somebody wants it.
+__device__ void put_word(const Columns &columns, const Columns &inverse, int64_t at, uint32_t word, uint32_t valid) {
+    columns.words[at] = word;
+    if (inverse.words) inverse.words[at] = word ^ valid;
+}
+/// No group of a strip is far so far.
+__device__ void clear_far(const Columns &columns, const Columns &inverse, int64_t line) {
+    if (columns.far_groups) columns.far_groups[line] = 0;
+    if (inverse.far_groups) inverse.far_groups[line] = 0;
+}
+
 /// Columns along y: a thread a quad of a strip.
-__global__ void pack_strips(View set, StripRange range, Access access, bool complement, Columns columns) {
+__global__ void pack_strips(View set, StripRange range, Access access, bool complement, Columns columns, Columns inverse) {
     const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
     const int64_t total = quads * range.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
@@ -73,12 +104,53 @@ __global__ void pack_strips(View set, StripRange range, Access access, bool comp
         uint32_t words[QUAD];
         gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, access,
                      words);
-        const uint32_t flip = complement ? columns.valid(strip) : 0;
-        if (columns.far_groups && x == 0) columns.far_groups[line] = 0;
-        uint32_t *to = columns.words + columns.at(image, strip, x);
+        const uint32_t valid = columns.valid(strip), flip = complement ? valid : 0;
+        if (x == 0) clear_far(columns, inverse, line);
+        const int64_t to = columns.at(image, strip, x);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
-            if (c < here) to[c] = words[c] ^ flip;
+            if (c < here) put_word(columns, inverse, to + c, words[c] ^ flip, valid);
+    }
+}
+
+/// Four lanes, WARP / QUAD apart, have eight rows each of the same four columns: every one gets the word of its own column.
+__device__ uint32_t turn_bytes(uint32_t bytes) {
+    const int part = threadIdx.x % WARP / (WARP / QUAD);
+    bytes = __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, WARP / QUAD), part & 1 ? 0x3715 : 0x6240);
+    return __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, 2 * (WARP / QUAD)), part & 2 ? 0x3276 : 0x5410);
+}
+
+/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.
+__global__ void __launch_bounds__(WARP *WARP) pack_images(View set, Access access, bool complement, Columns columns) {
+    __shared__ uint32_t words[WHOLE_STRIPS][WARP];
+    __shared__ uint32_t filled[WHOLE_STRIPS / WARP][WARP];  // a bit a strip that has sites, of each column
+    const int64_t across = (columns.count + WARP - 1) / WARP, image = blockIdx.x / across, left = blockIdx.x % across * WARP;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int part = lane / (WARP / QUAD), quad = lane % (WARP / QUAD) * QUAD;
+    const int here = static_cast<int>(min(max(columns.count - left - quad, int64_t(0)), int64_t(QUAD)));
+    const int strips = static_cast<int>(columns.strips());
+    for (int w = warp; w < WHOLE_STRIPS / WARP; w += warps) filled[w][lane] = 0;
+    __syncthreads();
+    for (int strip = warp; strip < strips; strip += warps) {
+        const int first = strip * STRIP + part * BYTE, rows = here ? static_cast<int>(columns.length) - first : 0;
+        const uint32_t bytes = gather_bytes(set, set.row(first, image), set.stride[1], rows, left + quad, here, access);
+        const uint32_t word = turn_bytes(bytes) ^ (complement ? columns.valid(strip) : 0);
+        words[strip][quad + part] = word;
+        if (word) atomicOr(&filled[strip / WARP][quad + part], 1u << strip % WARP);
+    }
+    __syncthreads();
+    if (left + lane >= columns.count) return;
+    for (int strip = warp; strip < strips; strip += warps) {
+        int above = strip / WARP, below = above;
+        uint32_t before = filled[above][lane] & ((1u << strip % WARP) - 1);
+        uint32_t after = filled[below][lane] & (~1u << strip % WARP);
+        while (!before && above > 0) before = filled[--above][lane];
+        while (!after && below + 1 < (strips + WARP - 1) / WARP) after = filled[++below][lane];
+        const int64_t at = columns.at(image, strip, left + lane);
+        columns.words[at] = words[strip][lane];
+        const int last = above * WARP + highest_bit(before | 1), next = below * WARP + lowest_bit(after | 1u << 31);
+        columns.before[at] = before ? last * STRIP + highest_bit(words[last][lane]) : NO_SITE_BEFORE;
+        columns.after[at] = after ? next * STRIP + lowest_bit(words[next][lane]) : NO_SITE_AFTER;
     }
 }
 
@@ -95,7 +167,7 @@ __device__ uint32_t turn_bits(uint32_t word) {
 }
 
 /// Columns of bits along y: a warp 32 columns of a strip, a lane a row of 32 bits.
-__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns) {
+__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns, Columns inverse) {
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * range.count;
     const int lane = threadIdx.x % WARP;
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total;
@@ -111,18 +183,9 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
                 for (int byte = 0; byte * 8 < here; ++byte) bits |= static_cast<uint32_t>(from[byte]) << 8 * byte;
             }
         }
-        const uint32_t word = turn_bits(bits) ^ (complement ? columns.valid(strip) : 0);
-        if (columns.far_groups && x == 0 && lane == 0) columns.far_groups[line] = 0;
-        if (lane < here) columns.words[columns.at(image, strip, x + lane)] = word;
-    }
-}
-
-/// Writes the columns of the complement.
-__global__ void flip_words(Columns from, Columns to) {
-    const int64_t total = to.total(), lines = to.all().count;
-    for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < total; i += int64_t(gridDim.x) * blockDim.x) {
-        if (to.far_groups && i < lines) to.far_groups[i] = 0;
-        to.words[i] = from.words[i] ^ to.valid(i / to.count % to.strips());
+        const uint32_t valid = columns.valid(strip), word = turn_bits(bits) ^ (complement ? valid : 0);
+        if (x == 0 && lane == 0) clear_far(columns, inverse, line);
+        if (lane < here) put_word(columns, inverse, columns.at(image, strip, x + lane), word, valid);
     }
 }
 
@@ -314,26 +377,29 @@ void carve_carries(Columns &columns, Carver &carver) {
 }
 
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream) {
-    if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, stream);
+    if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, {}, stream);
     static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
     const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
     launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, access_of(set), complement, columns);
 }
 
-void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream) {
+void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, const Columns &inverse,
+                    cudaStream_t stream) {
     if (set.type == APSIS_BIT) {
         const int64_t warps = parts(columns.count, WARP) * range.count;
         launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, rows_begin_at(set, sizeof(uint32_t)),
-               complement, columns);
+               complement, columns, inverse);
     } else {
         const int64_t quads = parts(columns.count, QUAD) * range.count;
         launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement,
-               columns);
+               columns, inverse);
     }
 }
 
-void flip_columns(const Columns &from, const Columns &to, cudaStream_t stream) {
-    launch("flip_words", flip_words, parts(to.total(), BLOCK), BLOCK, stream, from, to);
+void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {
+    const int64_t warps = std::min<int64_t>(columns.strips(), WARP);
+    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, set, access_of(set),
+           complement, columns);
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {

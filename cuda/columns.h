@@ -21,11 +21,15 @@ void carve_carries(Columns &columns, Carver &carver);
 /// Queues the packing of a set, or of its complement, into columns along an axis.
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream);
 
-/// The same of some strips of columns along y.  Only their rows of the set are read.
-void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream);
+/// The same of some strips of columns along y, and of those of the opposite set if `inverse` has memory for them.  Only
+/// their rows of the set are read.
+void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, const Columns &inverse,
+                    cudaStream_t stream);
 
-/// Queues the writing of the complement's columns.
-void flip_columns(const Columns &from, const Columns &to, cudaStream_t stream);
+/// Queues both the packing of columns along y that are LONGEST_WHOLE pixels long at most and the filling in of their
+/// carries, in one launch.
+constexpr int64_t LONGEST_WHOLE = 4096;
+void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
 /// Queues the filling in of the carries.
 void carry_columns(const Columns &columns, cudaStream_t stream);

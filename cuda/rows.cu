@@ -46,12 +46,19 @@ struct Scratch {
             rows.columns = columns, rows.output.is_inside = is_inside;
             rows.least_far = least_far_groups(rows);
         }
+        if (are_paired())
+            for (int side = 0; side < 2; ++side) sides[side].others_far_groups = sides[1 - side].columns.far_groups;
+    }
+    /// Whether both sides are searched outward at once.
+    bool are_paired() const {
+        return sides.size() == 2 && !sides[0].is_small && !sides[0].reaches_far && searches_both(sides[0].output);
     }
 
   private:
     static void carve(Rows &rows, Carver &carver) {
         const Columns &columns = rows.columns;
         const int64_t strips = columns.all().count;
+        if (rows.is_small) return;
         rows.marks = carver.take<uint8_t>(rows.count_marks());
         if (!rows.is_listed()) return;
         rows.solid = carver.take<uint8_t>(strips * rows.solid_bytes());
@@ -72,6 +79,7 @@ struct Scratch {
 
 Rows::Rows(const Columns &columns, const Output &output)
     : columns(columns),
+      is_small(are_small(columns, static_cast<bool>(output.nearest))),
       reaches_far(apsis::reaches_far(columns)),
       is_thin(are_thin(columns)),
       is_cut(!is_thin && are_cut(columns)),
@@ -88,19 +96,26 @@ void take_rows(const DistanceJob &job, const StripRange &range, void *memory, cu
     Carver carver(memory);
     const Scratch scratch(job, carver);
     const Columns &columns = scratch.sides[0].columns;
-    pack_strips_of(job.set, range, job.complement, columns, stream);
-    if (range.end() != columns.all().end()) return;
-    for (const Rows &rows : scratch.sides) {
-        if (rows.output.is_inside) flip_columns(columns, rows.columns, stream);
-        carry_columns(rows.columns, stream);
+    if (scratch.sides[0].is_small && range.count == columns.all().count) {
+        for (const Rows &rows : scratch.sides)
+            pack_whole(job.set, job.complement != rows.output.is_inside, rows.columns, stream);
+        return;
     }
+    pack_strips_of(job.set, range, job.complement, columns, job.is_signed ? scratch.sides[1].columns : Columns(), stream);
+    if (range.end() != columns.all().end()) return;
+    for (const Rows &rows : scratch.sides) carry_columns(rows.columns, stream);
 }
 
 void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {
     Carver carver(memory);
     Scratch scratch(job, carver);
-    for (Rows &rows : scratch.sides) {
-        rows.range = range;
+    for (Rows &rows : scratch.sides) rows.range = range;
+    if (scratch.are_paired()) search_both_outward(scratch.sides[0], scratch.sides[1], stream);
+    for (const Rows &rows : scratch.sides) {
+        if (rows.is_small) {
+            search_staircase(rows, stream);
+            continue;
+        }
         search_outward(rows, stream);
         if (rows.is_listed()) list_contenders(rows, stream);
         if (rows.is_thin)

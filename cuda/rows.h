@@ -1,8 +1,10 @@
-// The last pass of a 2-D Euclidean distance map on the device: rows, in two exact ways (see cpu/rows.h).
+// The last pass of a 2-D Euclidean distance map on the device: rows, in exact ways that suit them (see cpu/rows.h).
 //
 // The outward search takes the strips where sites are near.  It writes what it settles within its reach, and marks the
 // rest, PATCH pixels of a row at a time.  Strips with wide empty parts, and the marked patches of the others, are
 // taken by the lower envelope, among the columns of a strip that may hold a nearest site at all.
+//
+// Small images, where every launch and every long bracket counts, are taken by the staircase alone.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,6 +26,7 @@ constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups
 constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
 constexpr int64_t NARROW = 512, TALL = 65000;  // limits of images without lists of contenders
 constexpr int64_t THIN = 256, MANY = 1024;     // of so short rows, where there are so many strips, a warp takes a band
+constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;  // of images that leave most of a device idle
 constexpr uint32_t NOWHERE = 65400;  // that far is a column's site if it has none: more than any, and with the way to the
                                      // column its square fits 32 bits
 static_assert(TALL + STRIP < NOWHERE && (NOWHERE + STRIP) * (NOWHERE + STRIP) < ~0u - 4 * NARROW * NARROW / 3);
@@ -69,10 +72,13 @@ struct Rows {
     // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
     // segment's first pixels; and to the row's last ones.
     int2 *fences = nullptr;
+    bool is_small;         // the staircase takes all rows, and nothing is kept but the columns
     bool reaches_far;      // the outward search reaches far, and is tried everywhere
     bool is_thin, is_cut;  // rows are short and many; or are cut into segments
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
+    // Of a signed map's other side, if both are searched outward at once where neither is far.
+    const uint32_t *others_far_groups = nullptr;
     Output output;
 
     Rows(const Columns &columns, const Output &output);
@@ -101,6 +107,11 @@ struct Rows {
     }
     __device__ bool is_far(int64_t image, int64_t strip) const {
         return (columns.far_groups[image * columns.strips() + strip] & ~MARKED) >= least_far;
+    }
+    /// Whether a strip is searched outward with the other side's.
+    __device__ bool is_paired(int64_t image, int64_t strip) const {
+        return others_far_groups && !is_far(image, strip) &&
+               (others_far_groups[image * columns.strips() + strip] & ~MARKED) < least_far;
     }
     /// Whether there are marks of what is far in a strip.
     __device__ bool has_marks(int64_t image, int64_t strip) const {
@@ -141,6 +152,9 @@ struct Rows {
 /// Whether the rows of an image are few pixels long and many.
 inline bool are_thin(const Columns &columns) { return columns.count <= THIN && columns.all().count >= MANY; }
 
+/// Whether images are so small, in all, that the staircase takes them.
+bool are_small(const Columns &columns, bool nearest);
+
 /// Whether the rows of an image are cut: they are too wide, or costs too large, for one block on the current device.
 bool are_cut(const Columns &columns);
 
@@ -150,8 +164,18 @@ bool reaches_far(const Columns &columns);
 /// The shared memory that the outward search wants for a block.
 size_t outward_bytes(bool nearest);
 
+/// Writes all rows of small images.
+void search_staircase(const Rows &rows, cudaStream_t stream);
+
 /// Writes what is near, and marks what is far.
 void search_outward(const Rows &rows, cudaStream_t stream);
+
+/// The same where somebody wants nearest sites.
+void search_sites_outward(const Rows &rows, cudaStream_t stream);
+
+/// The same of both sides of a signed map at once, where neither is far; and whether a map's outputs admit of it.
+void search_both_outward(const Rows &outside, const Rows &inside, cudaStream_t stream);
+bool searches_both(const Output &output);
 
 /// Lists the contenders of far strips, and of those with marks.
 void list_contenders(const Rows &rows, cudaStream_t stream);

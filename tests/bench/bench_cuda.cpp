@@ -209,7 +209,7 @@ void run_group(Bench &bench, const std::string &group) {
             for (auto mask = bench_masks_3d; *mask; ++mask) bench.run(volume("3d", *mask, side, side, side));
     if (group == "small")
         for (int64_t side : {64, 256, 512, 1024, 2048})
-            for (const char *mask : few) {
+            for (const char *mask : {"noise-0.01", "noise-0.5", "blobs", "disc", "text"}) {
                 Case c = plane("small", mask, side, side);
                 c.graph = true;
                 bench.run(c);
