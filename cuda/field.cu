@@ -6,7 +6,7 @@ namespace apsis {
 namespace {
 
 /// How many tiles' width of lengths is near at a time.
-constexpr int NEAR_TILES = 2;
+constexpr int NEAR_TILES = 4;
 
 uint32_t power_above(int64_t least) {
     int64_t power = 1;

@@ -1,10 +1,9 @@
 // A block's work on a task: it takes a tile, shortens its lengths until nothing changes, and gives to its neighbours.
 //
-// Of a tile two warps go along each axis, there and back, line after line or plane after plane: a cell is reached from the
-// three cells, or nine, of the line before that touch it.  A shortest path where nothing is in the way goes on along one of
-// its axes at every step, so that one such sweep finds it; where something is, they go on until none finds anything.  All
-// sweep at once, without waiting for one another.  A warp may so undo what another has just made shorter: that one will do
-// it again, as none ends before all of them have found nothing.
+// Of a tile two warps go along each axis, there and back, layer after layer, which are lines or planes: a cell is reached
+// from the three cells, or nine, of the layer before that touch it.  A shortest path where nothing is in the way goes on
+// along one of its axes at every step, so that one such sweep finds it; where something is, they go on until none finds
+// anything.  All sweep at once, and each only goes on from layers in which something has changed.
 //
 // The cells around the tile stay walls meanwhile.  At last they are reached like others, and what becomes shorter by it goes
 // to the tiles that they belong to.  What lies below the key with which a tile was woken had been there before, and has been
@@ -86,7 +85,7 @@ struct Region {
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
     using Tile = FieldTile<AXES>;
-    static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, THREADS = 2 * AXES * WARP;
+    static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, WARPS = 2 * AXES, THREADS = WARPS * WARP;
     static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
     static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
     static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
@@ -97,7 +96,10 @@ struct Region {
     static constexpr Value WALL = Lengths<Value>::WALL, UNSEEN = Lengths<Value>::UNSEEN, NONE = Lengths<Value>::NONE;
 
     typename Rule::template Cells<CELLS> cells;
-    Value gain[AROUND];  // the least that a tile gains, or NONE
+    Value gain[AROUND];       // the least that a tile gains, or NONE
+    uint32_t changed[WARPS];  // from which layers a warp has to go on
+    uint32_t next;            // a task
+    Value key;                // with which it was woken
 
     struct Spot {
         int x, y, z;  // from -1 to SIDE
@@ -152,34 +154,76 @@ __device__ void find_offers(const Walk<Rule> &walk, const Region<Rule, AXES, CON
             }
 }
 
-/// Goes through the tile along an axis.  Returns whether it has found anything.
+/// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
+template <int SIDE, int BY>
+__device__ uint32_t rows_of(uint32_t cells) {
+    if (SIDE == WARP) return cells != 0;
+    cells |= cells >> 4;
+    cells |= cells >> 2;
+    cells = (cells | cells >> 1) & 0x01010101;
+    return (cells | cells >> (8 - BY) | cells >> 2 * (8 - BY) | cells >> 3 * (8 - BY)) & (BY == 1 ? 0x0f : 0x55);
+}
+/// The places along the first axis that have.
+template <int SIDE>
+__device__ uint32_t columns_of(uint32_t cells) {
+    if (SIDE == WARP) return cells;
+    cells |= cells >> 16;
+    return (cells | cells >> 8) & 0xff;
+}
+
+/// Tells all warps but one from which layers along each axis to go on.
+template <class Shape>
+__device__ void mark_layers(Shape &region, const uint32_t (&layers)[3], int but) {
+    const int lane = threadIdx.x % WARP;
+    const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
+    if (lane < Shape::WARPS && lane != but) atomicOr(&region.changed[lane], own);
+}
+
+/// Goes through the tile along an axis, from the layers that have changed.  Returns whether it has found anything.
 template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool back, bool &too_long) {
+__device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Way = Course<Shape, AXES, AXIS>;
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
     constexpr int COUNT = Shape::LANE_CELLS;
-    const int lane = threadIdx.x % WARP, by = back ? -Way::BY : Way::BY;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const bool back = warp % 2;
+    const int by = back ? -1 : 1;
     const typename Shape::Spot corner = {0, 0, 0};
-    int to = corner.at() + lane % Shape::SIDE * Way::FIRST_BY + lane / Shape::SIDE * COUNT * Way::SECOND_BY +
-             (back ? (Shape::SIDE - 1) * Way::BY : 0);
+    const int first = corner.at() + lane % Shape::SIDE * Way::FIRST_BY + lane / Shape::SIDE * COUNT * Way::SECOND_BY;
     bool found = false;
-    for (int step = 0; step < Shape::SIDE; ++step, to += by) {
+    uint32_t rest = lane == 0 ? atomicExch(&region.changed[warp], 0u) : 0;
+    for (rest = __shfl_sync(ALL_LANES, rest, 0); rest; __syncwarp()) {
+        const int from = back ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1, layer = from + by;
+        rest &= ~(1u << from);
+        if (layer < 0 || layer >= Shape::SIDE) break;  // the last one
+        const int to = first + layer * Way::BY;
         Number best[COUNT];
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) best[k] = ~Number(0);
-        find_offers<AXIS>(walk, region, to, to - by, best);
+        find_offers<AXIS>(walk, region, to, to - by * Way::BY, best);
+        uint32_t cells = 0, rows = 0;
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            volatile Value &value = region.cells.value[to + k * Way::SECOND_BY];
-            const bool is_shorter = best[k] < static_cast<Number>(Shape::UNSEEN) && static_cast<Value>(best[k]) < value;
+            Value *const value = const_cast<Value *>(&region.cells.value[to + k * Way::SECOND_BY]);
+            const bool is_shorter = best[k] < static_cast<Number>(Shape::UNSEEN) &&
+                                    static_cast<Value>(best[k]) < *static_cast<volatile Value *>(value);
             const bool is_kept = is_shorter && best[k] <= static_cast<Number>(walk.longest);
-            if (is_kept) value = static_cast<Value>(best[k]);
-            found |= is_kept;
+            if (is_kept) atomic_least(value, static_cast<Value>(best[k]));  // others sweep over it too
             too_long |= is_shorter && !is_kept;
+            const uint32_t kept = __ballot_sync(ALL_LANES, is_kept);
+            cells |= kept;
+            rows |= rows_of<Shape::SIDE, COUNT>(kept) << k;
         }
-        __syncwarp();
+        if (!cells) continue;
+        found = true;
+        rest |= 1u << layer;
+        uint32_t layers[3] = {0, 0, 0};
+        layers[AXIS] = 1u << layer;
+        layers[Way::FIRST] = columns_of<Shape::SIDE>(cells);
+        if (AXES == 3) layers[Way::SECOND] = rows;
+        mark_layers(region, layers, warp);
     }
     return found;
 }
@@ -187,15 +231,14 @@ __device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void shorten(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
     const int axis = threadIdx.x / WARP / 2;
-    const bool back = threadIdx.x / WARP % 2;
     bool found;
     do {
         if (axis == 0)
-            found = sweep<0>(walk, region, back, too_long);
+            found = sweep<0>(walk, region, too_long);
         else if (AXES == 2 || axis == 1)
-            found = sweep<1>(walk, region, back, too_long);
+            found = sweep<1>(walk, region, too_long);
         else
-            found = sweep<AXES - 1>(walk, region, back, too_long);
+            found = sweep<AXES - 1>(walk, region, too_long);
     } while (__syncthreads_or(found));
 }
 
@@ -205,8 +248,10 @@ struct Visit {
     using Value = typename Rule::Value;
     uint32_t task, field, x, y, z;  // the tile's place among tiles
     Value key;                      // with which it was woken
+    int64_t first;                  // its first cell
 
-    __device__ Visit(const Walk<Rule> &walk, uint32_t task, Value key) : task(task), field(field_of(walk.tasks, task)), key(key) {
+    __device__ Visit(const Walk<Rule> &walk, uint32_t task, Value key)
+        : task(task), field(field_of(walk.tasks, task)), key(key), first(int64_t(task) * walk.tasks.shape.tile_cells()) {
         const FieldShape &shape = walk.tasks.shape;
         const uint32_t tile = task - field * static_cast<uint32_t>(shape.tiles()), line = tile / shape.across;
         x = tile - line * shape.across;
@@ -222,28 +267,37 @@ struct Visit {
     }
 };
 
-/// A thread's cells of the rim: where they are, and what they held when the tile was taken.
+/// What a thread's cells of the tile and around it held when it was taken.
 template <class Rule, int AXES, int CONNECTIVITY>
-struct Rim {
+struct Holding {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Value = typename Rule::Value;
-    Value before[Shape::RIM_EACH];
-
-    /// Calls body(k, spot, number of the tile around, task, cell) for those that exist.
-    template <class Body>
-    __device__ static void for_cells(const FieldShape &shape, const Visit<Rule> &visit, Body body) {
-#pragma unroll
-        for (int k = 0; k < Shape::RIM_EACH; ++k) {
-            const int i = k * Shape::THREADS + threadIdx.x;
-            const typename Shape::Spot spot = Shape::rim(min(i, Shape::RIM - 1));
-            const auto side = [](int at) { return at < 0 ? -1 : at >= Shape::SIDE; };
-            const int dx = side(spot.x), dy = side(spot.y), dz = AXES == 2 ? 0 : side(spot.z);
-            if (i >= Shape::RIM || !visit.has(shape, dx, dy, dz)) continue;
-            const int64_t first = int64_t(visit.beside(shape, dx, dy, dz)) * Shape::Tile::CELLS;
-            body(k, spot, (dx + 1) + 3 * (dy + 1) + (AXES == 2 ? 0 : 9 * (dz + 1)), first + spot.cell());
-        }
-    }
+    typename Rule::Value own[Shape::EACH], rim[Shape::RIM_EACH];
 };
+
+/// Calls body(k, cell of the tile, spot) for a thread's cells; warps have cells side by side.
+template <class Shape, class Body>
+__device__ void for_own(Body body) {
+#pragma unroll
+    for (int k = 0; k < Shape::EACH; ++k) {
+        const int i = k * Shape::THREADS + threadIdx.x;
+        if (i < Shape::Tile::CELLS) body(k, i, Shape::inner(i));
+    }
+}
+
+/// Calls body(k, spot, number of the tile around, cell of the fields) for those of the rim that lie in tiles.
+template <class Shape, class Rule, class Body>
+__device__ void for_rim(const FieldShape &shape, const Visit<Rule> &visit, Body body) {
+#pragma unroll
+    for (int k = 0; k < Shape::RIM_EACH; ++k) {
+        const int i = k * Shape::THREADS + threadIdx.x;
+        const auto spot = Shape::rim(min(i, Shape::RIM - 1));
+        const auto side = [](int at) { return at < 0 ? -1 : at >= Shape::SIDE; };
+        const int dx = side(spot.x), dy = side(spot.y), dz = Shape::DEPTH == 1 ? 0 : side(spot.z);
+        if (i >= Shape::RIM || !visit.has(shape, dx, dy, dz)) continue;
+        const int64_t first = int64_t(visit.beside(shape, dx, dy, dz)) * Shape::Tile::CELLS;
+        body(k, spot, dx + 1 + 3 * (dy + 1) + (Shape::DEPTH == 1 ? 0 : 9 * (dz + 1)), first + spot.cell());
+    }
+}
 
 /// The least that a cell of the rim is offered by the tile.
 template <class Rule, int AXES, int CONNECTIVITY>
@@ -266,52 +320,94 @@ __device__ typename Rule::Number best_beyond(const Walk<Rule> &walk, const Regio
     return best;
 }
 
-/// Takes a tile, shortens it and gives.
+/// A block takes a tile.  What has changed at its rim since, or has begun, are lengths from the key on.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void visit_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit) {
+__device__ void take_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
+                          Holding<Rule, AXES, CONNECTIVITY> &holding) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Value = typename Rule::Value;
-    using Number = typename Rule::Number;
-    const FieldShape &shape = walk.tasks.shape;
-    const int64_t first = int64_t(visit.task) * Shape::Tile::CELLS;
-    Value before[Shape::EACH], beyond[Shape::RIM_EACH];
-    bool too_long = false;
-    const auto for_own = [](auto body) {
-#pragma unroll
-        for (int k = 0; k < Shape::EACH; ++k) {
-            const int i = k * Shape::THREADS + threadIdx.x;
-            if (i < Shape::Tile::CELLS) body(k, i, Shape::inner(i).at());
-        }
-    };
-    for_own([&](int k, int i, int at) {
-        region.cells.value[at] = before[k] = __ldcg(walk.values + first + i);
-        if constexpr (Rule::HAS_LENGTHS) region.cells.length[at] = __ldg(walk.lengths + first + i);
+    const int lane = threadIdx.x % WARP;
+    for_own<Shape>([&](int k, int i, auto spot) {
+        const int64_t cell = visit.first + i;
+        const Value value = __ldcg(walk.values + cell);
+        region.cells.value[spot.at()] = holding.own[k] = value;
+        if constexpr (Rule::HAS_LENGTHS) region.cells.length[spot.at()] = __ldg(walk.lengths + cell);
+        const uint32_t cells = __ballot_sync(ALL_LANES, value >= visit.key && value <= walk.longest);
+        const auto corner = Shape::inner(i - lane);
+        const uint32_t rows = rows_of<Shape::SIDE, 1>(cells), layers[3] = {columns_of<Shape::SIDE>(cells), rows << corner.y,
+                                                                           uint32_t(rows != 0) << corner.z};
+        if (cells) mark_layers(region, layers, Shape::WARPS);
     });
-    Rim<Rule, AXES, CONNECTIVITY>::for_cells(shape, visit, [&](int k, auto spot, int, int64_t cell) {
-        beyond[k] = __ldcg(walk.values + cell);
+    for_rim<Shape>(walk.tasks.shape, visit, [&](int k, auto spot, int, int64_t cell) {
+        holding.rim[k] = __ldcg(walk.values + cell);
         if constexpr (Rule::HAS_LENGTHS) region.cells.length[spot.at()] = __ldg(walk.lengths + cell);
     });
     if (threadIdx.x < Shape::AROUND) region.gain[threadIdx.x] = Shape::NONE;
-    __syncthreads();
-    shorten(walk, region, too_long);
-    for_own([&](int k, int i, int at) {
-        if (region.cells.value[at] < before[k]) atomic_least(walk.values + first + i, region.cells.value[at]);
+}
+
+/// Gives back what is shorter now, and to the tiles around what they gain.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ void give_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
+                          const Holding<Rule, AXES, CONNECTIVITY> &holding, bool &too_long) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Value = typename Rule::Value;
+    for_own<Shape>([&](int k, int i, auto spot) {
+        const Value value = region.cells.value[spot.at()];
+        if (value < holding.own[k]) atomic_least(walk.values + visit.first + i, value);
     });
-    Rim<Rule, AXES, CONNECTIVITY>::for_cells(shape, visit, [&](int k, auto spot, int around, int64_t cell) {
-        const Number best = best_beyond(walk, region, spot.at(), visit.key);
-        if (best >= static_cast<Number>(Shape::UNSEEN) || static_cast<Value>(best) >= beyond[k]) return;
+    for_rim<Shape>(walk.tasks.shape, visit, [&](int k, auto spot, int around, int64_t cell) {
+        const auto best = best_beyond(walk, region, spot.at(), visit.key);
         const Value value = static_cast<Value>(best);
+        if (best >= static_cast<typename Rule::Number>(Shape::UNSEEN) || value >= holding.rim[k]) return;
         if (value > walk.longest)
             too_long = true;
         else if (value < atomic_least(walk.values + cell, value))
             atomic_least(&region.gain[around], value);
     });
-    if (too_long && walk.too_long) *walk.too_long = 1;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x < Shape::AROUND && region.gain[threadIdx.x] < Shape::NONE) {
-        const int n = threadIdx.x;
-        wake(walk.tasks, visit.field, visit.beside(shape, n % 3 - 1, n / 3 % 3 - 1, AXES == 2 ? 0 : n / 9 - 1), region.gain[n]);
+}
+
+/// Wakes the tiles that have gained.  The first that is near becomes the block's next task.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ void wake_around(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    if (threadIdx.x >= WARP) return;
+    const int n = threadIdx.x, dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = AXES == 2 ? 0 : n / 9 - 1;
+    const uint32_t task = visit.beside(walk.tasks.shape, dx, dy, dz);
+    bool is_near = false;
+    if (n < Shape::AROUND && region.gain[n] < Shape::NONE) is_near = wake(walk.tasks, visit.field, task, region.gain[n]);
+    const uint32_t near = __ballot_sync(ALL_LANES, is_near);
+    if (n == __ffs(static_cast<int>(near)) - 1)
+        region.next = task;
+    else if (is_near)
+        queue_task(walk.tasks, visit.field, task);
+    else if (n == 0 && !near)
+        region.next = NO_TASK;
+}
+
+/// Does a task, and what it leads to.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ void walk_on(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, uint32_t task) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    while (task != NO_TASK) {
+        if (threadIdx.x == 0) {
+            region.key = atomic_exchange(walk.tasks.pending + task, Shape::NONE);
+            __threadfence();
+        }
+        __syncthreads();
+        const Visit<Rule> visit(walk, task, region.key);
+        Holding<Rule, AXES, CONNECTIVITY> holding;
+        bool too_long = false;
+        take_tile(walk, region, visit, holding);
+        __syncthreads();
+        shorten(walk, region, too_long);
+        give_tile(walk, region, visit, holding, too_long);
+        if (too_long && walk.too_long) *walk.too_long = 1;
+        __threadfence();
+        __syncthreads();
+        wake_around(walk, region, visit);
+        __syncthreads();
+        task = region.next;
+        if (task == NO_TASK) task = leave_field<typename Rule::Value, Shape::THREADS>(walk.tasks, visit.field, walk.span);
     }
 }
 
@@ -319,26 +415,15 @@ __device__ void visit_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVI
 template <class Rule, int AXES, int CONNECTIVITY>
 __global__ void __launch_bounds__(Region<Rule, AXES, CONNECTIVITY>::THREADS) walk_tiles(Walk<Rule> walk) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Value = typename Rule::Value;
     __shared__ Shape region;
-    __shared__ uint32_t next;
-    __shared__ Value next_key;
     if (!walk.condition.holds()) return;
     for (int i = threadIdx.x; i < Shape::CELLS; i += Shape::THREADS) region.cells.value[i] = Shape::WALL;
-    begin_fields<Value, Shape::THREADS>(walk.tasks, walk.span);
+    if (threadIdx.x < Shape::WARPS) region.changed[threadIdx.x] = 0;
+    bool all_begun = false;
     for (;;) {
-        if (threadIdx.x == 0) {
-            next = take_task(walk.tasks);
-            if (next != LEAVE) next_key = atomic_exchange(walk.tasks.pending + next, Shape::NONE);
-            __threadfence();
-        }
-        __syncthreads();
-        const uint32_t task = next;
-        const Value key = next_key;
+        const uint32_t task = next_task<typename Rule::Value, Shape::THREADS>(walk.tasks, all_begun, walk.span);
         if (task == LEAVE) return;
-        const Visit<Rule> visit(walk, task, key);
-        visit_tile(walk, region, visit);
-        leave_field<Value, Shape::THREADS>(walk.tasks, visit.field, walk.span);
+        walk_on(walk, region, task);
     }
 }
 

@@ -78,31 +78,30 @@ __device__ void list_far(const FieldTasks<Value> &tasks, uint32_t field, uint32_
 }
 
 /// Something has changed at the rim of a tile, and nothing below `key`.  What has been written is to be fenced off before.
+/// Returns whether the caller has to queue the tile, or to do it itself.
 template <class Value>
-__device__ void wake(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task, Value key) {
+__device__ bool wake(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task, Value key) {
     constexpr Value NONE = Lengths<Value>::NONE;
     const Value before = atomic_least(tasks.pending + task, key), threshold = __ldcg(&tasks.field[field].threshold);
-    if (key >= before) return;
-    if (key < threshold) {
-        if (before == NONE || before >= threshold) queue_task(tasks, field, task);
-    } else if (before == NONE) {
-        list_far(tasks, field, task);
-    }
+    if (key >= before) return false;
+    if (key < threshold) return before == NONE || before >= threshold;
+    if (before == NONE) list_far(tasks, field, task);
+    return false;
 }
 
-/// A cell is a source of a field that has not begun, or is none.  For warps whose cells are side by side in a tile.
+/// Paths of a field that has not begun are to go on from a cell, or not.  For warps whose cells are side by side in a tile.
 template <class Value>
-__device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_source) {
+__device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_source, Value key = 0) {
     const unsigned here = __activemask();
     if (!__any_sync(here, is_source) || __ffs(here) - 1 != threadIdx.x % WARP) return;
     const uint32_t task = static_cast<uint32_t>(cell / tasks.shape.tile_cells());
-    wake(tasks, field_of(tasks, task), task, Value(0));
+    wake(tasks, field_of(tasks, task), task, key);
 }
 
 /// A block looks through a field's far tiles: those within `span` of the nearest are near now.  It is alone with the field
-/// until it queues the first.  Returns false if nothing waits.
+/// until it queues the second of them.  Returns the first, or NO_TASK if nothing waits.
 template <class Value, int THREADS>
-__device__ bool bring_near(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
+__device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
     __shared__ Value least;
     __shared__ uint32_t near, kept;
     constexpr Value NONE = Lengths<Value>::NONE;
@@ -111,16 +110,24 @@ __device__ bool bring_near(const FieldTasks<Value> &tasks, uint32_t field, Value
     uint32_t *const list = list_of(tasks, field, turn), *const other = list_of(tasks, field, !turn);
     if (threadIdx.x == 0) least = NONE, near = kept = 0;
     __syncthreads();
-    Value own_least = NONE;
-    for (uint32_t i = threadIdx.x; i < count; i += THREADS) own_least = min(own_least, __ldcg(tasks.pending + __ldcg(list + i)));
+    uint32_t task = 0;
+    Value key = NONE, own_least = NONE;
+    for (uint32_t i = threadIdx.x; i < count; i += THREADS) {
+        task = __ldcg(list + i);
+        key = __ldcg(tasks.pending + task);
+        own_least = min(own_least, key);
+    }
     if (own_least < NONE) atomic_least(&least, own_least);
     __syncthreads();
+    if (least == NONE) return NO_TASK;
     const Value threshold = least < NONE - span ? least + span : NONE;
-    if (least == NONE) return false;
     for (uint32_t start = 0; start < count; start += THREADS) {
-        const uint32_t i = start + threadIdx.x, task = i < count ? __ldcg(list + i) : 0;
-        const Value key = i < count ? __ldcg(tasks.pending + task) : NONE;
-        __syncthreads();  // what is kept for the queue goes to the front of the list, which has been read
+        const uint32_t i = start + threadIdx.x;
+        if (count > THREADS) {  // else they are known
+            task = i < count ? __ldcg(list + i) : 0;
+            key = i < count ? __ldcg(tasks.pending + task) : NONE;
+            __syncthreads();  // what is near goes to the front of the list, which has been read
+        }
         if (i < count && (key == NONE || key < threshold)) atomicAnd(tasks.is_listed + task / 32, ~(1u << task % 32));
         if (key < threshold)
             __stcg(list + atomicAdd(&near, 1u), task);
@@ -136,43 +143,48 @@ __device__ bool bring_near(const FieldTasks<Value> &tasks, uint32_t field, Value
         __threadfence();
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < near; i += THREADS) queue_task(tasks, field, __ldcg(list + i));
-    return true;
+    for (uint32_t i = 1 + threadIdx.x; i < near; i += THREADS) queue_task(tasks, field, __ldcg(list + i));
+    return __ldcg(list);
 }
 
-/// A block's task of a field is done, or the field is to begin.
+/// A block has nothing of a field to do any more, or the field is to begin.  Returns a task of it that the block is to do, or
+/// NO_TASK.
 template <class Value, int THREADS>
-__device__ void leave_field(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
+__device__ uint32_t leave_field(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
     __shared__ bool is_last, is_end;
-    for (;;) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            __threadfence();
-            is_last = atomicSub(&tasks.field[field].busy, 1u) == 1;
-            if (is_last) atomicAdd(&tasks.field[field].busy, 1u);
-            __threadfence();
-        }
-        __syncthreads();
-        if (!is_last) return;
-        if (!bring_near<Value, THREADS>(tasks, field, span)) break;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        is_last = atomicSub(&tasks.field[field].busy, 1u) == 1;
+        if (is_last) __stcg(&tasks.field[field].busy, 1u);
+        __threadfence();
     }
+    __syncthreads();
+    if (!is_last) return NO_TASK;
+    const uint32_t task = bring_near<Value, THREADS>(tasks, field, span);
+    if (task != NO_TASK) return task;
     if (threadIdx.x == 0) is_end = atomicSub(&tasks.counters->left, 1u) == 1;
     __syncthreads();
     for (uint32_t i = threadIdx.x; is_end && i < gridDim.x; i += THREADS) put_in_queue(tasks, LEAVE);
+    return NO_TASK;
 }
 
-/// The fields begin, each by a block that has come.
+/// The next task of a block that has none: the first of a field that nobody has begun, or one of the queue.
 template <class Value, int THREADS>
-__device__ void begin_fields(const FieldTasks<Value> &tasks, Value span) {
-    __shared__ uint32_t field;
-    for (;;) {
-        if (threadIdx.x == 0) field = atomicAdd(&tasks.counters->begun, 1u);
+__device__ uint32_t next_task(const FieldTasks<Value> &tasks, bool &all_begun, Value span) {
+    __shared__ uint32_t next;
+    while (!all_begun) {
         __syncthreads();
-        const uint32_t own = field;
+        if (threadIdx.x == 0) next = atomicAdd(&tasks.counters->begun, 1u);
         __syncthreads();
-        if (own >= tasks.fields) return;
-        leave_field<Value, THREADS>(tasks, own, span);
+        const uint32_t field = next;
+        all_begun = field >= tasks.fields;
+        const uint32_t task = all_begun ? NO_TASK : leave_field<Value, THREADS>(tasks, field, span);
+        if (task != NO_TASK) return task;
     }
+    __syncthreads();
+    if (threadIdx.x == 0) next = take_task(tasks);
+    __syncthreads();
+    return next;
 }
 
 }  // namespace apsis

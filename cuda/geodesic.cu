@@ -2,7 +2,7 @@
 // the names of the seeds along its shortest paths.
 //
 // Lengths have 32 bits where steps are small numbers.  Paths may be longer than that: then a word on the device is set, and
-// a second walk, with 64 bits, which is queued in any case, does what it otherwise passes over.  So nobody reads anything
+// a second walk, with 64 bits, which is queued in any case, goes on where the first has ended.  So nobody reads anything
 // back, and the host waits for nothing.
 //
 // Memory: 8 bytes a pixel, 4 where no path can be too long for 32 bits; and 4 for names, or 8 if there are 2^30 pixels.
@@ -19,9 +19,8 @@ __device__ int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
 /// Walls, pixels of the set and seeds.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) start_image(FieldTasks<Length> tasks, Length *lengths, View set, View seeds,
-                                                     bool complement, OnlyIf condition) {
+                                                     bool complement) {
     using Limits = Lengths<Length>;
-    if (!condition.holds()) return;
     const FieldShape &shape = tasks.shape;
     for (int64_t cell = first_item(); cell < shape.cells(); cell += item_step()) {
         const FieldShape::Place at = shape.place_of(cell);
@@ -30,6 +29,40 @@ __global__ void __launch_bounds__(BLOCK) start_image(FieldTasks<Length> tasks, L
         lengths[cell] = is_seed ? 0 : is_member ? Limits::UNSEEN : Limits::WALL;
         begin_at(tasks, cell, is_seed);
     }
+}
+
+constexpr int LAST_WIDENED = 1024;  // cells, by one block
+
+/// From a length of 32 bits to one of 64.
+__device__ int64_t widen(int32_t length) {
+    using Short = Lengths<int32_t>;
+    using Long = Lengths<int64_t>;
+    return length == Short::UNSEEN ? Long::UNSEEN : length < 0 ? Long::WALL : length;
+}
+
+/// Lengths from one cell to another take more room in their own place; they are the second half of all that have not yet,
+/// so that nobody's is written over.  Those that have a step to what is too long begin the longer paths.
+__global__ void __launch_bounds__(BLOCK) widen_half(FieldTasks<int64_t> tasks, void *lengths, int64_t from, int64_t to,
+                                                    int32_t most, OnlyIf condition) {
+    if (!condition.holds()) return;
+    const int32_t key = Lengths<int32_t>::LONGEST - most + 1;
+    for (int64_t cell = from + first_item(); cell < to; cell += item_step()) {
+        const int32_t length = static_cast<const int32_t *>(lengths)[cell];
+        static_cast<int64_t *>(lengths)[cell] = widen(length);
+        begin_at(tasks, cell, length >= key && length <= Lengths<int32_t>::LONGEST, int64_t(key));
+    }
+}
+
+/// The first ones.
+__global__ void __launch_bounds__(LAST_WIDENED) widen_rest(FieldTasks<int64_t> tasks, void *lengths, int64_t count,
+                                                           int32_t most, OnlyIf condition) {
+    if (!condition.holds()) return;
+    const int32_t key = Lengths<int32_t>::LONGEST - most + 1;
+    const int32_t length = threadIdx.x < count ? static_cast<const int32_t *>(lengths)[threadIdx.x] : -1;
+    __syncthreads();
+    if (threadIdx.x >= count) return;
+    static_cast<int64_t *>(lengths)[threadIdx.x] = widen(length);
+    begin_at(tasks, threadIdx.x, length >= key && length <= Lengths<int32_t>::LONGEST, int64_t(key));
 }
 
 /// The seeds' names, and who is to have one.
@@ -118,13 +151,28 @@ struct Scratch {
 };
 
 template <class Length, class Name>
-void find_lengths(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+void find_lengths(const GeodesicJob &job, const Scratch<Name> &scratch, cudaStream_t stream) {
     const FieldTasks<Length> tasks = scratch.template tasks_of<Length>();
     Length *const lengths = static_cast<Length *>(scratch.lengths);
-    clear_tasks(tasks, condition, stream);
+    clear_tasks(tasks, {}, stream);
     launch("start_image", start_image<Length>, scratch.blocks(), BLOCK, stream, tasks, lengths, job.set, job.seeds,
-           job.complement, condition);
-    run_fields(tasks, lengths, job.steps, scratch.too_long, condition, stream);
+           job.complement);
+    run_fields(tasks, lengths, job.steps, scratch.too_long, {}, stream);
+}
+
+template <class Name>
+void go_on_with_long(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+    const FieldTasks<int64_t> tasks = scratch.template tasks_of<int64_t>();
+    const int32_t most = static_cast<int32_t>(job.steps.most);
+    clear_tasks(tasks, condition, stream);
+    int64_t end = scratch.shape.cells();
+    for (int64_t from; end > LAST_WIDENED; end = from) {
+        from = parts(end, 2 * WARP) * WARP;  // a warp's cells are of one tile
+        launch("widen_half", widen_half, parts(end - from, BLOCK), BLOCK, stream, tasks, scratch.lengths, from, end, most,
+               condition);
+    }
+    launch("widen_rest", widen_rest, 1, LAST_WIDENED, stream, tasks, scratch.lengths, end, most, condition);
+    run_fields(tasks, static_cast<int64_t *>(scratch.lengths), job.steps, scratch.too_long, condition, stream);
 }
 
 template <class Length, class Name>
@@ -151,8 +199,11 @@ void run(const GeodesicJob &job, void *memory, cudaStream_t stream, const Progre
         if (scratch.may_be_short) with_short(scratch.if_long(false));
         if (scratch.may_be_long) with_long(scratch.if_long(true));
     };
-    if (scratch.may_be_short) find_lengths<int32_t>(job, scratch, {}, stream);
-    if (scratch.may_be_long) find_lengths<int64_t>(job, scratch, scratch.if_long(true), stream);
+    if (scratch.may_be_short) find_lengths<int32_t>(job, scratch, stream);
+    if (scratch.may_be_short && scratch.may_be_long)
+        go_on_with_long(job, scratch, scratch.if_long(true), stream);
+    else if (scratch.may_be_long)
+        find_lengths<int64_t>(job, scratch, stream);
     report(progress, job.nearest ? 0.5 : 0.9, stream);
     if (job.nearest)
         each([&](OnlyIf condition) { find_names<int32_t>(job, scratch, condition, stream); },
