@@ -38,11 +38,11 @@ __device__ uint32_t field_of(const FieldTasks<Value> &tasks, uint32_t task) {
 template <class Value>
 __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
     const uint32_t ticket = atomicAdd(&tasks.counters->tail, 1u);
-    __threadfence();
     while (atomicCAS(tasks.queue + (ticket & (tasks.places - 1)), NO_TASK, task) != NO_TASK) {
     }
 }
 
+/// The caller has a task of the field still, or is alone with it: so nobody finds it idle before the task counts.
 template <class Value>
 __device__ void queue_task(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task) {
     atomicAdd(&tasks.field[field].busy, 1u);
@@ -56,8 +56,8 @@ __device__ uint32_t take_task(const FieldTasks<Value> &tasks) {
     volatile uint32_t *const place = tasks.queue + (atomicAdd(&tasks.counters->head, 1u) & (tasks.places - 1));
     uint32_t task;
     while ((task = *place) == NO_TASK) __nanosleep(PAUSE);
-    *place = NO_TASK;
     __threadfence();
+    *place = NO_TASK;
     return task;
 }
 
@@ -140,9 +140,9 @@ __device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, V
         __stcg(&own.turn, uint32_t(!turn));
         __stcg(&own.listed[turn], 0u);
         __stcg(&own.listed[!turn], kept);
-        __threadfence();
     }
     __syncthreads();
+    __threadfence();
     for (uint32_t i = 1 + threadIdx.x; i < near; i += THREADS) queue_task(tasks, field, __ldcg(list + i));
     return __ldcg(list);
 }

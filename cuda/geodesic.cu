@@ -16,18 +16,44 @@ namespace {
 __device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
 
+/// Four cells of a row of a tile, and where the first lies.
+constexpr int QUAD = 4;
+
+template <class Value>
+struct alignas(16) Four {
+    Value of[QUAD];
+};
+
+template <class Value>
+__device__ const Four<Value> &four_at(const Value *values, int64_t cell) {
+    return *reinterpret_cast<const Four<Value> *>(values + cell);
+}
+template <class Value>
+__device__ Four<Value> &four_at(Value *values, int64_t cell) {
+    return *reinterpret_cast<Four<Value> *>(values + cell);
+}
+
 /// Walls, pixels of the set and seeds.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) start_image(FieldTasks<Length> tasks, Length *lengths, View set, View seeds,
                                                      bool complement) {
     using Limits = Lengths<Length>;
     const FieldShape &shape = tasks.shape;
-    for (int64_t cell = first_item(); cell < shape.cells(); cell += item_step()) {
+    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
         const FieldShape::Place at = shape.place_of(cell);
-        const bool is_member = shape.holds(at) && is_set(set, set.row(at.y, at.z), at.x) != complement;
-        const bool is_seed = is_member && is_set(seeds, seeds.row(at.y, at.z), at.x);
-        lengths[cell] = is_seed ? 0 : is_member ? Limits::UNSEEN : Limits::WALL;
-        begin_at(tasks, cell, is_seed);
+        const bool is_there = shape.holds(at);
+        const uint8_t *const members = set.row(at.y, at.z), *const sources = seeds.row(at.y, at.z);
+        bool is_any = false;
+        Four<Length> four;
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            const bool is_member = is_there && at.x + k < shape.width && is_set(set, members, at.x + k) != complement;
+            const bool is_seed = is_member && is_set(seeds, sources, at.x + k);
+            four.of[k] = is_seed ? 0 : is_member ? Limits::UNSEEN : Limits::WALL;
+            is_any |= is_seed;
+        }
+        four_at(lengths, cell) = four;
+        begin_at(tasks, cell, is_any);
     }
 }
 
@@ -72,23 +98,47 @@ __global__ void __launch_bounds__(BLOCK) start_names(FieldTasks<Name> tasks, Nam
     using Limits = Lengths<Name>;
     if (!condition.holds()) return;
     const FieldShape &shape = tasks.shape;
-    for (int64_t cell = first_item(); cell < shape.cells(); cell += item_step()) {
-        const Length length = lengths[cell];
-        const bool is_reached = length >= 0 && length <= Lengths<Length>::LONGEST;
-        names[cell] = length == 0  ? static_cast<Name>(shape.index_of(shape.place_of(cell)))
-                      : is_reached ? Limits::UNSEEN
-                                   : Limits::WALL;
-        begin_at(tasks, cell, length == 0);
+    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
+        const Four<Length> length = four_at(lengths, cell);
+        const int64_t index = shape.index_of(shape.place_of(cell));
+        bool is_any = false;
+        Four<Name> name;
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            const bool is_reached = length.of[k] >= 0 && length.of[k] <= Lengths<Length>::LONGEST;
+            name.of[k] = length.of[k] == 0 ? static_cast<Name>(index + k) : is_reached ? Limits::UNSEEN : Limits::WALL;
+            is_any |= length.of[k] == 0;
+        }
+        four_at(names, cell) = name;
+        begin_at(tasks, cell, is_any);
+    }
+}
+
+/// Writes four pixels side by side, those of them that lie in the image.
+template <class Pixel, class Value, class PixelOf>
+__device__ void write_four(const View &to, const FieldShape::Place &at, const Four<Value> &values, PixelOf pixel_of) {
+    uint8_t *const row = to.row(at.y, at.z);
+    Four<Pixel> four;
+#pragma unroll
+    for (int k = 0; k < QUAD; ++k) four.of[k] = pixel_of(values.of[k]);
+    if (to.stride[0] == sizeof(Pixel) && at.x + QUAD <= to.size[0] &&
+        reinterpret_cast<uintptr_t>(row + at.x * sizeof(Pixel)) % alignof(Four<Pixel>) == 0) {
+        *reinterpret_cast<Four<Pixel> *>(row + at.x * sizeof(Pixel)) = four;
+    } else {
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k)
+            if (at.x + k < to.size[0]) put(to, row, at.x + k, four.of[k]);
     }
 }
 
 template <class Length>
-__device__ void write_length(const View &to, const Steps &steps, const FieldShape::Place &at, Length length) {
-    uint8_t *const row = to.row(at.y, at.z);
+__device__ void write_lengths(const View &to, const Steps &steps, const FieldShape::Place &at, const Four<Length> &lengths) {
     const auto write = [&](auto pixel) {
         using Pixel = decltype(pixel);
-        const Pixel reached = length <= Lengths<Length>::LONGEST ? length_pixel<Pixel>(steps, length) : no_path<Pixel>();
-        put(to, row, at.x, length < 0 ? static_cast<Pixel>(-1) : reached);
+        write_four<Pixel>(to, at, lengths, [&](Length length) {
+            const Pixel reached = length <= Lengths<Length>::LONGEST ? length_pixel<Pixel>(steps, length) : no_path<Pixel>();
+            return length < 0 ? static_cast<Pixel>(-1) : reached;
+        });
     };
     switch (to.type) {
         case APSIS_I32: return write(int32_t());
@@ -98,20 +148,26 @@ __device__ void write_length(const View &to, const Steps &steps, const FieldShap
     }
 }
 
+template <class Name>
+__device__ void write_names(const View &to, const FieldShape::Place &at, const Four<Name> &names) {
+    const auto write = [&](auto pixel) {
+        using Pixel = decltype(pixel);
+        write_four<Pixel>(to, at, names, [](Name name) {
+            return static_cast<Pixel>(name >= 0 && name <= Lengths<Name>::LONGEST ? name : -1);
+        });
+    };
+    to.type == APSIS_I32 ? write(int32_t()) : write(int64_t());
+}
+
 template <class Name, class Length>
 __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Length *lengths, const Name *names, View distance,
                                                      View nearest, Steps steps, OnlyIf condition) {
     if (!condition.holds()) return;
-    for (int64_t cell = first_item(); cell < shape.cells(); cell += item_step()) {
+    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
         const FieldShape::Place at = shape.place_of(cell);
         if (!shape.holds(at)) continue;
-        if (distance) write_length(distance, steps, at, lengths[cell]);
-        if (!nearest) continue;
-        const Name name = names[cell] >= 0 && names[cell] <= Lengths<Name>::LONGEST ? names[cell] : -1;
-        if (nearest.type == APSIS_I32)
-            put(nearest, nearest.row(at.y, at.z), at.x, static_cast<int32_t>(name));
-        else
-            put(nearest, nearest.row(at.y, at.z), at.x, static_cast<int64_t>(name));
+        if (distance) write_lengths(distance, steps, at, four_at(lengths, cell));
+        if (nearest) write_names(nearest, at, four_at(names, cell));
     }
 }
 
@@ -145,7 +201,7 @@ struct Scratch {
         Carver carver(tasks);
         return FieldTasks<Value>(shape, 1, carver);
     }
-    int64_t blocks() const { return parts(shape.cells(), BLOCK); }
+    int64_t blocks() const { return parts(shape.cells(), BLOCK * QUAD); }
     /// Lengths of 32 bits are those that count unless there are none, or one was too long.
     OnlyIf if_long(bool is_long) const { return {may_be_short && may_be_long ? too_long : nullptr, is_long}; }
 };
