@@ -5,8 +5,9 @@ namespace apsis {
 
 namespace {
 
-/// How many tiles' width of lengths is near at a time.
-constexpr int NEAR_TILES = 4;
+/// How many cells are near at a time, counted along the longest steps: more keep more of the device busy, and fewer visit
+/// tiles less often, which counts where there are many of them.
+constexpr int NEAR_CELLS[2] = {128, 16};  // in 2-D and 3-D
 
 uint32_t power_above(int64_t least) {
     int64_t power = 1;
@@ -94,12 +95,11 @@ template <class Length>
 void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
                 cudaStream_t stream) {
     using Limits = Lengths<Length>;
-    const int side = tasks.shape.axes == 2 ? FieldTile<2>::WIDTH : FieldTile<3>::WIDTH;
     const bool is_limited = steps.limit <= Limits::LONGEST;
     Walk<Shortest<Length>> walk = {tasks, lengths, nullptr, {}, Limits::LONGEST, 0, is_limited ? nullptr : too_long, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     if (is_limited) walk.longest = static_cast<Length>(steps.limit);
-    walk.span = static_cast<Length>(std::min<int64_t>(NEAR_TILES * side * steps.most, Limits::LONGEST));
+    walk.span = static_cast<Length>(std::min<int64_t>(NEAR_CELLS[tasks.shape.axes - 2] * steps.most, Limits::LONGEST));
     run_walk("walk_tiles", walk, steps.connectivity, stream);
 }
 

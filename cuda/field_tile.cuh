@@ -84,8 +84,8 @@ struct Region {
     using Number = typename Rule::Number;
     using Tile = FieldTile<AXES>;
     static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, WARPS = 2 * AXES, THREADS = WARPS * WARP;
-    // Blocks of a multiprocessor: a thread has 64 registers, or of long values and of two kinds of them twice as many.
-    static constexpr int RESIDENT = (sizeof(Value) == 4 && !Rule::HAS_LENGTHS ? 1024 : 512) / THREADS;
+    // Blocks of a multiprocessor: a thread has 64 registers, and with long values twice as many.
+    static constexpr int RESIDENT = (sizeof(Value) == 4 ? 1024 : 512) / THREADS;
     static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
     static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
     static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
