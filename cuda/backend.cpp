@@ -167,8 +167,16 @@ class CudaBackend final : public Backend {
         way(job, scratch, stream_, progress);
     }
 
-    size_t geodesic_scratch(const GeodesicJob &) const override { not_yet("geodesic distances"); }
-    void geodesic(const GeodesicJob &, void *, const Progress &) override { not_yet("geodesic distances"); }
+    size_t geodesic_scratch(const GeodesicJob &job) const override {
+        const CurrentDevice current(device_);
+        return apsis::geodesic_scratch(job);
+    }
+
+    void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        apsis::geodesic(job, scratch, stream_, progress);
+    }
+
     size_t eccentricity_scratch(const EccentricityJob &) const override { not_yet("eccentricities"); }
     void eccentricity(const EccentricityJob &, void *, const Progress &) override { not_yet("eccentricities"); }
 

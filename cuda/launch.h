@@ -65,6 +65,16 @@ inline size_t most_shared() {
     return static_cast<size_t>(bytes) - DECLARED;
 }
 
+/// How many blocks of a kernel the current device runs at once.
+template <class... Parameters>
+int64_t resident_blocks(void (*kernel)(Parameters...), int threads) {
+    int device = 0, processors = 0, blocks = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), "occupancy");
+    return int64_t(processors) * blocks;
+}
+
 #if defined(__CUDACC__)
 __host__ __device__
 #endif

@@ -45,6 +45,10 @@ void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, co
 size_t tile_fill_scratch(const ComponentsJob &job);
 void tile_fill(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// Lengths of paths.
+size_t geodesic_scratch(const GeodesicJob &job);
+void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 /// Reports progress if somebody listens, after waiting for the work so far; otherwise does not wait.
 void report(const Progress &progress, double done, cudaStream_t stream);
 
