@@ -25,8 +25,12 @@ struct Sorting {
     int64_t budget;
     uint32_t small;  // the most pixels of a small one
 
+    /// Pair bounds take twice as many fields as there are pixels, at most: such a budget does not run out.
+    __device__ bool is_small(uint32_t size) const {
+        return size <= small && (size <= TINY ? size : 2 * int64_t(size)) <= budget;
+    }
     __device__ int class_of(uint32_t size) const {
-        if (size > small || (size <= TINY ? size : 2 * int64_t(size)) > budget) return CLASSES;  // pair bounds take no more fields
+        if (!is_small(size)) return CLASSES;
         int of = 0;
         while (size > LEAST_CLASS << of) ++of;
         return of;
@@ -75,14 +79,14 @@ __device__ void choose_of_warp(Length &value, uint32_t &pixel) {
     }
 }
 
-/// What is known of components of `most` pixels at most: a warp has one.
+/// What is known of small components: a warp has one.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) describe(Ranks ranks, Known<Length> known, Steps steps, uint32_t first, uint32_t count,
-                                                  uint32_t most, apsis_extent *extents) {
+                                                  Sorting sorting, apsis_extent *extents) {
     const uint32_t i = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
     if (i >= count) return;
     const uint32_t begin = ranks.start[first + i], end = ranks.start[first + i + 1];
-    if (end - begin > most) return;
+    if (!sorting.is_small(end - begin)) return;
     Length longest = -1, least = -1;  // the latter from the largest number down
     uint32_t far = NONE, centre = NONE, lowest = NONE;
     for (uint32_t rank = begin + threadIdx.x % WARP; rank < end; rank += WARP) {
@@ -193,7 +197,7 @@ class Eccentricity {
         job_.report->most_fields = solve_every_source<Length>(job_, ranks_, count(), known_.lower, known_.farthest, memory_,
                                                               stream_, within(0.1, 0.9));
         job_.report->fields = count_members();
-        describe_small(UINT32_MAX);
+        describe_small({INT64_MAX, UINT32_MAX});
     }
 
     int64_t count_members() const {
@@ -211,7 +215,7 @@ class Eccentricity {
         uint32_t first = 0;
         for (int i = 0; i < CLASSES; first += counts.of[i++])
             solve_small(job_, ranks_, list_ + first, counts.of[i], LEAST_CLASS << i, known_.lower, known_.farthest, stream_);
-        describe_small(sorting.small);
+        describe_small(sorting);
         const std::vector<Found> found = read_found(list_ + first, counts.of[CLASSES]);
         int64_t rest = 0;
         for (const Found &each : found) rest += each.size;
@@ -269,13 +273,12 @@ class Eccentricity {
         }
     }
 
-    /// Describes components of at most so many pixels.
-    void describe_small(uint32_t most) {
+    void describe_small(const Sorting &sorting) {
         const int64_t wanted = std::min(components_, job_.capacity);
         for (int64_t first = 0; first < wanted; first += room_) {
             const int64_t here = std::min(room_, wanted - first);
             launch("describe", describe<Length>, parts(here, WARPS), BLOCK, stream_, ranks_, known_, job_.steps,
-                   static_cast<uint32_t>(first), static_cast<uint32_t>(here), most, extents_);
+                   static_cast<uint32_t>(first), static_cast<uint32_t>(here), sorting, extents_);
             read(job_.extents + first, extents_, static_cast<size_t>(here));
         }
     }

@@ -107,8 +107,7 @@ struct Pairs {
     FieldSource *source;         // [made][piece]
     Turn *turn;
 
-    int64_t pixels() const { return ranks.raster.pixels(); }
-    Length *field_of(int made) const { return field + made * shape.cells(); }
+    APSIS_BOTH Length *field_of(int made) const { return field + made * shape.cells(); }
 
 #if defined(__CUDACC__)
     __device__ int64_t cell_of(uint32_t pixel) const {
