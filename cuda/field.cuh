@@ -88,7 +88,8 @@ struct Region {
     using Tile = FieldTile<AXES>;
     static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, THREADS = 2 * AXES * WARP;
     static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
-    static constexpr int CELLS = AXES == 2 ? ROW * FACE : PLANE * FACE;
+    static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
+    static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
     static constexpr int RIM = 2 * FACE * DEPTH + 2 * SIDE * DEPTH + (AXES == 3 ? 2 * FACE * FACE : 0);
     static constexpr int EACH = (Tile::CELLS + THREADS - 1) / THREADS, RIM_EACH = (RIM + THREADS - 1) / THREADS;  // a thread
     static constexpr int AROUND = AXES == 2 ? 9 : 27;                // tiles, itself the one in the middle
@@ -101,7 +102,7 @@ struct Region {
     struct Spot {
         int x, y, z;  // from -1 to SIDE
 
-        __device__ int at() const { return (AXES == 2 ? 0 : z + 1) * PLANE + (y + 1) * ROW + x + 1; }
+        __device__ int at() const { return MARGIN + (AXES == 2 ? 0 : z + 1) * PLANE + (y + 1) * ROW + x + 1; }
         /// The cell of its own tile.
         __device__ int cell() const { return ((z & (DEPTH - 1)) * SIDE + (y & (SIDE - 1))) * SIDE + (x & (SIDE - 1)); }
     };

@@ -241,7 +241,7 @@ static void draw_hard(uint8_t *mask, const int64_t size[3], int shape, chance *c
 }
 
 static void hard_shapes(bench *b) {
-    static const int64_t sizes[][3] = {{301, 207, 1}, {64, 1000, 1}, {41, 37, 23}, {3000, 3, 1}, {1, 5000, 1}};
+    static const int64_t sizes[][3] = {{301, 207, 1}, {64, 1000, 1}, {301, 207, 2}, {41, 37, 23}, {3000, 3, 1}, {1, 5000, 1}};
     chance c = {6};
     for (int shape = 0; shape < HARD_SHAPES; ++shape)
         for (int i = 0; i < COUNT(sizes); ++i) {
