@@ -1,8 +1,8 @@
 // apsis_eccentricity on the device.
 //
-// Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their pixels
-// (small_components.h); the others side by side by pair bounds (pair_bounds.h), and so are small ones whose budget is too small
-// for that.  APSIS_EVERY_SOURCE makes a field from every pixel of all (every_source.h).
+// Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their
+// pixels (small_components.h); the others side by side by pair bounds (pair_bounds.h), and so are small ones whose budget is
+// too small for that.  APSIS_EVERY_SOURCE makes a field from every pixel of all (every_source.h).
 //
 // Lengths have 32 bits where steps are small numbers, until a component turns up whose paths are too long for that; then all
 // is done again with 64.
@@ -43,8 +43,8 @@ struct Counts {
 
 /// Counts the components of each class, or lists them, each class from `next` on.
 template <bool LISTS>
-__global__ void __launch_bounds__(BLOCK) sort_components(const uint32_t *start, uint32_t components, Sorting sorting, Counts *next,
-                                                         uint32_t *list) {
+__global__ void __launch_bounds__(BLOCK)
+    sort_components(const uint32_t *start, uint32_t components, Sorting sorting, Counts *next, uint32_t *list) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % WARP;
     const uint32_t size = i < components ? start[i + 1] - start[i] : 0;
     const int own = i < components ? sorting.class_of(size) : -1;
@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(BLOCK) sort_components(const uint32_t *start, 
     if (!LISTS && lane == 0 && largest > 0) atomicMax(&next->largest, largest);
 }
 
-__global__ void __launch_bounds__(BLOCK) find_listed(const uint32_t *start, const uint32_t *list, uint32_t count, Found *found) {
+__global__ void __launch_bounds__(BLOCK)
+    find_listed(const uint32_t *start, const uint32_t *list, uint32_t count, Found *found) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
 }
@@ -81,8 +82,8 @@ __device__ void choose_of_warp(Length &value, uint32_t &pixel) {
 
 /// What is known of small components: a warp has one.
 template <class Length>
-__global__ void __launch_bounds__(BLOCK) describe(Ranks ranks, Known<Length> known, Steps steps, uint32_t first, uint32_t count,
-                                                  Sorting sorting, apsis_extent *extents) {
+__global__ void __launch_bounds__(BLOCK) describe(Ranks ranks, Known<Length> known, Steps steps, uint32_t first,
+                                                  uint32_t count, Sorting sorting, apsis_extent *extents) {
     const uint32_t i = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
     if (i >= count) return;
     const uint32_t begin = ranks.start[first + i], end = ranks.start[first + i + 1];
@@ -101,8 +102,12 @@ __global__ void __launch_bounds__(BLOCK) describe(Ranks ranks, Known<Length> kno
     lowest = least_of_warp(lowest);
     if (threadIdx.x % WARP > 0) return;
     const double radius = static_cast<double>(Lengths<Length>::NONE - least);
-    extents[i] = {lowest, {far, known.farthest[ranks.rank[far]]}, centre,
-                  real_length(steps, static_cast<double>(longest)), real_length(steps, radius), 0};
+    extents[i] = {lowest,
+                  {far, known.farthest[ranks.rank[far]]},
+                  centre,
+                  real_length(steps, static_cast<double>(longest)),
+                  real_length(steps, radius),
+                  0};
 }
 
 template <class Pixel, class Length>
@@ -111,8 +116,8 @@ __device__ void put_length(const View &to, const Raster::Place &at, const Steps 
 }
 
 template <class Length>
-__global__ void __launch_bounds__(BLOCK) write_pixels(Ranks ranks, Known<Length> known, View eccentricity, View farthest,
-                                                      Steps steps) {
+__global__ void __launch_bounds__(BLOCK)
+    write_pixels(Ranks ranks, Known<Length> known, View eccentricity, View farthest, Steps steps) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= ranks.raster.pixels()) return;
     const Raster::Place at = ranks.raster.place(i);
@@ -153,8 +158,9 @@ class Eccentricity {
         room_ = std::max(pixels / SHARE, LEAST);
         extents_ = carver.take<apsis_extent>(room_);
         counts_ = carver.take<Counts>(1);
-        const size_t own = from_every() ? every_source_bytes<Length>(job)
-                                        : std::max(pair_bounds_bytes<Length>(job), sizeof(Found) * static_cast<size_t>(starts));
+        const size_t own = from_every()
+                               ? every_source_bytes<Length>(job)
+                               : std::max(pair_bounds_bytes<Length>(job), sizeof(Found) * static_cast<size_t>(starts));
         memory_ = carver.take<uint8_t>(static_cast<int64_t>(std::max(ranking_bytes(job), own)));
         bytes_ = carver.used();
     }
@@ -227,8 +233,8 @@ class Eccentricity {
     Counts count_classes(const Sorting &sorting) {
         Counts counts;
         check(cudaMemsetAsync(counts_, 0, sizeof counts, stream_), "counting components");
-        launch("sort_components", sort_components<false>, parts(components_, BLOCK), BLOCK, stream_, ranks_.start, count(), sorting,
-               counts_, list_);
+        launch("sort_components", sort_components<false>, parts(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
+               sorting, counts_, list_);
         read(&counts, counts_, 1);
         return counts;
     }
@@ -241,8 +247,8 @@ class Eccentricity {
             next += here;
         }
         check(cudaMemcpyAsync(counts_, &counts, sizeof counts, cudaMemcpyHostToDevice, stream_), "listing components");
-        launch("sort_components", sort_components<true>, parts(components_, BLOCK), BLOCK, stream_, ranks_.start, count(), sorting,
-               counts_, list_);
+        launch("sort_components", sort_components<true>, parts(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
+               sorting, counts_, list_);
     }
 
     std::vector<Found> read_found(const uint32_t *list, uint32_t count) const {
@@ -259,8 +265,7 @@ class Eccentricity {
             report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
         };
         EccentricityJob::Report &report = *job_.report;
-        for (const Certificate<Length> &each :
-             solve_by_pairs(job_, ranks_, known_, spare_, found, memory_, stream_, told)) {
+        for (const Certificate<Length> &each : solve_by_pairs(job_, ranks_, known_, spare_, found, memory_, stream_, told)) {
             const double gap = real_length(job_.steps, static_cast<double>(each.gap));
             report.fields += each.fields;
             report.most_fields = std::max(report.most_fields, each.fields);
@@ -268,8 +273,8 @@ class Eccentricity {
             report.gap = std::max(report.gap, gap);
             if (each.component >= job_.capacity) continue;
             const auto real = [&](Length length) { return real_length(job_.steps, static_cast<double>(length)); };
-            job_.extents[each.component] = {each.first, {each.end, each.other_end}, each.centre,
-                                            real(each.diameter), real(each.radius), gap};
+            job_.extents[each.component] = {each.first,          {each.end, each.other_end}, each.centre,
+                                            real(each.diameter), real(each.radius),          gap};
         }
     }
 

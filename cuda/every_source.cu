@@ -1,5 +1,5 @@
-// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a cost and
-// an updating cost a pixel, and two kernels in turn until no cost changes.
+// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a cost
+// and an updating cost a pixel, and two kernels in turn until no cost changes.
 //
 //     k1   every pixel of the mask leaves it, and lowers the updating costs of its neighbours
 //     k2   every pixel whose updating cost is below its cost takes it, and joins the mask
@@ -66,7 +66,8 @@ template <class Length>
 __global__ void __launch_bounds__(BLOCK) plant_sources(Relaxation<Length> relaxation, uint32_t components, uint32_t first) {
     const int64_t i = first_item();
     if (i >= components * relaxation.fields) return;
-    const uint32_t component = static_cast<uint32_t>(i / relaxation.fields), *const start = relaxation.ranks.start + component;
+    const uint32_t component = static_cast<uint32_t>(i / relaxation.fields), *const start =
+                                                                                 relaxation.ranks.start + component;
     const int64_t field = i % relaxation.fields, rank = start[0] + first + field;
     if (rank >= start[1]) return;
     const int64_t at = field * relaxation.ranks.raster.pixels() + relaxation.ranks.pixel[rank];
@@ -103,8 +104,8 @@ __global__ void __launch_bounds__(BLOCK) k2(Relaxation<Length> relaxation) {
 
 /// The largest cost of each component in each field, and the lowest pixel that has it: a warp's each.
 template <class Length>
-__global__ void __launch_bounds__(BLOCK) find_farthest(Relaxation<Length> relaxation, uint32_t components, uint32_t first,
-                                                       Length *longest, uint32_t *farthest) {
+__global__ void __launch_bounds__(BLOCK)
+    find_farthest(Relaxation<Length> relaxation, uint32_t components, uint32_t first, Length *longest, uint32_t *farthest) {
     const int64_t i = first_item() / WARP;
     if (i >= components * relaxation.fields) return;
     const uint32_t *const start = relaxation.ranks.start + i / relaxation.fields;
@@ -134,7 +135,8 @@ void relax(const Relaxation<Length> &relaxation, cudaStream_t stream) {
             launch("k1", k1<Length>, blocks, BLOCK, stream, relaxation);
             launch("k2", k2<Length>, blocks, BLOCK, stream, relaxation);
         }
-        check(cudaMemcpyAsync(&changes, relaxation.changes, sizeof changes, cudaMemcpyDeviceToHost, stream), "reading changes");
+        check(cudaMemcpyAsync(&changes, relaxation.changes, sizeof changes, cudaMemcpyDeviceToHost, stream),
+              "reading changes");
         check(cudaStreamSynchronize(stream), "relaxing");
         if (changes.too_long) throw TooLong();
     }
@@ -183,9 +185,9 @@ int64_t solve_every_source(const EccentricityJob &job, const Ranks &ranks, uint3
     return largest;
 }
 
-#define APSIS_EVERY_SOURCES(Length)                                                                                      \
-    template size_t every_source_bytes<Length>(const EccentricityJob &);                                                 \
-    template int64_t solve_every_source(const EccentricityJob &, const Ranks &, uint32_t, Length *, uint32_t *, void *,  \
+#define APSIS_EVERY_SOURCES(Length)                                                                                     \
+    template size_t every_source_bytes<Length>(const EccentricityJob &);                                                \
+    template int64_t solve_every_source(const EccentricityJob &, const Ranks &, uint32_t, Length *, uint32_t *, void *, \
                                         cudaStream_t, const Progress &);
 APSIS_EVERY_SOURCES(int32_t)
 APSIS_EVERY_SOURCES(int64_t)

@@ -1,4 +1,5 @@
-// Pair bounds on the host: which pieces take their turns together, and turn after turn until all are proved or out of budget.
+// Pair bounds on the host: which pieces take their turns together, and turn after turn until all are proved or out of
+// budget.
 #include "pair_bounds.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 
 /// The pixels of the set as bits, 32 cells a word.
 __global__ void __launch_bounds__(BLOCK) pack_members(Ranks ranks, FieldShape shape, uint32_t *members) {
-    for (int64_t cell = int64_t(blockIdx.x) * BLOCK + threadIdx.x; cell < shape.cells(); cell += int64_t(gridDim.x) * BLOCK) {
+    for (int64_t cell = int64_t(blockIdx.x) * BLOCK + threadIdx.x; cell < shape.cells();
+         cell += int64_t(gridDim.x) * BLOCK) {
         const FieldShape::Place at = shape.place_of(cell);
         const bool is_member = shape.holds(at) && ranks.rank[shape.index_of(at)] != NONE;
         const uint32_t word = __ballot_sync(ALL_LANES, is_member);
@@ -24,7 +26,11 @@ class Solver {
   public:
     Solver(const EccentricityJob &job, const Ranks &ranks, const Known<Length> &known, uint32_t *spare, void *memory,
            cudaStream_t stream)
-        : job_(job), stream_(stream), carver_(memory), shape_(job.set.size, job.axes), tasks_(shape_, BATCH, carver_),
+        : job_(job),
+          stream_(stream),
+          carver_(memory),
+          shape_(job.set.size, job.axes),
+          tasks_(shape_, BATCH, carver_),
           pairs_{ranks, Moves(job.steps, job.axes), shape_, known, job.budget} {
         const int64_t pixels = job.set.pixels();
         pairs_.witness = spare;
@@ -46,7 +52,8 @@ class Solver {
             begin(found, first);
             solve_pieces<FARTHEST>(told);
             finish<FARTHEST>();
-            for (size_t i = 0; i < pieces_.size(); ++i) certificates.push_back(certify(found[first + i].component, pieces_[i]));
+            for (size_t i = 0; i < pieces_.size(); ++i)
+                certificates.push_back(certify(found[first + i].component, pieces_[i]));
         }
         return certificates;
     }
@@ -104,7 +111,8 @@ class Solver {
 
     template <class Item>
     void send(Item *to, const std::vector<Item> &items) {
-        check(cudaMemcpyAsync(to, items.data(), items.size() * sizeof(Item), cudaMemcpyHostToDevice, stream_), "sending pieces");
+        check(cudaMemcpyAsync(to, items.data(), items.size() * sizeof(Item), cudaMemcpyHostToDevice, stream_),
+              "sending pieces");
     }
 
     uint32_t count_pieces() const { return static_cast<uint32_t>(pieces_.size()); }
@@ -119,7 +127,7 @@ class Solver {
     }
 
     static Certificate<Length> certify(uint32_t component, const Piece<Length> &piece) {
-        return {component,          piece.stage == PROVEN, piece.fields,      piece.gap,         piece.end.value,
+        return {component,          piece.stage == PROVEN, piece.fields,    piece.gap,       piece.end.value,
                 piece.centre.value, piece.lowest,          piece.end.pixel, piece.other_end, piece.centre.pixel};
     }
 
@@ -131,8 +139,8 @@ class Solver {
         tasks.fields = count;
         Length *const lengths = pairs_.field_of(first);
         clear_tasks(tasks, {}, stream_);
-        start_fields(tasks, members_, lengths, pairs_.source + first * int64_t(pairs_.pieces), int64_t(count) * pairs_.pieces,
-                     {}, stream_);
+        start_fields(tasks, members_, lengths, pairs_.source + first * int64_t(pairs_.pieces),
+                     int64_t(count) * pairs_.pieces, {}, stream_);
         run_fields(tasks, lengths, job_.steps, &pairs_.turn->too_long, {}, stream_);
     }
 
@@ -180,7 +188,8 @@ class Solver {
                 find_other_ends(pairs_, count_pieces(), spans_, stream_);
             }
         }
-        check(cudaMemcpyAsync(pieces_.data(), pairs_.piece, pieces_.size() * sizeof pieces_[0], cudaMemcpyDeviceToHost, stream_),
+        check(cudaMemcpyAsync(pieces_.data(), pairs_.piece, pieces_.size() * sizeof pieces_[0], cudaMemcpyDeviceToHost,
+                              stream_),
               "reading pieces");
         check(cudaStreamSynchronize(stream_), "waiting for pieces");
     }
@@ -215,9 +224,11 @@ std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, cons
 
 template size_t pair_bounds_bytes<int32_t>(const EccentricityJob &);
 template size_t pair_bounds_bytes<int64_t>(const EccentricityJob &);
-template std::vector<Certificate<int32_t>> solve_by_pairs(const EccentricityJob &, const Ranks &, const Known<int32_t> &, uint32_t *,
-                                                          const std::vector<Found> &, void *, cudaStream_t, const Told &);
-template std::vector<Certificate<int64_t>> solve_by_pairs(const EccentricityJob &, const Ranks &, const Known<int64_t> &, uint32_t *,
-                                                          const std::vector<Found> &, void *, cudaStream_t, const Told &);
+template std::vector<Certificate<int32_t>> solve_by_pairs(const EccentricityJob &, const Ranks &, const Known<int32_t> &,
+                                                          uint32_t *, const std::vector<Found> &, void *, cudaStream_t,
+                                                          const Told &);
+template std::vector<Certificate<int64_t>> solve_by_pairs(const EccentricityJob &, const Ranks &, const Known<int64_t> &,
+                                                          uint32_t *, const std::vector<Found> &, void *, cudaStream_t,
+                                                          const Told &);
 
 }  // namespace apsis

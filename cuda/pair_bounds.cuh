@@ -67,8 +67,8 @@ struct Piece {
 /// What the host reads after each turn.  All begins at 0.
 struct Turn {
     unsigned long long open;
-    uint32_t active, targets;       // pieces, and the most targets of one
-    uint32_t not_before, end;       // where the large spans of active pieces are: all ones minus the first, and the last
+    uint32_t active, targets;  // pieces, and the most targets of one
+    uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
     uint32_t too_long, out_of_budget;
 };
 
@@ -95,16 +95,16 @@ struct Pairs {
     Length *hub;         // [hub][rank]
     Length *field;       // [made][cell]
     Piece<Length> *piece;
-    uint32_t pieces;             // how many there may be
-    uint32_t spans[LEVELS];      // likewise
-    uint32_t *piece_of;          // [large span]
-    Length *top[LEVELS];         // [hub][span]: the largest length from a hub
-    uint32_t *low[LEVELS];       // [span]: the lowest pixel
-    unsigned long long *open;    // [span]: the pixels that are not proved, as bits
-    uint32_t *count_open;        // [large span]
-    Weakest<Length> *weakest;    // [large span]: of those that are not proved
-    Best<Length> *most;          // [made][large span]
-    FieldSource *source;         // [made][piece]
+    uint32_t pieces;           // how many there may be
+    uint32_t spans[LEVELS];    // likewise
+    uint32_t *piece_of;        // [large span]
+    Length *top[LEVELS];       // [hub][span]: the largest length from a hub
+    uint32_t *low[LEVELS];     // [span]: the lowest pixel
+    unsigned long long *open;  // [span]: the pixels that are not proved, as bits
+    uint32_t *count_open;      // [large span]
+    Weakest<Length> *weakest;  // [large span]: of those that are not proved
+    Best<Length> *most;        // [made][large span]
+    FieldSource *source;       // [made][piece]
     Turn *turn;
 
     APSIS_BOTH Length *field_of(int made) const { return field + made * shape.cells(); }
@@ -167,7 +167,8 @@ __device__ bool is_open(Length bound, uint32_t pixel, const Claim<Length> &claim
     return bound > claim.lower || (FARTHEST && bound == claim.lower && pixel < claim.farthest);
 }
 
-/// Calls body(span, begin, end) for the spans of a block's large span, a warp each, with the ranks of the piece that they have.
+/// Calls body(span, begin, end) for the spans of a block's large span, a warp each, with the ranks of the piece that they
+/// have.
 template <class Length, class Body>
 __device__ void for_spans(const Piece<Length> &piece, uint32_t large, Body body) {
     const uint32_t first = (large - piece.first[1]) * SPAN, last = min(first + SPAN, piece.spans(0));

@@ -1,8 +1,8 @@
 // The eccentricities of the pixels of components, exact and proved, from few of their fields: by pair bounds, on the device.
 //
 // It is the method of src/cpu/pair_bounds.h, which says why it works, turn by turn: the same pixels become sources, so that
-// what is known when a budget runs out is the same, too.  Components that are under way, the pieces, take their turns side by
-// side: they share nothing but the image, and so a field holds a source of each of them.  A turn is
+// what is known when a budget runs out is the same, too.  Components that are under way, the pieces, take their turns side
+// by side: they share nothing but the image, and so a field holds a source of each of them.  A turn is
 //
 //     prove     every pixel that is not proved looks for a pixel that may be farther than is known (pair_proof.cu)
 //     choose    the weakest of those that have found one, and some others, name the next sources (pair_targets.cu)
@@ -53,8 +53,8 @@ using Told = std::function<void(int64_t)>;
 template <class Length>
 size_t pair_bounds_bytes(const EccentricityJob &job);
 
-/// Solves components, each with job.budget fields at most.  `spare` has room for a number a pixel.  The other ends are looked
-/// for only if extents are wanted.
+/// Solves components, each with job.budget fields at most.  `spare` has room for a number a pixel.  The other ends are
+/// looked for only if extents are wanted.
 template <class Length>
 std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, const Ranks &ranks, const Known<Length> &known,
                                                 uint32_t *spare, const std::vector<Found> &found, void *memory,

@@ -1,7 +1,7 @@
 // Pair bounds: what fields tell.
 //
-// The fields of a turn are read twice: for the eccentricities of their sources, and then, since these raise lower bounds too, to
-// raise those; lengths from new hubs are kept by rank, and their maxima by span.
+// The fields of a turn are read twice: for the eccentricities of their sources, and then, since these raise lower bounds
+// too, to raise those; lengths from new hubs are kept by rank, and their maxima by span.
 //
 // Cost: 4 bytes a pixel and a field, twice, and 8 bytes a pixel; 4 more a pixel for a new hub.
 #include "pair_steps.h"
@@ -146,7 +146,8 @@ __global__ void __launch_bounds__(MAKERS) take_fields(Pairs<Length> pairs) {
     __syncthreads();
     if (threadIdx.x > 0) return;
     if (piece.stage == STARTING) {  // sums of two lengths are to be lengths, too
-        if (piece.made[0].source != NONE && piece.made[0].most.value > Lengths<Length>::LONGEST / 2) pairs.turn->too_long = 1;
+        if (piece.made[0].source != NONE && piece.made[0].most.value > Lengths<Length>::LONGEST / 2)
+            pairs.turn->too_long = 1;
         take<Length, FARTHEST>(pairs, piece, piece.made[0], true);
     } else {
         for (int i = 0; i < BATCH; ++i) {
@@ -311,14 +312,14 @@ void find_other_ends(const Pairs<Length> &pairs, uint32_t pieces, const Range &s
     launch("find_other_end", find_other_end<Length>, pieces, WARP, stream, pairs);
 }
 
-#define APSIS_PAIRS(Length)                                                                                       \
-    template void begin_pieces<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);             \
-    template void measure<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);           \
-    template void measure<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);            \
-    template void fold<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);              \
-    template void fold<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);               \
-    template void find_extremes<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);     \
-    template void find_extremes<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);      \
+#define APSIS_PAIRS(Length)                                                                                   \
+    template void begin_pieces<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);         \
+    template void measure<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);       \
+    template void measure<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);        \
+    template void fold<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);          \
+    template void fold<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);           \
+    template void find_extremes<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t); \
+    template void find_extremes<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);  \
     template void find_other_ends<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);
 APSIS_PAIRS(int32_t)
 APSIS_PAIRS(int64_t)

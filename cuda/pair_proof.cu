@@ -90,7 +90,8 @@ class Search {
             Length sum = -1;
             uint32_t low = NONE;
             if (from + threadIdx.x % WARP < to) {
-                sum = least_sum(pairs_.top[0] + span_, pairs_.spans[0], pairs_.top[LEVEL] + other, pairs_.spans[LEVEL], piece_.hubs);
+                sum = least_sum(pairs_.top[0] + span_, pairs_.spans[0], pairs_.top[LEVEL] + other, pairs_.spans[LEVEL],
+                                piece_.hubs);
                 low = FARTHEST ? pairs_.low[LEVEL][other] : 0;
             }
             for (uint32_t rest = ALL_LANES; goes_on();) {

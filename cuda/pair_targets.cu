@@ -13,8 +13,8 @@ __device__ void raise(int64_t *value, int64_t to) {
     atomicMax(reinterpret_cast<long long *>(value), static_cast<long long>(to));
 }
 
-/// The pixel with the largest bound of those that are no sources, the lowest of several, for warps that look at spans, each at
-/// others.
+/// The pixel with the largest bound of those that are no sources, the lowest of several, for warps that look at spans, each
+/// at others.
 template <class Length>
 class FarthestByBound {
   public:
@@ -102,9 +102,11 @@ struct Crew {
 };
 
 template <class Length>
-__device__ Best<Length> farthest_by_bound(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t v, Crew<Length> &crew) {
+__device__ Best<Length> farthest_by_bound(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t v,
+                                          Crew<Length> &crew) {
     __syncthreads();
-    if (static_cast<int>(threadIdx.x) < piece.hubs) crew.from[threadIdx.x] = pairs.hubs_of(v)[threadIdx.x * pairs.hub_step()];
+    if (static_cast<int>(threadIdx.x) < piece.hubs)
+        crew.from[threadIdx.x] = pairs.hubs_of(v)[threadIdx.x * pairs.hub_step()];
     if (threadIdx.x == 0) crew.most = -1;
     __syncthreads();
     FarthestByBound<Length> search(pairs, piece, crew.from, &crew.most);

@@ -1,5 +1,5 @@
-// The pixels of a set in an order in which those of a component follow each other, and in a component those of a tile, and of
-// a tile's tiles: the order of the CPU back end, on which depends where pair bounds look next (pair_bounds.h).
+// The pixels of a set in an order in which those of a component follow each other, and in a component those of a tile, and
+// of a tile's tiles: the order of the CPU back end, on which depends where pair bounds look next (pair_bounds.h).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -36,7 +36,8 @@ struct Moves {
         for (int n = 0; n < 27; ++n) {
             const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
             if ((axes == 2 && dz) || steps.weight[kind] == 0) continue;
-            by[count][0] = static_cast<int8_t>(dx), by[count][1] = static_cast<int8_t>(dy), by[count][2] = static_cast<int8_t>(dz);
+            by[count][0] = static_cast<int8_t>(dx), by[count][1] = static_cast<int8_t>(dy),
+            by[count][2] = static_cast<int8_t>(dz);
             weight[count++] = steps.weight[kind];
         }
     }

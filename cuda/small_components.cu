@@ -1,7 +1,7 @@
 // Small components, many at a time: a field from each of their pixels.
 //
-// A warp has a component, and a lane a field from one of its pixels, 32 at a time.  All go through the pixels in the order of
-// the image, there and back, and shorten the length of each by those of its neighbours before it, until nothing changes
+// A warp has a component, and a lane a field from one of its pixels, 32 at a time.  All go through the pixels in the order
+// of the image, there and back, and shorten the length of each by those of its neighbours before it, until nothing changes
 // (Rosenfeld and Pfaltz 1966): mostly twice, as few small shapes wind.
 //
 // Shared memory: 32 lengths a pixel, and its neighbours.
@@ -94,8 +94,8 @@ struct Small {
 };
 
 template <class Length, int HALF>
-__global__ void __launch_bounds__(WARP) solve_one(Ranks ranks, Moves moves, const uint32_t *list, uint32_t count, uint32_t most,
-                                                  Length *longest, uint32_t *farthest) {
+__global__ void __launch_bounds__(WARP) solve_one(Ranks ranks, Moves moves, const uint32_t *list, uint32_t count,
+                                                  uint32_t most, Length *longest, uint32_t *farthest) {
     extern __shared__ __align__(16) uint8_t memory[];
     const Small<Length, HALF> small(memory, most);
     for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
@@ -119,10 +119,10 @@ __global__ void __launch_bounds__(WARP) solve_one(Ranks ranks, Moves moves, cons
 }
 
 template <class Length, int HALF>
-void launch_small(const Ranks &ranks, const Moves &moves, const uint32_t *list, uint32_t count, uint32_t most, Length *longest,
-                  uint32_t *farthest, cudaStream_t stream) {
-    launch_large("solve_one", solve_one<Length, HALF>, count, WARP, Small<Length, HALF>::bytes(most), stream, ranks, moves, list,
-                 count, most, longest, farthest);
+void launch_small(const Ranks &ranks, const Moves &moves, const uint32_t *list, uint32_t count, uint32_t most,
+                  Length *longest, uint32_t *farthest, cudaStream_t stream) {
+    launch_large("solve_one", solve_one<Length, HALF>, count, WARP, Small<Length, HALF>::bytes(most), stream, ranks, moves,
+                 list, count, most, longest, farthest);
 }
 
 }  // namespace
@@ -139,9 +139,9 @@ void solve_small(const EccentricityJob &job, const Ranks &ranks, const uint32_t 
     run(ranks, moves, list, count, most, longest, farthest, stream);
 }
 
-template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int32_t *, uint32_t *,
-                          cudaStream_t);
-template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int64_t *, uint32_t *,
-                          cudaStream_t);
+template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int32_t *,
+                          uint32_t *, cudaStream_t);
+template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int64_t *,
+                          uint32_t *, cudaStream_t);
 
 }  // namespace apsis

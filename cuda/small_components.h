@@ -9,7 +9,8 @@ namespace apsis {
 constexpr int CLASSES = 4;
 constexpr uint32_t LEAST_CLASS = 32;
 template <class Length>
-constexpr uint32_t SMALL = LEAST_CLASS << (sizeof(Length) == 4 ? CLASSES - 1 : CLASSES - 2);  // the largest: see their memory
+constexpr uint32_t SMALL =
+    LEAST_CLASS << (sizeof(Length) == 4 ? CLASSES - 1 : CLASSES - 2);  // the largest: see their memory
 
 /// The eccentricities of components that are listed, all of at most `most` pixels: a length and a farthest pixel by rank.
 template <class Length>

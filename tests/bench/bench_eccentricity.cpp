@@ -58,7 +58,8 @@ class Bench : public Gpu {
         if (is_left_out(c)) return;
         if (mask[0] == '-') c.options.flags = APSIS_COMPLEMENT, c.mask = mask.substr(1);
         load_mask(c);
-        apsis_image host = image(c, APSIS_U8), set = host, out = image(c, APSIS_F32), index = image(c, APSIS_I32), workspace = {};
+        apsis_image host = image(c, APSIS_U8), set = host, out = image(c, APSIS_F32), index = image(c, APSIS_I32),
+                    workspace = {};
         const apsis_image *const images[] = {&set, &out, c.farthest ? &index : nullptr};
         size_t bytes = 0;
         check(gpu_, apsis_workspace_size(gpu_, APSIS_ECCENTRICITY, images, 3, &c.options, &bytes));
@@ -72,9 +73,10 @@ class Bench : public Gpu {
             check(gpu_, apsis_set_workspace(gpu_, workspace.data, bytes));
             Answer answer;
             const double ms = median_ms([&] { ask(gpu_, c, set, out, index, answer); });
-            std::printf("%s,%s,%lld,%lld,%lld,%s,%lld,%lld,%.3f,%.1f%s\n", c.group.c_str(), mask.c_str(), (long long)c.size[0],
-                        (long long)c.size[1], (long long)c.size[2], c.farthest ? "eccentricity+farthest" : "eccentricity",
-                        (long long)answer.count, fields_, ms, static_cast<double>(bytes) / static_cast<double>(c.pixels()),
+            std::printf("%s,%s,%lld,%lld,%lld,%s,%lld,%lld,%.3f,%.1f%s\n", c.group.c_str(), mask.c_str(),
+                        (long long)c.size[0], (long long)c.size[1], (long long)c.size[2],
+                        c.farthest ? "eccentricity+farthest" : "eccentricity", (long long)answer.count, fields_, ms,
+                        static_cast<double>(bytes) / static_cast<double>(c.pixels()),
                         compare_ ? verdict(c, host, out, index, answer) : "");
             std::fflush(stdout);
             check(gpu_, apsis_set_workspace(gpu_, nullptr, 0));
@@ -101,8 +103,8 @@ class Bench : public Gpu {
 
     static void ask(apsis_context *context, const Case &c, const apsis_image &set, const apsis_image &out,
                     const apsis_image &index, Answer &answer) {
-        check(context, apsis_eccentricity(context, &set, &out, c.farthest ? &index : nullptr, &answer.extent, 1, &answer.count,
-                                          &c.options));
+        check(context, apsis_eccentricity(context, &set, &out, c.farthest ? &index : nullptr, &answer.extent, 1,
+                                          &answer.count, &c.options));
     }
 
     /// ",same" if the CPU back end, by its own method, gives the same bytes.
@@ -128,8 +130,8 @@ class Bench : public Gpu {
     long long fields_ = 0;
 };
 
-const char *const shapes[] = {"-disc", "full", "-blobs", "blobs", "-islands", "noise-0.8", "noise-0.9", "coil", "maze", "comb",
-                              "spiral"};
+const char *const shapes[] = {"-disc",     "full", "-blobs", "blobs", "-islands", "noise-0.8",
+                              "noise-0.9", "coil", "maze",   "comb",  "spiral"};
 const char *const large[] = {"-disc", "full", "-blobs", "blobs", "-islands", "noise-0.8", "coil", "maze"};
 const char *const volumes[] = {"-disc", "full", "-blobs", "blobs", "noise-0.8", "torus"};
 
