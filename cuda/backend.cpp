@@ -177,8 +177,15 @@ class CudaBackend final : public Backend {
         apsis::geodesic(job, scratch, stream_, progress);
     }
 
-    size_t eccentricity_scratch(const EccentricityJob &) const override { not_yet("eccentricities"); }
-    void eccentricity(const EccentricityJob &, void *, const Progress &) override { not_yet("eccentricities"); }
+    size_t eccentricity_scratch(const EccentricityJob &job) const override {
+        const CurrentDevice current(device_);
+        return apsis::eccentricity_scratch(job);
+    }
+
+    void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        apsis::eccentricity(job, scratch, stream_, progress);
+    }
 
     Conveyor *conveyor(const DistanceJob &job) override {
         const CurrentDevice current(device_);
@@ -188,10 +195,6 @@ class CudaBackend final : public Backend {
     }
 
   private:
-    [[noreturn]] static void not_yet(const char *what) {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "%s on a CUDA device come with a later version; use APSIS_CPU", what);
-    }
-
     int device_;
     std::string name_;
     cudaStream_t stream_ = nullptr;

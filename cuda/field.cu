@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(BLOCK) plant_sources(FieldTasks<Length> tasks,
                                                        int64_t count, OnlyIf condition) {
     if (!condition.holds()) return;
     for (int64_t i = first_item(); i < count; i += item_step()) {
+        if (sources[i].cell < 0) continue;
         const int64_t at = sources[i].field * tasks.shape.cells() + sources[i].cell;
         lengths[at] = 0;
         wake(tasks, static_cast<uint32_t>(sources[i].field), static_cast<uint32_t>(at / tasks.shape.tile_cells()), Length(0));

@@ -132,7 +132,7 @@ struct FieldTasks {
 template <class Value>
 void clear_tasks(const FieldTasks<Value> &tasks, OnlyIf condition, cudaStream_t stream);
 
-/// A cell from which paths of a field begin.
+/// A cell from which paths of a field begin; there is none if it is negative.
 struct FieldSource {
     int64_t cell;
     int64_t field;

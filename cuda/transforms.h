@@ -49,6 +49,10 @@ void tile_fill(const ComponentsJob &job, void *scratch, cudaStream_t stream, con
 size_t geodesic_scratch(const GeodesicJob &job);
 void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// The longest of the shortest paths.  Returns when it is done.
+size_t eccentricity_scratch(const EccentricityJob &job);
+void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 /// Reports progress if somebody listens, after waiting for the work so far; otherwise does not wait.
 void report(const Progress &progress, double done, cudaStream_t stream);
 

@@ -173,6 +173,75 @@ static void runs_and_threads(bench *b) {
     free(mask);
 }
 
+/** All that a call gives, also when its budget runs out. */
+typedef struct everything {
+    apsis_status status;
+    int64_t count;
+    double *eccentricity;
+    int32_t *farthest;
+    apsis_extent *extent;
+} everything;
+
+static everything ask(bench *b, const problem *p, bool farthest) {
+    frame set = frame_open(b, APSIS_U8, p->ndim, p->size, PACKED), out = frame_open(b, APSIS_F64, p->ndim, p->size, PACKED);
+    frame index = frame_open(b, APSIS_I32, p->ndim, p->size, PACKED);
+    const size_t pixels = (size_t)pixels_of(p);
+    everything all = {.eccentricity = must_alloc(pixels * sizeof(double) + 8),
+                      .farthest = must_alloc(pixels * sizeof(int32_t) + 8),
+                      .extent = must_alloc(pixels * sizeof(apsis_extent))};
+    frame_put(&set, p->mask);
+    all.status = apsis_eccentricity(b->ctx, &set.image, &out.image, farthest ? &index.image : NULL, all.extent,
+                                    (int64_t)pixels, &all.count, &p->options);
+    frame_get(&out, all.eccentricity);
+    if (farthest) frame_get(&index, all.farthest);
+    frame_close(&set);
+    frame_close(&out);
+    frame_close(&index);
+    return all;
+}
+
+static void compare_with_cpu(bench *b, const problem *p, bool farthest) {
+    bench cpu = {.place = ON_CPU, .device = APSIS_CPU, .memory = APSIS_HOST};
+    assert_ok(NULL, apsis_create(APSIS_VERSION, APSIS_CPU, &cpu.ctx));
+    everything got = ask(b, p, farthest), want = ask(&cpu, p, farthest);
+    const size_t pixels = (size_t)pixels_of(p);
+    assert_int_equal(got.status, want.status);
+    assert_int_equal(got.count, want.count);
+    assert_memory_equal(got.eccentricity, want.eccentricity, pixels * sizeof(double));
+    assert_memory_equal(got.farthest, want.farthest, pixels * sizeof(int32_t));
+    assert_memory_equal(got.extent, want.extent, (size_t)want.count * sizeof(apsis_extent));
+    for (everything *each = &got; each; each = each == &got ? &want : NULL) {
+        free(each->eccentricity);
+        free(each->farthest);
+        free(each->extent);
+    }
+    apsis_destroy(cpu.ctx);
+}
+
+/** A device gives the same bytes as the CPU, also when a budget runs out: of one large component among small ones, of many
+ *  of all sizes, of rings within each other, and of volumes; with short lengths and with long ones. */
+static void as_on_the_cpu(bench *b) {
+    static const int64_t budgets[] = {0, 1, 2, 5, 12, 40};
+    enum { NOISE_OF_ONE, NOISE_OF_MANY, RINGS, VOLUME, KINDS };
+    chance c = {21};
+    for (int i = 0; i < KINDS * COUNT(budgets); ++i) {
+        const int kind = i % KINDS;
+        problem p = kind == VOLUME ? new_problem(3, 37, 34, 30, NULL) : new_problem(2, W, H, 1, NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, NOISE, kind == NOISE_OF_MANY ? 0.55 : 0.7, &c);
+        for (int k = 0; k < PIXELS && kind == RINGS; ++k) {
+            const int x = k % W - W / 2, y = k / W - H / 2;
+            mask[k] = (x * x + y * y) / 700 % 2 == 0;
+        }
+        p.mask = mask;
+        p.options.budget = budgets[i / KINDS];
+        p.options.connectivity = kind == NOISE_OF_MANY ? 1 : 0;
+        if (i / KINDS % 2) p.options.spacing[0] = 1, p.options.spacing[1] = 1.37, p.options.spacing[2] = 2.1;
+        compare_with_cpu(b, &p, i / KINDS % 3 == 0);
+        free(mask);
+    }
+}
+
 /** A path too long for 32-bit lengths: of a strip its ends are the farthest. */
 static void a_very_long_path(bench *b) {
     enum { LONG = 140000 };
@@ -304,7 +373,7 @@ int main(int argc, char **argv) {
                                       TEST(maps_and_extents, EVERYWHERE), TEST(slices_and_complements, EVERYWHERE),
                                       TEST(runs_and_threads, EVERYWHERE), TEST(a_very_long_path, EVERYWHERE),
                                       TEST(progress, EVERYWHERE),         TEST(fields_and_pixels_left, EVERYWHERE),
-                                      TEST(the_workspace_is_enough, EVERYWHERE)};
+                                      TEST(the_workspace_is_enough, EVERYWHERE), TEST(as_on_the_cpu, WITH_DEVICE)};
     const int skip = skip_without(APSIS_ECCENTRICITY, 3, argc, argv);
     return skip ? skip : RUN_CASES(cases, argc, argv);
 }

@@ -90,6 +90,24 @@ static int maze(const shape *s, int64_t x, int64_t y, int64_t z) {
     return x % 2 ? y > 0 && y % 2 == 0 && !left : y % 2 && x > 0 && left;
 }
 
+/* A ring of a tenth of the width. */
+static int annulus(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const double r2 = radius2(s, x, y, z);
+    return r2 < 0.48 * 0.48 && r2 > 0.38 * 0.38;
+}
+
+static int torus(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const double dx = (x + 0.5) / s->width - 0.5, dy = (y + 0.5) / s->height - 0.5, dz = (z + 0.5) / s->depth - 0.5;
+    const double r = sqrt(dx * dx + dy * dy) - 0.33;
+    return r * r + dz * dz < 0.15 * 0.15;
+}
+
+/* Round islands, each of up to 120 pixels and in a square of 13 x 13 of its own. */
+static int islands(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const int64_t dx = x % 13 - 6, dy = y % 13 - 6;
+    return dx * dx + dy * dy < (int64_t)(6 + hash((uint64_t)((z * s->height + y / 13) * s->width + x / 13)) % 30);
+}
+
 int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask) {
     static const struct {
         const char *name;
@@ -97,7 +115,7 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
     } masks[] = {{"noise-", noise},  {"grain4-", noise}, {"left-strip", left_strip}, {"disc", disc},   {"ring", ring},
                  {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
                  {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
-                 {"coil", coil},     {"maze", maze}};
+                 {"coil", coil},     {"maze", maze},      {"annulus", annulus},       {"torus", torus}, {"islands", islands}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;

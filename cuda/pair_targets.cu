@@ -1,0 +1,349 @@
+// Pair bounds: which pixels become sources next, and by how much what is not proved may be wrong.
+//
+// A block has a piece.  The pixel with the least lower bound, and others from all over the piece, name the pixels with the
+// largest bounds, found by branch and bound.  The walk from them to their witnesses' fields is a warp's each.
+#include "pair_steps.h"
+
+namespace apsis {
+
+namespace {
+
+__device__ void raise(int32_t *value, int32_t to) { atomicMax(value, to); }
+__device__ void raise(int64_t *value, int64_t to) {
+    atomicMax(reinterpret_cast<long long *>(value), static_cast<long long>(to));
+}
+
+/// The pixel with the largest bound of those that are no sources, the lowest of several, for warps that look at spans, each
+/// at others.
+template <class Length>
+class FarthestByBound {
+  public:
+    /// `from` are the lengths from hubs to the pixel in question, `most` what is known of the bound; all warps share them.
+    __device__ FarthestByBound(const Pairs<Length> &pairs, const Piece<Length> &piece, const Length *from, Length *most)
+        : pairs_(pairs), piece_(piece), from_(from), most_(most) {}
+
+    /// The large span with the largest bound, among a lane's: every step-th.
+    __device__ Best<Length> most_promising(uint32_t first, uint32_t step) const {
+        Best<Length> best;
+        for (uint32_t i = first; i < piece_.spans(1); i += step)
+            if (const Best<Length> one = {bound_of<1>(i), i}; one > best) best = one;
+        return best;
+    }
+
+    /// Looks into those of 32 spans of a level that may hold the pixel.
+    template <int LEVEL>
+    __device__ void look(uint32_t first, uint32_t last) {
+        const uint32_t i = first + threadIdx.x % WARP;
+        const Length sum = i < last ? bound_of<LEVEL>(i) : -2;
+        for (uint32_t rest = ALL_LANES;;) {
+            const uint32_t open = rest & __ballot_sync(ALL_LANES, sum >= known());
+            if (!open) return;
+            const uint32_t next = __ffs(open) - 1, child = (first + next) * SPAN;
+            rest = ~((2u << next) - 1);
+            if constexpr (LEVEL > 0) {
+                const uint32_t end = min(child + SPAN, piece_.spans(0));
+                look<0>(child, end);
+                look<0>(child + WARP, end);
+            } else {
+                look_into(first + next);
+            }
+        }
+    }
+
+    __device__ void look_into(uint32_t span) {
+        const uint32_t begin = piece_.begin + span * SPAN, end = piece_.begin + min((span + 1) * SPAN, piece_.size);
+        for (uint32_t q = begin + threadIdx.x % WARP; q < end; q += WARP) {
+            if (pairs_.is_source[q]) continue;
+            const Length bound = least_sum(from_, 1, pairs_.hubs_of(q), pairs_.hub_step(), piece_.hubs);
+            if (bound < best.value) continue;
+            if (const Best<Length> one = {bound, pairs_.ranks.pixel[q]}; one > best) best = one;
+        }
+        const Length top = greatest_of_lanes(best.value);
+        if (threadIdx.x % WARP == 0 && top > known()) raise(most_, top);
+        __syncwarp();
+    }
+
+    Best<Length> best;  // a lane's
+
+  private:
+    __device__ Length known() const { return *const_cast<const volatile Length *>(most_); }
+
+    template <int LEVEL>
+    __device__ Length bound_of(uint32_t span) const {
+        return least_sum(from_, 1, pairs_.top[LEVEL] + piece_.first[LEVEL] + span, pairs_.spans[LEVEL], piece_.hubs);
+    }
+
+    const Pairs<Length> &pairs_;
+    const Piece<Length> &piece_;
+    const Length *from_;
+    Length *most_;
+};
+
+/// What the threads of a block share.
+template <class Length>
+struct Crew {
+    static constexpr int WARPS = CREW / WARP;
+    Length from[HUBS<Length>], most;
+    Best<Length> best[WARPS];
+    Weakest<Length> weakest[WARPS];
+    uint32_t open[WARPS];
+    uint32_t rank;
+
+    /// The best of all threads, for all of them.
+    __device__ Best<Length> best_of(Best<Length> own) {
+        own = best_of_lanes(own);
+        __syncthreads();
+        if (threadIdx.x % WARP == 0) best[threadIdx.x / WARP] = own;
+        __syncthreads();
+        for (int i = 0; i < WARPS; ++i)
+            if (best[i] > own) own = best[i];
+        return own;
+    }
+};
+
+template <class Length>
+__device__ Best<Length> farthest_by_bound(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t v,
+                                          Crew<Length> &crew) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < piece.hubs)
+        crew.from[threadIdx.x] = pairs.hubs_of(v)[threadIdx.x * pairs.hub_step()];
+    if (threadIdx.x == 0) crew.most = -1;
+    __syncthreads();
+    FarthestByBound<Length> search(pairs, piece, crew.from, &crew.most);
+    const uint32_t start = crew.best_of(search.most_promising(threadIdx.x, CREW)).pixel, warp = threadIdx.x / WARP;
+    for (uint32_t span = start * SPAN + warp; span < min((start + 1) * SPAN, piece.spans(0)); span += CREW / WARP)
+        search.look_into(span);
+    __syncthreads();
+    for (uint32_t i = warp * WARP; i < piece.spans(1); i += CREW) search.template look<1>(i, piece.spans(1));
+    return crew.best_of(search.best);
+}
+
+/// The place among lanes where the sum of their counts passes n, which becomes what is left of it; WARP if it does not.
+__device__ int pass(uint32_t count, uint32_t &n) {
+    uint32_t sum = count;
+    const int lane = threadIdx.x % WARP;
+    for (int step = 1; step < WARP; step *= 2) {
+        const uint32_t before = __shfl_up_sync(ALL_LANES, sum, step);
+        if (lane >= step) sum += before;
+    }
+    const uint32_t behind = __ballot_sync(ALL_LANES, sum > n);
+    const int place = behind ? __ffs(behind) - 1 : WARP;
+    n -= behind ? __shfl_sync(ALL_LANES, sum - count, place % WARP) : __shfl_sync(ALL_LANES, sum, WARP - 1);
+    return place;
+}
+
+/// The n-th pixel that is not proved.  For a warp.
+template <class Length>
+__device__ uint32_t unproved(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t n) {
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t large = 0;
+    for (;; large += WARP) {
+        const uint32_t i = large + lane;
+        const int place = pass(i < piece.spans(1) ? pairs.count_open[piece.first[1] + i] : 0, n);
+        if (place == WARP) continue;
+        large += place;
+        break;
+    }
+    for (uint32_t span = large * SPAN;; span += WARP) {
+        const unsigned long long own = span + lane < piece.spans(0) ? pairs.open[piece.first[0] + span + lane] : 0;
+        const int place = pass(__popcll(own), n);
+        if (place == WARP) continue;
+        unsigned long long open = __shfl_sync(ALL_LANES, own, place);
+        for (; n > 0; --n) open &= open - 1;
+        return piece.begin + (span + place) * SPAN + __ffsll(open) - 1;
+    }
+}
+
+/// How many pixels are not proved, and the weakest of them, for all threads.
+template <class Length>
+__device__ uint32_t count_unproved(const Pairs<Length> &pairs, const Piece<Length> &piece, Crew<Length> &crew,
+                                   Weakest<Length> &weakest) {
+    uint32_t open = 0;
+    for (uint32_t i = threadIdx.x; i < piece.spans(1); i += CREW) {
+        open += pairs.count_open[piece.first[1] + i];
+        if (const Weakest<Length> &one = pairs.weakest[piece.first[1] + i]; one < weakest) weakest = one;
+    }
+    weakest = weakest_of_lanes(weakest);
+    open = sum_of_warp(open);
+    if (threadIdx.x % WARP == 0) crew.weakest[threadIdx.x / WARP] = weakest, crew.open[threadIdx.x / WARP] = open;
+    __syncthreads();
+    open = 0;
+    for (int i = 0; i < Crew<Length>::WARPS; ++i) {
+        open += crew.open[i];
+        if (crew.weakest[i] < weakest) weakest = crew.weakest[i];
+    }
+    return open;
+}
+
+/// The pixel with the least lower bound, and others from all over; each names its witness.
+template <class Length>
+__device__ uint32_t name_witnesses(const Pairs<Length> &pairs, uint32_t number, uint32_t open, uint32_t weakest,
+                                   Crew<Length> &crew) {
+    Piece<Length> &piece = pairs.piece[number];
+    const int64_t most = (pairs.budget - piece.fields + 1) / 2;
+    const uint32_t batch = static_cast<uint32_t>(min(min(int64_t(piece.size <= LARGE ? 1 : BATCH), most), int64_t(open)));
+    uint32_t targets = 0;
+    for (uint32_t i = 0; i < batch; ++i) {
+        if (i > 0 && threadIdx.x < WARP) {
+            const uint32_t v = unproved(pairs, piece, static_cast<uint32_t>(uint64_t(open) * i / batch));
+            if (threadIdx.x == 0) crew.rank = v;
+        }
+        __syncthreads();
+        const uint32_t v = i == 0 ? weakest : crew.rank;
+        const Best<Length> best = farthest_by_bound(pairs, piece, v, crew);
+        if (best.pixel == NONE) continue;  // another's witness was the last
+        const uint32_t witness = pairs.ranks.rank[best.pixel];
+        if (threadIdx.x == 0) {
+            pairs.is_source[witness] = 1;
+            piece.target[targets] = {v, witness, best.value};
+        }
+        ++targets;
+    }
+    return targets;
+}
+
+template <class Length>
+__device__ void tell(const Pairs<Length> &pairs, const Piece<Length> &piece) {
+    Turn &turn = *pairs.turn;
+    if (piece.stage == OUT_OF_BUDGET) turn.out_of_budget = 1;
+    if (!piece.is_active()) return;
+    atomicAdd(&turn.open, static_cast<unsigned long long>(piece.open));
+    atomicAdd(&turn.active, 1u);
+    atomicMax(&turn.targets, piece.targets);
+    atomicMax(&turn.not_before, ~piece.first[1]);
+    atomicMax(&turn.end, piece.first[1] + piece.spans(1));
+}
+
+template <class Length>
+__global__ void __launch_bounds__(CREW) choose_targets(Pairs<Length> pairs) {
+    __shared__ Crew<Length> crew;
+    Piece<Length> &piece = pairs.piece[blockIdx.x];
+    if (!piece.is_active()) return;
+    Weakest<Length> weakest;
+    const uint32_t open = count_unproved(pairs, piece, crew, weakest);
+    const Stage stage = open == 0 ? PROVEN : piece.fields >= pairs.budget ? OUT_OF_BUDGET : SEARCHING;
+    const uint32_t targets = stage == SEARCHING ? name_witnesses(pairs, blockIdx.x, open, weakest.rank, crew) : 0;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    piece.stage = stage;
+    piece.open = open;
+    piece.targets = targets;
+    for (uint32_t i = 0; i < BATCH; ++i) {
+        piece.made[i].source = i < targets ? piece.target[i].witness : NONE;
+        piece.made[BATCH + i].source = NONE;
+        pairs.plan(i, blockIdx.x, piece.made[i].source);
+        pairs.plan(BATCH + i, blockIdx.x, NONE);
+    }
+    tell(pairs, piece);
+}
+
+/// The first sources are the first pixel, the farthest from it, and the farthest from that.
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint32_t pieces, int round) {
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= pieces) return;
+    Piece<Length> &piece = pairs.piece[i];
+    Made<Length> &made = piece.made[0];
+    if (round == 0)
+        made.source = piece.begin;
+    else if (made.source != NONE)
+        made.source = pairs.ranks.rank[made.most.pixel];
+    if (made.source != NONE && (round >= pairs.budget || pairs.is_source[made.source])) made.source = NONE;
+    pairs.plan(0, i, made.source);
+}
+
+/// Goes from a pixel down a field, and says where it is when ALONG of the way is left.  For a warp.
+template <class Length>
+__device__ uint32_t walk(const Pairs<Length> &pairs, const Length *field, uint32_t pixel, Length length) {
+    const Raster &raster = pairs.ranks.raster;
+    const int lane = threadIdx.x % WARP;
+    const Length weight = static_cast<Length>(lane < pairs.moves.count ? pairs.moves.weight[lane] : 0);
+    const double until = ALONG * static_cast<double>(length);
+    Raster::Place at = raster.place(pixel);
+    while (static_cast<double>(length) > until) {
+        const uint32_t to = lane < pairs.moves.count ? pairs.moves.target(raster, at, lane) : NONE;
+        const uint32_t ways = __ballot_sync(ALL_LANES, to != NONE && field[pairs.cell_of(to)] == length - weight);
+        const int way = __ffs(ways) - 1;
+        length -= __shfl_sync(ALL_LANES, weight, way);
+        pixel = __shfl_sync(ALL_LANES, to, way);
+        at = raster.place(pixel);
+    }
+    return pixel;
+}
+
+/// Where a bound was loose, a pixel on the way to the witness becomes a hub.
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_t pieces) {
+    const uint32_t number = (blockIdx.x * BLOCK + threadIdx.x) / WARP / BATCH, i = threadIdx.x / WARP % BATCH;
+    if (number >= pieces) return;
+    Piece<Length> &piece = pairs.piece[number];
+    if (!piece.is_active()) return;
+    uint32_t hub = NONE;
+    if (i < piece.targets && 2 * int64_t(piece.targets) <= pairs.budget - piece.fields) {
+        const Target<Length> &target = piece.target[i];
+        const uint32_t pixel = pairs.ranks.pixel[target.from];
+        const Length *const field = pairs.field_of(i);
+        const Length length = field[pairs.cell_of(pixel)];
+        if (length != target.bound) hub = pairs.ranks.rank[walk(pairs, field, pixel, length)];
+    }
+    if (threadIdx.x % WARP > 0) return;
+    piece.made[BATCH + i].source = hub;
+    pairs.plan(BATCH + i, number, hub);
+}
+
+/// The largest difference between the bounds of a pixel that is not proved.
+template <class Length>
+__global__ void __launch_bounds__(CREW) find_gap(Pairs<Length> pairs, uint32_t first) {
+    __shared__ Length from[CREW / WARP][HUBS<Length>], most[CREW / WARP];
+    const uint32_t large = first + blockIdx.x, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
+    if (piece.stage != OUT_OF_BUDGET) return;
+    for_spans(piece, large, [&](uint32_t span, uint32_t begin, uint32_t) {
+        for (unsigned long long open = pairs.open[span]; open; open &= open - 1) {
+            const uint32_t v = begin + __ffsll(open) - 1;
+            const Length lower = pairs.known.lower[v], enough = lower + *const_cast<volatile Length *>(&piece.gap);
+            __syncwarp();
+            if (lane < static_cast<uint32_t>(piece.hubs)) from[warp][lane] = pairs.hubs_of(v)[lane * pairs.hub_step()];
+            if (lane == 0) most[warp] = enough;
+            __syncwarp();
+            FarthestByBound<Length> search(pairs, piece, from[warp], &most[warp]);
+            for (uint32_t i = 0; i < piece.spans(1); i += WARP) search.template look<1>(i, piece.spans(1));
+            const Length bound = greatest_of_lanes(search.best.value);
+            if (lane == 0 && bound > enough) raise(&piece.gap, bound - lower);
+        }
+    });
+}
+
+}  // namespace
+
+template <class Length>
+void choose_first_sources(const Pairs<Length> &pairs, uint32_t pieces, int round, cudaStream_t stream) {
+    launch("choose_first", choose_first<Length>, parts(pieces, BLOCK), BLOCK, stream, pairs, pieces, round);
+}
+
+template <class Length>
+void choose_sources(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t stream) {
+    check(cudaMemsetAsync(pairs.turn, 0, offsetof(Turn, fields), stream), "beginning a turn");
+    launch("choose_targets", choose_targets<Length>, pieces, CREW, stream, pairs);
+}
+
+template <class Length>
+void choose_hubs(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t stream) {
+    launch("choose_hub", choose_hub<Length>, parts(pieces * int64_t(BATCH), WARPS), BLOCK, stream, pairs, pieces);
+}
+
+template <class Length>
+void find_gaps(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream) {
+    launch("find_gap", find_gap<Length>, spans.count(), CREW, stream, pairs, spans.begin);
+}
+
+template void choose_first_sources<int32_t>(const Pairs<int32_t> &, uint32_t, int, cudaStream_t);
+template void choose_first_sources<int64_t>(const Pairs<int64_t> &, uint32_t, int, cudaStream_t);
+template void choose_sources<int32_t>(const Pairs<int32_t> &, uint32_t, cudaStream_t);
+template void choose_sources<int64_t>(const Pairs<int64_t> &, uint32_t, cudaStream_t);
+template void choose_hubs<int32_t>(const Pairs<int32_t> &, uint32_t, cudaStream_t);
+template void choose_hubs<int64_t>(const Pairs<int64_t> &, uint32_t, cudaStream_t);
+template void find_gaps<int32_t>(const Pairs<int32_t> &, const Range &, cudaStream_t);
+template void find_gaps<int64_t>(const Pairs<int64_t> &, const Range &, cudaStream_t);
+
+}  // namespace apsis
