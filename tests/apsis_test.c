@@ -63,6 +63,7 @@ int run_cases(const char *group, const test_case *cases, int count, int argc, ch
         total += place(all + total, cases, count, (bench){ON_DEVICE_HOST, d, APSIS_HOST, NULL}, "device, host images");
         total += place(all + total, cases, count, (bench){ON_DEVICE, d, APSIS_DEVICE, NULL}, "device, device images");
     }
+    if (argc > 2) cmocka_set_test_filter(argv[2]);
     struct CMUnitTest *tests = must_alloc((size_t)total * sizeof *tests);
     for (int i = 0; i < total; ++i)
         tests[i] = (struct CMUnitTest){all[i].name, run_one, set_up, tear_down, &all[i]};

@@ -5,7 +5,8 @@
  *     static const test_case cases[] = {TEST(test_it, EVERYWHERE)};
  *     int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
  *
- * A test program takes "cpu" or "device", or nothing for both; with "device" and no device it says so and returns 77.
+ * A test program takes "cpu" or "device", or nothing for both, and then which cases, such as "random_*"; with "device" and
+ * no device it says so and returns 77.
  */
 #ifndef APSIS_TEST_H
 #define APSIS_TEST_H
