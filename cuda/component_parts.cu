@@ -182,7 +182,7 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const T
 
 template <class Tile>
 struct MeasuredParts : Parts<Tile> {
-    PartSums<Tile, KEPT_PARTS> sums;
+    PartSums<Tile, Tile::KEPT_PARTS> sums;
 };
 
 /// Numbers the parts of a tile that are no nodes after those, and keeps what is known of each, if there are not too many.

@@ -37,7 +37,7 @@ Tiles shape_tiles(const ComponentsJob &job) {
     const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
     if (are_quads(job.labels)) tiles.store = job.labels;
     tiles.kept = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
-    tiles.most_parts = std::min(KEPT_PARTS, static_cast<uint32_t>(parts(tiles.kept, 2)));
+    tiles.most_parts = std::min(Tile::KEPT_PARTS, static_cast<uint32_t>(parts(tiles.kept, 2)));
     return tiles;
 }
 

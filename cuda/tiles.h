@@ -33,6 +33,8 @@ struct PlaneTile {
     static constexpr int WORDS = 4, ROWS = 128, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
     static constexpr int BLOCKS = 3;       // that share a multiprocessor, at the least
     static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
+    static constexpr uint32_t KEPT_PARTS = 256;  // of whose sums it keeps at the most: 1/4 byte a pixel; few have more that
+                                                 // are not small, and those are looked at again
     static constexpr int RIM_ROWS = 2, STEPS = 1;
     static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
@@ -47,6 +49,7 @@ struct VolumeTile {
     static constexpr int WORDS = 1, ROWS = 32, PLANES = 32, THREADS = WORDS * ROWS * PLANES;
     static constexpr int BLOCKS = 2;
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
+    static constexpr uint32_t KEPT_PARTS = 64;  // 1/32 byte a voxel: noise has more than 256 as well
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
     static constexpr int BACK_ROWS = RIM_ROWS;
@@ -76,8 +79,7 @@ struct Place {
 /// What is known of a part.
 struct KeptSums;
 
-/// Of so many parts a tile keeps it at the most; few have more that are not small, and those are looked at again.
-constexpr uint32_t KEPT_PARTS = 256;
+/// What a tile of more parts than are kept says instead of their number.
 constexpr uint32_t NOT_KEPT = UINT32_MAX;
 
 struct Tiles {
