@@ -94,7 +94,7 @@ static int share(void) {
 int effort(int full) { return full < share() ? 1 : full / share(); }
 
 uint8_t *every_4x4(int *count) {
-    const int step = share() > 16 ? 241 : 1; /* no power of two: so that every bit changes */
+    const int step = share() > 16 ? 241 : share() > 1 ? 7 : 1; /* no power of two: so that every bit changes */
     *count = (65536 + step - 1) / step;
     uint8_t *mask = must_alloc((size_t)*count * 16);
     for (int i = 0; i < *count * 16; ++i) mask[i] = (i / 16 * step) >> (i % 16) & 1;

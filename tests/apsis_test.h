@@ -60,8 +60,8 @@ int skip_without(apsis_transform transform, int images, int argc, char **argv);
 /** How many of `full` random cases to run: all, or one in APSIS_TEST_SHARE where they are slow. */
 int effort(int full);
 
-/** All 65536 images of 4x4 pixels as one batch; where a case is very slow, APSIS_TEST_SHARE above 16, some from all over.
- *  Their number in *count; to be freed. */
+/** All 65536 images of 4x4 pixels as one batch; where cases are slow, with an APSIS_TEST_SHARE, one in 7, and where they are
+ *  very slow, with one above 16, one in 241.  Their number in *count; to be freed. */
 uint8_t *every_4x4(int *count);
 
 /* ---- Assertions ---- */
