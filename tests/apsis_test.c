@@ -73,18 +73,6 @@ int run_cases(const char *group, const test_case *cases, int count, int argc, ch
     return failed;
 }
 
-int skip_without(apsis_transform transform, int images, int argc, char **argv) {
-    if (argc < 2 || strcmp(argv[1], "device") || apsis_device_count() == 0) return 0;
-    apsis_context *ctx = NULL;
-    const apsis_image set = {.type = APSIS_U8, .ndim = 2, .size = {1, 1}}, *all[4] = {&set, images == 4 ? &set : NULL};
-    size_t bytes;
-    if (apsis_create(APSIS_VERSION, 0, &ctx) != APSIS_OK) return 0; /* the cases will say why */
-    const apsis_status st = apsis_workspace_size(ctx, transform, all, images, NULL, &bytes);
-    if (st == APSIS_ERROR_UNSUPPORTED) fprintf(stderr, "SKIPPED: %s\n", apsis_message(ctx));
-    apsis_destroy(ctx);
-    return st == APSIS_ERROR_UNSUPPORTED ? SKIPPED : 0;
-}
-
 static int share(void) {
     const char *text = getenv("APSIS_TEST_SHARE");
     const int share = text ? atoi(text) : 1;

@@ -54,9 +54,6 @@ typedef struct test_case {
 #define RUN_CASES(cases, argc, argv) run_cases(__FILE__, cases, COUNT(cases), argc, argv)
 int run_cases(const char *group, const test_case *cases, int count, int argc, char **argv);
 
-/** 77, CTest's code for a skipped test, and a line that says so, if the device in question has no such transform yet. */
-int skip_without(apsis_transform transform, int images, int argc, char **argv);
-
 /** How many of `full` random cases to run: all, or one in APSIS_TEST_SHARE where they are slow. */
 int effort(int full);
 

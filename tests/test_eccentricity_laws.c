@@ -374,6 +374,5 @@ int main(int argc, char **argv) {
                                       TEST(runs_and_threads, EVERYWHERE), TEST(a_very_long_path, EVERYWHERE),
                                       TEST(progress, EVERYWHERE),         TEST(fields_and_pixels_left, EVERYWHERE),
                                       TEST(the_workspace_is_enough, EVERYWHERE), TEST(as_on_the_cpu, WITH_DEVICE)};
-    const int skip = skip_without(APSIS_ECCENTRICITY, 3, argc, argv);
-    return skip ? skip : RUN_CASES(cases, argc, argv);
+    return RUN_CASES(cases, argc, argv);
 }

@@ -374,6 +374,5 @@ int main(int argc, char **argv) {
                                       TEST(random_problems, EVERYWHERE),  TEST(odd_spacings, EVERYWHERE),
                                       TEST(hard_shapes, EVERYWHERE),      TEST(a_very_long_path, EVERYWHERE),
                                       TEST(wrong_arguments, EVERYWHERE),  TEST(nothing_to_do, EVERYWHERE)};
-    const int skip = skip_without(APSIS_GEODESIC, 4, argc, argv);
-    return skip ? skip : RUN_CASES(cases, argc, argv);
+    return RUN_CASES(cases, argc, argv);
 }

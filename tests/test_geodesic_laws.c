@@ -273,6 +273,5 @@ int main(int argc, char **argv) {
         TEST(turning_and_moving, EVERYWHERE),     TEST(there_and_back, EVERYWHERE),      TEST(nothing_in_the_way, EVERYWHERE),
         TEST(seeds_and_limits, EVERYWHERE),       TEST(slices_and_complements, EVERYWHERE), TEST(threads_and_storage, EVERYWHERE),
         TEST(progress, EVERYWHERE),               TEST(the_workspace_is_enough, EVERYWHERE)};
-    const int skip = skip_without(APSIS_GEODESIC, 4, argc, argv);
-    return skip ? skip : RUN_CASES(cases, argc, argv);
+    return RUN_CASES(cases, argc, argv);
 }
