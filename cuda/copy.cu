@@ -13,9 +13,6 @@ namespace {
 /// The bytes that hold a row of bits.
 __host__ __device__ int64_t bit_bytes(int64_t width) { return (width + 7) / 8; }
 
-__device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
-
 /// A thread a pixel.
 template <class Pixel>
 __global__ void copy_pixels(View from, View to) {

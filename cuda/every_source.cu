@@ -51,8 +51,6 @@ __device__ void lower(int64_t *value, int64_t to) {
     atomicMin(reinterpret_cast<long long *>(value), static_cast<long long>(to));
 }
 
-__device__ int64_t first_item() { return int64_t(blockIdx.x) * BLOCK + threadIdx.x; }
-
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) clear_fields(Relaxation<Length> relaxation) {
     const int64_t i = first_item();

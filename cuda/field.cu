@@ -15,9 +15,6 @@ uint32_t power_above(int64_t least) {
     return static_cast<uint32_t>(power);
 }
 
-__device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
-
 template <class Value>
 __global__ void __launch_bounds__(BLOCK) clear_waiting(FieldTasks<Value> tasks, OnlyIf condition) {
     if (!condition.holds()) return;

@@ -13,9 +13,6 @@ namespace apsis {
 
 namespace {
 
-__device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
-
 /// Four cells of a row of a tile, and where the first lies.
 constexpr int QUAD = 4;
 

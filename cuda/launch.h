@@ -28,6 +28,10 @@ inline void check(cudaError_t error, const char *what) {
 }
 
 #if defined(__CUDACC__)
+/// The first item of a thread, of those that a grid's threads take side by side, and how far its next one is.
+__device__ inline int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
+
 /// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
 template <class Number>
 __device__ Number spread_banks(Number number) {

@@ -46,6 +46,15 @@ double shown(const scale *s, apsis_type type, int64_t length) {
     return type == APSIS_F32 ? (double)(float)real_of(s, length) : real_of(s, length);
 }
 
+double value_at(const void *pixels, apsis_type type, int64_t i) {
+    switch (type) {
+    case APSIS_I32: return ((const int32_t *)pixels)[i];
+    case APSIS_I64: return (double)((const int64_t *)pixels)[i];
+    case APSIS_F32: return (double)((const float *)pixels)[i];
+    default: return ((const double *)pixels)[i];
+    }
+}
+
 typedef struct queue {
     int64_t *pixel, first, count, size;
     uint8_t *waits;

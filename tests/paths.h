@@ -34,5 +34,7 @@ void free_extremes(extremes *e);
 double real_of(const scale *s, int64_t length);
 /** What a pixel of an output holds for it: integers count as the scale does, others in the caller's unit. */
 double shown(const scale *s, apsis_type type, int64_t length);
+/** What pixel i of an output holds. */
+double value_at(const void *pixels, apsis_type type, int64_t i);
 
 #endif

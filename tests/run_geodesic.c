@@ -27,15 +27,6 @@ outputs run_geodesic(bench *b, const problem *p, const uint8_t *seeds, const giv
     return (outputs){take(&f[2], type[2]), take(&f[3], type[3])};
 }
 
-static double value_at(const void *pixels, apsis_type type, int64_t i) {
-    switch (type) {
-    case APSIS_I32: return ((const int32_t *)pixels)[i];
-    case APSIS_I64: return (double)((const int64_t *)pixels)[i];
-    case APSIS_F32: return (double)((const float *)pixels)[i];
-    default: return ((const double *)pixels)[i];
-    }
-}
-
 static void differ(const problem *p, const char *what, int64_t i, double got, double want) {
     char text[256];
     describe(p, text, sizeof text);

@@ -61,21 +61,14 @@ enum cudaDeviceAttr {
     cudaDevAttrMultiProcessorCount
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
 constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
 struct cudaDeviceProp { char name[256]; };
 struct cudaPointerAttributes { cudaMemoryType type; };
 struct cudaFuncAttributes { int numRegs; };
-struct cudaLaunchAttribute {
-    cudaLaunchAttributeID id;
-    struct { int cooperative; } val;
-};
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes = 0;
     cudaStream_t stream = nullptr;
-    cudaLaunchAttribute *attrs = nullptr;
-    unsigned numAttrs = 0;
 };
 
 cudaError_t cudaMalloc(void **data, size_t bytes);
@@ -114,10 +107,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *,
 
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *shape, void (*kernel)(Parameters...), Arguments... arguments) {
-    bool is_cooperative = false;
-    for (unsigned i = 0; i < shape->numAttrs; ++i)
-        is_cooperative |= shape->attrs[i].id == cudaLaunchAttributeCooperative && shape->attrs[i].val.cooperative;
-    emulator::launch(shape->gridDim.x, {shape->blockDim.x, shape->blockDim.y, shape->blockDim.z}, shape->dynamicSmemBytes, is_cooperative,
+    emulator::launch(shape->gridDim.x, {shape->blockDim.x, shape->blockDim.y, shape->blockDim.z}, shape->dynamicSmemBytes,
                      [=] { kernel(static_cast<Parameters>(arguments)...); });
     return cudaSuccess;
 }

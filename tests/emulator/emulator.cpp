@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 namespace emulator {
@@ -199,20 +198,13 @@ Block &current() {
 
 }  // namespace
 
-void launch(unsigned blocks, Index threads, size_t shared_bytes, bool is_cooperative, const std::function<void()> &body) {
-    const auto run = [=, &body](unsigned i) {
+void launch(unsigned blocks, Index threads, size_t shared_bytes, const std::function<void()> &body) {
+    block_size = threads;
+    grid_size = {blocks, 1, 1};
+    for (unsigned i = 0; i < blocks; ++i) {
         block = {i, 0, 0};
-        block_size = threads;
-        grid_size = {blocks, 1, 1};
         current().run(threads, shared_bytes, body);
-    };
-    if (!is_cooperative) {
-        for (unsigned i = 0; i < blocks; ++i) run(i);
-        return;
     }
-    std::vector<std::thread> all;
-    for (unsigned i = 0; i < blocks; ++i) all.emplace_back(run, i);
-    for (std::thread &one : all) one.join();
 }
 
 void *shared_memory() { return current().shared(); }

@@ -1,11 +1,11 @@
 // A CUDA device that is the CPU, for tests: kernels run as they are, a fiber a thread, on every machine.
 //
-// The blocks of a kernel run one after another, or if it is cooperative all at once, a thread of the CPU each.  The threads of
-// a block take turns in an order that is random, but the same in every run; they change where CUDA lets them meet or wait:
-// operations of a warp and of a block, atomics, pauses.  An operation is done when all lanes of its mask have come to
-// it.  Lanes that come to different ones, read from one that does not take part, or have left; barriers that some
-// threads never reach; threads that wait for each other: all end the program with a message.  Memory that is allocated, and
-// the shared memory of a block, is full of rubbish.  What is not here: speed, and races of threads that never wait.
+// The blocks of a kernel run one after another.  The threads of a block take turns in an order that is random, but the same
+// in every run; they change where CUDA lets them meet or wait: operations of a warp and of a block, atomics, pauses.  An
+// operation is done when all lanes of its mask have come to it.  Lanes that come to different ones, read from one that does
+// not take part, or have left; barriers that some threads never reach; threads that wait for each other: all end the program
+// with a message.  Memory that is allocated, and the shared memory of a block, is full of rubbish.  What is not here: speed,
+// and races of blocks, or of threads that never wait.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Index {
 extern thread_local Index thread, block, block_size, grid_size;  // of the thread that runs
 
 /// Runs a kernel, body, in every thread of every block.
-void launch(unsigned blocks, Index threads, size_t shared_bytes, bool is_cooperative, const std::function<void()> &body);
+void launch(unsigned blocks, Index threads, size_t shared_bytes, const std::function<void()> &body);
 
 /// The dynamic shared memory of the block that runs.
 void *shared_memory();
