@@ -16,8 +16,8 @@ namespace apsis {
 
 namespace {
 
-constexpr int TALL = 16;         // rows of a strip: the rows above and below it add an eighth to what is read
-constexpr int ROUNDERS = 1024;   // threads of the block that goes round: it is alone, so as many as there may be
+constexpr int TALL = 16;        // rows of a strip: those above and below it add an eighth to what is read
+constexpr int ROUNDERS = 1024;  // threads of the block that goes round: it is alone, so as many as there may be
 
 template <class Cell>
 using Index = typename Cells<Cell>::Index;
@@ -55,6 +55,7 @@ __device__ void for_places(const Cells<Cell> &map, Index<Cell> word, uint32_t bi
     for (; bits; bits &= bits - 1) body(map.place_of(word, lowest_bit(bits)));
 }
 
+/// Puts a pixel into a front if the stage wants it.
 template <Stage STAGE, class Cell>
 __device__ void take_in(const Cells<Cell> &map, const Front<Index<Cell>> &front, Place p) {
     if (map.template wants<STAGE>(p) && add(front, map.word_of(p), 1u << p.x % WARP) && STAGE == Stage::HIDE) map.hide(p);

@@ -1,10 +1,10 @@
 // A map of Euclidean Voronoi cells, and the exclaves in it: the pixels from which no path inside their cell leads to its
 // site (Honda, Yamamoto, Honda, Nakano, Ito 2017, sections II and III.C).
 //
-// Go from a pixel towards its site: move each coordinate by one step that way, or not at all.  No such move makes an
-// offset longer, so whoever stays in the cell ends at the site.  A pixel that cannot even begin, a tip, is rare, and is
-// found by looking at the pixels beside it.  Cut off are those from which every way towards the site ends at a tip.  Three
-// stages follow, each of which changes pixels while it finds some that it wants:
+// Go from a pixel towards its site: move each coordinate by one step that way, or not at all.  A move makes no offset
+// longer and one shorter, so a way inside the cell ends at the site, or at a tip, a pixel that cannot go on.  Tips are rare,
+// and are found by looking at the pixels beside them.  Cut off is a pixel all of whose ways end at tips.  There are three
+// stages, each of which changes pixels as long as it finds some that it wants:
 //
 //     CLOSE   tips are suspects; what is cut off by suspects becomes one
 //     RESCUE  a suspect beside a pixel of its cell that is none has a way round, and is none any more
@@ -95,7 +95,8 @@ struct Cells {
         *pixel(p) = best;
     }
 
-    /// What no round has reached, behind pixels of no cell, is of none either.
+    /// What no round has reached is of no cell.  Only a map that is not exact has such exclaves, behind pixels of no cell: on
+    /// the way to a site all pixels are nearer to it.
     APSIS_BOTH void forget(Place p) const { *pixel(p) = -1; }
 
     /// Whether test(q) holds for a neighbour q, of 8 or 26.
