@@ -131,9 +131,12 @@ class Search {
     uint32_t closed_;             // pairs with ranks below it are closed
 };
 
+template <class Length>
+constexpr int RESIDENT = sizeof(Length) == 4 ? 3 : 2;  // blocks of a multiprocessor: with more, registers are spilt
+
 /// A block has a part of a large span.
 template <class Length, bool FARTHEST>
-__global__ void __launch_bounds__(PROVERS) prove_part(Pairs<Length> pairs, uint32_t first) {
+__global__ void __launch_bounds__(PROVERS, RESIDENT<Length>) prove_part(Pairs<Length> pairs, uint32_t first) {
     __shared__ Rest<Length> rests[PROVERS / WARP];
     const uint32_t large = first + blockIdx.x / PARTS, part = blockIdx.x % PARTS, warp = threadIdx.x / WARP;
     const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];

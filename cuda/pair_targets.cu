@@ -1,7 +1,7 @@
 // Pair bounds: which pixels become sources next, and by how much what is not proved may be wrong.
 //
-// A block has a piece.  The pixel with the least lower bound, and others from all over the piece, name the pixels with the
-// largest bounds, found by branch and bound.  The walk from them to their witnesses' fields is a warp's each.
+// The pixel with the least lower bound of a piece, and others from all over it, name the pixels with the largest bounds: a
+// block each, by branch and bound.  The walk from them down their witnesses' fields is a warp's each.
 #include "pair_steps.h"
 
 namespace apsis {
@@ -87,7 +87,6 @@ struct Crew {
     Length most;
     Best<Length> best[WARPS];
     Rest<Length> rest[WARPS];
-    uint32_t rank;
 
     /// The best of all threads, for all of them.
     __device__ Best<Length> best_of(Best<Length> own) {
@@ -104,7 +103,6 @@ struct Crew {
 template <class Length>
 __device__ Best<Length> farthest_by_bound(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t v,
                                           Crew<Length> &crew) {
-    __syncthreads();
     if (static_cast<int>(threadIdx.x) < piece.hubs)
         crew.from[threadIdx.x] = pairs.hubs_of(v)[threadIdx.x];
     if (threadIdx.x == 0) crew.most = -1;
@@ -171,31 +169,42 @@ __device__ Rest<Length> sum_rests(const Pairs<Length> &pairs, const Piece<Length
     return all;
 }
 
-/// The pixel with the least lower bound, and others from all over; each names its witness.
+/// Whether a piece goes on, and which of its pixels name sources: the one with the least lower bound, and others from all
+/// over.  A warp finds each.
 template <class Length>
-__device__ uint32_t name_witnesses(const Pairs<Length> &pairs, uint32_t number, uint32_t open, uint32_t weakest,
-                                   Crew<Length> &crew) {
-    Piece<Length> &piece = pairs.piece[number];
-    const int64_t most = (pairs.budget - piece.fields + 1) / 2;
-    const uint32_t batch = static_cast<uint32_t>(min(min(batch_of<Length>(piece.size, piece.fields), most), int64_t(open)));
+__global__ void __launch_bounds__(CREW) choose_pixels(Pairs<Length> pairs) {
+    __shared__ Crew<Length> crew;
+    static_assert(BATCH<Length> <= Crew<Length>::WARPS);
+    Piece<Length> &piece = pairs.piece[blockIdx.x];
+    if (!piece.is_active()) return;
+    const Rest<Length> rest = sum_rests(pairs, piece, crew);
+    const int64_t left = pairs.budget - piece.fields;
+    const Stage stage = rest.open == 0 ? PROVEN : left <= 0 ? OUT_OF_BUDGET : SEARCHING;
     uint32_t targets = 0;
-    for (uint32_t i = 0; i < batch; ++i) {
-        if (i > 0 && threadIdx.x < WARP) {
-            const uint32_t v = unproved(pairs, piece, static_cast<uint32_t>(uint64_t(open) * i / batch));
-            if (threadIdx.x == 0) crew.rank = v;
-        }
-        __syncthreads();
-        const uint32_t v = i == 0 ? weakest : crew.rank;
-        const Best<Length> best = farthest_by_bound(pairs, piece, v, crew);
-        if (best.pixel == NONE) continue;  // another's witness was the last
-        const uint32_t witness = pairs.ranks.rank[best.pixel];
-        if (threadIdx.x == 0) {
-            pairs.is_source[witness] = 1;
-            piece.target[targets] = {v, witness, best.value};
-        }
-        ++targets;
+    if (stage == SEARCHING)
+        targets = static_cast<uint32_t>(min(min(batch_of<Length>(piece.size, piece.fields), (left + 1) / 2), int64_t(rest.open)));
+    const uint32_t i = threadIdx.x / WARP;
+    if (i < targets) {
+        const uint32_t v =
+            i == 0 ? rest.weakest.rank : unproved(pairs, piece, static_cast<uint32_t>(uint64_t(rest.open) * i / targets));
+        if (threadIdx.x % WARP == 0) piece.target[i].from = v;
     }
-    return targets;
+    __syncthreads();  // what these read is written now
+    if (threadIdx.x > 0) return;
+    piece.stage = stage;
+    piece.open = rest.open;
+    piece.targets = targets;
+}
+
+template <class Length>
+__global__ void __launch_bounds__(CREW, 1) name_witnesses(Pairs<Length> pairs) {
+    __shared__ Crew<Length> crew;
+    Piece<Length> &piece = pairs.piece[blockIdx.x / BATCH<Length>];
+    const uint32_t i = blockIdx.x % BATCH<Length>;
+    if (!piece.is_active() || i >= piece.targets) return;
+    Target<Length> &target = piece.target[i];
+    const Best<Length> best = farthest_by_bound(pairs, piece, target.from, crew);
+    if (threadIdx.x == 0) target.witness = pairs.ranks.rank[best.pixel], target.bound = best.value;
 }
 
 template <class Length>
@@ -210,23 +219,22 @@ __device__ void tell(const Pairs<Length> &pairs, const Piece<Length> &piece) {
     atomicMax(&turn.end, piece.first[1] + piece.spans(1));
 }
 
+/// Of targets that name the same witness the first one stays.
 template <class Length>
-__global__ void __launch_bounds__(CREW) choose_targets(Pairs<Length> pairs) {
-    __shared__ Crew<Length> crew;
-    Piece<Length> &piece = pairs.piece[blockIdx.x];
-    if (!piece.is_active()) return;
-    const Rest<Length> rest = sum_rests(pairs, piece, crew);
-    const uint32_t open = rest.open;
-    const Stage stage = open == 0 ? PROVEN : piece.fields >= pairs.budget ? OUT_OF_BUDGET : SEARCHING;
-    const uint32_t targets = stage == SEARCHING ? name_witnesses(pairs, blockIdx.x, open, rest.weakest.rank, crew) : 0;
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    piece.stage = stage;
-    piece.open = open;
-    piece.targets = targets;
+__global__ void __launch_bounds__(BLOCK) settle_targets(Pairs<Length> pairs, uint32_t pieces) {
+    const uint32_t number = blockIdx.x * BLOCK + threadIdx.x;
+    if (number >= pieces) return;
+    Piece<Length> &piece = pairs.piece[number];
+    const uint32_t named = piece.targets;
+    piece.targets = 0;
+    for (uint32_t i = 0; piece.is_active() && i < named; ++i) {
+        bool is_new = true;
+        for (uint32_t k = 0; k < piece.targets; ++k) is_new = is_new && piece.target[k].witness != piece.target[i].witness;
+        if (is_new) piece.target[piece.targets++] = piece.target[i];
+    }
     for (uint32_t i = 0; i < BATCH<Length>; ++i) {
-        piece.made[i].source = i < targets ? piece.target[i].witness : NONE;
-        pairs.plan(i, blockIdx.x, piece.made[i].source);
+        piece.made[i].source = i < piece.targets ? piece.target[i].witness : NONE;
+        pairs.plan(i, number, piece.made[i].source);
     }
     tell(pairs, piece);
 }
@@ -322,7 +330,9 @@ void choose_first_sources(const Pairs<Length> &pairs, uint32_t pieces, int round
 template <class Length>
 void choose_sources(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t stream) {
     check(cudaMemsetAsync(pairs.turn, 0, offsetof(Turn, fields), stream), "beginning a turn");
-    launch("choose_targets", choose_targets<Length>, pieces, CREW, stream, pairs);
+    launch("choose_pixels", choose_pixels<Length>, pieces, CREW, stream, pairs);
+    launch("name_witnesses", name_witnesses<Length>, pieces * int64_t(BATCH<Length>), CREW, stream, pairs);
+    launch("settle_targets", settle_targets<Length>, parts(pieces, BLOCK), BLOCK, stream, pairs, pieces);
 }
 
 template <class Length>

@@ -417,9 +417,8 @@ class PairBounds {
             const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
             Target target{v, -1, 0, {}, {}};
             target.witness = farthest_by_bound(v, target.bound);
-            if (target.witness < 0) continue;  // another's witness was the last
-            is_source_[target.witness] = 1;
-            target_[targets_++] = target;
+            const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
+            if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
         }
     }
 
