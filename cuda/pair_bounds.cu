@@ -136,12 +136,12 @@ class Solver {
     // ---- Turns ----
 
     /// Makes some fields of each piece, which begin where the last step has said.
-    void make_fields(uint32_t count) {
+    void make_fields(uint32_t count, OnlyIf condition = {}) {
         FieldTasks<Length> tasks = tasks_;
         tasks.fields = count;
-        clear_tasks(tasks, {}, stream_);
-        start_fields(tasks, members_, pairs_.field, pairs_.source, int64_t(count) * pairs_.pieces, {}, stream_);
-        run_fields(tasks, pairs_.field, job_.steps, &pairs_.turn->too_long, {}, stream_);
+        clear_tasks(tasks, condition, stream_);
+        start_fields(tasks, members_, pairs_.field, pairs_.source, int64_t(count) * pairs_.pieces, condition, stream_);
+        run_fields(tasks, pairs_.field, job_.steps, &pairs_.turn->too_long, condition, stream_);
     }
 
     template <bool FARTHEST>
@@ -172,7 +172,7 @@ class Solver {
             make_fields(turn.targets);
             take<FARTHEST>(spans, false);
             choose_hubs(pairs_, count_pieces(), stream_);
-            make_fields(turn.targets);
+            make_fields(turn.targets, {&pairs_.turn->hubs, true});
             take<FARTHEST>(spans, true);
         }
     }

@@ -59,6 +59,11 @@ struct Piece {
 
     APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(parts(size, int64_t(SPAN) << 6 * level)); }
     APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
+    APSIS_BOTH bool has_made() const {
+        for (const Made<Length> &each : made)
+            if (each.source != NONE) return true;
+        return false;
+    }
 };
 
 /// What the host reads after each turn.  All begins at 0.
@@ -66,7 +71,7 @@ struct Turn {
     unsigned long long open;
     uint32_t active, targets;  // pieces, and the most targets of one
     uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
-    uint32_t too_long, out_of_budget;
+    uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a piece, a new hub
     unsigned long long fields;  // of all turns so far
 };
 

@@ -8,11 +8,12 @@
 //     choose    the weakest of those that have found one, and some others, name the next sources (pair_targets.cu)
 //     measure   the largest length of each field, and who has it (pair_fields.cu)
 //     fold      the lower bounds rise
-//     walk      from the pixels down the fields, to where a new hub is wanted
-//     measure, fold     their fields, too; lengths from hubs are kept, and their maxima
+//     walk      from the pixels down the fields, to where a new hub is wanted (pair_targets.cu)
+//
+// and then new hubs' fields are measured and folded like those before, and kept, and their maxima.
 //
 // What is known of the pixels is looked at by spans: 64 ranks that follow each other in a piece, 64 such spans, and 64 of
-// those.  A block of threads has a span of 4096.
+// those.  A block of threads has a span of 4096, or for the proof a part of it.
 #pragma once
 
 #include <vector>

@@ -3,7 +3,7 @@
 // The fields of a turn are read twice: for the eccentricities of their sources, and then, since these raise lower bounds
 // too, to raise those; lengths from new hubs are kept by rank, and their maxima by span.
 //
-// Cost: 4 bytes a pixel and a field, twice, and 8 bytes a pixel; 4 more a pixel for a new hub.
+// Cost: 4 bytes a pixel and a field, twice, and 8 bytes a pixel, twice in a turn; 4 more a pixel for a new hub.
 #include "pair_steps.h"
 
 namespace apsis {
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(CREW) measure_span(Pairs<Length> pairs, uint32
     __shared__ Bests<Length> bests;
     const uint32_t large = first + blockIdx.x;
     const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
-    if (!piece.is_active()) return;
+    if (!piece.has_made()) return;
     Best<Length> best[BATCH<Length>];
     for_ranks(piece, large, [&](uint32_t rank) {
         const uint32_t pixel = pairs.ranks.pixel[rank];
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(CREW) fold_span(Pairs<Length> pairs, uint32_t 
     __shared__ Bests<Length> bests;
     const uint32_t large = first + blockIdx.x;
     const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
-    if (!piece.is_active()) return;
+    if (!piece.has_made()) return;
     Best<Length> top[BATCH<Length>];
     for_spans(piece, large, [&](uint32_t span, uint32_t begin, uint32_t end) {
         Length most[BATCH<Length>];

@@ -178,11 +178,10 @@ __global__ void __launch_bounds__(CREW) choose_pixels(Pairs<Length> pairs) {
     Piece<Length> &piece = pairs.piece[blockIdx.x];
     if (!piece.is_active()) return;
     const Rest<Length> rest = sum_rests(pairs, piece, crew);
-    const int64_t left = pairs.budget - piece.fields;
+    const int64_t left = pairs.budget - piece.fields, batch = batch_of<Length>(piece.size, piece.fields);
     const Stage stage = rest.open == 0 ? PROVEN : left <= 0 ? OUT_OF_BUDGET : SEARCHING;
-    uint32_t targets = 0;
-    if (stage == SEARCHING)
-        targets = static_cast<uint32_t>(min(min(batch_of<Length>(piece.size, piece.fields), (left + 1) / 2), int64_t(rest.open)));
+    const int64_t most = min(min(batch, (left + 1) / 2), int64_t(rest.open));
+    const uint32_t targets = stage == SEARCHING ? static_cast<uint32_t>(most) : 0;
     const uint32_t i = threadIdx.x / WARP;
     if (i < targets) {
         const uint32_t v =
@@ -197,7 +196,7 @@ __global__ void __launch_bounds__(CREW) choose_pixels(Pairs<Length> pairs) {
 }
 
 template <class Length>
-__global__ void __launch_bounds__(CREW, 1) name_witnesses(Pairs<Length> pairs) {
+__global__ void __launch_bounds__(CREW) name_witnesses(Pairs<Length> pairs) {
     __shared__ Crew<Length> crew;
     Piece<Length> &piece = pairs.piece[blockIdx.x / BATCH<Length>];
     const uint32_t i = blockIdx.x % BATCH<Length>;
@@ -278,7 +277,7 @@ __device__ uint32_t walk(const Pairs<Length> &pairs, const Length *field, uint32
 /// Where a bound was loose, a pixel on the way to the witness becomes a hub.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_t pieces) {
-    const uint32_t number = (blockIdx.x * BLOCK + threadIdx.x) / WARP / BATCH<Length>, i = threadIdx.x / WARP % BATCH<Length>;
+    const uint32_t warp = blockIdx.x * WARPS + threadIdx.x / WARP, number = warp / BATCH<Length>, i = warp % BATCH<Length>;
     if (number >= pieces) return;
     Piece<Length> &piece = pairs.piece[number];
     if (!piece.is_active()) return;
@@ -293,6 +292,7 @@ __global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_
     if (threadIdx.x % WARP > 0) return;
     piece.made[i].source = hub;
     pairs.plan(i, number, hub);
+    if (hub != NONE) pairs.turn->hubs = 1;
 }
 
 /// The largest difference between the bounds of a pixel that is not proved.
@@ -304,8 +304,8 @@ __global__ void __launch_bounds__(CREW) find_gap(Pairs<Length> pairs, uint32_t f
     Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
     if (piece.stage != OUT_OF_BUDGET) return;
     for_spans(piece, large, [&](uint32_t span, uint32_t begin, uint32_t) {
-        const unsigned long long halves = pairs.open[2 * span] | static_cast<unsigned long long>(pairs.open[2 * span + 1]) << WARP;
-        for (unsigned long long open = halves; open; open &= open - 1) {
+        const unsigned long long later = pairs.open[2 * span + 1];
+        for (unsigned long long open = pairs.open[2 * span] | later << WARP; open; open &= open - 1) {
             const uint32_t v = begin + __ffsll(open) - 1;
             const Length lower = pairs.known.lower[v], enough = lower + *const_cast<volatile Length *>(&piece.gap);
             __syncwarp();

@@ -8,8 +8,8 @@
 // so v is proved, ecc(v) = L(v), as soon as B(v,q) <= L(v) for every q that has not been a source.  Pixels are in an order
 // in which neighbours are close; the largest d(h,q) of 64 of them, and of 4096, settle most pairs at once.  An unproved v
 // names the q with the largest bound as the next source; if the bound was loose, a pixel between v and q, where a shortest
-// path passes, becomes a hub.  Every turn makes a source of a pixel that was none, so it ends.  A pair
-// that was closed stays so, because L never falls: each pixel goes through its pairs once.
+// path passes, becomes a hub.  Some pixels do so in a turn (core/pair_turns.h).  Every turn makes a source of a pixel that was
+// none, so it ends.  A pair that was closed stays so, because L never falls: each pixel goes through its pairs once.
 //
 // Where the farthest pixels are wanted too, L(v) is the length to a source that is known, and a q of lower index must lie
 // below L(v), not only at it.
@@ -25,7 +25,8 @@ namespace apsis::cpu {
 /// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
 template <class Length, class Cell>
 struct Ranks {
-    static constexpr int MORE = 2 * BATCH<Length>, SLOTS = MOST_HUBS<Length> + MORE;  // than hubs: fields of a turn
+    static constexpr int MORE = 2 * BATCH<Length>;  // fields of a turn, beside hubs
+    static constexpr int SLOTS = MOST_HUBS<Length> + MORE;
 
     Cell *cell;         // [rank]
     Length *lower;      // [rank]: the lower bound
@@ -33,7 +34,8 @@ struct Ranks {
     Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
     uint8_t *is_source; // [rank]
     Length *lengths;    // [slot][rank]: from hubs, and behind them those of a turn
-    int64_t pixels, members = 0;  // the latter once they are known
+    int64_t pixels;
+    int64_t members = 0; // pixels of the set, once they are counted
 
     /// `pairs` is false where bounds are not wanted, but every pixel's own field.
     Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
