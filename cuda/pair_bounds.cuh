@@ -166,20 +166,20 @@ __device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
 /// Lengths from some hubs that are read at once.
 template <class Length>
 struct alignas(16) Line {
-    static constexpr int LENGTHS = 16 / static_cast<int>(sizeof(Length));
-    Length of[LENGTHS];
+    static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
+    Length of[EACH];
 };
 
 /// The least, over hubs, of the sums of two lengths.  Both rows are whole lines.
 template <class Length>
 __device__ Length least_sum(const Length *one, const Length *other, int hubs) {
-    using Lengths = Line<Length>;
-    Length least = apsis::Lengths<Length>::NONE;
-#pragma unroll 2
-    for (int h = 0; h < hubs; h += Lengths::LENGTHS) {
-        const Lengths a = *reinterpret_cast<const Lengths *>(one + h), b = *reinterpret_cast<const Lengths *>(other + h);
+    Length least = Lengths<Length>::NONE;
+#pragma unroll 2  // with more, registers are spilt
+    for (int h = 0; h < hubs; h += Line<Length>::EACH) {
+        const auto a = *reinterpret_cast<const Line<Length> *>(one + h);
+        const auto b = *reinterpret_cast<const Line<Length> *>(other + h);
 #pragma unroll
-        for (int k = 0; k < Lengths::LENGTHS; ++k)
+        for (int k = 0; k < Line<Length>::EACH; ++k)
             if (h + k < hubs) least = min(least, a.of[k] + b.of[k]);
     }
     return least;
