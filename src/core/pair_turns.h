@@ -1,5 +1,5 @@
-// What decides which fields pair bounds make: the same on every device, so that the bounds are the same when a budget runs
-// out (cpu/pair_bounds.h, ../cuda/pair_bounds.h).
+// What decides which fields pair bounds make (cpu/pair_bounds.h says what these are): the same on every device, so that the
+// bounds are the same, too, when a budget runs out.
 #pragma once
 
 #include "core/view.h"
