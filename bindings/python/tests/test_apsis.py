@@ -155,6 +155,14 @@ def test_threads_have_contexts_of_their_own():
     assert len(results) == 4 and all(np.array_equal(result, expected) for result in results.values())
 
 
+def test_the_programs_of_the_readme():
+    text = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
+    names = {}
+    for program in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(program, names)
+    assert names["count"] == 2 and names["distance"].shape == (480, 640)
+
+
 # ---- The declarations are those of the header ----
 
 def test_version():
