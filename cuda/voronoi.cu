@@ -5,7 +5,7 @@
 // cache; afterwards words with suspects are looked for.  What changes after that lies beside what has changed before: one
 // block takes it round by round, so that the host reads nothing back.
 //
-// The floor is to read the map once, 4 or 8 bytes a pixel; the bits take 3/8 byte to clear and 1/4 to look through.
+// The floor is to read the map once, 4 or 8 bytes a pixel; the bits take 3/8 byte to clear and 3/8 to look through.
 // Memory is as on the CPU: 20 bytes, or 28, for 32 pixels.
 #include "core/cells.h"
 #include "launch.h"
@@ -23,10 +23,10 @@ template <class Cell>
 using Index = typename Cells<Cell>::Index;
 
 /// Lists a word and its bits.  Returns those that were not there.
-template <class Index>
-__device__ uint32_t add(const Front<Index> &to, Index word, uint32_t bits) {
+template <class Word>
+__device__ uint32_t add(const Front<Word> &to, Word word, uint32_t bits) {
     const uint32_t before = atomicOr(&to.bits[word], bits);
-    if (!before) to.list[atomicAdd(to.count, Index(1))] = word;
+    if (!before) to.list[atomicAdd(to.count, Word(1))] = word;
     return bits & ~before;
 }
 
