@@ -43,9 +43,10 @@ void check_method(const DistanceJob &job) {
 
 void check_sequential(const apsis_context &context, const apsis_options &options, const apsis_image *nearest) {
     if (context.backend->device() != APSIS_CPU)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU, but the context is not");
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is on the CPU alone");
     if (nearest && options.metric != APSIS_EUCLIDEAN)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "nearest is not NULL, but only of Euclidean distances APSIS_SEQUENTIAL_SCAN knows sites");
+        throw Error(APSIS_ERROR_UNSUPPORTED, "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
+                    "is Euclidean");
 }
 
 /// The axes of an image of its own: 2 for slices, otherwise ndim.

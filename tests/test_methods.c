@@ -1,5 +1,5 @@
-/* The published methods of distance and Voronoi maps: the exact ones against the oracle, on images whose cells have exclaves
- * above all; the approximate ones within the bounds that are said of them; what the sweeps leave; and what is refused. */
+/* The published methods of distance and Voronoi maps: the exact ones against the oracle, on images whose cells have
+ * exclaves above all; what the sweeps leave; and the approximate ones within the bounds that are said of them. */
 #include "run_distance.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const given FORMS[] = {{.set = APSIS_U8, .distance = APSIS_F32, .nearest 
                               {.set = APSIS_BIT, .distance = APSIS_I32},
                               {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I64, .set_layout = FLIP_Y | PADDED},
                               {.set = APSIS_BIT, .distance = APSIS_I64, .distance_layout = STEPPED | FLIP_X},
-                              {.set = APSIS_U8, .nearest = APSIS_I32, .set_layout = STEPPED, .nearest_layout = PADDED | SWAPPED}};
+                              {.set = APSIS_U8, .nearest = APSIS_I32, .set_layout = STEPPED, .nearest_layout = SWAPPED}};
 
 /** apsis_voronoi: packed 64-bit indices, to be freed. */
 static int64_t *run_voronoi(bench *b, const problem *p) {
@@ -105,8 +105,8 @@ static void patterns_spread(bench *b) {
     free(mask);
 }
 
-/** Images of a few sites, of which some have exclaves that the sweeps hide: those are counted. */
-static void check_sparse(bench *b, problem (*draw_sites)(chance *), uint64_t seed) {
+/** Images of a few sites, whose exclaves the sweeps hide at so many pixels at least. */
+static void check_sparse(bench *b, problem (*draw_sites)(chance *), uint64_t seed, int64_t least) {
     chance c = {seed};
     int64_t hidden = 0;
     for (int i = 0; i < effort(150); ++i) {
@@ -121,23 +121,23 @@ static void check_sparse(bench *b, problem (*draw_sites)(chance *), uint64_t see
         free(mixed);
         free((void *)p.mask);
     }
-    if (effort(150) == 150) assert_true(hidden > 20);
+    if (effort(150) == 150) assert_true(hidden >= least);
 }
 
-static void random_few_sites(bench *b) { check_sparse(b, few_sites, 2); }
-static void random_wedges(bench *b) { check_sparse(b, wedges, 3); }
+static void random_few_sites(bench *b) { check_sparse(b, few_sites, 2, 2); }
+static void random_wedges(bench *b) { check_sparse(b, wedges, 3, 30); }
 
 static void random_problems(bench *b) {
     static const int64_t sizes[] = {1, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 47, 64, 65, 129};
     chance c = {4};
     for (int i = 0; i < effort(200); ++i) {
-        problem p = new_problem(2 + (int)roll_below(&c, 2), sizes[roll_below(&c, COUNT(sizes))], sizes[roll_below(&c, COUNT(sizes))],
-                                1, NULL);
-        if (p.ndim == 3) p.size[2] = 1 + roll_below(&c, 5);
+        const int64_t w = sizes[roll_below(&c, COUNT(sizes))], h = sizes[roll_below(&c, COUNT(sizes))];
+        const bool is_batch = roll_below(&c, 2);
+        problem p = new_problem(is_batch ? 3 : 2, w, h, is_batch ? 1 + roll_below(&c, 5) : 1, NULL);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
         fill_mask(mask, p.size, (int)roll_below(&c, MASK_KINDS), roll_real(&c) * roll_real(&c) * roll_real(&c), &c);
         p.mask = mask;
-        p.options.flags = (p.ndim == 3 ? APSIS_SLICES : 0) | (roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT);
+        p.options.flags = (is_batch ? APSIS_SLICES : 0) | (roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT);
         if (roll_below(&c, 3) == 0) p.options.max_distance = 20 * roll_real(&c);
         if (roll_below(&c, 3) == 0) set_spacing(&p, 1, 1, 1, 0.25);
         given how = FORMS[roll_below(&c, COUNT(FORMS))];
@@ -327,113 +327,6 @@ static void sequential_steps(bench *b) {
     }
 }
 
-/* ---- What is told, and what is refused ---- */
-
-typedef struct told {
-    char name[32];
-    long long instances, mended;
-} told;
-
-static void read_line(void *user, const char *line) {
-    told t;
-    if (sscanf(line, "%31[^:]: %lld instances, %lld pixels mended", t.name, &t.instances, &t.mended) == 3) *(told *)user = t;
-}
-
-static void the_log_tells(bench *b) {
-    static const struct {
-        apsis_method method;
-        const char *name;
-        int64_t instances; /* 0 where that depends on the device */
-    } expected[] = {{APSIS_RASTER_SCAN, "raster scan", 3}, {APSIS_SWEEP, "sweep", 0}, {APSIS_JUMP_FLOOD, "jump flooding", 6}};
-    uint8_t *mask = no_sites(25, 8);
-    mask[2 * 25 + 7] = mask[6 * 25 + 6] = mask[8] = 1;
-    problem p = new_problem(2, 25, 8, 1, mask);
-    told t;
-    assert_ok(b->ctx, apsis_set_log(b->ctx, read_line, &t));
-    for (int m = 0; m < COUNT(expected); ++m) {
-        memset(&t, 0, sizeof t);
-        p.options.method = expected[m].method;
-        free(run_voronoi(b, &p));
-        assert_string_equal(t.name, expected[m].name);
-        assert_true(expected[m].instances ? t.instances == expected[m].instances : t.instances > 0);
-        assert_int_equal(t.mended, expected[m].method != APSIS_JUMP_FLOOD);
-    }
-    assert_ok(b->ctx, apsis_set_log(b->ctx, NULL, NULL));
-    free(mask);
-}
-
-static int stop(void *user, double done) {
-    *(double *)user = done;
-    return done > 0;
-}
-
-static void a_call_can_be_stopped(bench *b) {
-    const int64_t size[3] = {300, 300, 1};
-    frame set = frame_open(b, APSIS_U8, 2, size, PACKED), out = frame_open(b, APSIS_F32, 2, size, PACKED);
-    uint8_t *mask = no_sites(300, 300);
-    mask[0] = mask[44850] = 1;
-    frame_put(&set, mask);
-    apsis_options o = APSIS_OPTIONS_INIT;
-    double done;
-    assert_ok(b->ctx, apsis_set_progress(b->ctx, stop, &done));
-    for (int method = APSIS_RASTER_SCAN; method <= APSIS_SEQUENTIAL_SCAN; ++method) {
-        if (method == APSIS_TILE_FILL || method == APSIS_EVERY_SOURCE) continue;
-        if (method == APSIS_SEQUENTIAL_SCAN && b->place != ON_CPU) continue;
-        o.method = (apsis_method)method;
-        assert_int_equal(apsis_distance(b->ctx, &set.image, &out.image, NULL, &o), APSIS_ERROR_CANCELLED);
-        assert_true(done > 0 && done < 1);
-    }
-    assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
-    frame_close(&set);
-    frame_close(&out);
-    free(mask);
-}
-
-static apsis_status measure_call(bench *b, int ndim, int64_t w, int64_t h, bool nearest, const apsis_options *o) {
-    const apsis_image set = {.type = APSIS_U8, .ndim = ndim, .size = {w, h, ndim == 3 ? 4 : 0}};
-    apsis_image distance = set, index = set;
-    distance.type = APSIS_F32;
-    index.type = APSIS_I64;
-    const apsis_image *images[3] = {&set, &distance, nearest ? &index : NULL};
-    size_t bytes;
-    return apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, o, &bytes);
-}
-
-static void refusals(bench *b) {
-    for (int m = 0; m < 6; ++m) {
-        const apsis_method methods[6] = {APSIS_RASTER_SCAN,  APSIS_SWEEP,     APSIS_SWEEP_BLOCKS,
-                                         APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD, APSIS_SEQUENTIAL_SCAN};
-        if (methods[m] == APSIS_SEQUENTIAL_SCAN && b->place != ON_CPU) continue;
-        apsis_options o = APSIS_OPTIONS_INIT;
-        o.method = methods[m];
-        assert_ok(b->ctx, measure_call(b, 2, 32768, 32768, true, &o));
-        assert_fails(b->ctx, measure_call(b, 2, 32769, 1, false, &o), APSIS_ERROR_UNSUPPORTED, "size|32769");
-        assert_fails(b->ctx, measure_call(b, 2, 1, 32769, false, &o), APSIS_ERROR_UNSUPPORTED, "size|32769");
-        assert_fails(b->ctx, measure_call(b, 3, 4, 4, false, &o), APSIS_ERROR_UNSUPPORTED, "method|2-D");
-        o.flags = APSIS_SIGNED;
-        assert_fails(b->ctx, measure_call(b, 2, 4, 4, false, &o), APSIS_ERROR_UNSUPPORTED, "method|sign");
-        o.flags = APSIS_SLICES;
-        assert_ok(b->ctx, measure_call(b, 3, 4, 4, false, &o));
-        o.spacing[0] = o.spacing[2] = 1;
-        o.spacing[1] = 2;
-        assert_fails(b->ctx, measure_call(b, 3, 4, 4, false, &o), APSIS_ERROR_UNSUPPORTED, "method|spacing");
-        o = (apsis_options)APSIS_OPTIONS_INIT;
-        o.method = methods[m];
-        for (int metric = APSIS_CITY_BLOCK; metric <= APSIS_CHAMFER; ++metric) {
-            o.metric = (apsis_metric)metric;
-            const bool is_scan = methods[m] == APSIS_SEQUENTIAL_SCAN;
-            if (is_scan) assert_ok(b->ctx, measure_call(b, 2, 4, 4, false, &o));
-            assert_fails(b->ctx, measure_call(b, 2, 4, 4, true, &o), APSIS_ERROR_UNSUPPORTED, is_scan ? "nearest" : "metric");
-        }
-    }
-}
-
-static void no_sequential_scan_on_a_device(bench *b) {
-    apsis_options o = APSIS_OPTIONS_INIT;
-    o.method = APSIS_SEQUENTIAL_SCAN;
-    assert_fails(b->ctx, measure_call(b, 2, 4, 4, false, &o), APSIS_ERROR_UNSUPPORTED, "APSIS_SEQUENTIAL_SCAN|CPU");
-}
-
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_4x4_image, EVERYWHERE),
                                       TEST(patterns_spread, EVERYWHERE),
@@ -446,10 +339,6 @@ int main(int argc, char **argv) {
                                       TEST(random_mixed, EVERYWHERE),
                                       TEST(jump_flooding, EVERYWHERE),
                                       TEST(sequential_sites, ON_CPU),
-                                      TEST(sequential_steps, ON_CPU),
-                                      TEST(the_log_tells, EVERYWHERE),
-                                      TEST(a_call_can_be_stopped, ON_CPU),
-                                      TEST(refusals, EVERYWHERE),
-                                      TEST(no_sequential_scan_on_a_device, WITH_DEVICE)};
+                                      TEST(sequential_steps, ON_CPU)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -1,10 +1,10 @@
 // Exposes hidden exclaves: what a map of sites lacks of the complete Voronoi map, found from its squares of 2 x 2 pixels
 // (after Honda, Yamamoto, Honda, Nakano and Ito 2017, section III.B; docs/methods.md has the proof).
 //
-// From its site a pixel is seen across edges, pairs of 4-neighbours.  Where the map names that site at an end of each of them,
-// and at last in the pixel's own square, the pixel's neighbours offer it.  Otherwise the site is named in a square, but not at
-// the edge behind, and a beam goes out through that edge.  What is the site's own of it lies, in every column that it
-// passes, between two slopes; what the map names there cuts it.  All of it is in whole numbers.
+// From its site a pixel is seen across edges, pairs of 4-neighbours.  Where the map names the site at an end of each, it
+// does so in the pixel's own square as well, and the pixel is offered it there.  Otherwise there is an edge that does not
+// name it behind a square that does, and a beam goes out through that edge.  Of each column that the beam passes, what is
+// the site's own lies between two slopes, and what the map names in one column narrows them.  All of it is in whole numbers.
 #pragma once
 
 #include "core/sites.h"

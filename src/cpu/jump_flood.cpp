@@ -48,7 +48,8 @@ class JumpFlood {
             parallel_for(arena, batch_.rows(), progress, COMPLETED * pass / passes, COMPLETED * (pass + 1) / passes,
                          [&](int64_t i) {
                 const Site *const image = from_ + i / batch_.height * batch_.image();
-                jump_row({image, batch_.width, batch_.height}, step, static_cast<int>(i % batch_.height), to_ + i * batch_.width);
+                const int y = static_cast<int>(i % batch_.height);
+                jump_row({image, batch_.width, batch_.height}, step, y, to_ + i * batch_.width);
             });
             std::swap(from_, to_);
         }

@@ -37,7 +37,8 @@ struct Window {
 
     /// Scans until nothing changes.  Returns whether anything has.
     bool scan() {
-        static constexpr int FORWARDS[4] = {-1, -PITCH - 1, -PITCH, -PITCH + 1}, BACKWARDS[4] = {1, PITCH + 1, PITCH, PITCH - 1};
+        static constexpr int FORWARDS[4] = {-1, -PITCH - 1, -PITCH, -PITCH + 1};
+        static constexpr int BACKWARDS[4] = {1, PITCH + 1, PITCH, PITCH - 1};
         bool has_changed = false;
         for (bool is_changing = true; is_changing; has_changed |= is_changing) {
             is_changing = false;

@@ -65,7 +65,8 @@ class SequentialScan {
             const auto tell = [&](double share) {
                 if (progress) progress(MADE * (static_cast<double>(image) + share) / static_cast<double>(batch_.images));
             };
-            is_euclidean() ? scan_sites(values_ + image * batch_.image(), tell) : scan_costs(values_ + image * batch_.image(), tell);
+            uint32_t *const values = values_ + image * batch_.image();
+            is_euclidean() ? scan_sites(values, tell) : scan_costs(values, tell);
         }
         report(job_, 2, 0);
         is_euclidean() ? write_map(job_, values_, arena, progress) : write_costs(arena, progress);
