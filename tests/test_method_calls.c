@@ -33,6 +33,10 @@ static void the_log_tells(bench *b) {
         outputs out = run_distance(b, &p, &PLAIN);
         free_outputs(&out);
         assert_string_equal(t.name, expected[m].name);
+        if (expected[m].method == APSIS_RASTER_SCAN && b->place != ON_CPU) { /* blocks see what others have just changed */
+            assert_true(t.instances >= 2);
+            continue;
+        }
         assert_true(expected[m].instances ? t.instances == expected[m].instances : t.instances > 0);
         assert_int_equal(t.mended, expected[m].method != APSIS_JUMP_FLOOD);
     }
@@ -55,6 +59,7 @@ static void a_call_can_be_stopped(bench *b) {
     double done;
     assert_ok(b->ctx, apsis_set_progress(b->ctx, stop, &done));
     for (int m = 0; m < COUNT(methods); ++m) {
+        if (methods[m] == APSIS_SEQUENTIAL_SCAN && b->place != ON_CPU) continue;
         o.method = methods[m];
         assert_int_equal(apsis_distance(b->ctx, &set.image, &out.image, NULL, &o), APSIS_ERROR_CANCELLED);
         assert_true(done > 0 && done < 1);
@@ -110,7 +115,7 @@ static void no_sequential_scan_on_a_device(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(the_log_tells, EVERYWHERE), TEST(a_call_can_be_stopped, ON_CPU),
+    static const test_case cases[] = {TEST(the_log_tells, EVERYWHERE), TEST(a_call_can_be_stopped, EVERYWHERE),
                                       TEST(refusals, EVERYWHERE), TEST(no_sequential_scan_on_a_device, WITH_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -7,6 +7,7 @@
 // and one tile: scans of its tiles side by side come to the same.
 #include <algorithm>
 
+#include "core/raster_blocks.h"
 #include "cpu/distance.h"
 #include "cpu/parallel.h"
 #include "cpu/site_map.h"
@@ -15,7 +16,7 @@
 namespace apsis::cpu {
 namespace {
 
-constexpr int MOST = 32;            // the side of a large block
+constexpr int MOST = BSIZE * LARGE_TILERES;  // the side of a large block
 constexpr int PITCH = MOST + 2;     // with an overlap of one pixel
 
 /// A block and the pixels around it.
@@ -65,8 +66,7 @@ void for_ring(int side, Body body) {
 class RasterScan {
   public:
     RasterScan(const DistanceJob &job, void *scratch) : job_(job), batch_(job) {
-        // Table 2: 8 x 8 tiles, of 2 x 2 pixels in images up to 2048, and of 4 x 4 in larger ones.
-        side_ = 8 * (std::max(batch_.width, batch_.height) <= 2048 ? 2 : 4);
+        side_ = BSIZE * tileres_of(job.set);
         across_ = (batch_.width + side_ - 1) / side_;
         down_ = (batch_.height + side_ - 1) / side_;
         Carver carver(scratch);
@@ -84,7 +84,7 @@ class RasterScan {
         std::fill_n(is_finished_, blocks(), uint8_t(0));
         int64_t instances = 0, changes = 1, finished = 0;
         for (; changes > 0; ++instances) {
-            const int64_t settled = settled_by(instances);
+            const int64_t settled = settled_by(instances, side_);
             const double done = MADE * static_cast<double>(finished) / static_cast<double>(blocks());
             changes = finished = 0;
             parallel_for(arena, blocks(), {}, 0, 0, [&](int64_t i) {
@@ -103,13 +103,6 @@ class RasterScan {
   private:
     int64_t blocks() const { return batch_.images * across_ * down_; }
     int64_t ring() const { return 4 * (side_ + 1); }
-
-    /// After so many instances, a pixel whose square of the distance is no more has its nearest site, unless that is an
-    /// exclave's: docs/methods.md says why, and why it is less than the paper's after 1 to 4.
-    int64_t settled_by(int64_t instances) const {
-        const int64_t reach = (instances - 2) * side_;
-        return instances <= 2 ? 0 : reach * reach / 2;
-    }
 
     Window window_of(int64_t block) const {
         Window window;
