@@ -68,7 +68,16 @@ struct DistanceWay {
 };
 
 DistanceWay way_of(const DistanceJob &job) {
-    if (job.method != APSIS_AUTO) throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %d, not in this version", int(job.method));
+    switch (job.method) {
+        case APSIS_RASTER_SCAN: return {raster_scan_scratch, raster_scan};
+        case APSIS_SWEEP:
+        case APSIS_SWEEP_BLOCKS:
+        case APSIS_SWEEP_ROWS: return {sweep_scratch, sweep};
+        case APSIS_JUMP_FLOOD: return {jump_flood_scratch, jump_flood};
+        case APSIS_SEQUENTIAL_SCAN:
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
+        default: break;
+    }
     if (job.measure.metric == APSIS_CHESSBOARD) return {steps_scratch, distance_by_steps};
     if (rows_serve(job)) return {rows_scratch, distance_by_rows};
     if (volume_serves(job)) return {volume_scratch, distance_in_volume};

@@ -41,6 +41,15 @@ void distance_by_steps(const DistanceJob &job, void *scratch, cudaStream_t strea
 size_t exclaves_scratch(const VoronoiJob &job);
 void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// Euclidean distance in the plane by published methods: APSIS_RASTER_SCAN, APSIS_SWEEP with its other schedules, and
+// APSIS_JUMP_FLOOD.
+size_t raster_scan_scratch(const DistanceJob &job);
+void raster_scan(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+size_t sweep_scratch(const DistanceJob &job);
+void sweep(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+size_t jump_flood_scratch(const DistanceJob &job);
+void jump_flood(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 // Connected components.
 size_t components_scratch(const ComponentsJob &job);
 void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress);

@@ -121,6 +121,33 @@ static void replayed_from_a_graph(bench *b) {
         }
 }
 
+static void sweeps_replayed_from_a_graph(bench *b) {
+    static const apsis_method methods[] = {APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS};
+    for (int m = 0; m < COUNT(methods); ++m) {
+        problem p = new_problem(m == 1 ? 3 : 2, 170, 131, m == 1 ? 3 : 1, NULL);
+        p.options.method = methods[m];
+        p.options.flags = m == 1 ? APSIS_SLICES : 0;
+        check_replays(b, &p);
+    }
+}
+
+/** It asks the device whether it is done: that is refused, and neither the capture nor the context is the worse for it. */
+static void no_raster_scan_in_a_graph(bench *b) {
+    problem p = new_problem(2, 170, 131, 1, NULL);
+    p.options.method = APSIS_RASTER_SCAN;
+    lane l = open_lane(b, &p);
+    cudaGraph_t graph;
+    put_mask(&l, NOISE, 0.1, 1);
+    assert_cuda(cudaStreamBeginCapture(l.stream, cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(apsis_distance(l.bench.ctx, &l.images[0], &l.images[1], &l.images[2], &l.problem.options),
+                     APSIS_ERROR_UNSUPPORTED);
+    assert_cuda(cudaStreamEndCapture(l.stream, &graph));
+    assert_cuda(cudaGraphDestroy(graph));
+    map(&l);
+    check_outputs(&l);
+    close_lane(&l);
+}
+
 static void label(lane *l) {
     assert_ok(l->bench.ctx, apsis_components(l->bench.ctx, &l->images[0], &l->images[2], NULL, 0, NULL, &l->problem.options));
 }
@@ -206,6 +233,8 @@ static void in_the_order_of_the_stream(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(replayed_from_a_graph, ON_DEVICE),
+                                      TEST(sweeps_replayed_from_a_graph, ON_DEVICE),
+                                      TEST(no_raster_scan_in_a_graph, ON_DEVICE),
                                       TEST(components_replayed_from_a_graph, ON_DEVICE),
                                       TEST(two_streams_at_once, ON_DEVICE),
                                       TEST(in_the_order_of_the_stream, ON_DEVICE)};
