@@ -15,8 +15,9 @@
 namespace apsis::cpu {
 namespace {
 
-constexpr int MOST = 32;            // the side of a large block
-constexpr int PITCH = MOST + 2;     // with an overlap of one pixel
+// Table 2 of the paper: the tiles of a block, each way, and the pixels of a tile, in images up to 2048 and in larger ones.
+constexpr int TILES = 8, SMALL_TILE = 2, LARGE_TILE = 4, LONGEST_SMALL = 2048;
+constexpr int PITCH = TILES * LARGE_TILE + 2;  // of a large block, with an overlap of one pixel
 
 /// A block and the pixels around it.
 struct Window {
@@ -65,8 +66,7 @@ void for_ring(int side, Body body) {
 class RasterScan {
   public:
     RasterScan(const DistanceJob &job, void *scratch) : job_(job), batch_(job) {
-        // Table 2: 8 x 8 tiles, of 2 x 2 pixels in images up to 2048, and of 4 x 4 in larger ones.
-        side_ = 8 * (std::max(batch_.width, batch_.height) <= 2048 ? 2 : 4);
+        side_ = TILES * (std::max(batch_.width, batch_.height) <= LONGEST_SMALL ? SMALL_TILE : LARGE_TILE);
         across_ = (batch_.width + side_ - 1) / side_;
         down_ = (batch_.height + side_ - 1) / side_;
         Carver carver(scratch);
