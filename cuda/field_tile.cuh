@@ -28,11 +28,17 @@ struct Shortest {
         volatile Value value[CELLS];
 
         __device__ Seen see(int at) const { return static_cast<Number>(value[at]); }
-        __device__ Number offer(Number best, Seen from, Length step, int) const {
-            return min(best, static_cast<Number>(from + static_cast<Number>(step)));
-        }
-        __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen); }
     };
+    __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen); }
+    __device__ static Seen shortened(Seen, Number value) { return value; }
+    __device__ static Number offer(Number best, Seen from, Length step, Seen) {
+        return min(best, static_cast<Number>(from + static_cast<Number>(step)));
+    }
+    /// What another lane has seen; shuffle(number) is its number.
+    template <class Shuffle>
+    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+        return shuffle(own);
+    }
 };
 
 /// The lowest names along them: values are names, and lengths are known.
@@ -53,11 +59,16 @@ struct Lowest {
         Length length[CELLS];
 
         __device__ Seen see(int at) const { return {static_cast<Number>(value[at]), length[at]}; }
-        __device__ Number offer(Number best, Seen from, Length step, int to) const {
-            return from.length + step == length[to] ? min(best, from.name) : best;
-        }
-        __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen.name); }
     };
+    __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen.name); }
+    __device__ static Seen shortened(Seen seen, Number value) { return {value, seen.length}; }
+    __device__ static Number offer(Number best, Seen from, Length step, Seen to) {
+        return from.length + step == to.length ? min(best, from.name) : best;
+    }
+    template <class Shuffle>
+    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+        return {shuffle(own.name), shuffle(own.length)};
+    }
 };
 
 /// What a walk knows.
@@ -96,9 +107,9 @@ struct Region {
 
     typename Rule::template Cells<CELLS> cells;
     Value gain[AROUND];       // the least that a tile gains, or NONE
-    uint32_t changed[WARPS];  // from which layers a warp has to go on
-    uint32_t next;            // a task
-    Value key;                // with which it was woken
+    alignas(16) uint32_t changed[2][WARPS][WARPS];  // from which layers a warp has to go on, says each: in even and odd rounds
+    int next;                                       // the tile around to go on with, or NOWHERE
+    Value key;                                      // with which a tile was woken
 
     struct Spot {
         int x, y, z;  // from -1 to SIDE
@@ -131,35 +142,70 @@ struct Region {
 /// The axes of a region as a warp goes along one of them.
 template <class Shape, int AXES, int AXIS>
 struct Course {
-    static constexpr int FIRST = AXIS == 0 ? 1 : 0, SECOND = AXIS == 2 ? 1 : 2;  // of a plane across the way
-    static constexpr int FIRST_BY = Shape::stride(FIRST), SECOND_BY = AXES == 2 ? 0 : Shape::stride(SECOND), BY = Shape::stride(AXIS);
+    static constexpr int FIRST = AXIS == 0 ? 1 : 0, SECOND = AXIS == 2 ? 1 : 2;  // of a layer
+    static constexpr int SECOND_BY = AXES == 2 ? 0 : Shape::stride(SECOND), BY = Shape::stride(AXIS);
     static constexpr int KIND = 1 << AXIS, FIRST_KIND = 1 << FIRST, SECOND_KIND = 1 << SECOND;
 };
 
-/// The least that some cells side by side are offered by the line or plane before.
-template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ void find_offers(const Walk<Rule> &walk, const Region<Rule, AXES, CONNECTIVITY> &region, int to, int from,
-                            typename Rule::Number (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
+/// What a lane knows of a layer: its own cells, and those that touch them, which other lanes have.  At an end of the layer it
+/// sees cells of its own there, for walls: they offer nothing that they do not offer by a step of their own, which is no longer.
+template <class Rule, int AXES, int CONNECTIVITY>
+struct Layer {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Way = Course<Shape, AXES, AXIS>;
-    constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
-    typename Rule::Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
+    using Seen = typename Rule::Seen;
+    using Number = typename Rule::Number;
+    static constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
+    Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
+
+    __device__ explicit Layer(const Seen (&own)[COUNT]) {
 #pragma unroll
-    for (int j = 0; j < COUNT + 2 * BESIDE; ++j)
+        for (int j = 0; j < COUNT; ++j) seen[j + BESIDE][WING] = own[j];
+        if constexpr (BESIDE) {
+            seen[0][WING] = from_before<Shape::SIDE, WARP>(own[COUNT - 1]);
+            seen[COUNT + 1][WING] = from_behind<Shape::SIDE, WARP>(own[0]);
+        }
+        if constexpr (WING) {
+            constexpr int CORNERS = CONNECTIVITY == AXES ? 0 : BESIDE;
 #pragma unroll
-        for (int i = 0; i < 1 + 2 * WING; ++i)
-            seen[j][i] = region.cells.see(from + (j - BESIDE) * Way::SECOND_BY + (i - WING) * Way::FIRST_BY);
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k)
+            for (int j = CORNERS; j < COUNT + 2 * BESIDE - CORNERS; ++j) {
+                seen[j][0] = from_before<1, Shape::SIDE>(seen[j][1]);
+                seen[j][2] = from_behind<1, Shape::SIDE>(seen[j][1]);
+            }
+        }
+    }
+    template <int BY, int WIDTH>
+    __device__ static Seen from_before(Seen own) {
+        return Rule::seen_by(own, [](auto number) { return __shfl_up_sync(ALL_LANES, number, BY, WIDTH); });
+    }
+    template <int BY, int WIDTH>
+    __device__ static Seen from_behind(Seen own) {
+        return Rule::seen_by(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
+    }
+
+    /// The least that a lane's k-th cell of the next layer along an axis is offered.
+    template <int AXIS>
+    __device__ Number offer(const Walk<Rule> &walk, int k, Seen to) const {
+        using Way = Course<Shape, AXES, AXIS>;
+        Number best = ~Number(0);
 #pragma unroll
         for (int j = -BESIDE; j <= BESIDE; ++j)
 #pragma unroll
             for (int i = -WING; i <= WING; ++i) {
                 if ((i != 0) + (j != 0) >= CONNECTIVITY) continue;
-                constexpr int KIND = Way::KIND;
-                const int kind = KIND | (i ? Way::FIRST_KIND : 0) | (j ? Way::SECOND_KIND : 0);
-                best[k] = region.cells.offer(best[k], seen[k + j + BESIDE][i + WING], walk.step[kind], to + k * Way::SECOND_BY);
+                const int kind = Way::KIND | (i ? Way::FIRST_KIND : 0) | (j ? Way::SECOND_KIND : 0);
+                best = Rule::offer(best, seen[k + j + BESIDE][i + WING], walk.step[kind], to);
             }
+        return best;
+    }
+};
+
+/// A lane's cells of a layer, from the first one on.
+template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
+__device__ void see_own(const Region<Rule, AXES, CONNECTIVITY> &region, int at,
+                        typename Rule::Seen (&own)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+#pragma unroll
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) own[k] = region.cells.see(at + k * Course<Shape, AXES, AXIS>::SECOND_BY);
 }
 
 /// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
@@ -179,60 +225,104 @@ __device__ uint32_t columns_of(uint32_t cells) {
     return (cells | cells >> 8) & 0xff;
 }
 
-/// Tells all warps but one from which layers along each axis to go on.
+/// Tells all warps but one from which layers along each axis to go on in a round.
 template <class Shape>
-__device__ void mark_layers(Shape &region, const uint32_t (&layers)[3], int but) {
-    const int lane = threadIdx.x % WARP;
+__device__ void mark_layers(Shape &region, int round, const uint32_t (&layers)[3], int but) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
-    if (lane < Shape::WARPS && lane != but) atomicOr(&region.changed[lane], own);
+    if (lane < Shape::WARPS) region.changed[round % 2][lane][warp] = lane == but ? 0 : own;
+}
+/// What the warps have told this one.
+template <class Shape>
+__device__ uint32_t marked_layers(const Shape &region, int round) {
+    uint32_t layers = 0;
+#pragma unroll
+    for (int warp = 0; warp < Shape::WARPS; ++warp) layers |= region.changed[round % 2][threadIdx.x / WARP][warp];
+    return layers;
 }
 
-/// Goes through the tile along an axis, from the layers that have changed.  Returns whether it has found anything.
+/// What a lane finds in a sweep.
+template <class Rule, int AXES, int CONNECTIVITY>
+struct Found {
+    bool is_kept[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS] = {};  // for a cell of any layer
+    uint32_t behind = 0;                                              // from which layers the other way is to be gone
+    bool too_long = false;
+};
+
+/// Goes on along an axis from a layer, as long as it finds something.  Returns which layers are left.
+///
+/// A step waits for nothing but the one before it: cells are loaded one step ahead, what is found goes into memory at leisure, and
+/// the vote whether to go on is counted one step later.
 template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
+__device__ uint32_t sweep_from(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, int start, uint32_t rest,
+                               Found<Rule, AXES, CONNECTIVITY> &found) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Way = Course<Shape, AXES, AXIS>;
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
-    constexpr int COUNT = Shape::LANE_CELLS;
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const bool back = warp % 2;
-    const int by = back ? -1 : 1;
-    const int first = Shape::template first_of_lane<AXIS>().at();
-    bool found = false;
-    uint32_t rest = lane == 0 ? atomicExch(&region.changed[warp], 0u) : 0;
-    for (rest = __shfl_sync(ALL_LANES, rest, 0); rest; __syncwarp()) {
-        const int from = back ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1, layer = from + by;
-        rest &= ~(1u << from);
-        if (layer < 0 || layer >= Shape::SIDE) break;  // the last one
-        const int to = first + layer * Way::BY;
-        Number best[COUNT];
+    const int by = threadIdx.x / WARP % 2 ? -1 : 1, stride = by * Way::BY;
+    int layer = start, to = Shape::template first_of_lane<AXIS>().at() + start * Way::BY + stride;
+    typename Rule::Seen before[Shape::LANE_CELLS], own[Shape::LANE_CELLS], next[Shape::LANE_CELLS], after[Shape::LANE_CELLS];
+    see_own<AXIS>(region, to - stride, own);
+    see_own<AXIS>(region, to, next);
+    uint32_t kept = ALL_LANES, kept_before;
+    do {
+        see_own<AXIS>(region, to + stride, after);
+        const Layer<Rule, AXES, CONNECTIVITY> from(own);
+        bool is_kept = false;
 #pragma unroll
-        for (int k = 0; k < COUNT; ++k) best[k] = ~Number(0);
-        find_offers<AXIS>(walk, region, to, to - by * Way::BY, best);
-        uint32_t cells = 0, rows = 0;
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) {
-            Value *const value = const_cast<Value *>(&region.cells.value[to + k * Way::SECOND_BY]);
-            const bool is_shorter = best[k] < static_cast<Number>(Shape::UNSEEN) &&
-                                    static_cast<Value>(best[k]) < *static_cast<volatile Value *>(value);
-            const bool is_kept = is_shorter && best[k] <= static_cast<Number>(walk.longest);
-            if (is_kept) atomic_least(value, static_cast<Value>(best[k]));  // others sweep over it too
-            too_long |= is_shorter && !is_kept;
-            const uint32_t kept = __ballot_sync(ALL_LANES, is_kept);
-            cells |= kept;
-            rows |= rows_of<Shape::SIDE, COUNT>(kept) << k;
+        for (int k = 0; k < Shape::LANE_CELLS; ++k) {
+            const auto is_shorter = [&](Number best, auto seen) {
+                return best < static_cast<Number>(Shape::UNSEEN) && static_cast<Value>(best) < Rule::value_of(seen);
+            };
+            if (layer != start && is_shorter(from.template offer<AXIS>(walk, k, before[k]), before[k])) found.behind |= 1u << layer;
+            const Number best = from.template offer<AXIS>(walk, k, next[k]);
+            before[k] = own[k];
+            own[k] = next[k];
+            next[k] = after[k];
+            if (!is_shorter(best, own[k])) continue;
+            if (best > static_cast<Number>(walk.longest)) {
+                found.too_long = true;
+                continue;
+            }
+            own[k] = Rule::shortened(own[k], best);
+            atomic_least(const_cast<Value *>(&region.cells.value[to + k * Way::SECOND_BY]), static_cast<Value>(best));
+            found.is_kept[k] = is_kept = true;
         }
-        if (!cells) continue;
-        found = true;
-        rest |= 1u << layer;
-        uint32_t layers[3] = {0, 0, 0};
-        layers[AXIS] = 1u << layer;
-        layers[Way::FIRST] = columns_of<Shape::SIDE>(cells);
-        if (AXES == 3) layers[Way::SECOND] = rows;
-        mark_layers(region, layers, warp);
+        kept_before = kept;
+        kept = __ballot_sync(ALL_LANES, is_kept);
+        rest &= ~(1u << layer);
+        layer += by;
+        to += stride;
+    } while (static_cast<unsigned>(layer) < Shape::SIDE && (kept_before || rest >> layer & 1));
+    return static_cast<unsigned>(layer) < Shape::SIDE && kept ? rest | 1u << layer : rest;
+}
+
+/// Goes through the tile along an axis, from the layers that have changed.  Returns whether it has found anything.
+template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
+__device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, int round, bool &too_long) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Way = Course<Shape, AXES, AXIS>;
+    const int warp = threadIdx.x / WARP;
+    Found<Rule, AXES, CONNECTIVITY> found;
+    for (uint32_t rest = marked_layers(region, round); rest;) {
+        const int start = warp % 2 ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1;
+        rest = sweep_from<AXIS>(walk, region, start, rest, found);
     }
-    return found;
+    uint32_t cells = 0, rows = 0;
+#pragma unroll
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) {
+        const uint32_t kept = __ballot_sync(ALL_LANES, found.is_kept[k]);
+        cells |= kept;
+        rows |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(kept) << k;
+    }
+    uint32_t layers[3] = {0, 0, 0};
+    layers[AXIS] = any_of_warp(found.behind);
+    layers[Way::FIRST] = columns_of<Shape::SIDE>(cells);
+    if (AXES == 3) layers[Way::SECOND] = rows;
+    mark_layers(region, round + 1, layers, warp);
+    too_long |= found.too_long;
+    return cells != 0;
 }
 
 /// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
@@ -242,12 +332,15 @@ __device__ void offer_beyond(const Walk<Rule> &walk, const Region<Rule, AXES, CO
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     const int axis = threadIdx.x / WARP / 2;
     const bool back = threadIdx.x / WARP % 2;
-#pragma unroll
-    for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = ~typename Rule::Number(0);
     const auto find = [&](auto along) {
         constexpr int AXIS = decltype(along)::value, BY = Shape::stride(AXIS);
         const int to = Shape::template first_of_lane<AXIS>().at() + (back ? -BY : Shape::SIDE * BY);
-        find_offers<AXIS>(walk, region, to, back ? to + BY : to - BY, best);
+        typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
+        see_own<AXIS>(region, back ? to + BY : to - BY, own);
+        see_own<AXIS>(region, to, beyond);
+        const Layer<Rule, AXES, CONNECTIVITY> from(own);
+#pragma unroll
+        for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = from.template offer<AXIS>(walk, k, beyond[k]);
     };
     if (axis == 0)
         find(std::integral_constant<int, 0>());
@@ -257,17 +350,20 @@ __device__ void offer_beyond(const Walk<Rule> &walk, const Region<Rule, AXES, CO
         find(std::integral_constant<int, AXES - 1>());
 }
 
+/// Rounds of sweeps by all warps, until one finds nothing.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void shorten(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
     const int axis = threadIdx.x / WARP / 2;
+    int round = 0;
     bool found;
     do {
         if (axis == 0)
-            found = sweep<0>(walk, region, too_long);
+            found = sweep<0>(walk, region, round, too_long);
         else if (AXES == 2 || axis == 1)
-            found = sweep<1>(walk, region, too_long);
+            found = sweep<1>(walk, region, round, too_long);
         else
-            found = sweep<AXES - 1>(walk, region, too_long);
+            found = sweep<AXES - 1>(walk, region, round, too_long);
+        ++round;
     } while (__syncthreads_or(found));
 }
 
