@@ -83,12 +83,8 @@ __device__ void for_rim(const FieldShape &shape, const Visit<Rule> &visit, Body 
     const int axis = threadIdx.x / WARP / 2, layer = threadIdx.x / WARP % 2 ? -1 : Shape::SIDE;
 #pragma unroll
     for (int k = 0; k < Shape::LANE_CELLS; ++k) {
-        typename Shape::Spot spot = axis == 0   ? Shape::template first_of_lane<0>()
-                                    : axis == 1 ? Shape::template first_of_lane<1>()
-                                                : Shape::template first_of_lane<2>();
-        if (axis == 0) spot.x = layer, spot.z += k;
-        if (axis == 1) spot.y = layer, spot.z += k;
-        if (axis == 2) spot.z = layer, spot.y += k;
+        typename Shape::Spot spot = Shape::first_of_lane(axis, layer);
+        (axis == 2 ? spot.y : spot.z) += k;
         with_neighbour<Shape>(shape, visit, spot, [&](int64_t cell, int around) { body(spot, cell, around, k); });
     }
     if (threadIdx.x >= Shape::EDGES) return;
@@ -154,7 +150,7 @@ __device__ typename Rule::Number best_beyond_edge(const Walk<Rule> &walk, const 
 
 /// Gives back what is shorter now, and to the tiles around what they gain.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void give_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
+__device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
                           const Holding<Rule, AXES, CONNECTIVITY> &holding, bool &too_long) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Value = typename Rule::Value;
@@ -164,7 +160,7 @@ __device__ void give_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVIT
         if (value < holding.own[k]) atomic_least(walk.values + int64_t(visit.task) * Shape::Tile::CELLS + i, value);
     });
     Number face[Shape::LANE_CELLS];
-    offer_beyond(walk, region, face);
+    offer_beyond(course, region, face);
     for_rim<Shape>(walk.tasks.shape, visit, [&](auto spot, int64_t cell, int around, int k) {
         const Number best = k < 0 ? best_beyond_edge(walk, region, spot) : face[k < 0 ? 0 : k];
         const Value value = static_cast<Value>(best), before = k < 0 ? holding.edge : holding.face[k < 0 ? 0 : k];
@@ -201,6 +197,7 @@ __device__ void wake_around(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIV
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void walk_on(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, uint32_t task) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    const Course<Rule, AXES, CONNECTIVITY> course(walk);
     while (task != NO_TASK) {
         if (threadIdx.x == 0) {
             region.key = atomic_exchange(walk.tasks.pending + task, Shape::NONE);
@@ -213,8 +210,8 @@ __device__ void walk_on(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY>
             bool too_long = false;
             take_tile(walk, region, visit, holding);
             __syncthreads();
-            shorten(walk, region, too_long);
-            give_tile(walk, region, visit, holding, too_long);
+            shorten(walk, course, region, too_long);
+            give_tile(walk, course, region, visit, holding, too_long);
             if (too_long && walk.too_long) *walk.too_long = 1;
             __syncthreads();
             wake_around(walk, region, visit, holding);

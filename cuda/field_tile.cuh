@@ -129,26 +129,46 @@ struct Region {
         if (axis == 0) return {along, end(bits, 0), end(bits, 1)};
         return axis == 1 ? Spot{end(bits, 0), along, end(bits, 1)} : Spot{end(bits, 0), end(bits, 1), along};
     }
-    /// A lane's first cell in layer 0 along an axis; LANE_CELLS lie side by side along the second axis of the layer.
-    template <int AXIS>
-    __device__ static Spot first_of_lane() {
+    /// A lane's first cell in a layer along an axis; LANE_CELLS lie side by side along the second axis of the layer.
+    __device__ static Spot first_of_lane(int axis, int layer) {
         const int lane = threadIdx.x % WARP, i = lane % SIDE, j = lane / SIDE * LANE_CELLS;
-        return {AXIS == 0 ? 0 : i, AXIS == 0 ? i : AXIS == 1 ? 0 : j, AXIS == 2 ? 0 : j};
+        return {axis == 0 ? layer : i, axis == 0 ? i : axis == 1 ? layer : j, axis == 2 ? layer : j};
     }
 
     static constexpr __device__ int stride(int axis) { return axis == 0 ? 1 : axis == 1 ? ROW : PLANE; }
 };
 
-/// The axes of a region as a warp goes along one of them.
-template <class Shape, int AXES, int AXIS>
+/// The way that a warp goes.
+template <class Rule, int AXES, int CONNECTIVITY>
 struct Course {
-    static constexpr int FIRST = AXIS == 0 ? 1 : 0, SECOND = AXIS == 2 ? 1 : 2;  // of a layer
-    static constexpr int SECOND_BY = AXES == 2 ? 0 : Shape::stride(SECOND), BY = Shape::stride(AXIS);
-    static constexpr int KIND = 1 << AXIS, FIRST_KIND = 1 << FIRST, SECOND_KIND = 1 << SECOND;
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Length = typename Rule::Length;
+    int axis, by;              // layer after layer, forward or back
+    int start, stride;         // a lane's first cell of layer 0; from layer to layer
+    int second;                // from cell to cell of a lane
+    Length step[4];            // to the next layer: straight, and along its first axis too, its second, or both
+
+    __device__ explicit Course(const Walk<Rule> &walk) {
+        axis = AXES == 2 ? threadIdx.x / WARP / 2 & 1 : threadIdx.x / WARP / 2;
+        by = threadIdx.x / WARP % 2 ? -1 : 1;
+        start = Shape::first_of_lane(axis, 0).at();
+        stride = by * Shape::stride(axis);
+        second = AXES == 2 ? 0 : Shape::stride(axis == 2 ? 1 : 2);
+        const int kind = 1 << axis, along = axis == 0 ? 2 : 1;
+        step[0] = walk.step[kind];
+        step[1] = walk.step[kind | along];
+        step[2] = walk.step[7 & ~along];
+        step[3] = walk.step[7];
+    }
+    /// A lane's cells of a layer, from the first one on.
+    __device__ void see(const Shape &region, int at, typename Rule::Seen (&own)[Shape::LANE_CELLS]) const {
+#pragma unroll
+        for (int k = 0; k < Shape::LANE_CELLS; ++k) own[k] = region.cells.see(at + k * second);
+    }
 };
 
-/// What a lane knows of a layer: its own cells, and those that touch them, which other lanes have.  At an end of the layer it
-/// sees cells of its own there, for walls: they offer nothing that they do not offer by a step of their own, which is no longer.
+/// What a lane knows of a layer: its own cells, and those that touch them, which other lanes have.  Beyond an end of the layer
+/// it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Layer {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
@@ -182,31 +202,18 @@ struct Layer {
         return Rule::seen_by(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
     }
 
-    /// The least that a lane's k-th cell of the next layer along an axis is offered.
-    template <int AXIS>
-    __device__ Number offer(const Walk<Rule> &walk, int k, Seen to) const {
-        using Way = Course<Shape, AXES, AXIS>;
+    /// The least that a lane's k-th cell of the next layer is offered.
+    __device__ Number offer(const Course<Rule, AXES, CONNECTIVITY> &course, int k, Seen to) const {
         Number best = ~Number(0);
 #pragma unroll
         for (int j = -BESIDE; j <= BESIDE; ++j)
 #pragma unroll
-            for (int i = -WING; i <= WING; ++i) {
-                if ((i != 0) + (j != 0) >= CONNECTIVITY) continue;
-                const int kind = Way::KIND | (i ? Way::FIRST_KIND : 0) | (j ? Way::SECOND_KIND : 0);
-                best = Rule::offer(best, seen[k + j + BESIDE][i + WING], walk.step[kind], to);
-            }
+            for (int i = -WING; i <= WING; ++i)
+                if ((i != 0) + (j != 0) < CONNECTIVITY)
+                    best = Rule::offer(best, seen[k + j + BESIDE][i + WING], course.step[(i != 0) + 2 * (j != 0)], to);
         return best;
     }
 };
-
-/// A lane's cells of a layer, from the first one on.
-template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ void see_own(const Region<Rule, AXES, CONNECTIVITY> &region, int at,
-                        typename Rule::Seen (&own)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
-#pragma unroll
-    for (int k = 0; k < Shape::LANE_CELLS; ++k) own[k] = region.cells.see(at + k * Course<Shape, AXES, AXIS>::SECOND_BY);
-}
 
 /// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
 template <int SIDE, int BY>
@@ -242,72 +249,79 @@ __device__ uint32_t marked_layers(const Shape &region, int round) {
 }
 
 /// What a lane finds in a sweep.
-template <class Rule, int AXES, int CONNECTIVITY>
+template <int CELLS>
 struct Found {
-    bool is_kept[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS] = {};  // for a cell of any layer
-    uint32_t behind = 0;                                              // from which layers the other way is to be gone
+    bool is_kept[CELLS] = {};  // of its cells in all layers
     bool too_long = false;
+    uint32_t behind = 0;  // from which layers there is something to find the other way
 };
 
-/// Goes on along an axis from a layer, as long as it finds something.  Returns which layers are left.
+/// Goes on from a layer, as long as that finds something, and from those that are left to go on from as far as it comes to them.
+/// Returns which of these are left then.
 ///
-/// A step waits for nothing but the one before it: cells are loaded one step ahead, what is found goes into memory at leisure, and
-/// the vote whether to go on is counted one step later.
-template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ uint32_t sweep_from(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, int start, uint32_t rest,
-                               Found<Rule, AXES, CONNECTIVITY> &found) {
+/// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory in
+/// the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ uint32_t sweep_from(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                               Region<Rule, AXES, CONNECTIVITY> &region, int layer, uint32_t rest,
+                               Found<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &found) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Way = Course<Shape, AXES, AXIS>;
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
-    const int by = threadIdx.x / WARP % 2 ? -1 : 1, stride = by * Way::BY;
-    int layer = start, to = Shape::template first_of_lane<AXIS>().at() + start * Way::BY + stride;
-    typename Rule::Seen before[Shape::LANE_CELLS], own[Shape::LANE_CELLS], next[Shape::LANE_CELLS], after[Shape::LANE_CELLS];
-    see_own<AXIS>(region, to - stride, own);
-    see_own<AXIS>(region, to, next);
-    uint32_t kept = ALL_LANES, kept_before;
-    do {
-        see_own<AXIS>(region, to + stride, after);
-        const Layer<Rule, AXES, CONNECTIVITY> from(own);
-        bool is_kept = false;
+    constexpr int COUNT = Shape::LANE_CELLS;
+    int at = course.start + layer * course.by * course.stride;
+    typename Rule::Seen before[COUNT], own[COUNT], next[COUNT], after[COUNT];
+    bool is_kept[COUNT] = {};
+    const auto keep = [&] {
 #pragma unroll
-        for (int k = 0; k < Shape::LANE_CELLS; ++k) {
-            const auto is_shorter = [&](Number best, auto seen) {
-                return best < static_cast<Number>(Shape::UNSEEN) && static_cast<Value>(best) < Rule::value_of(seen);
+        for (int k = 0; k < COUNT; ++k)  // others sweep over it too
+            if (is_kept[k]) atomic_least(const_cast<Value *>(&region.cells.value[at + k * course.second]), Rule::value_of(own[k]));
+    };
+    course.see(region, at, own);
+    course.see(region, at + course.stride, next);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) before[k] = region.cells.see(0);  // a wall
+    uint32_t vote = ALL_LANES, vote_before;
+    do {
+        course.see(region, at + 2 * course.stride, after);
+        const Layer<Rule, AXES, CONNECTIVITY> from(own);
+        keep();
+        const uint32_t bit = 1u << layer;
+        bool has_kept = false;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            const auto is_shorter = [](Number best, auto seen) {
+                return (static_cast<Value>(best) < Rule::value_of(seen)) & (best < static_cast<Number>(Shape::UNSEEN));
             };
-            if (layer != start && is_shorter(from.template offer<AXIS>(walk, k, before[k]), before[k])) found.behind |= 1u << layer;
-            const Number best = from.template offer<AXIS>(walk, k, next[k]);
+            const Number best = from.offer(course, k, next[k]), most = static_cast<Number>(walk.longest);
+            is_kept[k] = (static_cast<Value>(best) < Rule::value_of(next[k])) & (best <= most);
+            has_kept |= is_kept[k];
+            if (is_kept[k]) found.is_kept[k] = true;
+            if (is_shorter(best, next[k]) & (best > most)) found.too_long = true;
+            if (is_shorter(from.offer(course, k, before[k]), before[k])) found.behind |= bit;
             before[k] = own[k];
-            own[k] = next[k];
+            own[k] = is_kept[k] ? Rule::shortened(next[k], best) : next[k];
             next[k] = after[k];
-            if (!is_shorter(best, own[k])) continue;
-            if (best > static_cast<Number>(walk.longest)) {
-                found.too_long = true;
-                continue;
-            }
-            own[k] = Rule::shortened(own[k], best);
-            atomic_least(const_cast<Value *>(&region.cells.value[to + k * Way::SECOND_BY]), static_cast<Value>(best));
-            found.is_kept[k] = is_kept = true;
         }
-        kept_before = kept;
-        kept = __ballot_sync(ALL_LANES, is_kept);
-        rest &= ~(1u << layer);
-        layer += by;
-        to += stride;
-    } while (static_cast<unsigned>(layer) < Shape::SIDE && (kept_before || rest >> layer & 1));
-    return static_cast<unsigned>(layer) < Shape::SIDE && kept ? rest | 1u << layer : rest;
+        vote_before = vote;
+        vote = __ballot_sync(ALL_LANES, has_kept);
+        rest &= ~bit;
+        layer += course.by;
+        at += course.stride;
+    } while (static_cast<unsigned>(layer) < Shape::SIDE && (vote_before || rest >> layer & 1));
+    keep();
+    return static_cast<unsigned>(layer) < Shape::SIDE && vote ? rest | 1u << layer : rest;
 }
 
-/// Goes through the tile along an axis, from the layers that have changed.  Returns whether it has found anything.
-template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, int round, bool &too_long) {
+/// Goes through the tile from the layers that have changed.  Returns whether it has found anything.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ bool sweep(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                      Region<Rule, AXES, CONNECTIVITY> &region, int round, bool &too_long) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Way = Course<Shape, AXES, AXIS>;
-    const int warp = threadIdx.x / WARP;
-    Found<Rule, AXES, CONNECTIVITY> found;
+    Found<Shape::LANE_CELLS> found;
     for (uint32_t rest = marked_layers(region, round); rest;) {
-        const int start = warp % 2 ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1;
-        rest = sweep_from<AXIS>(walk, region, start, rest, found);
+        const int start = course.by < 0 ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1;
+        rest = sweep_from(walk, course, region, start, rest, found);
     }
     uint32_t cells = 0, rows = 0;
 #pragma unroll
@@ -316,55 +330,37 @@ __device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &
         cells |= kept;
         rows |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(kept) << k;
     }
-    uint32_t layers[3] = {0, 0, 0};
-    layers[AXIS] = any_of_warp(found.behind);
-    layers[Way::FIRST] = columns_of<Shape::SIDE>(cells);
-    if (AXES == 3) layers[Way::SECOND] = rows;
-    mark_layers(region, round + 1, layers, warp);
+    const uint32_t columns = columns_of<Shape::SIDE>(cells), behind = any_of_warp(found.behind);
+    const uint32_t layers[3] = {course.axis == 0 ? behind : columns,
+                                course.axis == 0   ? columns
+                                : course.axis == 1 ? behind
+                                                   : rows,
+                                course.axis == 2 ? behind : rows};
+    mark_layers(region, round + 1, layers, threadIdx.x / WARP);
     too_long |= found.too_long;
     return cells != 0;
 }
 
 /// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void offer_beyond(const Walk<Rule> &walk, const Region<Rule, AXES, CONNECTIVITY> &region,
+__device__ void offer_beyond(const Course<Rule, AXES, CONNECTIVITY> &course, const Region<Rule, AXES, CONNECTIVITY> &region,
                              typename Rule::Number (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    const int axis = threadIdx.x / WARP / 2;
-    const bool back = threadIdx.x / WARP % 2;
-    const auto find = [&](auto along) {
-        constexpr int AXIS = decltype(along)::value, BY = Shape::stride(AXIS);
-        const int to = Shape::template first_of_lane<AXIS>().at() + (back ? -BY : Shape::SIDE * BY);
-        typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
-        see_own<AXIS>(region, back ? to + BY : to - BY, own);
-        see_own<AXIS>(region, to, beyond);
-        const Layer<Rule, AXES, CONNECTIVITY> from(own);
+    const int last = course.start + (course.by < 0 ? 0 : (Shape::SIDE - 1) * course.stride);
+    typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
+    course.see(region, last, own);
+    course.see(region, last + course.stride, beyond);
+    const Layer<Rule, AXES, CONNECTIVITY> from(own);
 #pragma unroll
-        for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = from.template offer<AXIS>(walk, k, beyond[k]);
-    };
-    if (axis == 0)
-        find(std::integral_constant<int, 0>());
-    else if (AXES == 2 || axis == 1)
-        find(std::integral_constant<int, 1>());
-    else
-        find(std::integral_constant<int, AXES - 1>());
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = from.offer(course, k, beyond[k]);
 }
 
 /// Rounds of sweeps by all warps, until one finds nothing.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void shorten(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
-    const int axis = threadIdx.x / WARP / 2;
+__device__ void shorten(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                        Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
     int round = 0;
-    bool found;
-    do {
-        if (axis == 0)
-            found = sweep<0>(walk, region, round, too_long);
-        else if (AXES == 2 || axis == 1)
-            found = sweep<1>(walk, region, round, too_long);
-        else
-            found = sweep<AXES - 1>(walk, region, round, too_long);
-        ++round;
-    } while (__syncthreads_or(found));
+    while (__syncthreads_or(sweep(walk, course, region, round, too_long))) ++round;
 }
 
 }  // namespace apsis
