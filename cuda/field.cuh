@@ -11,6 +11,15 @@ namespace apsis {
 
 constexpr int NOWHERE = -1;
 
+/// The thread's number, for what is computed from it anew whenever a tile is visited: kept meanwhile, it would take more
+/// registers than there are.
+__device__ inline int this_thread() {
+    int thread = threadIdx.x;
+    asm volatile("" : "+r"(thread));
+    return thread;
+}
+
+
 /// A tile's task, and where its neighbours are.
 template <class Rule>
 struct Visit {
@@ -59,9 +68,10 @@ struct Holding {
 /// Calls body(k, cell of the tile, spot) for a thread's cells; warps have cells side by side.
 template <class Shape, class Body>
 __device__ void for_own(Body body) {
+    const int thread = this_thread();
 #pragma unroll
     for (int k = 0; k < Shape::EACH; ++k) {
-        const int i = k * Shape::THREADS + threadIdx.x;
+        const int i = k * Shape::THREADS + thread;
         if (i < Shape::Tile::CELLS) body(k, i, Shape::inner(i));
     }
 }
@@ -80,15 +90,16 @@ __device__ void with_neighbour(const FieldShape &shape, const Visit<Rule> &visit
 /// its warp sweeps to, and body(spot, ..., -1) for its cell beyond an edge.
 template <class Shape, class Rule, class Body>
 __device__ void for_rim(const FieldShape &shape, const Visit<Rule> &visit, Body body) {
-    const int axis = threadIdx.x / WARP / 2, layer = threadIdx.x / WARP % 2 ? -1 : Shape::SIDE;
+    const int thread = this_thread();
+    const int axis = thread / WARP / 2, layer = thread / WARP % 2 ? -1 : Shape::SIDE;
 #pragma unroll
     for (int k = 0; k < Shape::LANE_CELLS; ++k) {
         typename Shape::Spot spot = Shape::first_of_lane(axis, layer);
         (axis == 2 ? spot.y : spot.z) += k;
         with_neighbour<Shape>(shape, visit, spot, [&](int64_t cell, int around) { body(spot, cell, around, k); });
     }
-    if (threadIdx.x >= Shape::EDGES) return;
-    const auto spot = Shape::edge(threadIdx.x);
+    if (thread >= Shape::EDGES) return;
+    const auto spot = Shape::edge(thread);
     with_neighbour<Shape>(shape, visit, spot, [&](int64_t cell, int around) { body(spot, cell, around, -1); });
 }
 
