@@ -11,7 +11,7 @@ template <class Name, class Length>
 void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, OnlyIf condition,
                cudaStream_t stream) {
     using Limits = Lengths<Name>;
-    Walk<Lowest<Name, Length>> walk = {tasks, names, lengths, {}, Limits::LONGEST, Limits::NONE, nullptr, condition};
+    Walk<Lowest<Name, Length>> walk = {tasks, names, lengths, {}, Limits::LONGEST, Limits::LONGEST, Limits::NONE, nullptr, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     run_walk("walk_tiles", walk, steps.connectivity, stream);
 }
