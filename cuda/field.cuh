@@ -138,7 +138,7 @@ __device__ void take_tile(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVIT
         layers[1] |= rows << corner.y;
         layers[2] |= uint32_t(rows != 0) << corner.z;
     });
-    mark_layers(region, 0, lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2]);
+    mark_layers(region, 0, layers, Shape::WARPS);
 }
 
 /// The least that a cell beyond an edge is offered by the tile.
@@ -161,7 +161,7 @@ __device__ typename Rule::Number best_beyond_edge(const Walk<Rule> &walk, const 
 
 /// Gives back what is shorter now, and to the tiles around what they gain.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &way, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
+__device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
                           const Holding<Rule, AXES, CONNECTIVITY> &holding) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Value = typename Rule::Value;
@@ -170,10 +170,10 @@ __device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNE
         const Value value = region.cells.value[spot.at()];
         if (value >= holding.own[k]) return;
         atomic_least(walk.values + int64_t(visit.task) * Shape::Tile::CELLS + i, value);
-        if (value > walk.all_fit) *walk.too_long = 1;
+        if (value > walk.near_end) *walk.too_long = 1;
     });
     Number face[Shape::LANE_CELLS];
-    offer_beyond(way, region, face);
+    offer_beyond(course, region, face);
     for_rim<Shape>(walk.tasks.shape, visit, [&](auto spot, int64_t cell, int around, int k) {
         const Number best = k < 0 ? best_beyond_edge(walk, region, spot) : face[k < 0 ? 0 : k];
         const Value value = static_cast<Value>(best), before = k < 0 ? holding.edge : holding.face[k < 0 ? 0 : k];
@@ -207,7 +207,7 @@ __device__ void wake_around(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIV
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void walk_on(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, uint32_t task) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    const Course<Rule, AXES, CONNECTIVITY> way(walk);
+    const Course<Rule, AXES, CONNECTIVITY> course(walk);
     while (task != NO_TASK) {
         if (threadIdx.x == 0) {
             region.key = atomic_exchange(walk.tasks.pending + task, Shape::NONE);
@@ -219,8 +219,8 @@ __device__ void walk_on(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY>
             Holding<Rule, AXES, CONNECTIVITY> holding;
             take_tile(walk, region, visit, holding);
             __syncthreads();
-            shorten(walk, way, region);
-            give_tile(walk, way, region, visit, holding);
+            shorten(walk, course, region);
+            give_tile(walk, course, region, visit, holding);
             __syncthreads();
             wake_around(walk, region, visit, holding);
             __syncthreads();

@@ -82,7 +82,7 @@ struct Walk {
     const Length *lengths;
     Length step[8];  // by kind
     Value longest;   // no value above this is kept
-    Value all_fit;   // up to this none is a step from one above
+    Value near_end;  // above this, one step more may be too long
     Value span;      // of what is near at a time
     uint32_t *too_long;
     OnlyIf condition;
@@ -101,7 +101,6 @@ struct Region {
     static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
     static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
     static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
-    static constexpr uint32_t ALL_LAYERS = ~0u >> (32 - SIDE);
     static constexpr int EACH = (Tile::CELLS + THREADS - 1) / THREADS;  // cells of a thread
     static constexpr int AROUND = AXES == 2 ? 9 : 27;                // tiles, itself the one in the middle
     static constexpr int LANE_CELLS = AXES == 2 ? 1 : SIDE * SIDE / WARP;  // side by side along the second axis of a plane
@@ -145,26 +144,22 @@ template <class Rule, int AXES, int CONNECTIVITY>
 struct Course {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Length = typename Rule::Length;
-    int axis, by;        // layer after layer, forward or back
-    int first_axis;      // of a layer
-    int start, stride;   // a lane's first cell of layer 0; from layer to layer
-    int second;          // from cell to cell of a lane
-    Length on[4];        // steps to the next layer: straight, and along its first axis too, its second, or both
-    Length within[4];    // likewise in a layer
+    int axis, by;              // layer after layer, forward or back
+    int start, stride;         // a lane's first cell of layer 0; from layer to layer
+    int second;                // from cell to cell of a lane
+    Length step[4];            // to the next layer: straight, and along its first axis too, its second, or both
 
     __device__ explicit Course(const Walk<Rule> &walk) {
-        axis = threadIdx.x / WARP / 2;
+        axis = AXES == 2 ? threadIdx.x / WARP / 2 & 1 : threadIdx.x / WARP / 2;
         by = threadIdx.x / WARP % 2 ? -1 : 1;
-        first_axis = axis == 0;
         start = Shape::first_of_lane(axis, 0).at();
         stride = by * Shape::stride(axis);
         second = AXES == 2 ? 0 : Shape::stride(axis == 2 ? 1 : 2);
-        const int kind = 1 << axis, first = 1 << first_axis;
-        for (int i = 0; i < 4; ++i) {
-            const int beside = (i & 1 ? first : 0) | (i & 2 ? 7 & ~(kind | first) : 0);
-            on[i] = walk.step[kind | beside];
-            within[i] = walk.step[beside];
-        }
+        const int kind = 1 << axis, along = axis == 0 ? 2 : 1;
+        step[0] = walk.step[kind];
+        step[1] = walk.step[kind | along];
+        step[2] = walk.step[7 & ~along];
+        step[3] = walk.step[7];
     }
     /// A lane's cells of a layer, from the first one on.
     __device__ void see(const Shape &region, int at, typename Rule::Seen (&own)[Shape::LANE_CELLS]) const {
@@ -178,24 +173,25 @@ struct Course {
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Layer {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Way = Course<Rule, AXES, CONNECTIVITY>;
     using Seen = typename Rule::Seen;
     using Number = typename Rule::Number;
-    static constexpr int BESIDE = AXES == 3, COUNT = Shape::LANE_CELLS;
-    Seen seen[COUNT + 2 * BESIDE][3];
+    static constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
+    Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
 
     __device__ explicit Layer(const Seen (&own)[COUNT]) {
 #pragma unroll
-        for (int j = 0; j < COUNT; ++j) seen[j + BESIDE][1] = own[j];
+        for (int j = 0; j < COUNT; ++j) seen[j + BESIDE][WING] = own[j];
         if constexpr (BESIDE) {
-            seen[0][1] = from_before<Shape::SIDE, WARP>(own[COUNT - 1]);
-            seen[COUNT + 1][1] = from_behind<Shape::SIDE, WARP>(own[0]);
+            seen[0][WING] = from_before<Shape::SIDE, WARP>(own[COUNT - 1]);
+            seen[COUNT + 1][WING] = from_behind<Shape::SIDE, WARP>(own[0]);
         }
-        constexpr int FIRST = CONNECTIVITY == 1 ? BESIDE : 0;  // of the rows of which both ends count
+        if constexpr (WING) {
+            constexpr int CORNERS = CONNECTIVITY == AXES ? 0 : BESIDE;
 #pragma unroll
-        for (int j = FIRST; j < COUNT + 2 * BESIDE - FIRST; ++j) {
-            seen[j][0] = from_before<1, Shape::SIDE>(seen[j][1]);
-            seen[j][2] = from_behind<1, Shape::SIDE>(seen[j][1]);
+            for (int j = CORNERS; j < COUNT + 2 * BESIDE - CORNERS; ++j) {
+                seen[j][0] = from_before<1, Shape::SIDE>(seen[j][1]);
+                seen[j][2] = from_behind<1, Shape::SIDE>(seen[j][1]);
+            }
         }
     }
     template <int BY, int WIDTH>
@@ -208,28 +204,16 @@ struct Layer {
     }
 
     /// The least that a lane's k-th cell of the next layer is offered.
-    __device__ Number on(const Way &way, int k, Seen to) const {
+    __device__ Number offer(const Course<Rule, AXES, CONNECTIVITY> &course, int k, Seen to) const {
         Number best = ~Number(0);
 #pragma unroll
         for (int j = -BESIDE; j <= BESIDE; ++j)
 #pragma unroll
-            for (int i = -1; i <= 1; ++i)
+            for (int i = -WING; i <= WING; ++i)
                 if ((i != 0) + (j != 0) < CONNECTIVITY)
-                    best = Rule::offer(best, seen[k + j + BESIDE][1 + i], way.on[(i != 0) + 2 * (j != 0)], to);
+                    best = Rule::offer(best, seen[k + j + BESIDE][i + WING], course.step[(i != 0) + 2 * (j != 0)], to);
         return best;
     }
-    /// The least that its k-th cell of this one is, by those on one side along its first axis.
-    __device__ Number along_first(const Way &way, int k, int i) const {
-        Number best = ~Number(0);
-#pragma unroll
-        for (int j = -BESIDE; j <= BESIDE; ++j)
-            if ((j != 0) < CONNECTIVITY) best = Rule::offer(best, seen[k + j + BESIDE][1 + i], way.within[1 + 2 * (j != 0)], own(k));
-        return best;
-    }
-    __device__ Number along_second(const Way &way, int k, int j) const {
-        return Rule::offer(~Number(0), seen[k + j + BESIDE][1], way.within[2], own(k));
-    }
-    __device__ Seen own(int k) const { return seen[k + BESIDE][1]; }
 };
 
 /// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
@@ -249,11 +233,12 @@ __device__ uint32_t columns_of(uint32_t cells) {
     return (cells | cells >> 8) & 0xff;
 }
 
-/// Tells warps from which layers to go on in a round; each lane has the word for the warp of its number.
+/// Tells all warps but one from which layers along each axis to go on in a round.
 template <class Shape>
-__device__ void mark_layers(Shape &region, int round, uint32_t layers) {
-    const int lane = threadIdx.x % WARP;
-    if (lane < Shape::WARPS) region.changed[round % 2][lane][threadIdx.x / WARP] = layers;
+__device__ void mark_layers(Shape &region, int round, const uint32_t (&layers)[3], int but) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
+    if (lane < Shape::WARPS) region.changed[round % 2][lane][warp] = lane == but ? 0 : own;
 }
 /// What the warps have told this one.
 template <class Shape>
@@ -264,12 +249,11 @@ __device__ uint32_t marked_layers(const Shape &region, int round) {
     return layers;
 }
 
-/// What a sweep finds to be gained, by those who do not go its way.
+/// What a lane finds in a sweep.
 template <int CELLS>
-struct Gains {
-    uint32_t behind = 0;                // bits of layers from which the way back gains
-    bool first[2] = {};                 // in any layer, a lane's cells from the one before, or behind, along the first axis of the layer
-    bool second[2][CELLS] = {};         // each of them along the second
+struct Found {
+    bool is_kept[CELLS] = {};  // of each of its cells, in any layer
+    uint32_t behind = 0;         // from which layers there is something to be found the other way
 };
 
 /// Goes on from a layer, as long as that finds something, and from those that are left to go on from as far as it comes to them.
@@ -278,113 +262,102 @@ struct Gains {
 /// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory in
 /// the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ uint32_t sweep_from(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &way,
+__device__ uint32_t sweep_from(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
                                Region<Rule, AXES, CONNECTIVITY> &region, int layer, uint32_t rest,
-                               Gains<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &gains) {
+                               Found<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &found) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
-    using Seen = typename Rule::Seen;
     constexpr int COUNT = Shape::LANE_CELLS;
-    int at = way.start + layer * way.by * way.stride;
-    Seen before[COUNT], own[COUNT], next[COUNT], after[COUNT];
+    int at = course.start + layer * course.by * course.stride;
+    typename Rule::Seen before[COUNT], own[COUNT], next[COUNT], after[COUNT];
     bool is_kept[COUNT] = {};
     const auto keep = [&] {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k)  // others sweep over it too
-            if (is_kept[k]) atomic_least(const_cast<Value *>(&region.cells.value[at + k * way.second]), Rule::value_of(own[k]));
+            if (is_kept[k]) atomic_least(const_cast<Value *>(&region.cells.value[at + k * course.second]), Rule::value_of(own[k]));
     };
-    const auto is_gain = [&](Number best, Seen to) {
-        return (static_cast<Value>(best) < Rule::value_of(to)) & (best <= static_cast<Number>(walk.longest));
+    const auto is_shorter = [&](Number best, auto seen) {
+        return (static_cast<Value>(best) < Rule::value_of(seen)) & (best <= static_cast<Number>(walk.longest));
     };
-    way.see(region, at, own);
-    way.see(region, at + way.stride, next);
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k) before[k] = region.cells.see(0);  // a wall
+    course.see(region, at - course.stride, before);
+    course.see(region, at, own);
+    course.see(region, at + course.stride, next);
     uint32_t vote = ALL_LANES, vote_before;
     do {
-        way.see(region, at + 2 * way.stride, after);
+        course.see(region, at + 2 * course.stride, after);
         const Layer<Rule, AXES, CONNECTIVITY> from(own);
         keep();
+        const uint32_t bit = 1u << layer;
         bool has_kept = false;
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            const Number best = from.on(way, k, next[k]);
-            is_kept[k] = is_gain(best, next[k]);
+            const Number best = from.offer(course, k, next[k]);
+            is_kept[k] = is_shorter(best, next[k]);
             has_kept |= is_kept[k];
-            if (is_gain(from.on(way, k, before[k]), before[k])) gains.behind |= 1u << layer;
-#pragma unroll
-            for (int side = 0; side < 2; ++side) {
-                if (is_gain(from.along_first(way, k, 2 * side - 1), own[k])) gains.first[side] = true;
-                if (AXES == 3 && is_gain(from.along_second(way, k, AXES == 3 ? 2 * side - 1 : 0), own[k])) gains.second[side][k] = true;
-            }
+            if (is_kept[k]) found.is_kept[k] = true;
+            if (is_shorter(from.offer(course, k, before[k]), before[k])) found.behind |= bit;
             before[k] = own[k];
             own[k] = is_kept[k] ? Rule::shortened(next[k], best) : next[k];
             next[k] = after[k];
         }
         vote_before = vote;
         vote = __ballot_sync(ALL_LANES, has_kept);
-        rest &= ~(1u << layer);
-        layer += way.by;
-        at += way.stride;
+        rest &= ~bit;
+        layer += course.by;
+        at += course.stride;
     } while (static_cast<unsigned>(layer) < Shape::SIDE && (vote_before || rest >> layer & 1));
     keep();
     return static_cast<unsigned>(layer) < Shape::SIDE && vote ? rest | 1u << layer : rest;
 }
 
-/// Tells the other warps from which layers they gain.  Returns whether there is any.
+/// Goes through the tile from the layers that have changed.  Returns whether it has found anything.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ bool tell_gains(const Course<Rule, AXES, CONNECTIVITY> &way, Region<Rule, AXES, CONNECTIVITY> &region, int round,
-                           const Gains<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &gains) {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    const int reader = threadIdx.x % WARP, side = reader % 2;
-    uint32_t first[2], second[2] = {0, 0};
-#pragma unroll
-    for (int s = 0; s < 2; ++s) {
-        first[s] = columns_of<Shape::SIDE>(__ballot_sync(ALL_LANES, gains.first[s]));
-#pragma unroll
-        for (int k = 0; AXES == 3 && k < Shape::LANE_CELLS; ++k)
-            second[s] |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(__ballot_sync(ALL_LANES, gains.second[s][k])) << k;
-    }
-    const uint32_t behind = any_of_warp(gains.behind), gaining = reader / 2 == way.first_axis ? first[side] : second[side];
-    uint32_t layers = side ? gaining << 1 & Shape::ALL_LAYERS : gaining >> 1;
-    if (reader / 2 == way.axis) layers = side == (way.by < 0) ? 0 : behind;
-    mark_layers(region, round, layers);
-    return __any_sync(ALL_LANES, layers && reader < Shape::WARPS);
-}
-
-/// Goes through the tile from the layers that have changed.  Returns whether others are to go on.
-template <class Rule, int AXES, int CONNECTIVITY>
-__device__ bool sweep(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &way,
+__device__ bool sweep(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
                       Region<Rule, AXES, CONNECTIVITY> &region, int round) {
-    Gains<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> gains;
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    Found<Shape::LANE_CELLS> found;
     for (uint32_t rest = marked_layers(region, round); rest;) {
-        const int start = way.by < 0 ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1;
-        rest = sweep_from(walk, way, region, start, rest, gains);
+        const int start = course.by < 0 ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1;
+        rest = sweep_from(walk, course, region, start, rest, found);
     }
-    return tell_gains(way, region, round + 1, gains);
+    uint32_t cells = 0, rows = 0;
+#pragma unroll
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) {
+        const uint32_t kept = __ballot_sync(ALL_LANES, found.is_kept[k]);
+        cells |= kept;
+        rows |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(kept) << k;
+    }
+    const uint32_t columns = columns_of<Shape::SIDE>(cells), behind = any_of_warp(found.behind);
+    const uint32_t layers[3] = {course.axis == 0 ? behind : columns,
+                                course.axis == 0   ? columns
+                                : course.axis == 1 ? behind
+                                                   : rows,
+                                course.axis == 2 ? behind : rows};
+    mark_layers(region, round + 1, layers, threadIdx.x / WARP);
+    return cells != 0;
 }
 
 /// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void offer_beyond(const Course<Rule, AXES, CONNECTIVITY> &way, const Region<Rule, AXES, CONNECTIVITY> &region,
+__device__ void offer_beyond(const Course<Rule, AXES, CONNECTIVITY> &course, const Region<Rule, AXES, CONNECTIVITY> &region,
                              typename Rule::Number (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    const int last = way.start + (way.by < 0 ? 0 : (Shape::SIDE - 1) * way.stride);
+    const int last = course.start + (course.by < 0 ? 0 : (Shape::SIDE - 1) * course.stride);
     typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
-    way.see(region, last, own);
-    way.see(region, last + way.stride, beyond);
+    course.see(region, last, own);
+    course.see(region, last + course.stride, beyond);
     const Layer<Rule, AXES, CONNECTIVITY> from(own);
 #pragma unroll
-    for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = from.on(way, k, beyond[k]);
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = from.offer(course, k, beyond[k]);
 }
 
-/// Rounds of sweeps by all warps, until nobody is to go on.
+/// Rounds of sweeps by all warps, until one finds nothing.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void shorten(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &way,
+__device__ void shorten(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
                         Region<Rule, AXES, CONNECTIVITY> &region) {
     int round = 0;
-    while (__syncthreads_or(sweep(walk, way, region, round))) ++round;
+    while (__syncthreads_or(sweep(walk, course, region, round))) ++round;
 }
 
 }  // namespace apsis
