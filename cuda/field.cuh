@@ -19,7 +19,6 @@ __device__ inline int this_thread() {
     return thread;
 }
 
-
 /// A tile's task, and where its neighbours are.
 template <class Rule>
 struct Visit {
@@ -27,7 +26,8 @@ struct Visit {
     uint32_t task, field, x, y, z;  // the tile's place among tiles
     Value key;                      // what has changed at its rim, or has begun, are values from here on
 
-    __device__ Visit(const Walk<Rule> &walk, uint32_t task, Value key) : task(task), field(field_of(walk.tasks, task)), key(key) {
+    __device__ Visit(const Walk<Rule> &walk, uint32_t task, Value key)
+        : task(task), field(field_of(walk.tasks, task)), key(key) {
         const FieldShape &shape = walk.tasks.shape;
         const uint32_t tile = task - field * static_cast<uint32_t>(shape.tiles()), line = tile / shape.across;
         x = tile - line * shape.across;
@@ -159,18 +159,24 @@ __device__ typename Rule::Number best_beyond_edge(const Walk<Rule> &walk, const 
     return Rule::offer(best, region.cells.see(from + along), walk.step[7], beyond);
 }
 
+/// Makes a cell of the fields shorter, and returns what it was.
+template <class Rule>
+__device__ typename Rule::Value shorten_cell(const Walk<Rule> &walk, int64_t cell, typename Rule::Value value) {
+    if (value > walk.near_end) *walk.too_long = 1;
+    return atomic_least(walk.values + cell, value);
+}
+
 /// Gives back what is shorter now, and to the tiles around what they gain.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
+__device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                          Region<Rule, AXES, CONNECTIVITY> &region, const Visit<Rule> &visit,
                           const Holding<Rule, AXES, CONNECTIVITY> &holding) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
     for_own<Shape>([&](int k, int i, auto spot) {
         const Value value = region.cells.value[spot.at()];
-        if (value >= holding.own[k]) return;
-        atomic_least(walk.values + int64_t(visit.task) * Shape::Tile::CELLS + i, value);
-        if (value > walk.near_end) *walk.too_long = 1;
+        if (value < holding.own[k]) shorten_cell(walk, int64_t(visit.task) * Shape::Tile::CELLS + i, value);
     });
     Number face[Shape::LANE_CELLS];
     offer_beyond(course, region, face);
@@ -178,7 +184,7 @@ __device__ void give_tile(const Walk<Rule> &walk, const Course<Rule, AXES, CONNE
         const Number best = k < 0 ? best_beyond_edge(walk, region, spot) : face[k < 0 ? 0 : k];
         const Value value = static_cast<Value>(best), before = k < 0 ? holding.edge : holding.face[k < 0 ? 0 : k];
         if (best > static_cast<Number>(walk.longest) || value >= before) return;
-        if (value < atomic_least(walk.values + cell, value)) atomic_least(&region.gain[around], value);
+        if (value < shorten_cell(walk, cell, value)) atomic_least(&region.gain[around], value);
     });
 }
 

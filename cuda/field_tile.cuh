@@ -5,6 +5,12 @@
 // along one of its axes at every step, so that one such sweep finds it; where something is, they go on until none finds
 // anything.  All sweep at once, and each only goes on from layers in which something has changed.
 //
+// A long thin path is followed step by step, so what counts is how long one step waits.  A lane keeps its cells of the
+// layer in registers, and sees those beside them in other lanes'.  Memory may become shorter meanwhile, never longer.  So a
+// lane may offer too much, which an atomic minimum in memory leaves out, but it misses nothing: whoever makes a cell shorter
+// goes on from it, looks whether the layer behind gains by it, and tells those who go along other axes, who look in the next
+// round, behind a barrier.
+//
 // The cells around the tile stay walls meanwhile.
 #pragma once
 
@@ -82,7 +88,7 @@ struct Walk {
     const Length *lengths;
     Length step[8];  // by kind
     Value longest;   // no value above this is kept
-    Value near_end;  // above this, one step more may be too long
+    Value near_end;  // a step from above this may be too long
     Value span;      // of what is near at a time
     uint32_t *too_long;
     OnlyIf condition;
@@ -108,9 +114,10 @@ struct Region {
 
     typename Rule::template Cells<CELLS> cells;
     Value gain[AROUND];       // the least that a tile gains, or NONE
-    alignas(16) uint32_t changed[2][WARPS][WARPS];  // from which layers a warp has to go on, says each: in even and odd rounds
-    int next;                                       // the tile around to go on with, or NOWHERE
-    Value key;                                      // with which a tile was woken
+    // From which layers a warp has to go on, as each says; of even and odd rounds.
+    alignas(16) uint32_t changed[2][WARPS][WARPS];
+    int next;   // the tile around that is next, or NOWHERE
+    Value key;  // with which it was woken
 
     struct Spot {
         int x, y, z;  // from -1 to SIDE
@@ -139,18 +146,18 @@ struct Region {
     static constexpr __device__ int stride(int axis) { return axis == 0 ? 1 : axis == 1 ? ROW : PLANE; }
 };
 
-/// The way that a warp goes.
+/// The way that a warp goes through a tile.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Course {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
     using Length = typename Rule::Length;
-    int axis, by;              // layer after layer, forward or back
-    int start, stride;         // a lane's first cell of layer 0; from layer to layer
-    int second;                // from cell to cell of a lane
-    Length step[4];            // to the next layer: straight, and along its first axis too, its second, or both
+    int axis, by;       // layer after layer, forward or back
+    int start, stride;  // a lane's first cell of layer 0; from layer to layer
+    int second;         // from cell to cell of a lane
+    Length step[4];     // to the next layer: straight, and along its first axis too, its second, or both
 
     __device__ explicit Course(const Walk<Rule> &walk) {
-        axis = AXES == 2 ? threadIdx.x / WARP / 2 & 1 : threadIdx.x / WARP / 2;
+        axis = threadIdx.x / WARP / 2;
         by = threadIdx.x / WARP % 2 ? -1 : 1;
         start = Shape::first_of_lane(axis, 0).at();
         stride = by * Shape::stride(axis);
@@ -168,8 +175,8 @@ struct Course {
     }
 };
 
-/// What a lane knows of a layer: its own cells, and those that touch them, which other lanes have.  Beyond an end of the layer
-/// it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
+/// What a lane knows of a layer: its own cells, and those that touch them, which other lanes have.  Beyond an end of the
+/// layer it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Layer {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
@@ -233,7 +240,7 @@ __device__ uint32_t columns_of(uint32_t cells) {
     return (cells | cells >> 8) & 0xff;
 }
 
-/// Tells all warps but one from which layers along each axis to go on in a round.
+/// Tells all warps but one from which layers along each axis to go on in a round; a warp does so once in every round.
 template <class Shape>
 __device__ void mark_layers(Shape &region, int round, const uint32_t (&layers)[3], int but) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -253,14 +260,13 @@ __device__ uint32_t marked_layers(const Shape &region, int round) {
 template <int CELLS>
 struct Found {
     bool is_kept[CELLS] = {};  // of each of its cells, in any layer
-    uint32_t behind = 0;         // from which layers there is something to be found the other way
+    uint32_t behind = 0;       // layers from which the one behind gains
 };
 
-/// Goes on from a layer, as long as that finds something, and from those that are left to go on from as far as it comes to them.
-/// Returns which of these are left then.
+/// Goes on from a layer as long as it finds something, or comes to layers to go on from in any case.  Returns those left.
 ///
-/// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory in
-/// the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.
+/// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory
+/// in the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ uint32_t sweep_from(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
                                Region<Rule, AXES, CONNECTIVITY> &region, int layer, uint32_t rest,
@@ -274,8 +280,10 @@ __device__ uint32_t sweep_from(const Walk<Rule> &walk, const Course<Rule, AXES, 
     bool is_kept[COUNT] = {};
     const auto keep = [&] {
 #pragma unroll
-        for (int k = 0; k < COUNT; ++k)  // others sweep over it too
-            if (is_kept[k]) atomic_least(const_cast<Value *>(&region.cells.value[at + k * course.second]), Rule::value_of(own[k]));
+        for (int k = 0; k < COUNT; ++k) {
+            Value *const value = const_cast<Value *>(&region.cells.value[at + k * course.second]);
+            if (is_kept[k]) atomic_least(value, Rule::value_of(own[k]));  // others sweep over it too
+        }
     };
     const auto is_shorter = [&](Number best, auto seen) {
         return (static_cast<Value>(best) < Rule::value_of(seen)) & (best <= static_cast<Number>(walk.longest));

@@ -62,7 +62,7 @@ static int spiral(const shape *s, int64_t x, int64_t y, int64_t z) {
     return (ring % 2 == 0) != (x == ring && y == ring + 1);
 }
 
-/* The same with corridors and walls as wide as a fourteenth of the side: in 4096^2 the path outward is 28 511 pixels long. */
+/* The same with corridors and walls as wide as a fourteenth of the side: in 4096^2 a path has 28 511 pixels. */
 static int wide_spiral(const shape *s, int64_t x, int64_t y, int64_t z) {
     const shape cells = {14, 14, 1, 0, 0};
     return spiral(&cells, x * cells.width / s->width, y * cells.height / s->height, z);
