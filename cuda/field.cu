@@ -93,10 +93,12 @@ template <class Length>
 void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
                 cudaStream_t stream) {
     using Limits = Lengths<Length>;
-    const bool is_limited = steps.limit <= Limits::LONGEST;
-    Walk<Shortest<Length>> walk = {tasks, lengths, nullptr, {}, Limits::LONGEST, 0, is_limited ? nullptr : too_long, condition};
+    Walk<Shortest<Length>> walk = {tasks, lengths, nullptr, {}, Limits::LONGEST, Limits::LONGEST, 0, too_long, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
-    if (is_limited) walk.longest = static_cast<Length>(steps.limit);
+    if (steps.limit <= Limits::LONGEST)
+        walk.longest = static_cast<Length>(steps.limit);
+    else
+        walk.near_end = static_cast<Length>(Limits::LONGEST - steps.most);
     walk.span = static_cast<Length>(std::min<int64_t>(NEAR_CELLS[tasks.shape.axes - 2] * steps.most, Limits::LONGEST));
     run_walk("walk_tiles", walk, steps.connectivity, stream);
 }

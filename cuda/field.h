@@ -144,8 +144,8 @@ template <class Length>
 void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Length *lengths, const FieldSource *sources,
                   int64_t count, OnlyIf condition, cudaStream_t stream);
 
-/// From the sources to all that they reach within the limit of steps.  Where a path is longer than LONGEST, *too_long is
-/// set, which the caller has cleared, and what lies behind stays UNSEEN.  No step may be longer than MOST_STEP.
+/// From the sources to all that they reach within the limit of steps.  Where a length is within a step of LONGEST, *too_long
+/// is set, which the caller has cleared, and what lies behind may stay UNSEEN.  No step may be longer than MOST_STEP.
 template <class Length>
 void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
                 cudaStream_t stream);

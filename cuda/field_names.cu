@@ -11,7 +11,8 @@ template <class Name, class Length>
 void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, OnlyIf condition,
                cudaStream_t stream) {
     using Limits = Lengths<Name>;
-    Walk<Lowest<Name, Length>> walk = {tasks, names, lengths, {}, Limits::LONGEST, Limits::NONE, nullptr, condition};
+    constexpr Name ALL = Limits::LONGEST, NEAR = Limits::NONE;
+    Walk<Lowest<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     run_walk("walk_tiles", walk, steps.connectivity, stream);
 }

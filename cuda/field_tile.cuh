@@ -5,6 +5,12 @@
 // along one of its axes at every step, so that one such sweep finds it; where something is, they go on until none finds
 // anything.  All sweep at once, and each only goes on from layers in which something has changed.
 //
+// A long thin path is followed step by step, so what counts is how long one step waits.  A lane keeps its cells of the
+// layer in registers, and sees those beside them in other lanes'.  Memory may become shorter meanwhile, never longer.  So a
+// lane may offer too much, which an atomic minimum in memory leaves out, but it misses nothing: whoever makes a cell shorter
+// goes on from it, looks whether the layer behind gains by it, and tells those who go along other axes, who look in the next
+// round, behind a barrier.
+//
 // The cells around the tile stay walls meanwhile.
 #pragma once
 
@@ -28,11 +34,17 @@ struct Shortest {
         volatile Value value[CELLS];
 
         __device__ Seen see(int at) const { return static_cast<Number>(value[at]); }
-        __device__ Number offer(Number best, Seen from, Length step, int) const {
-            return min(best, static_cast<Number>(from + static_cast<Number>(step)));
-        }
-        __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen); }
     };
+    __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen); }
+    __device__ static Seen shortened(Seen, Number value) { return value; }
+    __device__ static Number offer(Number best, Seen from, Length step, Seen) {
+        return min(best, static_cast<Number>(from + static_cast<Number>(step)));
+    }
+    /// What another lane has seen; shuffle(number) is its number.
+    template <class Shuffle>
+    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+        return shuffle(own);
+    }
 };
 
 /// The lowest names along them: values are names, and lengths are known.
@@ -53,11 +65,16 @@ struct Lowest {
         Length length[CELLS];
 
         __device__ Seen see(int at) const { return {static_cast<Number>(value[at]), length[at]}; }
-        __device__ Number offer(Number best, Seen from, Length step, int to) const {
-            return from.length + step == length[to] ? min(best, from.name) : best;
-        }
-        __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen.name); }
     };
+    __device__ static Value value_of(Seen seen) { return static_cast<Value>(seen.name); }
+    __device__ static Seen shortened(Seen seen, Number value) { return {value, seen.length}; }
+    __device__ static Number offer(Number best, Seen from, Length step, Seen to) {
+        return from.length + step == to.length ? min(best, from.name) : best;
+    }
+    template <class Shuffle>
+    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+        return {shuffle(own.name), shuffle(own.length)};
+    }
 };
 
 /// What a walk knows.
@@ -71,6 +88,7 @@ struct Walk {
     const Length *lengths;
     Length step[8];  // by kind
     Value longest;   // no value above this is kept
+    Value near_end;  // a step from above this may be too long
     Value span;      // of what is near at a time
     uint32_t *too_long;
     OnlyIf condition;
@@ -96,9 +114,10 @@ struct Region {
 
     typename Rule::template Cells<CELLS> cells;
     Value gain[AROUND];       // the least that a tile gains, or NONE
-    uint32_t changed[WARPS];  // from which layers a warp has to go on
-    uint32_t next;            // a task
-    Value key;                // with which it was woken
+    // From which layers a warp has to go on, as each says; of even and odd rounds.
+    alignas(16) uint32_t changed[2][WARPS][WARPS];
+    int next;   // the tile around that is next, or NOWHERE
+    Value key;  // with which it was woken
 
     struct Spot {
         int x, y, z;  // from -1 to SIDE
@@ -118,49 +137,91 @@ struct Region {
         if (axis == 0) return {along, end(bits, 0), end(bits, 1)};
         return axis == 1 ? Spot{end(bits, 0), along, end(bits, 1)} : Spot{end(bits, 0), end(bits, 1), along};
     }
-    /// A lane's first cell in layer 0 along an axis; LANE_CELLS lie side by side along the second axis of the layer.
-    template <int AXIS>
-    __device__ static Spot first_of_lane() {
+    /// A lane's first cell in a layer along an axis; LANE_CELLS lie side by side along the second axis of the layer.
+    __device__ static Spot first_of_lane(int axis, int layer) {
         const int lane = threadIdx.x % WARP, i = lane % SIDE, j = lane / SIDE * LANE_CELLS;
-        return {AXIS == 0 ? 0 : i, AXIS == 0 ? i : AXIS == 1 ? 0 : j, AXIS == 2 ? 0 : j};
+        return {axis == 0 ? layer : i, axis == 0 ? i : axis == 1 ? layer : j, axis == 2 ? layer : j};
     }
 
     static constexpr __device__ int stride(int axis) { return axis == 0 ? 1 : axis == 1 ? ROW : PLANE; }
 };
 
-/// The axes of a region as a warp goes along one of them.
-template <class Shape, int AXES, int AXIS>
+/// The way that a warp goes through a tile.
+template <class Rule, int AXES, int CONNECTIVITY>
 struct Course {
-    static constexpr int FIRST = AXIS == 0 ? 1 : 0, SECOND = AXIS == 2 ? 1 : 2;  // of a plane across the way
-    static constexpr int FIRST_BY = Shape::stride(FIRST), SECOND_BY = AXES == 2 ? 0 : Shape::stride(SECOND), BY = Shape::stride(AXIS);
-    static constexpr int KIND = 1 << AXIS, FIRST_KIND = 1 << FIRST, SECOND_KIND = 1 << SECOND;
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Length = typename Rule::Length;
+    int axis, by;       // layer after layer, forward or back
+    int start, stride;  // a lane's first cell of layer 0; from layer to layer
+    int second;         // from cell to cell of a lane
+    Length step[4];     // to the next layer: straight, and along its first axis too, its second, or both
+
+    __device__ explicit Course(const Walk<Rule> &walk) {
+        axis = threadIdx.x / WARP / 2;
+        by = threadIdx.x / WARP % 2 ? -1 : 1;
+        start = Shape::first_of_lane(axis, 0).at();
+        stride = by * Shape::stride(axis);
+        second = AXES == 2 ? 0 : Shape::stride(axis == 2 ? 1 : 2);
+        const int kind = 1 << axis, along = axis == 0 ? 2 : 1;
+        step[0] = walk.step[kind];
+        step[1] = walk.step[kind | along];
+        step[2] = walk.step[7 & ~along];
+        step[3] = walk.step[7];
+    }
+    /// A lane's cells of a layer, from the first one on.
+    __device__ void see(const Shape &region, int at, typename Rule::Seen (&own)[Shape::LANE_CELLS]) const {
+#pragma unroll
+        for (int k = 0; k < Shape::LANE_CELLS; ++k) own[k] = region.cells.see(at + k * second);
+    }
 };
 
-/// The least that some cells side by side are offered by the line or plane before.
-template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ void find_offers(const Walk<Rule> &walk, const Region<Rule, AXES, CONNECTIVITY> &region, int to, int from,
-                            typename Rule::Number (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
+/// What a lane knows of a layer: its own cells, and those that touch them, which other lanes have.  Beyond an end of the
+/// layer it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
+template <class Rule, int AXES, int CONNECTIVITY>
+struct Layer {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Way = Course<Shape, AXES, AXIS>;
-    constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
-    typename Rule::Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
+    using Seen = typename Rule::Seen;
+    using Number = typename Rule::Number;
+    static constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
+    Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
+
+    __device__ explicit Layer(const Seen (&own)[COUNT]) {
 #pragma unroll
-    for (int j = 0; j < COUNT + 2 * BESIDE; ++j)
+        for (int j = 0; j < COUNT; ++j) seen[j + BESIDE][WING] = own[j];
+        if constexpr (BESIDE) {
+            seen[0][WING] = from_before<Shape::SIDE, WARP>(own[COUNT - 1]);
+            seen[COUNT + 1][WING] = from_behind<Shape::SIDE, WARP>(own[0]);
+        }
+        if constexpr (WING) {
+            constexpr int CORNERS = CONNECTIVITY == AXES ? 0 : BESIDE;
 #pragma unroll
-        for (int i = 0; i < 1 + 2 * WING; ++i)
-            seen[j][i] = region.cells.see(from + (j - BESIDE) * Way::SECOND_BY + (i - WING) * Way::FIRST_BY);
-#pragma unroll
-    for (int k = 0; k < COUNT; ++k)
+            for (int j = CORNERS; j < COUNT + 2 * BESIDE - CORNERS; ++j) {
+                seen[j][0] = from_before<1, Shape::SIDE>(seen[j][1]);
+                seen[j][2] = from_behind<1, Shape::SIDE>(seen[j][1]);
+            }
+        }
+    }
+    template <int BY, int WIDTH>
+    __device__ static Seen from_before(Seen own) {
+        return Rule::seen_by(own, [](auto number) { return __shfl_up_sync(ALL_LANES, number, BY, WIDTH); });
+    }
+    template <int BY, int WIDTH>
+    __device__ static Seen from_behind(Seen own) {
+        return Rule::seen_by(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
+    }
+
+    /// The least that a lane's k-th cell of the next layer is offered.
+    __device__ Number offer(const Course<Rule, AXES, CONNECTIVITY> &course, int k, Seen to) const {
+        Number best = ~Number(0);
 #pragma unroll
         for (int j = -BESIDE; j <= BESIDE; ++j)
 #pragma unroll
-            for (int i = -WING; i <= WING; ++i) {
-                if ((i != 0) + (j != 0) >= CONNECTIVITY) continue;
-                constexpr int KIND = Way::KIND;
-                const int kind = KIND | (i ? Way::FIRST_KIND : 0) | (j ? Way::SECOND_KIND : 0);
-                best[k] = region.cells.offer(best[k], seen[k + j + BESIDE][i + WING], walk.step[kind], to + k * Way::SECOND_BY);
-            }
-}
+            for (int i = -WING; i <= WING; ++i)
+                if ((i != 0) + (j != 0) < CONNECTIVITY)
+                    best = Rule::offer(best, seen[k + j + BESIDE][i + WING], course.step[(i != 0) + 2 * (j != 0)], to);
+        return best;
+    }
+};
 
 /// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
 template <int SIDE, int BY>
@@ -179,96 +240,132 @@ __device__ uint32_t columns_of(uint32_t cells) {
     return (cells | cells >> 8) & 0xff;
 }
 
-/// Tells all warps but one from which layers along each axis to go on.
+/// Tells all warps but one from which layers along each axis to go on in a round; a warp does so once in every round.
 template <class Shape>
-__device__ void mark_layers(Shape &region, const uint32_t (&layers)[3], int but) {
-    const int lane = threadIdx.x % WARP;
+__device__ void mark_layers(Shape &region, int round, const uint32_t (&layers)[3], int but) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
-    if (lane < Shape::WARPS && lane != but) atomicOr(&region.changed[lane], own);
+    if (lane < Shape::WARPS) region.changed[round % 2][lane][warp] = lane == but ? 0 : own;
+}
+/// What the warps have told this one.
+template <class Shape>
+__device__ uint32_t marked_layers(const Shape &region, int round) {
+    uint32_t layers = 0;
+#pragma unroll
+    for (int warp = 0; warp < Shape::WARPS; ++warp) layers |= region.changed[round % 2][threadIdx.x / WARP][warp];
+    return layers;
 }
 
-/// Goes through the tile along an axis, from the layers that have changed.  Returns whether it has found anything.
-template <int AXIS, class Rule, int AXES, int CONNECTIVITY>
-__device__ bool sweep(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
+/// What a lane finds in a sweep.
+template <int CELLS>
+struct Found {
+    bool is_kept[CELLS] = {};  // of each of its cells, in any layer
+    uint32_t behind = 0;       // layers from which the one behind gains
+};
+
+/// Goes on from a layer as long as it finds something, or comes to layers to go on from in any case.  Returns those left.
+///
+/// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory
+/// in the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ uint32_t sweep_from(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                               Region<Rule, AXES, CONNECTIVITY> &region, int layer, uint32_t rest,
+                               Found<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &found) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Way = Course<Shape, AXES, AXIS>;
     using Value = typename Rule::Value;
     using Number = typename Rule::Number;
     constexpr int COUNT = Shape::LANE_CELLS;
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const bool back = warp % 2;
-    const int by = back ? -1 : 1;
-    const int first = Shape::template first_of_lane<AXIS>().at();
-    bool found = false;
-    uint32_t rest = lane == 0 ? atomicExch(&region.changed[warp], 0u) : 0;
-    for (rest = __shfl_sync(ALL_LANES, rest, 0); rest; __syncwarp()) {
-        const int from = back ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1, layer = from + by;
-        rest &= ~(1u << from);
-        if (layer < 0 || layer >= Shape::SIDE) break;  // the last one
-        const int to = first + layer * Way::BY;
-        Number best[COUNT];
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) best[k] = ~Number(0);
-        find_offers<AXIS>(walk, region, to, to - by * Way::BY, best);
-        uint32_t cells = 0, rows = 0;
+    int at = course.start + layer * course.by * course.stride;
+    typename Rule::Seen before[COUNT], own[COUNT], next[COUNT], after[COUNT];
+    bool is_kept[COUNT] = {};
+    const auto keep = [&] {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            Value *const value = const_cast<Value *>(&region.cells.value[to + k * Way::SECOND_BY]);
-            const bool is_shorter = best[k] < static_cast<Number>(Shape::UNSEEN) &&
-                                    static_cast<Value>(best[k]) < *static_cast<volatile Value *>(value);
-            const bool is_kept = is_shorter && best[k] <= static_cast<Number>(walk.longest);
-            if (is_kept) atomic_least(value, static_cast<Value>(best[k]));  // others sweep over it too
-            too_long |= is_shorter && !is_kept;
-            const uint32_t kept = __ballot_sync(ALL_LANES, is_kept);
-            cells |= kept;
-            rows |= rows_of<Shape::SIDE, COUNT>(kept) << k;
+            Value *const value = const_cast<Value *>(&region.cells.value[at + k * course.second]);
+            if (is_kept[k]) atomic_least(value, Rule::value_of(own[k]));  // others sweep over it too
         }
-        if (!cells) continue;
-        found = true;
-        rest |= 1u << layer;
-        uint32_t layers[3] = {0, 0, 0};
-        layers[AXIS] = 1u << layer;
-        layers[Way::FIRST] = columns_of<Shape::SIDE>(cells);
-        if (AXES == 3) layers[Way::SECOND] = rows;
-        mark_layers(region, layers, warp);
+    };
+    const auto is_shorter = [&](Number best, auto seen) {
+        return (static_cast<Value>(best) < Rule::value_of(seen)) & (best <= static_cast<Number>(walk.longest));
+    };
+    course.see(region, at - course.stride, before);
+    course.see(region, at, own);
+    course.see(region, at + course.stride, next);
+    uint32_t vote = ALL_LANES, vote_before;
+    do {
+        course.see(region, at + 2 * course.stride, after);
+        const Layer<Rule, AXES, CONNECTIVITY> from(own);
+        keep();
+        const uint32_t bit = 1u << layer;
+        bool has_kept = false;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            const Number best = from.offer(course, k, next[k]);
+            is_kept[k] = is_shorter(best, next[k]);
+            has_kept |= is_kept[k];
+            if (is_kept[k]) found.is_kept[k] = true;
+            if (is_shorter(from.offer(course, k, before[k]), before[k])) found.behind |= bit;
+            before[k] = own[k];
+            own[k] = is_kept[k] ? Rule::shortened(next[k], best) : next[k];
+            next[k] = after[k];
+        }
+        vote_before = vote;
+        vote = __ballot_sync(ALL_LANES, has_kept);
+        rest &= ~bit;
+        layer += course.by;
+        at += course.stride;
+    } while (static_cast<unsigned>(layer) < Shape::SIDE && (vote_before || rest >> layer & 1));
+    keep();
+    return static_cast<unsigned>(layer) < Shape::SIDE && vote ? rest | 1u << layer : rest;
+}
+
+/// Goes through the tile from the layers that have changed.  Returns whether it has found anything.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ bool sweep(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                      Region<Rule, AXES, CONNECTIVITY> &region, int round) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    Found<Shape::LANE_CELLS> found;
+    for (uint32_t rest = marked_layers(region, round); rest;) {
+        const int start = course.by < 0 ? 31 - __clz(static_cast<int>(rest)) : __ffs(static_cast<int>(rest)) - 1;
+        rest = sweep_from(walk, course, region, start, rest, found);
     }
-    return found;
+    uint32_t cells = 0, rows = 0;
+#pragma unroll
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) {
+        const uint32_t kept = __ballot_sync(ALL_LANES, found.is_kept[k]);
+        cells |= kept;
+        rows |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(kept) << k;
+    }
+    const uint32_t columns = columns_of<Shape::SIDE>(cells), behind = any_of_warp(found.behind);
+    const uint32_t layers[3] = {course.axis == 0 ? behind : columns,
+                                course.axis == 0   ? columns
+                                : course.axis == 1 ? behind
+                                                   : rows,
+                                course.axis == 2 ? behind : rows};
+    mark_layers(region, round + 1, layers, threadIdx.x / WARP);
+    return cells != 0;
 }
 
 /// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void offer_beyond(const Walk<Rule> &walk, const Region<Rule, AXES, CONNECTIVITY> &region,
+__device__ void offer_beyond(const Course<Rule, AXES, CONNECTIVITY> &course, const Region<Rule, AXES, CONNECTIVITY> &region,
                              typename Rule::Number (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
     using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    const int axis = threadIdx.x / WARP / 2;
-    const bool back = threadIdx.x / WARP % 2;
+    const int last = course.start + (course.by < 0 ? 0 : (Shape::SIDE - 1) * course.stride);
+    typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
+    course.see(region, last, own);
+    course.see(region, last + course.stride, beyond);
+    const Layer<Rule, AXES, CONNECTIVITY> from(own);
 #pragma unroll
-    for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = ~typename Rule::Number(0);
-    const auto find = [&](auto along) {
-        constexpr int AXIS = decltype(along)::value, BY = Shape::stride(AXIS);
-        const int to = Shape::template first_of_lane<AXIS>().at() + (back ? -BY : Shape::SIDE * BY);
-        find_offers<AXIS>(walk, region, to, back ? to + BY : to - BY, best);
-    };
-    if (axis == 0)
-        find(std::integral_constant<int, 0>());
-    else if (AXES == 2 || axis == 1)
-        find(std::integral_constant<int, 1>());
-    else
-        find(std::integral_constant<int, AXES - 1>());
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) best[k] = from.offer(course, k, beyond[k]);
 }
 
+/// Rounds of sweeps by all warps, until one finds nothing.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void shorten(const Walk<Rule> &walk, Region<Rule, AXES, CONNECTIVITY> &region, bool &too_long) {
-    const int axis = threadIdx.x / WARP / 2;
-    bool found;
-    do {
-        if (axis == 0)
-            found = sweep<0>(walk, region, too_long);
-        else if (AXES == 2 || axis == 1)
-            found = sweep<1>(walk, region, too_long);
-        else
-            found = sweep<AXES - 1>(walk, region, too_long);
-    } while (__syncthreads_or(found));
+__device__ void shorten(const Walk<Rule> &walk, const Course<Rule, AXES, CONNECTIVITY> &course,
+                        Region<Rule, AXES, CONNECTIVITY> &region) {
+    int round = 0;
+    while (__syncthreads_or(sweep(walk, course, region, round))) ++round;
 }
 
 }  // namespace apsis

@@ -58,6 +58,16 @@ __device__ inline uint32_t sum_of_warp(uint32_t value) {
     return value;
 #endif
 }
+
+/// The bits that any of them has.
+__device__ inline uint32_t any_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value |= __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+#endif
+}
 #endif
 
 /// The dynamic shared memory that a block of the current device may have, with some left for what kernels declare.

@@ -48,26 +48,30 @@ static double wanted_distance(const problem *p, const scale *s, apsis_type type,
 
 static bool is_near(double a, double b) { return a == b || fabs(a - b) <= fabs(b) * 3e-7; }
 
-void check_geodesic(bench *b, const problem *p, const uint8_t *seeds, const given *how) {
-    outputs out = run_geodesic(b, p, seeds, how);
-    answer want = solve_paths(p, seeds);
+void compare_geodesic(const problem *p, const given *how, const uint8_t *seeds, const outputs *out, const answer *want) {
     const scale s = scale_of(p);
     const double limit = p->options.max_distance;
     for (int64_t i = 0; i < pixels_of(p); ++i) {
-        int64_t cost = want.cost[i];
+        int64_t cost = want->cost[i];
         if (limit > 0 && cost >= 0 && s.rounded && fabs(real_of(&s, cost) - limit) < limit * 1e-7) continue;
         if (limit > 0 && cost >= 0 && real_of(&s, cost) > limit) cost = -1;
-        if (out.distance) {
-            const double got = value_at(out.distance, how->distance, i);
+        if (out->distance) {
+            const double got = value_at(out->distance, how->distance, i);
             const double wanted = wanted_distance(p, &s, how->distance, i, cost);
             if (s.rounded ? !is_near(got, wanted) : got != wanted) differ(p, "distance", i, got, wanted);
         }
-        if (out.nearest) {
-            const double got = value_at(out.nearest, how->nearest, i), wanted = cost < 0 ? -1 : (double)want.nearest[i];
+        if (out->nearest) {
+            const double got = value_at(out->nearest, how->nearest, i), wanted = cost < 0 ? -1 : (double)want->nearest[i];
             const bool is_seed = got >= 0 && cost >= 0 && seeds[(int64_t)got]; /* equal lengths may be rounded apart */
             if (got != wanted && !(s.rounded && is_seed)) differ(p, "nearest", i, got, wanted);
         }
     }
+}
+
+void check_geodesic(bench *b, const problem *p, const uint8_t *seeds, const given *how) {
+    outputs out = run_geodesic(b, p, seeds, how);
+    answer want = solve_paths(p, seeds);
+    compare_geodesic(p, how, seeds, &out, &want);
     free_answer(&want);
     free_outputs(&out);
 }

@@ -2,17 +2,19 @@
 #include <cuda_runtime_api.h>
 
 #include "flood.h"
-#include "run_distance.h"
+#include "run_geodesic.h"
 
 #define assert_cuda(call) assert_string_equal(cudaGetErrorName(call), "cudaSuccess")
+
+enum { SET, DISTANCE, INDEX, SEEDS, IMAGES }; /* of a lane */
 
 /** A context on a stream of its own, with one problem's images and workspace on the device. */
 typedef struct lane {
     bench bench;
     cudaStream_t stream;
     problem problem;
-    uint8_t *mask;
-    apsis_image images[3], workspace;
+    uint8_t *mask, *seeds;
+    apsis_image images[IMAGES], workspace;
 } lane;
 
 static void allocate(lane *l, apsis_type type, int i) {
@@ -22,15 +24,17 @@ static void allocate(lane *l, apsis_type type, int i) {
 }
 
 static lane open_lane(bench *b, const problem *p) {
-    lane l = {.bench = *b, .problem = *p, .mask = must_alloc((size_t)pixels_of(p))};
+    const size_t pixels = (size_t)pixels_of(p);
+    lane l = {.bench = *b, .problem = *p, .mask = must_alloc(pixels), .seeds = must_alloc(pixels)};
     l.problem.mask = l.mask;
     assert_cuda(cudaSetDevice(b->device));
     assert_cuda(cudaStreamCreateWithFlags(&l.stream, cudaStreamNonBlocking));
     assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &l.bench.ctx));
     assert_ok(l.bench.ctx, apsis_set_stream(l.bench.ctx, l.stream));
-    allocate(&l, APSIS_U8, 0);
-    allocate(&l, APSIS_F32, 1);
-    allocate(&l, APSIS_I32, 2);
+    allocate(&l, APSIS_U8, SET);
+    allocate(&l, APSIS_F32, DISTANCE);
+    allocate(&l, APSIS_I32, INDEX);
+    allocate(&l, APSIS_U8, SEEDS);
     const apsis_image *images[3] = {&l.images[0], &l.images[1], &l.images[2]};
     size_t bytes = 0;
     assert_ok(l.bench.ctx, apsis_workspace_size(l.bench.ctx, APSIS_DISTANCE, images, 3, &p->options, &bytes));
@@ -43,34 +47,42 @@ static lane open_lane(bench *b, const problem *p) {
 static void close_lane(lane *l) {
     assert_ok(l->bench.ctx, apsis_set_workspace(l->bench.ctx, NULL, 0));
     apsis_free(l->bench.ctx, &l->workspace);
-    for (int i = 0; i < 3; ++i) apsis_free(l->bench.ctx, &l->images[i]);
+    for (int i = 0; i < IMAGES; ++i) apsis_free(l->bench.ctx, &l->images[i]);
     apsis_destroy(l->bench.ctx);
     assert_cuda(cudaStreamDestroy(l->stream));
     free(l->mask);
+    free(l->seeds);
 }
 
 /** Another mask in the same memory. */
-static void put_mask(lane *l, int kind, double density, uint64_t seed) {
+static void put_image(lane *l, int i, uint8_t *pixels, int kind, double density, uint64_t seed) {
     chance c = {seed};
-    apsis_image host = l->images[0];
-    fill_mask(l->mask, l->problem.size, kind, density, &c);
-    host.data = l->mask;
+    apsis_image host = l->images[i];
+    fill_mask(pixels, l->problem.size, kind, density, &c);
+    host.data = pixels;
     host.memory = APSIS_HOST;
-    assert_ok(l->bench.ctx, apsis_copy(l->bench.ctx, &host, &l->images[0]));
+    assert_ok(l->bench.ctx, apsis_copy(l->bench.ctx, &host, &l->images[i]));
 }
+
+static void put_mask(lane *l, int kind, double density, uint64_t seed) { put_image(l, SET, l->mask, kind, density, seed); }
 
 static void map(lane *l) {
     assert_ok(l->bench.ctx, apsis_distance(l->bench.ctx, &l->images[0], &l->images[1], &l->images[2], &l->problem.options));
 }
 
-static void check_outputs(lane *l) {
+static outputs get_outputs(lane *l) {
     outputs out = {must_alloc((size_t)pixels_of(&l->problem) * 4), must_alloc((size_t)pixels_of(&l->problem) * 4)};
-    for (int i = 1; i < 3; ++i) {
+    for (int i = DISTANCE; i <= INDEX; ++i) {
         apsis_image host = l->images[i];
-        host.data = i == 1 ? out.distance : out.nearest;
+        host.data = i == DISTANCE ? out.distance : out.nearest;
         host.memory = APSIS_HOST;
         assert_ok(l->bench.ctx, apsis_copy(l->bench.ctx, &l->images[i], &host));
     }
+    return out;
+}
+
+static void check_outputs(lane *l) {
+    outputs out = get_outputs(l);
     answer want = solve(&l->problem);
     compare_outputs(&l->problem, &PLAIN, &out, &want);
     free_answer(&want);
@@ -189,6 +201,43 @@ static void components_replayed_from_a_graph(bench *b) {
     }
 }
 
+static void find_paths(lane *l) {
+    assert_ok(l->bench.ctx, apsis_geodesic(l->bench.ctx, &l->images[SET], &l->images[SEEDS], &l->images[DISTANCE],
+                                           &l->images[INDEX], &l->problem.options));
+}
+
+static void check_paths(lane *l) {
+    outputs out = get_outputs(l);
+    answer want = solve_paths(&l->problem, l->seeds);
+    compare_geodesic(&l->problem, &PLAIN, l->seeds, &out, &want);
+    free_answer(&want);
+    free_outputs(&out);
+}
+
+/** How long paths are, and so how far tiles wake each other, only the device knows. */
+static void paths_replayed_from_a_graph(bench *b) {
+    static const int64_t sizes[][3] = {{300, 201, 1}, {35, 41, 27}};
+    static const struct { int kind; double density; } masks[] = {{NOISE, 0.7}, {SINGLE, 0}, {RING, 0}, {NOISE, 0.4}};
+    for (int s = 0; s < COUNT(sizes); ++s) {
+        problem p = new_problem(sizes[s][2] > 1 ? 3 : 2, sizes[s][0], sizes[s][1], sizes[s][2], NULL);
+        lane l = open_lane(b, &p);
+        assert_ok(l.bench.ctx, apsis_set_workspace(l.bench.ctx, NULL, 0)); /* the first call allocates one, and keeps it */
+        put_mask(&l, FULL, 0, 1);
+        put_image(&l, SEEDS, l.seeds, SINGLE, 0, 1);
+        find_paths(&l);
+        check_paths(&l);
+        cudaGraphExec_t exec = capture(&l, find_paths);
+        for (int i = 0; i < COUNT(masks); ++i) {
+            put_mask(&l, masks[i].kind, masks[i].density, (uint64_t)i);
+            put_image(&l, SEEDS, l.seeds, NOISE, i % 2 ? 0.3 : 0.001, (uint64_t)(9 - i));
+            for (int times = 0; times < 2; ++times) assert_cuda(cudaGraphLaunch(exec, l.stream));
+            check_paths(&l);
+        }
+        assert_cuda(cudaGraphExecDestroy(exec));
+        close_lane(&l);
+    }
+}
+
 /* ---- Two streams ---- */
 
 /** Many calls on each, without waiting, so that they overlap; what one does must not reach the other. */
@@ -236,6 +285,7 @@ int main(int argc, char **argv) {
                                       TEST(sweeps_replayed_from_a_graph, ON_DEVICE),
                                       TEST(no_raster_scan_in_a_graph, ON_DEVICE),
                                       TEST(components_replayed_from_a_graph, ON_DEVICE),
+                                      TEST(paths_replayed_from_a_graph, ON_DEVICE),
                                       TEST(two_streams_at_once, ON_DEVICE),
                                       TEST(in_the_order_of_the_stream, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);

@@ -121,7 +121,7 @@ class Bench : public Gpu {
     std::vector<uint8_t> seeds_;
 };
 
-const char *const masks_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze"};
+const char *const masks_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze", "wide-spiral"};
 const char *const masks_3d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.5"};
 
 void run_group(Bench &bench, const std::string &group) {

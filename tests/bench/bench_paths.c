@@ -14,7 +14,8 @@
 enum { RUNS = 5 };
 
 /* A mask of masks.h, or with '-' before it the pixels outside it. */
-static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze", NULL};
+static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze",
+                                        "wide-spiral", NULL};
 static const char *const shapes_3d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.5", NULL};
 
 static double seconds(void) {

@@ -13,8 +13,8 @@ extern "C" {
 extern const char *const bench_masks_2d[];
 extern const char *const bench_masks_3d[];
 
-/** Fills width * height * depth bytes with 0 and 1.  Returns 0 if there is no mask of this name: one of those, or "coil" or
- *  "maze", for paths, or "annulus", "torus" or "islands", for eccentricities. */
+/** Fills width * height * depth bytes with 0 and 1.  Returns 0 if there is no mask of this name: one of those, or "coil",
+ *  "maze" or "wide-spiral", for paths, or "annulus", "torus" or "islands", for eccentricities. */
 int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask);
 
 #ifdef __cplusplus
