@@ -80,7 +80,7 @@ struct Certificate {
 /// that is the body's own meanwhile.
 template <class Length, class Cell, bool FARTHEST, class Each>
 class PairBounds {
-    using Lengths = Field<Length, Cell, false>;
+    using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
     using Maxima = Tops<Length, Cell>;
     static constexpr int HUBS = Memory::HUBS;
@@ -158,7 +158,7 @@ class PairBounds {
         int64_t source = 0;
         for (int i = 0; i < 3 && i < budget && !is_source_[source]; ++i) {
             each_(1, [&](int64_t, Lengths &field) { made[i] = make_field(field, source, HUBS); });
-            if (made[i].eccentricity > Lengths::UNSEEN / 4) throw TooLong();  // sums of two are to be lengths, too
+            if (made[i].eccentricity > std::numeric_limits<Length>::max() / 4) throw TooLong();  // sums of two are to be lengths, too
             take(made[i], true);
             fold(&made[i], 1);
             source = made[i].farthest;
