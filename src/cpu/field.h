@@ -120,17 +120,26 @@ class Field {
         uint64_t spans;
         int64_t visits = 0;
         for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
-            const int64_t x = tile % across_[0] * shape_.side[0] * SPAN, y = tile / across_[0] % across_[1] * shape_.side[1];
+            if (++visits % TICK == 0) tick(visits * TileShape::SPANS * SPAN / 2);
+            if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
             std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
             awake.spans[TileShape::SELF] = spans;
-            if (++visits % TICK == 0) tick(visits * TileShape::SPANS * SPAN / 2);
-            settle(pull, shape_, grid_.row(y, tile / across_[0] / across_[1] * shape_.side[2]) + x, grid_.width - x, awake);
+            settle(pull, shape_, first_cell(tile), grid_.width - tile % across_[0] * shape_.side[0] * SPAN, awake);
             for (int n = 0; n < TileShape::AROUND; ++n)
                 if (const uint64_t woken = std::exchange(awake.spans[n], 0))
                     if (shift + awake.least[n] <= steps_.limit)
                         queue_.wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n]);
         }
         if (value == length) high_ = awake.high;
+    }
+
+    int64_t first_cell(int64_t tile) const {
+        const int64_t *const side = shape_.side, above = tile / across_[0];
+        return grid_.row(above % across_[1] * side[1], above / across_[1] * side[2]) + tile % across_[0] * side[0] * SPAN;
+    }
+
+    void prefetch(const Length *first) const {
+        for (const int64_t at : shape_.at) __builtin_prefetch(first + at, 1);
     }
 
     Pull<Length> pull_for(Length *value) const {

@@ -92,20 +92,26 @@ class Tile {
         V nearest = unseen();
         for (int64_t k = 0; k < SPAN; k += lanes()) pull(cell + k, right - k, fresh + k, nearest);
         for (int64_t k = SPAN - 2 * lanes(); k >= 0; k -= lanes()) pull(cell + k, right - k, fresh + k, nearest);
-        const Length least = hn::GetLane(hn::MinOfLanes(D(), nearest));
-        if (least == UNSEEN<Length>) return;
+        if (hn::AllFalse(D(), hn::Lt(nearest, unseen()))) return;
+        uint64_t woken = 0;
+        const auto wake = [&](int about, bool gains) HWY_ATTR {
+            const TileShape::Place to = shape_.about[span][about];
+            const bool inside = to.tile == TileShape::SELF;
+            woken |= uint64_t(gains & inside) << to.span;
+            if (gains & !inside) wake_outside(to, nearest);
+        };
         for (const Row *row = pull_.row; row < pull_.row + pull_.rows; ++row) {
-            if (row->by && has_takers(cell, *row, fresh)) wake(span, row->about, least);
+            if (row->by) wake(row->about, has_takers(cell, *row, fresh));
             if (!row->diagonal) continue;
-            if (takes(fresh[0], cell, cell + row->by - 1, row->diagonal)) wake(span, row->about - 1, least);
-            if (takes(fresh[SPAN - 1], cell + SPAN - 1, cell + row->by + SPAN, row->diagonal)) wake(span, row->about + 1, least);
+            wake(row->about - 1, takes(fresh[0], cell, cell + row->by - 1, row->diagonal));
+            wake(row->about + 1, takes(fresh[SPAN - 1], cell + SPAN - 1, cell + row->by + SPAN, row->diagonal));
         }
+        awake_.spans[TileShape::SELF] |= woken;
     }
 
-    HWY_INLINE void wake(int span, int about, Length least) {
-        const TileShape::Place to = shape_.about[span][about];
+    HWY_INLINE void wake_outside(TileShape::Place to, V nearest) {
         awake_.spans[to.tile] |= uint64_t(1) << to.span;
-        awake_.least[to.tile] = std::min(awake_.least[to.tile], least);
+        awake_.least[to.tile] = std::min(awake_.least[to.tile], hn::GetLane(hn::MinOfLanes(D(), nearest)));
     }
 
     /// Takes the best offers for a vector of cells, of which `right` are in the image.
@@ -191,8 +197,9 @@ class Tile {
 
     /// Whether a single cell does.
     HWY_INLINE bool takes(Length fresh, int64_t from, int64_t to, Length step) const {
-        if constexpr (NAMES) return fresh < pull_.value[to] && pull_.length[from] + step == pull_.length[to];
-        return fresh + step < pull_.value[to];
+        const Length there = pull_.value[to];
+        if constexpr (NAMES) return (fresh < there) & (pull_.length[from] + step == pull_.length[to]);
+        return fresh + step < there;
     }
 
     const Pull<Length> &pull_;

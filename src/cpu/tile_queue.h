@@ -63,9 +63,12 @@ class TileQueue {
         return -1;
     }
 
+    /// The tile that is likely to be next, or -1.
+    int64_t likely_next() const { return first_[now_ % RING]; }
+
   private:
     static constexpr int64_t RING = 64;
-    static constexpr int64_t STEPS = 16;  // a bucket is so many of the shortest steps wide, up to twice: about a tile
+    static constexpr int64_t STEPS = 4;  // a bucket is so many of the shortest steps wide, up to twice: about a tile
 
     struct Tile {
         uint64_t spans;          // that are awake
