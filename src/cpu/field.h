@@ -92,7 +92,7 @@ class Field {
             const int64_t y = row % grid_.height, z = row / grid_.height, first = grid_.row(y, z);
             for (int64_t x = 0; x < grid_.width; x += SPAN) {
                 Length least = UNSEEN;
-                for (int64_t i = first + x; i < first + std::min(x + SPAN, grid_.width); ++i)
+                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // beyond the row, too: to wake more is no harm
                     least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
                 if (least < UNSEEN) wake_about(x / SPAN, y, z, least);
             }
@@ -159,15 +159,11 @@ class Field {
     template <class Flush>
     bool start_over(Flush flush) {
         const Length below = high();
-        const auto waits = [=, this](int64_t i) { return length[i] >= below && length[i] < UNSEEN; };
-        int64_t waiting = 0;
-        for (int64_t i = 0; high_ && i < grid_.cells; ++i) waiting += waits(i);
-        if (!waiting || shift + below > steps_.limit) return false;
+        if (!high_ || shift + below > steps_.limit) return false;
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
-        for (int64_t i = 0; i < grid_.cells; ++i)
-            if (waits(i)) length[i] -= below;
+        for (int64_t i = 0; i < grid_.cells; ++i) length[i] -= length[i] >= below && length[i] < UNSEEN ? below : 0;
         shift += below;
         return true;
     }
