@@ -10,7 +10,6 @@
 // they are written and made walls, and the rest counts from there.
 #pragma once
 
-#include <memory>
 #include <utility>
 
 #include "cpu/grid.h"
@@ -29,12 +28,12 @@ class Field {
     static constexpr Length WALL = -1;  // and everything else below 0: no path leads there
     static constexpr Length SETTLED = -2;
     static constexpr Length UNSEEN = cpu::UNSEEN<Length>;
-    static constexpr int64_t TICK = 64;
 
     Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
         : grid_(grid), steps_(steps), moves_(grid, steps, axes), volume_(axes == 3 && grid.depth > 1),
-          shape_(volume_, grid.pitch, grid.plane), across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
-          count_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2])), queue_(count_, steps, carver) {
+          shape_(volume_, grid.pitch, grid.plane),
+          across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
+          queue_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2]), steps, carver) {
         length = carver.take<Length>(grid.cells + SPAN);
         source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
     }
@@ -81,6 +80,8 @@ class Field {
     int64_t shift = 0;  // what is to be added to the lengths that are there
 
   private:
+    static constexpr int64_t TICK = 64;  // visits
+
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
     Length high() const { return UNSEEN - static_cast<Length>(steps_.most); }
@@ -120,15 +121,16 @@ class Field {
         uint64_t spans;
         int64_t visits = 0;
         for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
-            if (++visits % TICK == 0) tick(visits * TileShape::SPANS * SPAN / 2);
+            if (++visits % TICK == 0) tick(visits * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
             if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
             std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
             awake.spans[TileShape::SELF] = spans;
             settle(pull, shape_, first_cell(tile), grid_.width - tile % across_[0] * shape_.side[0] * SPAN, awake);
-            for (int n = 0; n < TileShape::AROUND; ++n)
-                if (const uint64_t woken = std::exchange(awake.spans[n], 0))
-                    if (shift + awake.least[n] <= steps_.limit)
-                        queue_.wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n]);
+            for (int n = 0; n < TileShape::AROUND; ++n) {
+                const uint64_t woken = std::exchange(awake.spans[n], 0);
+                if (!woken || shift + awake.least[n] > steps_.limit) continue;
+                queue_.wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n]);
+            }
         }
         if (value == length) high_ = awake.high;
     }
@@ -138,6 +140,7 @@ class Field {
         return grid_.row(above % across_[1] * side[1], above / across_[1] * side[2]) + tile % across_[0] * side[0] * SPAN;
     }
 
+    /// Of the next tile, while this one is at work.
     void prefetch(const Length *first) const {
         for (const int64_t at : shape_.at) __builtin_prefetch(first + at, 1);
     }
@@ -159,7 +162,7 @@ class Field {
     template <class Flush>
     bool start_over(Flush flush) {
         const Length below = high();
-        if (!high_ || shift + below > steps_.limit) return false;
+        if (!high_ || shift + below > steps_.limit) return false;  // or is it high no more?  Then little is done in vain
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
@@ -173,7 +176,7 @@ class Field {
     Moves moves_;
     bool volume_;
     TileShape shape_;
-    int64_t across_[2], count_;  // tiles along x and y, and in all
+    int64_t across_[2];  // tiles along x and y
     TileQueue<Length> queue_;
     bool high_ = false;  // whether lengths came near UNSEEN
 };

@@ -6,20 +6,21 @@
 
 namespace apsis::cpu {
 
+constexpr int SPAN = 16;  // cells: a vector of the widest kind
+
 /// The cells of an image: its pixels, a column of walls behind each row, a row of walls behind each plane, and walls
-/// before and after all, so that every pixel has all its neighbours.  Wide rows begin where vectors do.
+/// before and after all, so that every pixel has all its neighbours.  Wide rows begin at a multiple of SPAN.
 struct Grid {
-    static constexpr int64_t VECTOR = 16;
     int64_t width, height, depth, pitch, plane, origin, cells;
 
     Grid(const int64_t size[3], int axes)
         : width(size[0]), height(size[1]), depth(axes == 3 ? size[2] : 1),
-          pitch(width < 4 * VECTOR ? width + 1 : whole(width + 1)), plane(pitch * (height + 1)),
+          pitch(width < 4 * SPAN ? width + 1 : whole(width + 1)), plane(pitch * (height + 1)),
           origin(whole((axes == 3 ? plane : 0) + pitch + 1)), cells(depth * plane + 2 * origin) {}
     int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
     int64_t rows() const { return height * depth; }
 
-    static int64_t whole(int64_t cells_) { return (cells_ + VECTOR - 1) / VECTOR * VECTOR; }
+    static int64_t whole(int64_t count) { return (count + SPAN - 1) / SPAN * SPAN; }  // spans, in cells
 
     struct Place {
         int64_t x, y, z;

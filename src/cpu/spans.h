@@ -8,16 +8,15 @@
 // shortest paths lead over it.
 #pragma once
 
-#include <cstdint>
 #include <limits>
+
+#include "cpu/grid.h"
 
 namespace apsis::cpu {
 
-constexpr int SPAN = 16;  // cells: a vector of the widest kind
-
-/// What no path leads to.  Some steps, or another length, can be added to it.
+/// What no path leads to.  Steps can be added to it; and two of 64 bits, since shifts may be as large.
 template <class Length>
-constexpr Length UNSEEN = std::numeric_limits<Length>::max() / (sizeof(Length) == 4 ? 16 : 4) * (sizeof(Length) == 4 ? 15 : 1);
+constexpr Length UNSEEN = sizeof(Length) == 4 ? std::numeric_limits<Length>::max() / 16 * 15 : std::numeric_limits<Length>::max() / 4;
 
 /// How the 64 spans of a tile lie, and which 3 x 3 x 3 are about each of them, and about a tile; number 13 is itself.
 struct TileShape {

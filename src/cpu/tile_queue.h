@@ -68,7 +68,7 @@ class TileQueue {
 
   private:
     static constexpr int64_t RING = 64;
-    static constexpr int64_t STEPS = 4;  // a bucket is so many of the shortest steps wide, up to twice: about a tile
+    static constexpr int64_t STEPS = 4;  // a bucket is so many of the shortest steps wide, up to twice; wider, tiles are visited in vain
 
     struct Tile {
         uint64_t spans;          // that are awake
