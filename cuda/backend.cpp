@@ -68,6 +68,7 @@ struct DistanceWay {
 };
 
 DistanceWay way_of(const DistanceJob &job) {
+    if (job.method != APSIS_AUTO) throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %d, not in this version", int(job.method));
     if (job.measure.metric == APSIS_CHESSBOARD) return {steps_scratch, distance_by_steps};
     if (rows_serve(job)) return {rows_scratch, distance_by_rows};
     if (volume_serves(job)) return {volume_scratch, distance_in_volume};
@@ -154,6 +155,11 @@ class CudaBackend final : public Backend {
         const CurrentDevice current(device_);
         way_of(job).run(job, scratch, stream_, progress);
     }
+
+    size_t voronoi_scratch(const VoronoiJob &) const override {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "connected Voronoi maps are not in this version");
+    }
+    void voronoi(const VoronoiJob &, void *, const Progress &) override {}
 
     size_t components_scratch(const ComponentsJob &job) const override {
         const CurrentDevice current(device_);

@@ -5,6 +5,7 @@
  * answers questions about that set:
  *
  *     apsis_distance       how far is each pixel from the set, and which member is nearest?
+ *     apsis_voronoi        in whose cell is each pixel, where every member has one?
  *     apsis_components     which connected piece does each member belong to, and what is known of it?
  *     apsis_geodesic       how far is it, staying inside the set, from some seeds, and from which?
  *     apsis_eccentricity   how far is it, staying inside, to the farthest member, and which is that?
@@ -49,7 +50,7 @@
 #include <stdint.h>
 
 #define APSIS_VERSION_MAJOR 0
-#define APSIS_VERSION_MINOR 3
+#define APSIS_VERSION_MINOR 4
 #define APSIS_VERSION_PATCH 0
 #define APSIS_VERSION \
     (APSIS_VERSION_MAJOR * 10000 + APSIS_VERSION_MINOR * 100 + APSIS_VERSION_PATCH)
@@ -150,20 +151,39 @@ typedef enum apsis_metric {
     APSIS_METRIC_FORCE_32 = 0x7fffffff
 } apsis_metric;
 
-/** The published method to compute with. */
+/**
+ * The method to compute with.  The published ones are there for comparison, and
+ * give what APSIS_AUTO gives, save those that are said to be approximate.
+ *
+ * Those of distance and Voronoi maps are for Euclidean maps in 2-D, with equal
+ * spacing, no sign, and extents of at most 32768.
+ */
 typedef enum apsis_method {
-    APSIS_AUTO         = 0, /**< The fastest exact method for this image and device. */
-    APSIS_TILE_FILL    = 4, /**< Components: tiles filled one by one, and merged; labels and count, 2-D. */
-    APSIS_EVERY_SOURCE = 5, /**< Eccentricity: a distance field from every pixel, by relaxation. */
+    APSIS_AUTO            = 0, /**< The fastest exact method for this image and device. */
+    APSIS_RASTER_SCAN     = 1, /**< Distance, Voronoi: raster scans in tiles side by side
+                                    (Elizondo-Leal et al. 2020), then its few errors mended. */
+    APSIS_SWEEP           = 2, /**< Distance, Voronoi: sweeps in four directions (Honda et al.
+                                    2017), warp by warp. */
+    APSIS_JUMP_FLOOD      = 3, /**< Distance, Voronoi: jump flooding (Rong, Tan 2006); approximate. */
+    APSIS_TILE_FILL       = 4, /**< Components: tiles filled one by one, and merged; labels and count, 2-D. */
+    APSIS_EVERY_SOURCE    = 5, /**< Eccentricity: a distance field from every pixel, by relaxation. */
+    APSIS_SWEEP_BLOCKS    = 6, /**< As APSIS_SWEEP, each sweep by one block of threads. */
+    APSIS_SWEEP_ROWS      = 7, /**< As APSIS_SWEEP, a kernel for each row. */
+    APSIS_SEQUENTIAL_SCAN = 8, /**< Distance, on the CPU: two raster scans (Rosenfeld, Pfaltz 1968;
+                                    Borgefors 1986; Danielsson 1980); of every metric, and
+                                    approximate if that is Euclidean. */
     APSIS_METHOD_FORCE_32 = 0x7fffffff
 } apsis_method;
 
 enum {
     APSIS_COMPLEMENT = 1 << 0, /**< The set is the zero pixels instead. */
     APSIS_SIGNED     = 1 << 1, /**< apsis_distance: inside the set, minus the distance to its complement. */
+    APSIS_CONNECTED  = 1 << 2, /**< apsis_voronoi: hide exclaves, so that every cell is connected. */
     APSIS_SLICES     = 1 << 3, /**< ndim is 3, but every z is a 2-D image of its own: a batch. */
     APSIS_NO_BORDER  = 1 << 4, /**< apsis_components: leave out those that touch the image's border. */
-    APSIS_NO_INNER   = 1 << 5  /**< apsis_components: leave out those that do not touch it. */
+    APSIS_NO_INNER   = 1 << 5, /**< apsis_components: leave out those that do not touch it. */
+    APSIS_MIXED      = 1 << 6  /**< apsis_voronoi by APSIS_SWEEP: as the sweeps leave it, with some
+                                    exclaves hidden and others not. */
 };
 
 /**
@@ -284,6 +304,26 @@ APSIS_API apsis_status apsis_distance(apsis_context *context, const apsis_image 
                                       const apsis_image *distance,
                                       const apsis_image *nearest,
                                       const apsis_options *options);
+
+/**
+ * The Voronoi map: for every pixel, which pixel of the set is the site of the
+ * cell that it is in.  The complete map, the default, is the map of nearest
+ * pixels that apsis_distance gives.
+ *
+ * On a grid a cell may fall apart.  An exclave is a pixel of a cell from which no
+ * path of neighbours (8 in 2-D, 26 in 3-D) leads within the cell to its site.
+ * APSIS_CONNECTED hides them, round by round: all exclaves beside a pixel that is
+ * none, or is hidden already, join the cell of such a neighbour, that one of them
+ * whose site is nearest to them; of several, the lowest.  So every cell is
+ * connected, and nothing but exclaves has changed.
+ *
+ * @param set    APSIS_BIT or APSIS_U8.
+ * @param cells  APSIS_I32 or APSIS_I64: the index of the site, as in
+ *               apsis_distance; -1 if the set is empty, or lies beyond max_distance.
+ */
+APSIS_API apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set,
+                                     const apsis_image *cells,
+                                     const apsis_options *options);
 
 /** What is known of one component.  Coordinates are in pixels, x first. */
 typedef struct apsis_component {
@@ -451,6 +491,7 @@ APSIS_API apsis_status apsis_set_threads(apsis_context *context, int threads);
 /** The transforms, by name. */
 typedef enum apsis_transform {
     APSIS_DISTANCE     = 0,
+    APSIS_VORONOI      = 1,
     APSIS_COMPONENTS   = 2,
     APSIS_GEODESIC     = 3,
     APSIS_ECCENTRICITY = 4,
@@ -463,8 +504,8 @@ typedef enum apsis_transform {
  *
  * @param images  The images of the call, inputs first, in its order; NULL for
  *                one that is left out.  Their data may be NULL.
- * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_COMPONENTS, 4 for
- *                APSIS_GEODESIC, 3 for APSIS_ECCENTRICITY.
+ * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_VORONOI, 2 for
+ *                APSIS_COMPONENTS, 4 for APSIS_GEODESIC, 3 for APSIS_ECCENTRICITY.
  */
 APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
                                             const apsis_image *const *images, int count,

@@ -34,6 +34,7 @@ struct Call {
 Call call_of(int transform) {
     switch (transform) {
         case APSIS_DISTANCE: return {3, "apsis_distance"};
+        case APSIS_VORONOI: return {2, "apsis_voronoi"};
         case APSIS_COMPONENTS: return {2, "apsis_components"};
         case APSIS_GEODESIC: return {4, "apsis_geodesic"};
         case APSIS_ECCENTRICITY: return {3, "apsis_eccentricity"};
@@ -94,6 +95,14 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
     return guard("distance", context, [&] {
         const DistanceJob job = check_distance(*context, set, distance, nearest, options, true);
         if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
+    });
+}
+
+apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set, const apsis_image *cells,
+                           const apsis_options *options) {
+    return guard("voronoi", context, [&] {
+        const VoronoiJob job = check_voronoi(*context, set, cells, options, true);
+        if (job.set.pixels() > 0) run(*context, job);
     });
 }
 
@@ -206,6 +215,9 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
         switch (raw(transform)) {
             case APSIS_DISTANCE:
                 *bytes = workspace_of(on, check_distance(on, images[0], images[1], images[2], options, false));
+                break;
+            case APSIS_VORONOI:
+                *bytes = workspace_of(on, check_voronoi(on, images[0], images[1], options, false));
                 break;
             case APSIS_COMPONENTS: {
                 const ComponentsJob job = check_components(on, images[0], images[1], options, false);

@@ -25,7 +25,14 @@ struct DistanceJob {
     int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
     bool complement = false;
     bool is_signed = false;
+    apsis_method method = APSIS_AUTO;
+    bool mixed = false;  // of APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
+};
+
+/// apsis_voronoi, likewise: `nearest` is the map of cells.
+struct VoronoiJob : DistanceJob {
+    bool connected = false;
 };
 
 /// apsis_components, likewise.
@@ -107,6 +114,8 @@ class Backend {
     // The transforms, each with the bytes of scratch memory that it carves.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t voronoi_scratch(const VoronoiJob &job) const = 0;
+    virtual void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted
     virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t geodesic_scratch(const GeodesicJob &job) const = 0;

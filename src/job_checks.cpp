@@ -18,6 +18,29 @@ void check_keys(const DistanceJob &job) {
                     static_cast<long long>(job.set.size[2]));
 }
 
+/// The published methods keep a site's coordinates in 16 bits each, and squares of distances in 32.
+constexpr int64_t LONGEST_PUBLISHED = 32768;
+
+bool is_sweep(apsis_method method) {
+    return method == APSIS_SWEEP || method == APSIS_SWEEP_BLOCKS || method == APSIS_SWEEP_ROWS;
+}
+
+/// What a published method of distance and Voronoi maps serves.
+void check_method(const DistanceJob &job) {
+    const bool is_scan = job.method == APSIS_SEQUENTIAL_SCAN;
+    const auto refuse = [&](const char *what) {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %d, which %s", int(job.method), what);
+    };
+    if (job.axes != 2) refuse("is for images in 2-D, and their slices");
+    if (job.is_signed) refuse("gives distances without sign");
+    if (job.measure.weight[0] != job.measure.weight[1]) refuse("needs equal spacing");
+    if (job.measure.metric != APSIS_EUCLIDEAN && !is_scan) refuse("is for the Euclidean metric");
+    if (job.set.size[0] > LONGEST_PUBLISHED || job.set.size[1] > LONGEST_PUBLISHED)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld, but for a published method at most %lld x %lld",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(LONGEST_PUBLISHED), static_cast<long long>(LONGEST_PUBLISHED));
+}
+
 /// The axes of an image of its own: 2 for slices, otherwise ndim.
 int axes_of(const apsis_image *set, const apsis_options &options) {
     if (!(options.flags & APSIS_SLICES)) return set->ndim;
@@ -73,6 +96,17 @@ int64_t most_components(const ComponentsJob &job) {
     return job.largest < most / images ? job.largest * images : most;
 }
 
+/// Fills in what options say of a distance.
+void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
+    job.axes = axes_of(set, options);
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.is_signed = options.flags & APSIS_SIGNED;
+    job.method = options.method;
+    job.measure = make_measure(options, job.set.size, job.axes);
+    if (job.method != APSIS_AUTO) check_method(job);
+    if (options.metric == APSIS_CHESSBOARD) check_keys(job);
+}
+
 }  // namespace
 
 void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
@@ -102,15 +136,35 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
         check_apart("distance", job.distance, "nearest", job.nearest);
     }
 
-    job.axes = axes_of(set, options);
-    if (options.method != APSIS_AUTO)
+    if (options.flags & (APSIS_CONNECTED | APSIS_MIXED))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
+    if (options.method == APSIS_TILE_FILL || options.method == APSIS_EVERY_SOURCE)
         throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_distance", int(options.method));
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.is_signed = options.flags & APSIS_SIGNED;
-    job.measure = make_measure(options, job.set.size, job.axes);
-    if (options.metric == APSIS_CHESSBOARD) check_keys(job);
+    fill_in(set, options, job);
     if (distance) check_fits("distance", distance->type, job.measure);
     check_indices_fit("nearest", nearest, job.set);
+    return job;
+}
+
+VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
+                         const apsis_options *given, bool need_data) {
+    VoronoiJob job;
+    const Argument images[] = {{"set", set, job.set, Role::SET}, {"cells", cells, job.nearest, Role::INDEX}};
+    if (!cells) throw Error(APSIS_ERROR_ARGUMENT, "cells is NULL, but an image is needed");
+    check_images(context, images, need_data);
+    const apsis_options options = read_options(given);
+    if (need_data) check_all_apart(images);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
+    if (options.method == APSIS_TILE_FILL || options.method == APSIS_EVERY_SOURCE || options.method == APSIS_SEQUENTIAL_SCAN)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_voronoi", int(options.method));
+    job.connected = options.flags & APSIS_CONNECTED;
+    job.mixed = options.flags & APSIS_MIXED;
+    if (job.mixed && (job.connected || !is_sweep(options.method)))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %d%s, and the mixed map is what APSIS_SWEEP "
+                    "leaves", int(options.method), job.connected ? " with APSIS_CONNECTED" : "");
+    fill_in(set, options, job);
+    check_indices_fit("cells", cells, job.set);
     return job;
 }
 
@@ -130,7 +184,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     job.axes = axes_of(set, options);
     job.connectivity = connectivity_of(options, job.axes, 1);
-    if (options.method == APSIS_EVERY_SOURCE)
+    if (options.method != APSIS_AUTO && options.method != APSIS_TILE_FILL)
         throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_components", int(options.method));
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;

@@ -19,6 +19,10 @@ DistanceJob stage_job(DistanceJob job, Stage &stage) {
     stage_output(job.nearest, stage);
     return job;
 }
+VoronoiJob stage_job(VoronoiJob job, Stage &stage) {
+    static_cast<DistanceJob &>(job) = stage_job(static_cast<const DistanceJob &>(job), stage);
+    return job;
+}
 ComponentsJob stage_job(ComponentsJob job, Stage &stage) {
     job.set = stage.input(job.set);
     stage_output(job.labels, stage);
@@ -41,6 +45,7 @@ EccentricityJob stage_job(EccentricityJob job, Stage &stage) {
 // The scratch memory that the back end wants beside them.
 
 int64_t scratch_of(const Backend &backend, const DistanceJob &job) { return static_cast<int64_t>(backend.distance_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const VoronoiJob &job) { return static_cast<int64_t>(backend.voronoi_scratch(job)); }
 int64_t scratch_of(const Backend &backend, const ComponentsJob &job) {
     return static_cast<int64_t>(backend.components_scratch(job));
 }
@@ -81,6 +86,10 @@ size_t workspace_of(const apsis_context &context, const DistanceJob &job) {
     if (Conveyor *conveyor = find_conveyor(context, job)) return relay_bytes(job, *conveyor);
     return staged_bytes(context, job);
 }
+size_t workspace_of(const apsis_context &context, const VoronoiJob &job) {
+    if (!job.connected) return workspace_of(context, static_cast<const DistanceJob &>(job));
+    return staged_bytes(context, job);
+}
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
@@ -91,6 +100,15 @@ void run(apsis_context &context, const DistanceJob &job) {
     if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
     run_staged(context, job, memory, [&](const DistanceJob &own, void *scratch) {
         context.backend->distance(own, scratch, context.progress());
+    });
+}
+
+void run(apsis_context &context, const VoronoiJob &job) {
+    if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "voronoi", job.set);
+    run_staged(context, job, memory, [&](const VoronoiJob &own, void *scratch) {
+        context.backend->voronoi(own, scratch, context.progress());
     });
 }
 

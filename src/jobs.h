@@ -13,6 +13,8 @@ void check_reach(const apsis_context &context, const char *name, const apsis_ima
 
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data);
+VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
+                         const apsis_options *given, bool need_data);
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data);
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
@@ -30,6 +32,7 @@ void check_array(const EccentricityJob &job);
 // The bytes of a workspace in which a job runs.
 
 size_t workspace_of(const apsis_context &context, const DistanceJob &job);
+size_t workspace_of(const apsis_context &context, const VoronoiJob &job);
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
@@ -37,6 +40,7 @@ size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
 // Runs a job of an image that has pixels.
 
 void run(apsis_context &context, const DistanceJob &job);
+void run(apsis_context &context, const VoronoiJob &job);
 void run(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const GeodesicJob &job);
 void run(apsis_context &context, const EccentricityJob &job);

@@ -12,7 +12,8 @@
 namespace apsis {
 namespace {
 
-constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_SLICES | APSIS_NO_BORDER | APSIS_NO_INNER;
+constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
+                                 APSIS_NO_INNER | APSIS_MIXED;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
 constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
@@ -222,7 +223,7 @@ apsis_options read_options(const apsis_options *given) {
     if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHAMFER)
         throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
     const int method = raw(options.method);
-    if (method != APSIS_AUTO && method != APSIS_TILE_FILL && method != APSIS_EVERY_SOURCE)
+    if (method < APSIS_AUTO || method > APSIS_SEQUENTIAL_SCAN)
         throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", method);
     if (!(options.max_distance >= 0))
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",

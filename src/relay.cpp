@@ -242,7 +242,7 @@ void Relay::copy_across(const View &from, const View &to, const RowRange &rows, 
 Conveyor *find_conveyor(const apsis_context &context, const DistanceJob &job) {
     const auto crosses = [&](const View &view) { return view && view.memory != context.own_memory(); };
     const bool any = crosses(job.set) || crosses(job.distance) || crosses(job.nearest);
-    return any ? context.backend->conveyor(job) : nullptr;
+    return any && job.method == APSIS_AUTO ? context.backend->conveyor(job) : nullptr;
 }
 
 size_t relay_bytes(const DistanceJob &job, Conveyor &conveyor) {

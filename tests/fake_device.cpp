@@ -131,6 +131,17 @@ class FakeDevice final : public Backend {
         });
     }
 
+    size_t voronoi_scratch(const VoronoiJob &job) const override { return cpu_->voronoi_scratch(job); }
+    void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
+        transform({{"set", job.set, true}, {"cells", job.nearest}}, scratch, voronoi_scratch(job), progress,
+                  [this, job](const Views &views, void *memory, const Progress &told) {
+            VoronoiJob host = job;
+            host.set = views[0].view;
+            host.nearest = views[1].view;
+            cpu_->voronoi(host, memory, told);
+        });
+    }
+
     size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"labels", job.labels}}, scratch, components_scratch(job), progress,

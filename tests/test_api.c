@@ -143,7 +143,9 @@ static void options_of_the_past_and_the_future(bench *b) {
 static void options_that_are_wrong(bench *b) {
     static const double bad[] = {-1, -0.5, NAN, INFINITY, -INFINITY, 0};
     apsis_options o = APSIS_OPTIONS_INIT;
-    o.flags = 1 << 2;
+    o.flags = 1 << 7;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x80");
+    o.flags = APSIS_CONNECTED;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x4");
     o.flags = 1u << 31 | APSIS_SIGNED;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x80000000");
@@ -155,8 +157,8 @@ static void options_that_are_wrong(bench *b) {
     o.metric = (apsis_metric)-1;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|metric|-1");
     o = (apsis_options)APSIS_OPTIONS_INIT;
-    o.method = (apsis_method)7;
-    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|method|7");
+    o.method = (apsis_method)9;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|method|9");
     for (int a = 0; a < 2; ++a)
         for (int i = 0; i < COUNT(bad); ++i) {
             o = (apsis_options)APSIS_OPTIONS_INIT;

@@ -16,6 +16,10 @@
 namespace apsis {
 namespace {
 
+void require_auto(const DistanceJob &job) {
+    if (job.method != APSIS_AUTO) throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %d, not in this version", int(job.method));
+}
+
 class CpuBackend final : public Backend {
   public:
     CpuBackend() : name_(std::string("CPU, ") + row_instructions()) { set_threads(0); }
@@ -41,12 +45,17 @@ class CpuBackend final : public Backend {
         arena_ = std::make_unique<tbb::task_arena>(threads ? std::min(threads, most) : most);
     }
 
-    size_t distance_scratch(const DistanceJob &job) const override { 
+    size_t distance_scratch(const DistanceJob &job) const override {
+        require_auto(job);
         return cpu::distance_scratch(job, arena_->max_concurrency());
     }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         cpu::distance(job, scratch, *arena_, progress);
     }
+    size_t voronoi_scratch(const VoronoiJob &) const override {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "connected Voronoi maps are not in this version");
+    }
+    void voronoi(const VoronoiJob &, void *, const Progress &) override {}
     size_t components_scratch(const ComponentsJob &job) const override {
         return cpu::components_scratch(job, arena_->max_concurrency());
     }

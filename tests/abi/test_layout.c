@@ -71,17 +71,20 @@ static void values(void **state) {
     assert_int_equal(APSIS_CITY_BLOCK, 1);
     assert_int_equal(APSIS_CHESSBOARD, 2);
     assert_int_equal(APSIS_CHAMFER, 3);
-    assert_int_equal(APSIS_AUTO, 0);
-    assert_int_equal(APSIS_TILE_FILL, 4);
-    assert_int_equal(APSIS_EVERY_SOURCE, 5);
+    static const int methods[] = {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_JUMP_FLOOD, APSIS_TILE_FILL,
+                                  APSIS_EVERY_SOURCE, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_SEQUENTIAL_SCAN};
+    for (int i = 0; i < COUNT(methods); ++i) assert_int_equal(methods[i], i);
     assert_int_equal(APSIS_COMPLEMENT, 1);
     assert_int_equal(APSIS_SIGNED, 2);
+    assert_int_equal(APSIS_CONNECTED, 4);
     assert_int_equal(APSIS_SLICES, 8);
     assert_int_equal(APSIS_NO_BORDER, 16);
     assert_int_equal(APSIS_NO_INNER, 32);
+    assert_int_equal(APSIS_MIXED, 64);
     assert_int_equal(APSIS_CPU, -1);
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);
+    assert_int_equal(APSIS_VORONOI, 1);
     assert_int_equal(APSIS_COMPONENTS, 2);
     assert_int_equal(APSIS_GEODESIC, 3);
     assert_int_equal(APSIS_ECCENTRICITY, 4);
@@ -91,6 +94,6 @@ static void values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(components),
-                                       cmocka_unit_test(extents),                                       cmocka_unit_test(values)};
+                                       cmocka_unit_test(extents),    cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
