@@ -129,7 +129,8 @@ class Field {
             for (int n = 0; n < TileShape::AROUND; ++n) {
                 const uint64_t woken = std::exchange(awake.spans[n], 0);
                 if (!woken || shift + awake.least[n] > steps_.limit) continue;
-                queue_.wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n]);
+                const int64_t beside = ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1;
+                queue_.wake(tile + beside, woken, awake.least[n]);
             }
         }
         if (value == length) high_ = awake.high;
@@ -147,7 +148,9 @@ class Field {
 
     Pull<Length> pull_for(Length *value) const {
         Pull<Length> pull{value, value == length ? nullptr : length, high() - 1, 0, {}};
-        const auto weight = [this](int dx, int dy, int dz) { return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]); };
+        const auto weight = [this](int dx, int dy, int dz) {
+            return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]);
+        };
         for (int k = 0; k < (volume_ ? 9 : 3); ++k) {
             constexpr int ORDER[9] = {0, -1, 1, -3, 3, -4, -2, 2, 4};  // the span's own row comes first
             const int dz = (ORDER[k] + 4) / 3 - 1, dy = (ORDER[k] + 4) % 3 - 1;

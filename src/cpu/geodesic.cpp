@@ -1,8 +1,8 @@
 // apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch go side by side, a
 // thread each; of one image only the rows that are read and written do.
 //
-// Lengths have 32 bits where steps are small numbers, and if seeds are told, the image has not too many pixels for that.  Paths may be longer than
-// that: whenever the lengths become large, the pixels that are settled are written, and the rest counts from there.
+// Lengths have 32 bits where steps are small numbers, and where seeds are told, if these can be named in as many.  Paths
+// may be longer: whenever lengths become large, the pixels that are settled are written, and the rest counts from there.
 // Memory is 4 or 8 bytes a pixel, and as much again for the nearest seeds.
 #include "cpu/geodesic.h"
 

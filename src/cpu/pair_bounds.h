@@ -107,7 +107,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         int64_t source = 0;
         for (int i = 0; i < 3 && i < budget && !is_source_[source]; ++i) {
             each_(1, [&](int64_t, Lengths &field) { made[i] = make_field(field, source, HUBS); });
-            if (made[i].eccentricity > std::numeric_limits<Length>::max() / 4) throw TooLong();  // sums of two are to be lengths, too
+            if (made[i].eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
             take(made[i], true);
             fold(&made[i], 1);
             source = made[i].farthest;

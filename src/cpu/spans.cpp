@@ -208,7 +208,8 @@ class Tile {
 };
 
 template <class Length>
-HWY_INLINE void settle_tile(const Pull<Length> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<Length> &awake) {
+HWY_INLINE void settle_tile(const Pull<Length> &pull, const TileShape &shape, int64_t first, int64_t right,
+                            Awake<Length> &awake) {
     if (pull.length)
         Tile<Length, true>(pull, shape, awake).settle(first, right);
     else

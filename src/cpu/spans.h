@@ -16,7 +16,7 @@ namespace apsis::cpu {
 
 /// What no path leads to.  Steps can be added to it; and two of 64 bits, since shifts may be as large.
 template <class Length>
-constexpr Length UNSEEN = sizeof(Length) == 4 ? std::numeric_limits<Length>::max() / 16 * 15 : std::numeric_limits<Length>::max() / 4;
+constexpr Length UNSEEN = std::numeric_limits<Length>::max() / 16 * (sizeof(Length) == 4 ? 15 : 4);
 
 /// How the 64 spans of a tile lie, and which 3 x 3 x 3 are about each of them, and about a tile; number 13 is itself.
 struct TileShape {

@@ -68,7 +68,8 @@ class TileQueue {
 
   private:
     static constexpr int64_t RING = 64;
-    static constexpr int64_t STEPS = 4;  // a bucket is so many of the shortest steps wide, up to twice; wider, tiles are visited in vain
+    /// A bucket is so many of the shortest steps wide, up to twice.  Were it wider, tiles would be visited in vain.
+    static constexpr int64_t STEPS = 4;
 
     struct Tile {
         uint64_t spans;          // that are awake
@@ -76,7 +77,9 @@ class TileQueue {
         int64_t before, behind;  // in its bucket; -1: none
     };
 
-    int64_t &head(int64_t at) { return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING]; }
+    int64_t &head(int64_t at) {
+        return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING];
+    }
 
     void link(int64_t at) {
         int64_t &first = head(at);
