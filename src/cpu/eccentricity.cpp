@@ -78,6 +78,7 @@ class Eccentricity {
         progress_ = &progress;
         components(parts_, parts_scratch_, arena, progress ? [&](double done) { progress(0.05 * done); } : Progress());
         order_pixels();
+        memory_.members = members();
         for (Lane &lane : lanes_) {
             if (from_every())
                 std::fill_n(lane.relaxation.length, grid_.cells, Lengths::WALL);

@@ -8,8 +8,8 @@
 // so v is proved, ecc(v) = L(v), as soon as B(v,q) <= L(v) for every q that has not been a source.  Pixels are in an order
 // in which neighbours are close; the largest d(h,q) of 64 of them, and of 4096, settle most pairs at once.  An unproved v
 // names the q with the largest bound as the next source; if the bound was loose, a pixel between v and q, where a shortest
-// path passes, becomes a hub.  Every turn makes a source of a pixel that was none, so it ends.  A pair
-// that was closed stays so, because L never falls: each pixel goes through its pairs once.
+// path passes, becomes a hub.  Some pixels do so in a turn (core/pair_turns.h).  Every turn makes a source of a pixel that was
+// none, so it ends.  A pair that was closed stays so, because L never falls: each pixel goes through its pairs once.
 //
 // Where the farthest pixels are wanted too, L(v) is the length to a source that is known, and a q of lower index must lie
 // below L(v), not only at it.
@@ -37,9 +37,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
     using Base::bounds_of, Base::lengths_of, Base::check, Base::total_open, Base::unproved, Base::weakest;
-    using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::slot_,
-        Base::tops_, Base::witness_;
-    static constexpr double ALONG = 0.7;  // where between v and its witness a hub is put, from the witness
+    using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
+        Base::slot_, Base::tops_, Base::witness_;
 
   public:
     /// The pixels of ranks first to first + count - 1.
@@ -88,7 +87,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return made;
     }
 
-    /// Three hubs far from each other.
+    /// Three hubs far from each other, and one between them.
     void start(int64_t budget) {
         std::fill_n(lower_, count_, Length(-1));
         std::fill_n(witness_, count_, Cell(0));
@@ -103,15 +102,25 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
         std::fill_n(tops_.small, Maxima::blocks(count_) * HUBS, FAR<Length>);
         std::fill_n(tops_.wide, Maxima::large(count_) * HUBS, FAR<Length>);
-        Made made[3];
         int64_t source = 0;
-        for (int i = 0; i < 3 && i < budget && !is_source_[source]; ++i) {
-            each_(1, [&](int64_t, Lengths &field) { made[i] = make_field(field, source, HUBS); });
-            if (made[i].eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
-            take(made[i], true);
-            fold(&made[i], 1);
-            source = made[i].farthest;
+        for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
+            if (i == FIRST_HUBS - 1) source = centre();
+            if (is_source_[source]) continue;
+            Made made;
+            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, room_); });
+            if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
+            take(made, true);
+            fold(&made, 1);
+            source = made.farthest;
         }
+    }
+
+    /// The pixel with the least lower bound.
+    int64_t centre() const {
+        int64_t centre = 0;
+        for (int64_t i = 1; i < count_; ++i)
+            if (lower_[i] < lower_[centre] || (lower_[i] == lower_[centre] && cell_[i] < cell_[centre])) centre = i;
+        return centre;
     }
 
     /// Notes a field that is made: its source needs no more proof, and it may be kept as a hub.
@@ -119,7 +128,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         ++fields_;
         is_source_[made.source] = 1;
         if (!as_hub) return;
-        const int hub = hubs_ < HUBS ? hubs_++ : 3 + replaced_++ % (HUBS - 3);
+        const int hub = hubs_ < room_ ? hubs_++ : static_cast<int>(FIRST_HUBS + replaced_++ % (room_ - FIRST_HUBS));
         std::swap(slot_[hub], slot_[made.slot]);
         made.slot = hub;
     }
@@ -130,7 +139,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             const int64_t begin = large * LARGE, end = std::min(begin + LARGE, count_);
             for (int k = 0; k < count; ++k) {
                 raise(made[k], begin, end);
-                if (made[k].slot < HUBS) find_tops(made[k].slot, large);
+                if (made[k].slot < room_) find_tops(made[k].slot, large);
             }
         });
         for (int k = 0; k < count; ++k) {
@@ -171,14 +180,13 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// The pixel with the least lower bound, and others from all over; each names its witness.
     void choose_targets(int64_t unproved_pixels, int64_t most) {
         targets_ = 0;
-        const int64_t batch = std::min<int64_t>({count_ <= LARGE ? 1 : Memory::BATCH, (most + 1) / 2, unproved_pixels});
+        const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
         for (int64_t i = 0; i < batch; ++i) {
             const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
             Target target{v, -1, 0, {}, {}};
             target.witness = farthest_by_bound(v, target.bound);
-            if (target.witness < 0) continue;  // another's witness was the last
-            is_source_[target.witness] = 1;
-            target_[targets_++] = target;
+            const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
+            if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
         }
     }
 
@@ -222,12 +230,12 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     void make_fields(bool hubs_too) {
         each_(targets_, [&](int64_t i, Lengths &field) {
             Target &target = target_[i];
-            target.field = make_field(field, target.witness, HUBS + 2 * static_cast<int>(i));
+            target.field = make_field(field, target.witness, room_ + 2 * static_cast<int>(i));
             if (!hubs_too || slot_[target.field.slot][target.from] == target.bound) return;
             const int64_t hub = walk(field, target.from, slot_[target.field.slot][target.from]);
             target.hub = make_field(field, hub, target.field.slot + 1);
         });
-        Made made[2 * Memory::BATCH];
+        Made made[2 * BATCH<Length>];
         int count = 0;
         for (int i = 0; i < targets_; ++i) {
             Target &target = target_[i];
@@ -268,7 +276,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     }
 
     int64_t replaced_ = 0, fields_ = 0;
-    Target target_[Memory::BATCH];
+    Target target_[BATCH<Length>];
     int targets_ = 0;
 };
 

@@ -10,30 +10,33 @@ namespace apsis::cpu {
 /// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
 template <class Length, class Cell>
 struct Ranks {
-    static constexpr int HUBS = cpu::HUBS<Length>, BATCH = 4, SLOTS = HUBS + 2 * BATCH;
+    static constexpr int MORE = 2 * BATCH<Length>;  // fields of a turn, beside hubs
+    static constexpr int SLOTS = MOST_HUBS<Length> + MORE;
 
     Cell *cell;         // [rank]
     Length *lower;      // [rank]: the lower bound
     Cell *farthest;     // [rank]: the cell of the source that it comes from; null if not wanted
     Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
     uint8_t *is_source; // [rank]
-    Length *slot[SLOTS];
+    Length *lengths;    // [slot][rank]: from hubs, and behind them those of a turn
+    int64_t pixels;
+    int64_t members = 0; // pixels of the set, once they are counted
 
     /// `pairs` is false where bounds are not wanted, but every pixel's own field.
-    Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) {
+    Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
         cell = carver.take<Cell>(count);
         lower = carver.take<Length>(count);
         farthest = carver.take<Cell>(farthest_too ? count : 0);
         witness = carver.take<Cell>(pairs ? count : 0);
         is_source = carver.take<uint8_t>(pairs ? count : 0);
-        for (Length *&each : slot) each = carver.take<Length>(pairs ? count : 0);
+        lengths = carver.take<Length>(pairs ? (HUB_ROOM<Length> + MORE) * count : 0);
     }
 };
 
 /// The largest lengths from hubs to the pixels of a block, hubs side by side.
 template <class Length, class Cell>
 struct Tops {
-    static constexpr int HUBS = cpu::HUBS<Length>;
+    static constexpr int HUBS = MOST_HUBS<Length>;
     static constexpr int64_t BLOCK = 64, LARGE = BLOCK * BLOCK;
     static int64_t blocks(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
     static int64_t large(int64_t count) { return (count + LARGE - 1) / LARGE; }
@@ -59,15 +62,15 @@ class Pairs {
   protected:
     using Memory = Ranks<Length, Cell>;
     using Maxima = Tops<Length, Cell>;
-    static constexpr int HUBS = Memory::HUBS;
+    static constexpr int HUBS = MOST_HUBS<Length>;
     static constexpr int64_t BLOCK = Maxima::BLOCK, LARGE = Maxima::LARGE;
     static constexpr Cell PROVED = std::numeric_limits<Cell>::max();
 
     Pairs(const Memory &memory, const Maxima &tops, int64_t first, int64_t count)
         : tops_(tops), count_(count), cell_(memory.cell + first), lower_(memory.lower + first),
           farthest_(FARTHEST ? memory.farthest + first : nullptr), witness_(memory.witness + first),
-          is_source_(memory.is_source + first) {
-        for (int i = 0; i < Memory::SLOTS; ++i) slot_[i] = memory.slot[i] + first;
+          is_source_(memory.is_source + first), room_(hub_room<Length>(memory.pixels, memory.members)) {
+        for (int i = 0; i < room_ + Memory::MORE; ++i) slot_[i] = memory.lengths + i * memory.members + first;
     }
 
     void lengths_of(int64_t rank, Length *from_hubs) const {
@@ -106,7 +109,7 @@ class Pairs {
     Cell *farthest_, *witness_;
     uint8_t *is_source_;
     Length *slot_[Memory::SLOTS];
-    int hubs_ = 0;
+    int room_, hubs_ = 0;
 };
 
 }  // namespace apsis::cpu
