@@ -1,10 +1,13 @@
 // The calls that differ between operating systems: see platform.h.
 #include "platform.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #if defined(_WIN32)
 #include <malloc.h>
+#elif defined(__linux__)
+#include <sys/mman.h>
 #endif
 
 namespace apsis {
@@ -13,8 +16,14 @@ void *aligned_memory(size_t alignment, size_t bytes) noexcept {
 #if defined(_WIN32)
     return _aligned_malloc(bytes, alignment);
 #else
+    constexpr size_t PAGE = size_t(1) << 21;
+    const bool large = bytes >= 4 * PAGE;
     void *data = nullptr;
-    return posix_memalign(&data, alignment, bytes) == 0 ? data : nullptr;
+    if (posix_memalign(&data, large ? std::max(alignment, PAGE) : alignment, bytes) != 0) return nullptr;
+#if defined(MADV_HUGEPAGE)
+    if (large) madvise(data, bytes, MADV_HUGEPAGE);  // where there are none, nothing is lost
+#endif
+    return data;
 #endif
 }
 

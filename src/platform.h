@@ -5,7 +5,7 @@
 
 namespace apsis {
 
-/// Memory aligned to `alignment`, or nullptr.
+/// Memory aligned to `alignment`, or nullptr; of large pages, which scattered reads want, if there is much of it.
 void *aligned_memory(size_t alignment, size_t bytes) noexcept;
 void free_aligned_memory(void *data) noexcept;
 

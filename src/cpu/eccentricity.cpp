@@ -46,7 +46,7 @@ void for_tiles(const Box &box, const int64_t side[3], Body body) {
 
 template <class Length, class Cell, bool FARTHEST>
 class Eccentricity {
-    using Lengths = Field<Length, Cell, false>;
+    using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
     using Maxima = Tops<Length, Cell>;
 
@@ -80,8 +80,10 @@ class Eccentricity {
         order_pixels();
         memory_.members = members();
         for (Lane &lane : lanes_) {
-            Length *const walls = from_every() ? lane.relaxation.length : lane.field.length;
-            std::fill_n(walls, grid_.cells, Lengths::WALL);
+            if (from_every())
+                std::fill_n(lane.relaxation.length, grid_.cells, Lengths::WALL);
+            else
+                lane.field.clear();
         }
         told(0);
         solve_small();

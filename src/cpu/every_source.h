@@ -16,8 +16,7 @@ namespace apsis::cpu {
 template <class Length, class Cell>
 class Relaxation {
   public:
-    static constexpr Length WALL = Field<Length, Cell, false>::WALL;
-    static constexpr Length UNSEEN = Field<Length, Cell, false>::UNSEEN, FULL = Field<Length, Cell, false>::FULL;
+    static constexpr Length WALL = Field<Length>::WALL, UNSEEN = Field<Length>::UNSEEN;
 
     Relaxation(const Grid &grid, const Steps &steps, int axes, Carver &carver) : moves_(grid, steps, axes) {
         length = carver.take<Length>(grid.cells);
@@ -43,7 +42,7 @@ class Relaxation {
             for (int k = 0; k < moves_.count; ++k) {
                 const int64_t to = from + moves_.by[k];
                 const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
-                if (sum > FULL) throw TooLong();
+                if (sum >= UNSEEN) throw TooLong();
                 if (length[to] < 0 || updating_[to] <= sum) continue;
                 if (updating_[to] == length[to]) lowered_[lowered++] = static_cast<Cell>(to);
                 updating_[to] = sum;

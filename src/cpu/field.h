@@ -1,172 +1,78 @@
-// A field: the lengths of the shortest paths from some sources to every pixel of the set, by a queue of buckets (Dial
-// 1969), each as wide as the shortest step is long.
+// A field: the lengths of the shortest paths from some sources to every pixel of the set, and the lowest of the nearest
+// sources of each.
 //
-// Two pixels of one bucket differ by less than a step, so neither lies on the other's path: whatever is taken from the
-// lowest bucket is settled, in any order, and is expanded once.  The lengths are a unique fixpoint; so is the lowest of
-// the nearest sources of each pixel, since all pixels before it on its shortest paths are settled in lower buckets.
+// Lengths are a unique fixpoint, whatever is computed first: so vectors of cells take what their neighbours offer, tile by
+// tile (spans.h), the tiles with the least lengths first (tile_queue.h): by then what enters a tile is nearly always what
+// stays there, and a tile is visited about twice.  The names of the sources follow, when lengths are known, in the same
+// way, along the steps of shortest paths only.
 //
-// Memory for what waits in buckets is small.  A bucket that finds none is marked as spilt, and when its turn comes its
-// pixels are found by looking at all lengths.  That happens where a bucket holds a good part of the image, so not often;
-// the sources are such a bucket from the start.
+// Lengths that would be UNSEEN or more are not taken.  If some come near that, then all below a step less are settled:
+// they are written and made walls, and the rest counts from there.
 #pragma once
 
-#include <algorithm>
-#include <limits>
+#include <utility>
 
-#include "backend.h"
-#include "core/steps.h"
-#include "workspace.h"
+#include "cpu/grid.h"
+#include "cpu/spans.h"
+#include "cpu/tile_queue.h"
 
 namespace apsis::cpu {
-
-/// The cells of an image: its pixels, a column of walls behind each row, a row of walls behind each plane, and walls
-/// before and after all, so that every pixel has all its neighbours.
-struct Grid {
-    int64_t width, height, depth, pitch, plane, origin, cells;
-
-    Grid(const int64_t size[3], int axes)
-        : width(size[0]), height(size[1]), depth(axes == 3 ? size[2] : 1), pitch(width + 1), plane(pitch * (height + 1)),
-          origin((axes == 3 ? plane : 0) + pitch + 1), cells(depth * plane + 2 * origin) {}
-    int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
-    int64_t rows() const { return height * depth; }
-
-    struct Place {
-        int64_t x, y, z;
-    };
-    Place place(int64_t cell) const {
-        const int64_t at = cell - origin;
-        return {at % plane % pitch, at % plane / pitch, at / plane};
-    }
-    /// The index of a cell's pixel in the image.
-    int64_t index(int64_t cell) const {
-        const Place at = place(cell);
-        return (at.z * height + at.y) * width + at.x;
-    }
-};
-
-/// The steps to the neighbours of a cell.
-struct Moves {
-    int count = 0;
-    int64_t by[26], weight[26];
-
-    Moves(const Grid &grid, const Steps &steps, int axes) {
-        for (int n = 0; n < 27; ++n) {
-            const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
-            if ((axes == 2 && dz) || steps.weight[kind] == 0) continue;
-            by[count] = dz * grid.plane + dy * grid.pitch + dx;
-            weight[count++] = steps.weight[kind];
-        }
-    }
-};
-
-/// What waits, bucket by bucket, in a ring of them.  Memory comes in chunks.
-template <class Cell>
-class Buckets {
-  public:
-    static constexpr int CHUNK = 508;
-    struct Chunk {
-        Chunk *next;
-        Cell cell[CHUNK];
-    };
-    struct Bucket {
-        Cell *at, *end;  // where the next cell goes, and where its chunk ends
-        Chunk *first, *last;
-        bool spilt;
-    };
-
-    Buckets(int64_t cells, const Steps &steps, Carver &carver)
-        : count_(steps.most / steps.least + 2), chunks_(cells / 8 / CHUNK + count_ + 8) {
-        bucket_ = carver.take<Bucket>(count_);
-        chunk_ = carver.take<Chunk>(chunks_);
-    }
-
-    void clear() {
-        std::fill_n(bucket_, count_, Bucket{});
-        free_ = nullptr;
-        fresh_ = 0;
-    }
-
-    int64_t count() const { return count_; }
-    Bucket &at(int64_t index) const { return bucket_[index % count_]; }
-    /// The bucket that lies `hop` behind the one at a place of the ring, once around at most.
-    Bucket &ahead(int64_t place, int64_t hop) const { return bucket_[place + hop < count_ ? place + hop : place + hop - count_]; }
-
-    void push(Bucket &bucket, Cell cell) {
-        if (bucket.at == bucket.end && !grow(bucket)) return;
-        *bucket.at++ = cell;
-    }
-
-    /// Calls body(cells, count) for what waits in a bucket, and empties it.
-    template <class Body>
-    void drain(Bucket &bucket, Body body) {
-        for (Chunk *chunk = bucket.first; chunk;) {
-            body(chunk->cell, chunk == bucket.last ? bucket.at - chunk->cell : CHUNK);
-            Chunk *const done = chunk;
-            chunk = chunk == bucket.last ? nullptr : chunk->next;
-            done->next = free_;
-            free_ = done;
-        }
-        bucket = Bucket{};
-    }
-
-  private:
-    bool grow(Bucket &bucket) {
-        Chunk *const chunk = free_ ? free_ : fresh_ < chunks_ ? chunk_ + fresh_++ : nullptr;
-        if (!chunk || bucket.spilt) return !(bucket.spilt = true);
-        if (chunk == free_) free_ = free_->next;
-        (bucket.first ? bucket.last->next : bucket.first) = chunk;
-        bucket.last = chunk;
-        bucket.at = chunk->cell;
-        bucket.end = chunk->cell + CHUNK;
-        return true;
-    }
-
-    int64_t count_, chunks_, fresh_ = 0;
-    Bucket *bucket_;
-    Chunk *chunk_, *free_ = nullptr;
-};
 
 /// A field that was to be kept in lengths that are too short for it.
 struct TooLong {};
 
-/// Length is int32_t or int64_t, Cell holds the index of a cell or of a pixel.  NEAREST: whether sources are told.
-template <class Length, class Cell, bool NEAREST>
+/// Length is int32_t or int64_t, for the names of sources too.  NEAREST: whether sources are told.
+template <class Length, bool NEAREST = false>
 class Field {
   public:
     static constexpr Length WALL = -1;  // and everything else below 0: no path leads there
     static constexpr Length SETTLED = -2;
-    static constexpr Length UNSEEN = std::numeric_limits<Length>::max();
-    static constexpr Length FULL = sizeof(Length) == 4 ? UNSEEN - UNSEEN / 64 : UNSEEN / 2;  // no bucket begins above this
-    static constexpr int64_t TICK = 1 << 16;
+    static constexpr Length UNSEEN = cpu::UNSEEN<Length>;
 
     Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
-        : grid_(grid), steps_(steps), moves_(grid, steps, axes), buckets_(grid.cells, steps, carver) {
-        length = carver.take<Length>(grid.cells);
-        source = carver.take<Cell>(NEAREST ? grid.cells : 0);
+        : grid_(grid), steps_(steps), moves_(grid, steps, axes), volume_(axes == 3 && grid.depth > 1),
+          shape_(volume_, grid.pitch, grid.plane),
+          across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
+          queue_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2]), steps, carver) {
+        length = carver.take<Length>(grid.cells + SPAN);
+        source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
     }
 
-    Length *length;  // [cell]; to be set to WALL, to UNSEEN, or for a source to 0
-    Cell *source;    // [cell]; of a source, its own name
+    Length *length;  // [cell]; to be set to UNSEEN, or for a source to 0
+    Length *source;  // [cell]; of a source, its own name
 
-    /// From the sources to all that they reach.  Calls tick(settled) every TICK pixels, and flush(below) when lengths
-    /// are about to be FULL: it is to take note of all that are below, and to make them SETTLED.
+    /// Makes walls of all cells.
+    void clear() {
+        std::fill_n(length, grid_.cells + SPAN, WALL);
+        if constexpr (NEAREST) std::fill_n(source, grid_.cells + SPAN, UNSEEN);
+        queue_.clear();
+    }
+
+    /// From the sources to all that they reach.  Calls tick(visited pixels) now and then, and flush(below) when lengths
+    /// become large: it is to take note of all that are below, and to make them SETTLED.
     template <class Tick, class Flush>
     void run(Tick tick, Flush flush) {
-        buckets_.clear();
-        buckets_.at(0).spilt = true;
-        members_ = nullptr;
-        flood_all(tick, flush);
+        shift = 0;
+        do {
+            wake_all(length);
+            spread(length, tick);
+            if constexpr (NEAREST) {
+                wake_all(source);
+                spread(source, tick);
+            }
+        } while (start_over(flush));
     }
 
-    /// From one cell to all of `members`, which are all that it reaches.  Throws TooLong if a length is to be FULL.
+    /// From one cell to all of `members`, which are all that it reaches.  Throws TooLong if a length would be UNSEEN.
+    template <class Cell>
     void run_from(int64_t cell, const Cell *members, int64_t count) {
         for (int64_t i = 0; i < count; ++i) length[members[i]] = UNSEEN;
-        length[cell] = 0;
-        members_ = members;
-        member_count_ = count;
-        buckets_.clear();
-        buckets_.push(buckets_.at(0), static_cast<Cell>(cell));
-        flood_all([](int64_t) {}, [](Length) { throw TooLong(); });
+        length[cell] = shift = 0;
+        queue_.start();
+        const Grid::Place at = grid_.place(cell);
+        wake_about(at.x / SPAN, at.y, at.z, 0);
+        spread(length, [](int64_t) {});
+        if (high_) throw TooLong();
     }
 
     const Moves &moves() const { return moves_; }
@@ -174,152 +80,108 @@ class Field {
     int64_t shift = 0;  // what is to be added to the lengths that are there
 
   private:
-    using Bucket = typename Buckets<Cell>::Bucket;
+    static constexpr int64_t TICK = 64;  // visits
 
-    template <class Tick, class Flush>
-    void flood_all(Tick tick, Flush flush) {
-        shift = base_ = now_ = settled_ = 0;
-        switch (moves_.count) {
-            case 4: return flood<4>(tick, flush);
-            case 6: return flood<6>(tick, flush);
-            case 8: return flood<8>(tick, flush);
-            case 18: return flood<18>(tick, flush);
-            default: return flood<26>(tick, flush);
-        }
-    }
+    static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
-    /// The moves, with the buckets that they lead to from the present one.
-    template <int N>
-    struct Reach {
-        static constexpr int ROWS = N == 4 || N == 8 ? 3 : 9;
-        int64_t by[N], row[ROWS], hop[N];  // by how many buckets at least
-        Length weight[N], rest[N];         // from where on in this bucket the later of two buckets is reached
-        Bucket *to[N][2];
-    };
+    Length high() const { return UNSEEN - static_cast<Length>(steps_.most); }
 
-    template <int N, class Tick, class Flush>
-    void flood(Tick tick, Flush flush) {
-        Reach<N> reach;
-        measure(reach);
-        for (int64_t idle = 0; idle < buckets_.count() && shift + base_ <= steps_.limit; ++now_, base_ += least()) {
-            if (base_ > FULL) start_over(flush);
-            Bucket &bucket = buckets_.at(now_);
-            if (!bucket.first && !bucket.spilt) {
-                ++idle;
-                continue;
-            }
-            idle = 0;
-            aim(reach);
-            if (bucket.spilt) {
-                buckets_.drain(bucket, [](const Cell *, int64_t) {});
-                expand_all(reach, tick);
-            } else {
-                buckets_.drain(bucket, [&](const Cell *cell, int64_t count) { expand(reach, cell, count, tick); });
+    /// Wakes the spans that have a value, and those about them.
+    void wake_all(const Length *value) {
+        queue_.start();
+        for (int64_t row = 0; row < grid_.rows(); ++row) {
+            const int64_t y = row % grid_.height, z = row / grid_.height, first = grid_.row(y, z);
+            for (int64_t x = 0; x < grid_.width; x += SPAN) {
+                Length least = UNSEEN;
+                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // beyond the row, too: to wake more is no harm
+                    least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
+                if (least < UNSEEN) wake_about(x / SPAN, y, z, least);
             }
         }
     }
 
-    Length least() const { return static_cast<Length>(steps_.least); }
-
-    template <int N>
-    void measure(Reach<N> &reach) const {
-        for (int i = 0; i < Reach<N>::ROWS; ++i)
-            reach.row[i] = (i % 3 - 1) * grid_.pitch + (i / 3 - (Reach<N>::ROWS > 3)) * grid_.plane;
-        for (int k = 0; k < N; ++k) {
-            reach.by[k] = moves_.by[k];
-            reach.weight[k] = static_cast<Length>(moves_.weight[k]);
-            reach.rest[k] = least() - static_cast<Length>(moves_.weight[k] % steps_.least);
-            reach.hop[k] = moves_.weight[k] / steps_.least;
-        }
+    void wake_about(int64_t i, int64_t y, int64_t z, Length least) {
+        for (int64_t w = std::max<int64_t>(z - volume_, 0); w <= std::min(z + volume_, grid_.depth - 1); ++w)
+            for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, grid_.height - 1); ++v)
+                for (int64_t u = std::max<int64_t>(i - 1, 0); u <= std::min(i + 1, (grid_.width - 1) / SPAN); ++u)
+                    wake_span(u, v, w, least);
     }
 
-    template <int N>
-    void aim(Reach<N> &reach) const {
-        const int64_t here = now_ % buckets_.count();
-        for (int k = 0; k < N; ++k)
-            for (int later = 0; later < 2; ++later) reach.to[k][later] = &buckets_.ahead(here, reach.hop[k] + later);
+    void wake_span(int64_t i, int64_t y, int64_t z, Length least) {
+        const int64_t *const side = shape_.side;
+        const int64_t tile = (z / side[2] * across_[1] + y / side[1]) * across_[0] + i / side[0];
+        queue_.wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least);
     }
 
-    template <int N, class Tick>
-    void expand(const Reach<N> &reach, const Cell *cell, int64_t count, Tick tick) {
-        constexpr int AHEAD = 12;
-        for (int64_t i = 0; i < count; ++i) {
-            for (int row = 0; i + AHEAD < count && row < Reach<N>::ROWS; ++row)
-                prefetch(static_cast<int64_t>(cell[i + AHEAD]) + reach.row[row]);
-            expand_one(reach, static_cast<int64_t>(cell[i]));
-        }
-        count_settled(count, tick);
-    }
-
-    void prefetch(int64_t cell) const {
-        __builtin_prefetch(length + cell, 1);
-        if constexpr (NEAREST) __builtin_prefetch(source + cell, 1);
-    }
-
-    template <int N, class Tick>
-    void expand_all(const Reach<N> &reach, Tick tick) {
-        const auto waits = [this](int64_t i) { return length[i] >= base_ && length[i] - base_ < least(); };
-        for (int64_t i = 0; members_ && i < member_count_; ++i)
-            if (waits(members_[i])) expand_one(reach, static_cast<int64_t>(members_[i]));
-        if (members_) return;
-        constexpr int64_t BLOCK = 64;
-        for (int64_t start = 0; start < grid_.cells; start += BLOCK) {
-            const int64_t end = std::min(start + BLOCK, grid_.cells);
-            int any = 0;
-            for (int64_t i = start; i < end; ++i) any |= waits(i);
-            if (!any) continue;
-            for (int64_t i = start; i < end; ++i)
-                if (waits(i)) expand_one(reach, i);
-            count_settled(BLOCK, tick);
-        }
-    }
-
+    /// Until nobody is awake: the values are lengths, or sources.
     template <class Tick>
-    void count_settled(int64_t count, Tick tick) {
-        const int64_t before = settled_;
-        settled_ += count;
-        if (before / TICK != settled_ / TICK) tick(settled_);
-    }
-
-    template <int N>
-    void expand_one(const Reach<N> &reach, int64_t cell) {
-        const Length from = length[cell], into = from - base_;
-        if (into < 0) return;  // it came in a lower bucket, too
-        const Cell name = NEAREST ? source[cell] : Cell();
-        for (int k = 0; k < N; ++k) {
-            const int64_t to = cell + reach.by[k];
-            const Length sum = from + reach.weight[k];
-            if (sum < length[to]) {
-                length[to] = sum;
-                if constexpr (NEAREST) source[to] = name;
-                buckets_.push(*reach.to[k][into >= reach.rest[k]], static_cast<Cell>(to));
-            } else if constexpr (NEAREST) {
-                if (sum == length[to] && name < source[to]) source[to] = name;
+    void spread(Length *value, Tick tick) {
+        const Pull<Length> pull = pull_for(value);
+        Awake<Length> awake;
+        uint64_t spans;
+        int64_t visits = 0;
+        for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
+            if (++visits % TICK == 0) tick(visits * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
+            if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
+            std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
+            awake.spans[TileShape::SELF] = spans;
+            settle(pull, shape_, first_cell(tile), grid_.width - tile % across_[0] * shape_.side[0] * SPAN, awake);
+            for (int n = 0; n < TileShape::AROUND; ++n) {
+                const uint64_t woken = std::exchange(awake.spans[n], 0);
+                if (!woken || shift + awake.least[n] > steps_.limit) continue;
+                const int64_t beside = ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1;
+                queue_.wake(tile + beside, woken, awake.least[n]);
             }
         }
+        if (value == length) high_ = awake.high;
+    }
+
+    int64_t first_cell(int64_t tile) const {
+        const int64_t *const side = shape_.side, above = tile / across_[0];
+        return grid_.row(above % across_[1] * side[1], above / across_[1] * side[2]) + tile % across_[0] * side[0] * SPAN;
+    }
+
+    /// Of the next tile, while this one is at work.
+    void prefetch(const Length *first) const {
+        for (const int64_t at : shape_.at) __builtin_prefetch(first + at, 1);
+    }
+
+    Pull<Length> pull_for(Length *value) const {
+        Pull<Length> pull{value, value == length ? nullptr : length, high() - 1, 0, {}};
+        const auto weight = [this](int dx, int dy, int dz) {
+            return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]);
+        };
+        for (int k = 0; k < (volume_ ? 9 : 3); ++k) {
+            constexpr int ORDER[9] = {0, -1, 1, -3, 3, -4, -2, 2, 4};  // the span's own row comes first
+            const int dz = (ORDER[k] + 4) / 3 - 1, dy = (ORDER[k] + 4) % 3 - 1;
+            const Length straight = k ? weight(0, dy, dz) : 0, diagonal = weight(1, dy, dz);
+            if (straight || diagonal)
+                pull.row[pull.rows++] = {dz * grid_.plane + dy * grid_.pitch, 3 * (ORDER[k] + 4) + 1, straight, diagonal};
+        }
+        return pull;
     }
 
     /// What is settled, and beyond the reach of what is not, is taken away; the rest counts from there.
     template <class Flush>
-    void start_over(Flush flush) {
-        const Length below = base_ - static_cast<Length>(steps_.most);
+    bool start_over(Flush flush) {
+        const Length below = high();
+        if (!high_ || shift + below > steps_.limit) return false;  // or is it high no more?  Then little is done in vain
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
-        for (int64_t i = 0; i < grid_.cells; ++i)
-            if (length[i] >= below && length[i] != UNSEEN) length[i] -= below;
+        for (int64_t i = 0; i < grid_.cells; ++i) length[i] -= length[i] >= below && length[i] < UNSEEN ? below : 0;
         shift += below;
-        base_ -= below;
+        return true;
     }
 
     Grid grid_;
     Steps steps_;
     Moves moves_;
-    Buckets<Cell> buckets_;
-    Length base_ = 0;  // where the present bucket begins
-    int64_t now_ = 0, settled_ = 0;
-    const Cell *members_ = nullptr;  // null: all cells
-    int64_t member_count_ = 0;
+    bool volume_;
+    TileShape shape_;
+    int64_t across_[2];  // tiles along x and y
+    TileQueue<Length> queue_;
+    bool high_ = false;  // whether lengths came near UNSEEN
 };
 
 }  // namespace apsis::cpu

@@ -1,9 +1,9 @@
 // apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch go side by side, a
 // thread each; of one image only the rows that are read and written do.
 //
-// Lengths have 32 bits where steps are small numbers and the image has fewer than 2^32 pixels.  Paths may be longer than
-// that: whenever the lengths become large, the pixels that are settled are written, and the rest counts from there.
-// Memory is 4 or 8 bytes a pixel, 1/2 or 1 for what waits, and 4 or 8 for the nearest seeds.
+// Lengths have 32 bits where steps are small numbers, and where seeds are told, if these can be named in as many.  Paths
+// may be longer: whenever lengths become large, the pixels that are settled are written, and the rest counts from there.
+// Memory is 4 or 8 bytes a pixel, and as much again for the nearest seeds.
 #include "cpu/geodesic.h"
 
 #include <cstring>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
 
-template <class Length, class Cell, bool NEAREST>
+template <class Length, bool NEAREST>
 class Geodesic {
-    using Lengths = Field<Length, Cell, NEAREST>;
+    using Lengths = Field<Length, NEAREST>;
 
   public:
     Geodesic(const GeodesicJob &job, Carver &carver)
@@ -29,11 +29,11 @@ class Geodesic {
     template <class EachRow>
     void run(int64_t slice, const Progress &progress, EachRow each_row) {
         slice_ = slice;
-        std::fill_n(field_.length, grid_.cells, Lengths::WALL);
+        field_.clear();
         each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
         const double pixels = static_cast<double>(job_.set.pixels());
-        const auto tick = [&](int64_t settled) {
-            if (progress) progress(0.1 + 0.8 * std::min(static_cast<double>(settled) / pixels, 1.0));
+        const auto tick = [&](int64_t visited) {
+            if (progress) progress(0.1 + 0.8 * std::min(static_cast<double>(visited) / pixels, 1.0));
         };
         field_.run(tick, [&](Length below) {
             for (int64_t row = 0; row < grid_.rows(); ++row) write_settled(row % grid_.height, row / grid_.height, below);
@@ -66,7 +66,7 @@ class Geodesic {
         for_members(job_.seeds, seeds, false, [&](int64_t x) {
             if (length[x] == Lengths::WALL) return;
             length[x] = 0;
-            if constexpr (NEAREST) field_.source[first + x] = static_cast<Cell>(index_of(y, z) + x);
+            if constexpr (NEAREST) field_.source[first + x] = static_cast<Length>(index_of(y, z) + x);
         });
     }
 
@@ -132,15 +132,13 @@ class Geodesic {
 /// Calls body with the Geodesic of a job, as a type.
 template <class Body>
 auto with_types(const GeodesicJob &job, Body body) {
-    const auto nearest = [&](auto length, auto cell) {
+    const auto nearest = [&](auto length) {
         using Length = decltype(length);
-        using Cell = decltype(cell);
-        return job.nearest ? body(static_cast<Geodesic<Length, Cell, true> *>(nullptr))
-                           : body(static_cast<Geodesic<Length, Cell, false> *>(nullptr));
+        return job.nearest ? body(static_cast<Geodesic<Length, true> *>(nullptr))
+                           : body(static_cast<Geodesic<Length, false> *>(nullptr));
     };
-    const bool few = Grid(job.set.size, job.axes).cells <= UINT32_MAX;
-    if (few && job.steps.most <= NARROW_STEP) return nearest(int32_t(), uint32_t());
-    return few ? nearest(int64_t(), uint32_t()) : nearest(int64_t(), int64_t());
+    const bool few = !job.nearest || job.set.pixels() < UNSEEN<int32_t>;
+    return few && job.steps.most <= NARROW_STEP ? nearest(int32_t()) : nearest(int64_t());
 }
 
 int64_t slices_of(const GeodesicJob &job) { return job.axes == 2 ? job.set.size[2] : 1; }

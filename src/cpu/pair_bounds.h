@@ -15,61 +15,9 @@
 // below L(v), not only at it.
 #pragma once
 
-#include <cstring>
-
-#include "cpu/bounds.h"
-#include "cpu/field.h"
+#include "cpu/pair_proof.h"
 
 namespace apsis::cpu {
-
-/// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
-template <class Length, class Cell>
-struct Ranks {
-    static constexpr int MORE = 2 * BATCH<Length>;  // fields of a turn, beside hubs
-    static constexpr int SLOTS = MOST_HUBS<Length> + MORE;
-
-    Cell *cell;         // [rank]
-    Length *lower;      // [rank]: the lower bound
-    Cell *farthest;     // [rank]: the cell of the source that it comes from; null if not wanted
-    Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
-    uint8_t *is_source; // [rank]
-    Length *lengths;    // [slot][rank]: from hubs, and behind them those of a turn
-    int64_t pixels;
-    int64_t members = 0; // pixels of the set, once they are counted
-
-    /// `pairs` is false where bounds are not wanted, but every pixel's own field.
-    Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
-        cell = carver.take<Cell>(count);
-        lower = carver.take<Length>(count);
-        farthest = carver.take<Cell>(farthest_too ? count : 0);
-        witness = carver.take<Cell>(pairs ? count : 0);
-        is_source = carver.take<uint8_t>(pairs ? count : 0);
-        lengths = carver.take<Length>(pairs ? (HUB_ROOM<Length> + MORE) * count : 0);
-    }
-};
-
-/// The largest lengths from hubs to the pixels of a block, hubs side by side.
-template <class Length, class Cell>
-struct Tops {
-    static constexpr int HUBS = MOST_HUBS<Length>;
-    static constexpr int64_t BLOCK = 64, LARGE = BLOCK * BLOCK;
-    static int64_t blocks(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
-    static int64_t large(int64_t count) { return (count + LARGE - 1) / LARGE; }
-
-    Length *small, *wide;     // [block][hub]
-    Cell *small_low, *wide_low;  // [block]: its lowest cell
-    int64_t *open;            // [large block]: pixels that are not proved
-    int64_t *weakest;         // [large block]: of them, the rank with the least lower bound
-
-    Tops(int64_t count, Carver &carver) {
-        small = carver.take<Length>(blocks(count) * HUBS);
-        wide = carver.take<Length>(large(count) * HUBS);
-        small_low = carver.take<Cell>(blocks(count));
-        wide_low = carver.take<Cell>(large(count));
-        open = carver.take<int64_t>(large(count));
-        weakest = carver.take<int64_t>(large(count));
-    }
-};
 
 /// What came of a component.
 template <class Length>
@@ -82,22 +30,20 @@ struct Certificate {
 /// `Each` is called as each(count, body) and calls body(i, field) for 0 <= i < count, side by side or not, with a Field
 /// that is the body's own meanwhile.
 template <class Length, class Cell, bool FARTHEST, class Each>
-class PairBounds {
-    using Lengths = Field<Length, Cell, false>;
+class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
+    using Base = PairProof<Length, Cell, FARTHEST, Each>;
+    using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
-    using Maxima = Tops<Length, Cell>;
-    static constexpr int HUBS = MOST_HUBS<Length>;
-    static constexpr int64_t BLOCK = Maxima::BLOCK, LARGE = Maxima::LARGE;
-    static constexpr Cell PROVED = std::numeric_limits<Cell>::max();
+    using typename Base::Maxima;
+    using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
+    using Base::bounds_of, Base::lengths_of, Base::check, Base::total_open, Base::unproved, Base::weakest;
+    using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
+        Base::slot_, Base::tops_, Base::witness_;
 
   public:
     /// The pixels of ranks first to first + count - 1.
     PairBounds(const Memory &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
-        : tops_(tops), each_(each), count_(count), cell_(memory.cell + first), lower_(memory.lower + first),
-          farthest_(FARTHEST ? memory.farthest + first : nullptr), witness_(memory.witness + first),
-          is_source_(memory.is_source + first), room_(hub_room<Length>(memory.pixels, memory.members)) {
-        for (int i = 0; i < room_ + Memory::MORE; ++i) slot_[i] = memory.lengths + i * memory.members + first;
-    }
+        : Base(memory, tops, first, count, each) {}
 
     /// Calls told(fields, proved pixels) now and then.  A budget is the number of fields to make at most.
     template <class Told>
@@ -105,11 +51,11 @@ class PairBounds {
         start(budget);
         for (;;) {
             check();
-            const int64_t unproved = total_open();
-            told(fields_, count_ - unproved);
-            if (unproved == 0) return {fields_, true, 0};
+            const int64_t open = total_open();
+            told(fields_, count_ - open);
+            if (open == 0) return {fields_, true, 0};
             if (fields_ >= budget) return {fields_, false, find_gap()};
-            choose_targets(unproved, budget - fields_);
+            choose_targets(open, budget - fields_);
             make_fields(2 * targets_ <= budget - fields_);
         }
     }
@@ -162,7 +108,7 @@ class PairBounds {
             if (is_source_[source]) continue;
             Made made;
             each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, room_); });
-            if (made.eccentricity > Lengths::UNSEEN / 4) throw TooLong();  // sums of two are to be lengths, too
+            if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
             take(made, true);
             fold(&made, 1);
             source = made.farthest;
@@ -229,187 +175,7 @@ class PairBounds {
         tops_.wide[large * HUBS + hub] = most;
     }
 
-    // ---- Bounds ----
-
-    void lengths_of(int64_t rank, Length *from_hubs) const {
-        std::fill_n(from_hubs, HUBS, FAR<Length>);
-        for (int h = 0; h < hubs_; ++h) from_hubs[h] = slot_[h][rank];
-    }
-
-    /// The bounds of a pixel and each of a block.
-    void bounds_of(const Length *from_hubs, int64_t begin, int64_t end, Length *bound) const {
-        pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
-    }
-
-    /// What a bound has to be compared with: a lower bound, and the cell of its source.
-    struct Claim {
-        Length lower;
-        Cell farthest;
-    };
-    Claim claim_of(int64_t rank) const { return {lower_[rank], FARTHEST ? farthest_[rank] : Cell()}; }
-
-    /// Whether a pixel at this bound, of this cell or a higher one, may be farther.
-    static bool is_open(Length bound, Cell cell, const Claim &claim) {
-        return bound > claim.lower || (FARTHEST && bound == claim.lower && cell < claim.farthest);
-    }
-
-    /// The weakest claim of pixels.
-    static void weaken(Claim &all, const Claim &one) {
-        all.lower = std::min(all.lower, one.lower);
-        all.farthest = std::max(all.farthest, one.farthest);
-    }
-    static Claim strongest() { return {std::numeric_limits<Length>::max(), Cell()}; }
-
-    // ---- The proof ----
-
-    /// The pixels of a block that look for a witness.
-    struct Search {
-        int count = 0;
-        int64_t rank[BLOCK];
-        Length from_hubs[BLOCK * HUBS];  // of each
-        int64_t closed = 0;              // pairs with ranks below it are closed
-        Claim weakest = strongest();
-    };
-
-    void check() {
-        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
-            constexpr int64_t PART = 2048;
-            const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
-            uint64_t searching[BLOCK];
-            int64_t closed = count_;
-            Claim weakest = strongest();
-            for (int64_t i = 0; i < blocks; ++i) searching[i] = find_searching(first + i, closed, weakest);
-            for (int64_t part = closed / LARGE; part < Maxima::large(count_); part += PART) {
-                Length sum[PART];
-                int64_t other[PART], others = 0;
-                const int64_t count = std::min(PART, Maxima::large(count_) - part);
-                least_sums(tops_.wide + large * HUBS, tops_.wide + part * HUBS, count, hubs_, sum);
-                for (int64_t i = 0; i < count; ++i)
-                    if (is_open(sum[i], tops_.wide_low[part + i], weakest)) other[others++] = part + i;
-                for (int64_t i = 0; i < blocks && others; ++i)
-                    if (searching[i]) searching[i] = search_all(first + i, searching[i], other, others);
-            }
-            tops_.open[large] = 0;
-            tops_.weakest[large] = -1;
-            for (int64_t i = 0; i < blocks; ++i) end_search(first + i, searching[i], large);
-        });
-    }
-
-    /// Those of a block's pixels that have no witness, as bits.
-    uint64_t find_searching(int64_t block, int64_t &closed, Claim &weakest) const {
-        uint64_t searching = 0;
-        for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
-            if (witness_[v] == PROVED || has_witness(v)) continue;
-            searching |= uint64_t(1) << (v % BLOCK);
-            closed = std::min(closed, static_cast<int64_t>(witness_[v]));
-            weaken(weakest, claim_of(v));
-        }
-        return searching;
-    }
-
-    /// Those that have found none are proved.
-    void end_search(int64_t block, uint64_t searching, int64_t large) const {
-        for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
-            if (searching >> (v % BLOCK) & 1) witness_[v] = PROVED;
-            if (witness_[v] == PROVED) continue;
-            ++tops_.open[large];
-            if (int64_t &weakest = tops_.weakest[large]; weakest < 0 || lower_[v] < lower_[weakest]) weakest = v;
-        }
-    }
-
-    /// Searches for a block's pixels in some large blocks, and returns those that go on searching.
-    uint64_t search_all(int64_t block, uint64_t searching, const int64_t *other, int64_t others) const {
-        Search search;
-        search.closed = count_;
-        for (int64_t v = block * BLOCK; searching; ++v, searching >>= 1) {
-            if (!(searching & 1)) continue;
-            lengths_of(v, search.from_hubs + search.count * HUBS);
-            search.rank[search.count++] = v;
-            search.closed = std::min(search.closed, static_cast<int64_t>(witness_[v]));
-            weaken(search.weakest, claim_of(v));
-        }
-        const Length *const here = tops_.small + block * HUBS;
-        for (int64_t i = 0; i < others && search.count; ++i) {
-            Length sum;
-            least_sums(here, tops_.wide + other[i] * HUBS, 1, hubs_, &sum);
-            if (is_open(sum, tops_.wide_low[other[i]], search.weakest)) search_large(search, here, other[i]);
-        }
-        for (int i = 0; i < search.count; ++i) searching |= uint64_t(1) << (search.rank[i] % BLOCK);
-        return searching;
-    }
-
-    /// Whether the pair that was open is so still.
-    bool has_witness(int64_t v) const {
-        const int64_t q = static_cast<int64_t>(witness_[v]);
-        if (is_source_[q]) return false;
-        Length bound = std::numeric_limits<Length>::max();
-        for (int h = 0; h < hubs_; ++h) bound = std::min(bound, static_cast<Length>(slot_[h][v] + slot_[h][q]));
-        return is_open(bound, cell_[q], claim_of(v));
-    }
-
-    void search_large(Search &search, const Length *here, int64_t large) const {
-        Length sum[BLOCK];
-        const int64_t first = large * BLOCK, end = std::min(first + BLOCK, Maxima::blocks(count_));
-        least_sums(here, tops_.small + first * HUBS, end - first, hubs_, sum);
-        for (int64_t block = std::max(first, search.closed / BLOCK); search.count && block < end; ++block)
-            if (is_open(sum[block - first], tops_.small_low[block], search.weakest)) search_block(search, block);
-    }
-
-    /// Those that find a witness in a block search no more.
-    void search_block(Search &search, int64_t block) const {
-        const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
-        Length sum[BLOCK];
-        least_sums(tops_.small + block * HUBS, search.from_hubs, search.count, hubs_, sum);
-        int count = 0;
-        for (int i = 0; i < search.count; ++i) {
-            const int64_t v = search.rank[i];
-            const Length *const from_hubs = search.from_hubs + i * HUBS;
-            if (static_cast<int64_t>(witness_[v]) < end && is_open(sum[i], tops_.small_low[block], claim_of(v)) &&
-                finds_witness(v, from_hubs, begin, end))
-                continue;
-            if (count < i) std::memcpy(search.from_hubs + count * HUBS, from_hubs, HUBS * sizeof(Length));
-            search.rank[count++] = v;
-        }
-        if (count == search.count) return;
-        search.count = count;
-        search.weakest = strongest();
-        for (int i = 0; i < count; ++i) weaken(search.weakest, claim_of(search.rank[i]));
-    }
-
-    bool finds_witness(int64_t v, const Length *from_hubs, int64_t begin, int64_t end) const {
-        Length bound[BLOCK];
-        const Claim claim = claim_of(v);
-        bounds_of(from_hubs, begin, end, bound);
-        for (int64_t q = std::max(begin, static_cast<int64_t>(witness_[v])); q < end; ++q)
-            if (is_open(bound[q - begin], cell_[q], claim) && !is_source_[q]) {
-                witness_[v] = static_cast<Cell>(q);
-                return true;
-            }
-        return false;
-    }
-
     // ---- The next sources ----
-
-    int64_t total_open() const {
-        int64_t open = 0;
-        for (int64_t i = 0; i < Maxima::large(count_); ++i) open += tops_.open[i];
-        return open;
-    }
-
-    /// The n-th pixel that is not proved.
-    int64_t unproved(int64_t n) const {
-        int64_t large = 0;
-        for (; n >= tops_.open[large]; ++large) n -= tops_.open[large];
-        for (int64_t v = large * LARGE;; ++v)
-            if (witness_[v] != PROVED && n-- == 0) return v;
-    }
-
-    int64_t weakest() const {
-        int64_t weakest = -1;
-        for (int64_t i = 0; i < Maxima::large(count_); ++i)
-            if (const int64_t v = tops_.weakest[i]; v >= 0 && (weakest < 0 || lower_[v] < lower_[weakest])) weakest = v;
-        return weakest;
-    }
 
     /// The pixel with the least lower bound, and others from all over; each names its witness.
     void choose_targets(int64_t unproved_pixels, int64_t most) {
@@ -509,15 +275,6 @@ class PairBounds {
         return static_cast<Length>(*std::max_element(tops_.weakest, tops_.weakest + Maxima::large(count_)));
     }
 
-    Maxima tops_;
-    Each each_;
-    int64_t count_;
-    const Cell *cell_;
-    Length *lower_;
-    Cell *farthest_, *witness_;
-    uint8_t *is_source_;
-    Length *slot_[Memory::SLOTS];
-    int room_, hubs_ = 0;
     int64_t replaced_ = 0, fields_ = 0;
     Target target_[BATCH<Length>];
     int targets_ = 0;

@@ -1,0 +1,177 @@
+// The proof of pair bounds: which pixels of a component have no open pair left (see pair_bounds.h).
+//
+// A pixel looks for a pair that is open, its witness, from where it stopped the last time: large block by large block, those
+// with it in its own one together, then small block by small block, then pixel by pixel.
+#pragma once
+
+#include <cstring>
+
+#include "cpu/pairs.h"
+
+namespace apsis::cpu {
+
+template <class Length, class Cell, bool FARTHEST, class Each>
+class PairProof : protected Pairs<Length, Cell, FARTHEST> {
+  protected:
+    using Base = Pairs<Length, Cell, FARTHEST>;
+    using typename Base::Claim, typename Base::Maxima;
+    using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
+    using Base::bounds_of, Base::claim_of, Base::is_open, Base::lengths_of, Base::strongest, Base::weaken;
+    using Base::cell_, Base::count_, Base::hubs_, Base::is_source_, Base::lower_, Base::slot_, Base::tops_, Base::witness_;
+
+    PairProof(const Ranks<Length, Cell> &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
+        : Base(memory, tops, first, count), each_(each) {}
+
+    /// Looks for a witness of every pixel that is not proved.
+    void check() {
+        each_(Maxima::large(count_), [&](int64_t large, Field<Length> &) {
+            constexpr int64_t PART = 2048;
+            const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
+            uint64_t searching[BLOCK];
+            int64_t closed = count_;
+            Claim weakest = strongest();
+            for (int64_t i = 0; i < blocks; ++i) searching[i] = find_searching(first + i, closed, weakest);
+            for (int64_t part = closed / LARGE; part < Maxima::large(count_); part += PART) {
+                Length sum[PART];
+                int64_t other[PART], others = 0;
+                const int64_t count = std::min(PART, Maxima::large(count_) - part);
+                least_sums(tops_.wide + large * HUBS, tops_.wide + part * HUBS, count, hubs_, sum);
+                for (int64_t i = 0; i < count; ++i)
+                    if (is_open(sum[i], tops_.wide_low[part + i], weakest)) other[others++] = part + i;
+                for (int64_t i = 0; i < blocks && others; ++i)
+                    if (searching[i]) searching[i] = search_all(first + i, searching[i], other, others);
+            }
+            tops_.open[large] = 0;
+            tops_.weakest[large] = -1;
+            for (int64_t i = 0; i < blocks; ++i) end_search(first + i, searching[i], large);
+        });
+    }
+
+    int64_t total_open() const {
+        int64_t open = 0;
+        for (int64_t i = 0; i < Maxima::large(count_); ++i) open += tops_.open[i];
+        return open;
+    }
+
+    /// The n-th pixel that is not proved.
+    int64_t unproved(int64_t n) const {
+        int64_t large = 0;
+        for (; n >= tops_.open[large]; ++large) n -= tops_.open[large];
+        for (int64_t v = large * LARGE;; ++v)
+            if (witness_[v] != PROVED && n-- == 0) return v;
+    }
+
+    int64_t weakest() const {
+        int64_t weakest = -1;
+        for (int64_t i = 0; i < Maxima::large(count_); ++i)
+            if (const int64_t v = tops_.weakest[i]; v >= 0 && (weakest < 0 || lower_[v] < lower_[weakest])) weakest = v;
+        return weakest;
+    }
+
+    Each each_;
+
+  private:
+    /// The pixels of a block that look for a witness.
+    struct Search {
+        int count = 0;
+        int64_t rank[BLOCK];
+        Length from_hubs[BLOCK * HUBS];  // of each
+        int64_t closed = 0;              // pairs with ranks below it are closed
+        Claim weakest = strongest();
+    };
+
+    /// Those of a block's pixels that have no witness, as bits.
+    uint64_t find_searching(int64_t block, int64_t &closed, Claim &weakest) const {
+        uint64_t searching = 0;
+        for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
+            if (witness_[v] == PROVED || has_witness(v)) continue;
+            searching |= uint64_t(1) << (v % BLOCK);
+            closed = std::min(closed, static_cast<int64_t>(witness_[v]));
+            weaken(weakest, claim_of(v));
+        }
+        return searching;
+    }
+
+    /// Those that have found none are proved.
+    void end_search(int64_t block, uint64_t searching, int64_t large) const {
+        for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
+            if (searching >> (v % BLOCK) & 1) witness_[v] = PROVED;
+            if (witness_[v] == PROVED) continue;
+            ++tops_.open[large];
+            if (int64_t &weakest = tops_.weakest[large]; weakest < 0 || lower_[v] < lower_[weakest]) weakest = v;
+        }
+    }
+
+    /// Searches for a block's pixels in some large blocks, and returns those that go on searching.
+    uint64_t search_all(int64_t block, uint64_t searching, const int64_t *other, int64_t others) const {
+        Search search;
+        search.closed = count_;
+        for (int64_t v = block * BLOCK; searching; ++v, searching >>= 1) {
+            if (!(searching & 1)) continue;
+            lengths_of(v, search.from_hubs + search.count * HUBS);
+            search.rank[search.count++] = v;
+            search.closed = std::min(search.closed, static_cast<int64_t>(witness_[v]));
+            weaken(search.weakest, claim_of(v));
+        }
+        const Length *const here = tops_.small + block * HUBS;
+        for (int64_t i = 0; i < others && search.count; ++i) {
+            Length sum;
+            least_sums(here, tops_.wide + other[i] * HUBS, 1, hubs_, &sum);
+            if (is_open(sum, tops_.wide_low[other[i]], search.weakest)) search_large(search, here, other[i]);
+        }
+        for (int i = 0; i < search.count; ++i) searching |= uint64_t(1) << (search.rank[i] % BLOCK);
+        return searching;
+    }
+
+    /// Whether the pair that was open is so still.
+    bool has_witness(int64_t v) const {
+        const int64_t q = static_cast<int64_t>(witness_[v]);
+        if (is_source_[q]) return false;
+        Length bound = std::numeric_limits<Length>::max();
+        for (int h = 0; h < hubs_; ++h) bound = std::min(bound, static_cast<Length>(slot_[h][v] + slot_[h][q]));
+        return is_open(bound, cell_[q], claim_of(v));
+    }
+
+    void search_large(Search &search, const Length *here, int64_t large) const {
+        Length sum[BLOCK];
+        const int64_t first = large * BLOCK, end = std::min(first + BLOCK, Maxima::blocks(count_));
+        least_sums(here, tops_.small + first * HUBS, end - first, hubs_, sum);
+        for (int64_t block = std::max(first, search.closed / BLOCK); search.count && block < end; ++block)
+            if (is_open(sum[block - first], tops_.small_low[block], search.weakest)) search_block(search, block);
+    }
+
+    /// Those that find a witness in a block search no more.
+    void search_block(Search &search, int64_t block) const {
+        const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
+        Length sum[BLOCK];
+        least_sums(tops_.small + block * HUBS, search.from_hubs, search.count, hubs_, sum);
+        int count = 0;
+        for (int i = 0; i < search.count; ++i) {
+            const int64_t v = search.rank[i];
+            const Length *const from_hubs = search.from_hubs + i * HUBS;
+            if (static_cast<int64_t>(witness_[v]) < end && is_open(sum[i], tops_.small_low[block], claim_of(v)) &&
+                finds_witness(v, from_hubs, begin, end))
+                continue;
+            if (count < i) std::memcpy(search.from_hubs + count * HUBS, from_hubs, HUBS * sizeof(Length));
+            search.rank[count++] = v;
+        }
+        if (count == search.count) return;
+        search.count = count;
+        search.weakest = strongest();
+        for (int i = 0; i < count; ++i) weaken(search.weakest, claim_of(search.rank[i]));
+    }
+
+    bool finds_witness(int64_t v, const Length *from_hubs, int64_t begin, int64_t end) const {
+        Length bound[BLOCK];
+        const Claim claim = claim_of(v);
+        bounds_of(from_hubs, begin, end, bound);
+        for (int64_t q = std::max(begin, static_cast<int64_t>(witness_[v])); q < end; ++q)
+            if (is_open(bound[q - begin], cell_[q], claim) && !is_source_[q]) {
+                witness_[v] = static_cast<Cell>(q);
+                return true;
+            }
+        return false;
+    }
+};
+
+}  // namespace apsis::cpu
