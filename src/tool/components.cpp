@@ -21,8 +21,8 @@ class Components final : public MapVerb {
     Components()
         : MapVerb("components",
                   "Numbers the connected components of a set 1, 2, 3, ... by their lowest pixel, and writes for every pixel "
-                  "the number of its component, 0 outside the set. With pages that are images of their own the numbers go on "
-                  "from page to page.",
+                  "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
+                  "on from page to page.",
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
                   "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}
@@ -56,16 +56,16 @@ void Components::add_to(Arguments &arguments) {
     add_table(arguments, "--stats",
               "Also write a table of the components: label, index of the first pixel, area, box, mean x, y and z.", table_);
     arguments.choice("--type", kTypes,
-                     "Type of the output: i32 or i64, numbers; u8, the set that is left: 255 in it, 0 outside. Default: i32, "
-                     "or i64 where there might be more components than fit.",
+                     "Type of the output: i32 or i64, numbers; u8, the set that is left: 255 in it, 0 outside. Default: "
+                     "i32, or i64 where there might be more components than fit.",
                      type_);
     arguments.choice("--method", kMethods,
-                     "tile-fill: the published method of filling tiles and merging them; labels only, no volumes and nothing "
-                     "left out. Default: auto.",
+                     "tile-fill: the published method of filling tiles and merging them; labels only, no volumes and "
+                     "nothing left out. Default: auto.",
                      method_);
     add_picture(arguments, "--picture",
-                "Also draw the components, each in a colour of its own, on black. Of several pages the first, of a volume the "
-                "middle slice.",
+                "Also draw the components, each in a colour of its own, on black. Of several pages the first, of a volume "
+                "the middle slice.",
                 picture_);
 }
 

@@ -49,20 +49,21 @@ void Distance::add_to(Arguments &arguments) {
                    "several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
                    nearest_);
     settings_.add_to(arguments, "Chessboard takes the same for every axis, integer types only 1.", true);
-    arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.", signed_);
+    arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.",
+                   signed_);
     arguments.flag("--squared", "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.", squared_);
     arguments.choice("--type", kDistanceTypeWords,
-                     "Type of the distances. Default: f32. i32 and i64 are for --squared and for the city-block and chessboard "
-                     "metrics.",
+                     "Type of the distances. Default: f32. i32 and i64 are for --squared and for the city-block and "
+                     "chessboard metrics.",
                      type_);
     add_pictures(arguments);
 }
 
 void Distance::add_pictures(Arguments &arguments) {
     add_picture(arguments, "--picture",
-                "Also draw the distances, dark near the set and light far from it, the set white; signed ones red outside and "
-                "blue inside, each up to its own extreme; grey where there is none. Of several pages the first, of a volume "
-                "the middle slice.",
+                "Also draw the distances, dark near the set and light far from it, the set white; signed ones red outside "
+                "and blue inside, each up to its own extreme; grey where there is none. Of several pages the first, of a "
+                "volume the middle slice.",
                 picture_);
     add_picture(arguments, "--picture-nearest",
                 "Also draw the nearest pixels, each in a colour of its own, the set black.", nearest_picture_);

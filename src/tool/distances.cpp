@@ -35,8 +35,8 @@ void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, b
                      max_distance);
     const std::vector<std::string> methods(kMethods.begin(), kMethods.end() - (sequential ? 0 : 1));
     arguments.choice("--method", methods,
-                     std::string("A published method instead of the library's own, for comparison: Euclidean distances in the "
-                                 "plane; not exact are jump-flood") +
+                     std::string("A published method instead of the library's own, for comparison: Euclidean distances in "
+                                 "the plane; not exact are jump-flood") +
                          (sequential ? " and sequential-scan" : "") + ". Default: auto.",
                      method);
 }

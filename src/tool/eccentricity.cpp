@@ -19,8 +19,8 @@ class Eccentricity final : public MapVerb {
   public:
     Eccentricity()
         : MapVerb("eccentricity",
-                  "Writes for every pixel of a set the length of the shortest path inside the set to the farthest pixel of its "
-                  "component, and -1 outside the set.",
+                  "Writes for every pixel of a set the length of the shortest path inside the set to the farthest pixel of "
+                  "its component, and -1 outside the set.",
                   "  apsis eccentricity leaf.tif e.tif --components leaf.csv --picture e.png\n"
                   "  apsis eccentricity pores.tif e.tif --volume --connectivity 26 --farthest ends.tif\n") {}
 
@@ -45,23 +45,23 @@ class Eccentricity final : public MapVerb {
 void Eccentricity::add_to(Arguments &arguments) {
     arguments.positional("OUT.tif", "The lengths: TIFF with a page for every page of IN.tif.", output_);
     arguments.text("--farthest", "OUT2.tif",
-                   "Also write which pixel is farthest: its index x + width * (y + height * page), the lowest of several, or "
-                   "-1 outside the set; i32, or i64 beyond 2^31 pixels.",
+                   "Also write which pixel is farthest: its index x + width * (y + height * page), the lowest of several, "
+                   "or -1 outside the set; i32, or i64 beyond 2^31 pixels.",
                    farthest_);
     add_table(arguments, "--components",
-              "Also write a table of the components: label, index of the first pixel, diameter, the indices of its two ends, "
-              "radius, the index of the centre.",
+              "Also write a table of the components: label, index of the first pixel, diameter, the indices of its two "
+              "ends, radius, the index of the centre.",
               table_);
     paths_.add_to(arguments);
     arguments.integer("--budget", "N",
-                      "Make at most N distance fields for a component. If that is not enough to prove every pixel, nothing is "
-                      "written, and the exit code is 20. Default: no limit.",
+                      "Make at most N distance fields for a component. If that is not enough to prove every pixel, nothing "
+                      "is written, and the exit code is 20. Default: no limit.",
                       1, budget_);
     arguments.choice("--method", kMethods,
                      "every-source: the published method, a distance field from every pixel. Default: auto.", method_);
     add_picture(arguments, "--picture",
-                "Also draw the lengths, dark at the centre and light far from it, black outside the set. Of several pages the "
-                "first, of a volume the middle slice.",
+                "Also draw the lengths, dark at the centre and light far from it, black outside the set. Of several pages "
+                "the first, of a volume the middle slice.",
                 picture_);
 }
 

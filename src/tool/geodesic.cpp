@@ -39,8 +39,8 @@ void Geodesic::add_to(Arguments &arguments) {
     arguments.positional("SEEDS.tif", "An image of the same size, whose non-zero samples are the seeds.", seeds_);
     arguments.positional("OUT.tif", "The lengths: TIFF with a page for every page of IN.tif.", output_);
     arguments.text("--nearest", "OUT2.tif",
-                   "Also write which seed is nearest: its index x + width * (y + height * page), the lowest of several, or -1 "
-                   "if there is none; i32, or i64 beyond 2^31 pixels.",
+                   "Also write which seed is nearest: its index x + width * (y + height * page), the lowest of several, or "
+                   "-1 if there is none; i32, or i64 beyond 2^31 pixels.",
                    nearest_);
     paths_.add_to(arguments);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is no path. Default: no limit.",

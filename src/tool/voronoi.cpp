@@ -41,8 +41,8 @@ class Voronoi final : public MapVerb {
 void Voronoi::add_to(Arguments &arguments) {
     arguments.positional("OUT.tif", "The map: TIFF with a page for every page of IN.tif.", output_);
     arguments.flag("--connected",
-                   "Hide exclaves, the pixels of a cell that no path in it joins to its site, so that every cell is connected. "
-                   "Default: the complete map, which is that of nearest pixels.",
+                   "Hide exclaves, the pixels of a cell that no path in it joins to its site, so that every cell is "
+                   "connected. Default: the complete map, which is that of nearest pixels.",
                    connected_);
     settings_.add_to(arguments, "Chessboard takes the same for every axis.", false);
     arguments.flag("--mixed", "With --method sweep: the map as the sweeps leave it, some exclaves hidden and others not.",
