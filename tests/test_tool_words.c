@@ -64,7 +64,7 @@ static const char *const kHelp[] = {
     "--nearest", "--sites", "--threshold", "--signed", "--squared", "--spacing",
     "--metric", "--max-distance", "--device", "--threads", "--type", "--picture",
     "--json", "--progress", "--overwrite", "-q", "--volume", "--tiled",
-    "--compress", "--bigtiff", "--picture-nearest", "--help", "black", "MinIsWhite",
+    "--compress", "--bigtiff", "--picture-nearest", "--method", "--help", "black", "MinIsWhite",
     "APSIS_ERROR_RANGE", "  16 ", "130"};
 
 static void test_help(void **state) {
@@ -81,6 +81,7 @@ static void test_help(void **state) {
     for (int i = 0; i < 3; ++i) {
         succeed(ways[i]);
         assert_in(out_text, "distance");
+        assert_in(out_text, "voronoi");
         assert_in(out_text, "devices");
         assert_in(out_text, "info");
         assert_in(out_text, "Exit codes");

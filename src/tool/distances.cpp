@@ -35,9 +35,12 @@ void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, b
                      max_distance);
     const std::vector<std::string> methods(kMethods.begin(), kMethods.end() - (sequential ? 0 : 1));
     arguments.choice("--method", methods,
-                     std::string("A published method instead of the library's own, for comparison: Euclidean distances in "
-                                 "the plane; not exact are jump-flood") +
-                         (sequential ? " and sequential-scan" : "") + ". Default: auto.",
+                     std::string("A published method, for comparison, instead of the library's own; Euclidean and in 2-D. The "
+                                 "answer is the same, but for that of jump-flood, which is approximate") +
+                         (sequential ? "; sequential-scan, on the CPU, takes every metric, and is approximate if that is "
+                                       "euclidean"
+                                     : "") +
+                         ". Default: auto.",
                      method);
 }
 

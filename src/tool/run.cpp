@@ -79,7 +79,7 @@ void Run::print_input(Json &json) const {
     json.member_or_null("threshold", request_.reading.threshold);
 }
 
-void Run::print_rest(Json &json) const {
+void Run::print_account(Json &json) const {
     json.key("device").object().key("number");
     device_.number() == APSIS_CPU ? json.null() : json.value(device_.number());
     json.member("name", device_.name()).member("why", device_.why()).end_object();

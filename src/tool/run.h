@@ -63,9 +63,9 @@ class Run {
     /// Gives the outputs their names.
     void finish();
 
-    // Members of a JSON object: what was read; where, how fast and what was written.
+    // Members of a JSON object: what was read; where it was mapped, how fast, and what was written.
     void print_input(Json &json) const;
-    void print_rest(Json &json) const;
+    void print_account(Json &json) const;
     /// The line about the set; where it was mapped, and how fast, in words.
     void print_set() const;
     std::string device_and_time() const;

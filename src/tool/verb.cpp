@@ -1,3 +1,4 @@
+// Runs a verb: parses its words, makes its outputs and says what came of it.
 #include "verb.h"
 
 #include <cstdio>
@@ -45,7 +46,7 @@ void MapVerb::print_report(const Run &run) const {
     json.object().member("command", name_);
     run.print_input(json);
     print(json);
-    run.print_rest(json);
+    run.print_account(json);
     json.end_object();
     std::printf("%s\n", json.text().c_str());
 }
