@@ -16,6 +16,7 @@ static const struct {
     {"", {.pages = 1}, false},
     {"--type i64 --sites zero", {.pages = 1}, true},
     {"--metric city-block --compress deflate", {.pages = 1, .metric = CITY_BLOCK}, false},
+    {"--metric city-block --spacing 0.5,2", {.pages = 1, .metric = CITY_BLOCK, .spacing = {0.5, 2, 1}}, false},
     {"--metric chessboard --tiled", {.pages = 1, .metric = CHESSBOARD}, false},
     {"--spacing 0.5,2 --threads 1", {.pages = 1, .spacing = {0.5, 2, 1}}, false},
     {"--max-distance 2.5", {.pages = 1, .most = 2.5}, false},
@@ -134,11 +135,98 @@ static void test_wrong(void **state) {
     }
 }
 
+enum { SPARSE_WIDTH = 240, SPARSE_HEIGHT = 160, SPARSE = SPARSE_WIDTH * SPARSE_HEIGHT };
+
+static bool joined[SPARSE]; /* to the site, by pixels of its cell */
+
+static void join(const double *map, int at) {
+    static int list[SPARSE];
+    int end = 0;
+    list[end++] = at, joined[at] = true;
+    while (end > 0) {
+        const int here = list[--end], x = here % SPARSE_WIDTH, y = here / SPARSE_WIDTH;
+        for (int v = y - (y > 0); v <= y + (y < SPARSE_HEIGHT - 1); ++v)
+            for (int u = x - (x > 0); u <= x + (x < SPARSE_WIDTH - 1); ++u) {
+                const int next = u + SPARSE_WIDTH * v;
+                if (joined[next] || map[next] != map[at]) continue;
+                list[end++] = next, joined[next] = true;
+            }
+    }
+}
+
+/** How many exclaves a map has; `joined` tells which pixels are none. */
+static int count_exclaves(const double *map) {
+    int count = SPARSE;
+    memset(joined, 0, sizeof joined);
+    for (int i = 0; i < SPARSE; ++i)
+        if (map[i] == i) join(map, i);
+    for (int i = 0; i < SPARSE; ++i) count -= joined[i];
+    return count;
+}
+
+static void write_sparse(uint32_t seed) {
+    memset(samples, 0, sizeof samples);
+    for (int k = 0; k < 40; ++k) samples[next_random(&seed) % SPARSE] = 1;
+    write_tiff("in.tif", &kBits, SPARSE_WIDTH, SPARSE_HEIGHT, 1);
+}
+
+static void test_connected(void **state) {
+    (void)state;
+    int exclaves = 0;
+    for (uint32_t seed = 1; seed <= 12; ++seed) {
+        write_sparse(seed);
+        succeed("voronoi in.tif complete.tif --device cpu -q --overwrite");
+        succeed("voronoi in.tif connected.tif --device cpu --json --overwrite --connected");
+        assert_in(out_text, "\"connected\": true");
+        Result before = read_result("complete.tif", 0), after = read_result("connected.tif", 0);
+        assert_int_equal(count_exclaves(after.values), 0);
+        exclaves += count_exclaves(before.values);
+        for (int i = 0; i < SPARSE; ++i) assert_true(joined[i] == (before.values[i] == after.values[i]));
+        free(before.values), free(after.values);
+    }
+    assert_true(exclaves > 0);
+}
+
+/** The number of a member of the report. */
+static long long reported(const char *key) {
+    char name[40];
+    snprintf(name, sizeof name, "\"%s\": ", key);
+    const char *at = strstr(out_text, name);
+    assert_non_null(at);
+    return strtoll(at + strlen(name), NULL, 10);
+}
+
+static void test_methods(void **state) {
+    (void)state;
+    static const char *const exact[] = {"raster-scan", "sweep", "sweep-blocks", "sweep-rows"};
+    write_sparse(3);
+    succeed("distance in.tif far.tif --device cpu -q --nearest near.tif");
+    for (int i = 0; i < 4; ++i) {
+        succeed("voronoi in.tif map.tif --device cpu --json --overwrite --method %s", exact[i]);
+        assert_int_equal(shell("cmp map.tif near.tif"), 0);
+        assert_true(reported("kernels") > 0);
+        succeed("distance in.tif f.tif --device cpu --overwrite --nearest n.tif --method %s", exact[i]);
+        assert_in(out_text, " instances, ");
+        assert_in(out_text, " pixels mended; CPU");
+        assert_int_equal(shell("cmp f.tif far.tif && cmp n.tif near.tif"), 0);
+        succeed("voronoi in.tif map.tif --device cpu --json --overwrite --max-distance 9 --method %s", exact[i]);
+        assert_true(reported("pixels_in_none") > 0);
+    }
+    succeed("voronoi in.tif map.tif --device cpu --json --overwrite --method sweep --mixed");
+    assert_in(out_text, "\"method\": \"sweep\", \"connected\": false, \"mixed\": true");
+    succeed("voronoi in.tif map.tif --device cpu --json --overwrite --method jump-flood");
+    assert_true(reported("kernels") >= 8);
+    succeed("distance in.tif f.tif --device cpu --overwrite --metric city-block --method sequential-scan");
+    succeed("distance in.tif g.tif --device cpu --overwrite --metric city-block");
+    assert_int_equal(shell("cmp f.tif g.tif"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_maps, start),    cmocka_unit_test_setup(test_empty, start),
         cmocka_unit_test_setup(test_words, start),   cmocka_unit_test_setup(test_picture, start),
         cmocka_unit_test_setup(test_wrong, start),
+        cmocka_unit_test_setup(test_connected, start), cmocka_unit_test_setup(test_methods, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

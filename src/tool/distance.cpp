@@ -48,13 +48,13 @@ void Distance::add_to(Arguments &arguments) {
                    "Also write which pixel of the set is nearest: its index x + width * (y + height * page), the lowest of "
                    "several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
                    nearest_);
-    settings_.add_to(arguments, "Chessboard takes the same for every axis, integer types only 1.", true);
+    settings_.add_to(arguments, "Chessboard and chamfer take the same for every axis, integer types only 1.", true);
     arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.",
                    signed_);
     arguments.flag("--squared", "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.", squared_);
     arguments.choice("--type", kDistanceTypeWords,
-                     "Type of the distances. Default: f32. i32 and i64 are for --squared and for the city-block and "
-                     "chessboard metrics.",
+                     "Type of the distances. Default: f32. i32 and i64 are for --squared and for all metrics but "
+                     "euclidean, and hold chamfer distances in thirds.",
                      type_);
     add_pictures(arguments);
 }

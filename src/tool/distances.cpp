@@ -9,7 +9,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kMetrics = {"euclidean", "city-block", "chessboard"};
+const std::vector<std::string> kMetrics = {"euclidean", "city-block", "chessboard", "chamfer"};
 const std::vector<std::string> kMethods = {"auto",       "raster-scan", "sweep",          "sweep-blocks",
                                            "sweep-rows", "jump-flood",  "sequential-scan"};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO,       APSIS_RASTER_SCAN, APSIS_SWEEP,          APSIS_SWEEP_BLOCKS,
@@ -29,24 +29,26 @@ std::optional<std::int64_t> number_before(std::string_view words, std::string_vi
 }  // namespace
 
 void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, bool sequential) {
-    arguments.choice("--metric", kMetrics, "How length is measured. Default: euclidean.", metric);
+    const int fewer = sequential ? 0 : 1;  // the scan is the last method, and chamfer, the last metric, is for it alone
+    const std::string chamfer = "; chamfer: in steps of 3 and 4 thirds, for --method sequential-scan";
+    const std::string scan = "; sequential-scan, on the CPU, takes every metric, and is approximate if that is euclidean";
+    arguments.choice("--metric", {kMetrics.begin(), kMetrics.end() - fewer},
+                     "How length is measured" + (sequential ? chamfer : "") + ". Default: euclidean.", metric);
     spacing.add_to(arguments, limits);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is none. Default: no limit.",
                      max_distance);
-    const std::vector<std::string> methods(kMethods.begin(), kMethods.end() - (sequential ? 0 : 1));
-    arguments.choice("--method", methods,
-                     std::string("A published method, for comparison, instead of the library's own; Euclidean and in 2-D. The "
-                                 "answer is the same, but for that of jump-flood, which is approximate") +
-                         (sequential ? "; sequential-scan, on the CPU, takes every metric, and is approximate if that is "
-                                       "euclidean"
-                                     : "") +
-                         ". Default: auto.",
+    arguments.choice("--method", {kMethods.begin(), kMethods.end() - fewer},
+                     "A published method, for comparison, instead of the library's own; Euclidean and in 2-D. The answer is "
+                     "the same, but for that of jump-flood, which is approximate" +
+                         (sequential ? scan : "") + ". Default: auto.",
                      method);
 }
 
 void DistanceSettings::check(bool volume) {
     spacing.check(volume);
-    if (metric != APSIS_EUCLIDEAN) spacing.check_equal("--metric " + metric_word());
+    if (metric == APSIS_CHAMFER && kMethodOf[method] != APSIS_SEQUENTIAL_SCAN)
+        usage("--metric chamfer is for --method sequential-scan, but --method is " + method_word());
+    if (metric == APSIS_CHESSBOARD || metric == APSIS_CHAMFER) spacing.check_equal("--metric " + metric_word());
 }
 
 void DistanceSettings::fill_in(apsis_options &options) const {
