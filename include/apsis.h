@@ -147,7 +147,8 @@ typedef enum apsis_metric {
     APSIS_EUCLIDEAN  = 0, /**< The square root of dx^2 + dy^2 + dz^2. */
     APSIS_CITY_BLOCK = 1, /**< |dx| + |dy| + |dz|. */
     APSIS_CHESSBOARD = 2, /**< max(|dx|, |dy|, |dz|). */
-    APSIS_CHAMFER    = 3, /**< Paths only: a step along one, two or three axes is 3, 4 or 5 thirds long. */
+    APSIS_CHAMFER    = 3, /**< Paths, and APSIS_SEQUENTIAL_SCAN: a step along one, two or three axes
+                                is 3, 4 or 5 thirds long. */
     APSIS_METRIC_FORCE_32 = 0x7fffffff
 } apsis_metric;
 
@@ -171,7 +172,7 @@ typedef enum apsis_method {
     APSIS_SWEEP_ROWS      = 7, /**< As APSIS_SWEEP, a kernel for each row. */
     APSIS_SEQUENTIAL_SCAN = 8, /**< Distance, on the CPU: two raster scans (Rosenfeld, Pfaltz 1968;
                                     Borgefors 1986; Danielsson 1980); of every metric, and
-                                    approximate if that is Euclidean. */
+                                    approximate, but with nearest pixels, if that is Euclidean. */
     APSIS_METHOD_FORCE_32 = 0x7fffffff
 } apsis_method;
 

@@ -28,6 +28,13 @@ struct DistanceJob {
     apsis_method method = APSIS_AUTO;
     bool mixed = false;  // of APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
+
+    /// What a published method takes; nullptr if nobody listens.  Host memory on every device.
+    struct Report {
+        int64_t kernels;  // instances of them, as the papers count; on the CPU, rounds over the image
+        int64_t mended;   // pixels of its map that were not those of the complete one
+    };
+    Report *report = nullptr;
 };
 
 /// apsis_voronoi, likewise: `nearest` is the map of cells.

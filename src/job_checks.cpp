@@ -41,6 +41,14 @@ void check_method(const DistanceJob &job) {
                     static_cast<long long>(LONGEST_PUBLISHED), static_cast<long long>(LONGEST_PUBLISHED));
 }
 
+void check_sequential(const apsis_context &context, const apsis_options &options, const apsis_image *nearest) {
+    if (context.backend->device() != APSIS_CPU)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is on the CPU alone");
+    if (nearest && options.metric != APSIS_EUCLIDEAN)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
+                    "is Euclidean");
+}
+
 /// The axes of an image of its own: 2 for slices, otherwise ndim.
 int axes_of(const apsis_image *set, const apsis_options &options) {
     if (!(options.flags & APSIS_SLICES)) return set->ndim;
@@ -140,6 +148,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
     if (options.method == APSIS_TILE_FILL || options.method == APSIS_EVERY_SOURCE)
         throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_distance", int(options.method));
+    if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
     fill_in(set, options, job);
     if (distance) check_fits("distance", distance->type, job.measure);
     check_indices_fit("nearest", nearest, job.set);

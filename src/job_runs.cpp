@@ -79,6 +79,27 @@ void log_start(const apsis_context &context, const char *name, const View &set) 
                 static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]), context.backend->name());
 }
 
+const char *name_of(apsis_method method) {
+    switch (method) {
+        case APSIS_RASTER_SCAN: return "raster scan";
+        case APSIS_JUMP_FLOOD: return "jump flooding";
+        case APSIS_SEQUENTIAL_SCAN: return "sequential scan";
+        default: return "sweep";
+    }
+}
+
+/// Runs a job, and logs what it took if it is by a published method.
+template <class Job, class Transform>
+void run_reported(apsis_context &context, Job job, void *memory, Transform transform) {
+    DistanceJob::Report report{};
+    if (context.log_fn && job.method != APSIS_AUTO) job.report = &report;
+    run_staged(context, job, memory, transform);
+    if (!job.report) return;
+    context.backend->sync();  // the report is ours
+    context.log("%s: %lld instances, %lld pixels mended", name_of(job.method), static_cast<long long>(report.kernels),
+                static_cast<long long>(report.mended));
+}
+
 }  // namespace
 
 size_t workspace_of(const apsis_context &context, const DistanceJob &job) {
@@ -98,7 +119,7 @@ void run(apsis_context &context, const DistanceJob &job) {
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "distance", job.set);
     if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
-    run_staged(context, job, memory, [&](const DistanceJob &own, void *scratch) {
+    run_reported(context, job, memory, [&](const DistanceJob &own, void *scratch) {
         context.backend->distance(own, scratch, context.progress());
     });
 }
@@ -107,7 +128,7 @@ void run(apsis_context &context, const VoronoiJob &job) {
     if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "voronoi", job.set);
-    run_staged(context, job, memory, [&](const VoronoiJob &own, void *scratch) {
+    run_reported(context, job, memory, [&](const VoronoiJob &own, void *scratch) {
         context.backend->voronoi(own, scratch, context.progress());
     });
 }

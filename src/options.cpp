@@ -240,16 +240,18 @@ apsis_options read_options(const apsis_options *given) {
 }
 
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
-    if (options.metric == APSIS_CHAMFER)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: metric is APSIS_CHAMFER, which is for paths");
+    const bool is_chamfer = options.metric == APSIS_CHAMFER;
+    if (is_chamfer && options.method != APSIS_SEQUENTIAL_SCAN)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: metric is APSIS_CHAMFER, which is for paths, and for APSIS_SEQUENTIAL_SCAN");
     Measure measure;
     measure.metric = options.metric;
     double spacing[3] = {1, 1, 1};
     fill_spacing(options, axes, spacing);
-    if (options.metric == APSIS_CHESSBOARD) {
-        check_equal("chessboard", spacing, axes);
+    if (options.metric == APSIS_CHESSBOARD || is_chamfer) {
+        check_equal(is_chamfer ? "chamfer" : "chessboard", spacing, axes);
         measure.unit = spacing[0];
         measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
+        if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
     } else {
         set_weights(measure, spacing, size, axes);
         measure.largest = corner_cost(measure, size, axes);

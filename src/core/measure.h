@@ -4,6 +4,7 @@
 //     Euclidean    weight[a] * d^2 along axis a,   length = unit * sqrt(cost)
 //     city-block   weight[a] * |d|,                length = unit * cost
 //     chessboard   the largest |d|,                length = unit * cost
+//     chamfer      3 a step, 4 a diagonal one,     length = unit * cost / 3
 #pragma once
 
 #include <math.h>
@@ -68,6 +69,7 @@ template <class Real>
 APSIS_BOTH inline Real length_of(const Measure &measure, int64_t cost) {
     if (measure.metric == APSIS_EUCLIDEAN)
         return measure.unit == 1 ? root<Real>(cost) : static_cast<Real>(scaled_root(measure.unit, cost));
+    if (measure.metric == APSIS_CHAMFER) return static_cast<Real>(static_cast<double>(cost) / 3 * measure.unit);
     return static_cast<Real>(measure.unit * static_cast<double>(cost));
 }
 

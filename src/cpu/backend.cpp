@@ -16,10 +16,6 @@
 namespace apsis {
 namespace {
 
-void require_auto(const DistanceJob &job) {
-    if (job.method != APSIS_AUTO) throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %d, not in this version", int(job.method));
-}
-
 class CpuBackend final : public Backend {
   public:
     CpuBackend() : name_(std::string("CPU, ") + row_instructions()) { set_threads(0); }
@@ -46,7 +42,6 @@ class CpuBackend final : public Backend {
     }
 
     size_t distance_scratch(const DistanceJob &job) const override {
-        require_auto(job);
         return cpu::distance_scratch(job, arena_->max_concurrency());
     }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {

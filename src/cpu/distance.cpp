@@ -275,19 +275,42 @@ bool fits_32_bits(const DistanceJob &job) {
     return is_narrow(job.measure) && (!job.nearest || image < INT32_MAX);
 }
 
-}  // namespace
-
-size_t distance_scratch(const DistanceJob &job, int threads) {
-    if (job.measure.metric == APSIS_CHESSBOARD) return chessboard_scratch(job);
-    return fits_32_bits(job) ? Transform<int32_t>(job, threads, nullptr).bytes()
-                             : Transform<int64_t>(job, threads, nullptr).bytes();
+template <class Cost>
+size_t columns_scratch(const DistanceJob &job, int threads) {
+    return Transform<Cost>(job, threads, nullptr).bytes();
+}
+template <class Cost>
+void by_columns(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+    Transform<Cost>(job, arena.max_concurrency(), scratch).run(arena, progress);
 }
 
+/// What serves a job.
+struct Way {
+    size_t (*scratch)(const DistanceJob &, int threads);
+    void (*run)(const DistanceJob &, void *scratch, tbb::task_arena &, const Progress &);
+};
+
+Way way_of(const DistanceJob &job) {
+    switch (job.method) {
+        case APSIS_RASTER_SCAN: return {raster_scan_scratch, raster_scan};
+        case APSIS_SWEEP:
+        case APSIS_SWEEP_BLOCKS:
+        case APSIS_SWEEP_ROWS: return {sweep_scratch, sweep};
+        case APSIS_JUMP_FLOOD: return {jump_flood_scratch, jump_flood};
+        case APSIS_SEQUENTIAL_SCAN: return {sequential_scan_scratch, sequential_scan};
+        default: break;
+    }
+    if (job.measure.metric == APSIS_CHESSBOARD) return {chessboard_scratch, chessboard};
+    if (fits_32_bits(job)) return {columns_scratch<int32_t>, by_columns<int32_t>};
+    return {columns_scratch<int64_t>, by_columns<int64_t>};
+}
+
+}  // namespace
+
+size_t distance_scratch(const DistanceJob &job, int threads) { return way_of(job).scratch(job, threads); }
+
 void distance(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
-    if (job.measure.metric == APSIS_CHESSBOARD) return chessboard(job, scratch, arena, progress);
-    const int threads = arena.max_concurrency();
-    fits_32_bits(job) ? Transform<int32_t>(job, threads, scratch).run(arena, progress)
-                      : Transform<int64_t>(job, threads, scratch).run(arena, progress);
+    way_of(job).run(job, scratch, arena, progress);
 }
 
 }  // namespace apsis::cpu

@@ -70,7 +70,7 @@ void finish_row(const DistanceJob &job, const Grid &grid, bool inside, int64_t y
 
 }  // namespace
 
-size_t chessboard_scratch(const DistanceJob &job) {
+size_t chessboard_scratch(const DistanceJob &job, int) {
     Carver count;
     count.take<Key>(job.set.pixels());
     return count.used();

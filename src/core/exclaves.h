@@ -1,0 +1,121 @@
+// Exposes hidden exclaves: what a map of sites lacks of the complete Voronoi map, found from its squares of 2 x 2 pixels
+// (after Honda, Yamamoto, Honda, Nakano and Ito 2017, section III.B; docs/methods.md has the proof).
+//
+// From its site a pixel is seen across edges, pairs of 4-neighbours.  Where the map names the site at an end of each, it
+// does so in the pixel's own square as well, and the pixel is offered it there.  Otherwise there is an edge that does not
+// name it behind a square that does, and a beam goes out through that edge.  Of each column that the beam passes, what is
+// the site's own lies between two slopes, and what the map names in one column narrows them.  All of it is in whole numbers.
+#pragma once
+
+#include "core/sites.h"
+
+namespace apsis {
+
+/// A site for every pixel of an image; packed.
+struct SiteMap {
+    const Site *sites;
+    int width, height;
+
+    APSIS_BOTH Site at(int x, int y) const { return sites[static_cast<int64_t>(y) * width + x]; }
+};
+
+/// Of a ray: `across` a beam over `along` it, both below 2^31, so that products of two are below 2^62.
+struct Slope {
+    int64_t across, along;
+};
+
+APSIS_BOTH inline bool operator<(const Slope &a, const Slope &b) { return a.across * b.along < b.across * a.along; }
+
+/// A beam from a site.  Its column `along`, across the longer axis of its offsets, holds what is between `low` and `high`.
+struct Beam {
+    Site site;
+    int right, down;  // 1 or -1: its direction in x and y
+    bool is_upright;  // it is longer in y than in x
+    int along;
+    Slope low, high;  // from 0 to 1
+
+    APSIS_BOTH int x_at(int across) const { return x_of(site) + right * (is_upright ? across : along); }
+    APSIS_BOTH int y_at(int across) const { return y_of(site) + down * (is_upright ? along : across); }
+    APSIS_BOTH bool is_empty() const { return !(low < high); }
+
+    /// Leaves what is as near to the beam's site as to another one, or nearer: 2 place * other <= other * other.
+    APSIS_BOTH void cut(Site other) {
+        const int64_t x = right * (x_of(other) - x_of(site)), y = down * (y_of(other) - y_of(site));
+        const int64_t room = x * x + y * y - 2 * along * (is_upright ? y : x), across = is_upright ? x : y;
+        const Slope bound = {across < 0 ? -room : room, 2 * along * (across < 0 ? -across : across)};
+        if (across > 0 && bound < high) high = bound;
+        if (across < 0 && low < bound) low = bound;
+        if (across == 0 && room < 0) high = low;
+    }
+};
+
+/// Follows a beam until nothing is left of it, or the map names its site at each edge that it crosses: others go on there.
+template <class Offer>
+APSIS_BOTH inline void follow(const SiteMap &map, Beam beam, Offer offer) {
+    const int columns = beam.right > 0 ? map.width - x_of(beam.site) : x_of(beam.site) + 1;
+    const int rows = beam.down > 0 ? map.height - y_of(beam.site) : y_of(beam.site) + 1;
+    const int length = beam.is_upright ? rows : columns, breadth = beam.is_upright ? columns : rows;
+    for (bool is_open = true; is_open && !beam.is_empty() && beam.along < length; ++beam.along) {
+        const int64_t first = beam.low.across * beam.along / beam.low.along;
+        const int64_t end = (beam.high.across * beam.along + beam.high.along - 1) / beam.high.along + 1;
+        Site before = beam.site;
+        is_open = false;
+        for (int across = static_cast<int>(first); across < end && across < breadth; ++across) {
+            const int x = beam.x_at(across), y = beam.y_at(across);
+            const Site held = map.at(x, y);
+            if (nearness(x, y, beam.site) < nearness(x, y, held)) offer(x, y, beam.site);
+            is_open |= before != beam.site && held != beam.site;
+            beam.cut(held);
+            before = held;
+        }
+    }
+}
+
+/// The beam from a site through the edge between two 4-neighbours, neither of which is the site.
+APSIS_BOTH inline Beam beam_through(Site site, int x0, int y0, int x1, int y1) {
+    const int right = x0 + x1 > 2 * x_of(site) ? 1 : -1, down = y0 + y1 > 2 * y_of(site) ? 1 : -1;
+    x0 = right * (x0 - x_of(site)), x1 = right * (x1 - x_of(site));
+    y0 = down * (y0 - y_of(site)), y1 = down * (y1 - y_of(site));
+    const bool is_upright = y0 + y1 > x0 + x1;
+    const Slope one = is_upright ? Slope{x0, y0} : Slope{y0, x0}, two = is_upright ? Slope{x1, y1} : Slope{y1, x1};
+    const int along = static_cast<int>(one.along > two.along ? one.along : two.along);
+    return {site, right, down, is_upright, along, one < two ? one : two, one < two ? two : one};
+}
+
+/// Whether one of the sites that the ends of an edge hold is as near to both as another site: then the cell of that other
+/// one does not cross the edge.
+APSIS_BOTH inline bool closes(const SiteMap &map, int x0, int y0, int x1, int y1, Site other) {
+    const uint32_t reach0 = square_to(x0, y0, other), reach1 = square_to(x1, y1, other);
+    const Site held0 = map.at(x0, y0), held1 = map.at(x1, y1);
+    return (square_to(x0, y0, held0) <= reach0 && square_to(x1, y1, held0) <= reach1) ||
+           (square_to(x0, y0, held1) <= reach0 && square_to(x1, y1, held1) <= reach1);
+}
+
+/// Looks for exclaves of a site behind an edge of a square that names it.
+template <class Offer>
+APSIS_BOTH inline void look_behind(const SiteMap &map, Site site, int x0, int y0, int x1, int y1, Offer offer) {
+    if (map.at(x0, y0) == site || map.at(x1, y1) == site || closes(map, x0, y0, x1, y1, site)) return;
+    follow(map, beam_through(site, x0, y0, x1, y1), offer);
+}
+
+/// Calls offer(x, y, site) for the pixels of the square that begins at (x, y), and for those behind it, that are nearer to a
+/// site which the square names than to what the map holds.
+template <class Offer>
+APSIS_BOTH inline void expose_exclaves(const SiteMap &map, int x, int y, Offer offer) {
+    const Site corners[4] = {map.at(x, y), map.at(x + 1, y), map.at(x, y + 1), map.at(x + 1, y + 1)};
+    for (int k = 0; k < 4; ++k) {
+        const Site site = corners[k];
+        bool is_new = k > 0 || site != corners[1] || site != corners[2] || site != corners[3];
+        for (int j = 0; j < k; ++j) is_new &= corners[j] != site;
+        if (!is_new) continue;
+        for (int j = 0; j < 4; ++j) {
+            const int px = x + (j & 1), py = y + (j >> 1);
+            if (nearness(px, py, site) < nearness(px, py, corners[j])) offer(px, py, site);
+        }
+        const int far_x = x_of(site) <= x ? x + 1 : x, far_y = y_of(site) <= y ? y + 1 : y;
+        look_behind(map, site, far_x, y, far_x, y + 1, offer);
+        look_behind(map, site, x, far_y, x + 1, far_y, offer);
+    }
+}
+
+}  // namespace apsis
