@@ -172,6 +172,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     if (job.mixed && (job.connected || !is_sweep(options.method)))
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %d%s, and the mixed map is what APSIS_SWEEP "
                     "leaves", int(options.method), job.connected ? " with APSIS_CONNECTED" : "");
+    job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set);
     return job;

@@ -37,6 +37,12 @@ static int64_t add_cost(const problem *p, int64_t a, int64_t b) {
     return p->options.metric == APSIS_CHESSBOARD ? (a > b ? a : b) : a + b;
 }
 
+int64_t cost_between(const problem *p, int64_t i, int64_t j) {
+    const int64_t w = p->size[0], h = p->size[1];
+    const int64_t in_plane = add_cost(p, axis_cost(p, 0, j % w - i % w), axis_cost(p, 1, j / w % h - i / w % h));
+    return add_cost(p, in_plane, axis_cost(p, 2, j / w / h - i / w / h));
+}
+
 static bool is_member(const problem *p, int64_t i) {
     return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
 }
@@ -77,18 +83,12 @@ void free_answer(answer *a) {
 /* ---- Every pixel against every target ---- */
 
 static void solve_image(const problem *p, answer *a, int64_t first, int64_t pixels, int64_t *targets, bool member) {
-    const int64_t w = p->size[0], h = p->size[1], slice = w * h;
     int64_t count = 0;
     for (int64_t j = first; j < first + pixels; ++j)
         if (is_member(p, j) == member) targets[count++] = j;
     for (int64_t i = first; i < first + pixels; ++i) {
         if (is_negative(p, i) == member) continue;
-        const int64_t x = i % w, y = i / w % h, z = i / slice;
-        for (int64_t t = 0; t < count; ++t) {
-            const int64_t j = targets[t];
-            const int64_t in_plane = add_cost(p, axis_cost(p, 0, j % w - x), axis_cost(p, 1, j / w % h - y));
-            consider(a, i, add_cost(p, in_plane, axis_cost(p, 2, j / slice - z)), j);
-        }
+        for (int64_t t = 0; t < count; ++t) consider(a, i, cost_between(p, i, targets[t]), targets[t]);
     }
 }
 

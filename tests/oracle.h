@@ -27,6 +27,9 @@ int64_t pixels_of(const problem *p);
 void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit);
 void describe(const problem *p, char *text, size_t bytes);
 
+/** The cost of the offset between two pixels, by their indices. */
+int64_t cost_between(const problem *p, int64_t i, int64_t j);
+
 /** Brute force: every pixel against every target. */
 answer solve_by_force(const problem *p);
 

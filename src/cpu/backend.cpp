@@ -10,6 +10,7 @@
 #include "cpu/geodesic.h"
 #include "cpu/parallel.h"
 #include "cpu/rows.h"
+#include "cpu/voronoi.h"
 #include "image.h"
 #include "platform.h"
 
@@ -47,10 +48,13 @@ class CpuBackend final : public Backend {
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         cpu::distance(job, scratch, *arena_, progress);
     }
-    size_t voronoi_scratch(const VoronoiJob &) const override {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "connected Voronoi maps are not in this version");
+    size_t voronoi_scratch(const VoronoiJob &job) const override {
+        return std::max(distance_scratch(job), cpu::exclaves_scratch(job));
     }
-    void voronoi(const VoronoiJob &, void *, const Progress &) override {}
+    void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
+        distance(job, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
+        cpu::hide_exclaves(job, scratch, *arena_, progress);
+    }
     size_t components_scratch(const ComponentsJob &job) const override {
         return cpu::components_scratch(job, arena_->max_concurrency());
     }

@@ -1,0 +1,163 @@
+// A map of Euclidean Voronoi cells, and the exclaves in it: the pixels from which no path inside their cell leads to its
+// site (Honda, Yamamoto, Honda, Nakano, Ito 2017, sections II and III.C).
+//
+// Go from a pixel towards its site: move each coordinate by one step that way, or not at all.  No such move makes an
+// offset longer, so whoever stays in the cell ends at the site.  A pixel that cannot even begin, a tip, is rare, and is
+// found by looking at the pixels beside it.  Cut off are those from which every way towards the site ends at a tip.  Three
+// stages follow, each of which changes pixels while it finds some that it wants:
+//
+//     CLOSE   tips are suspects; what is cut off by suspects becomes one
+//     RESCUE  a suspect beside a pixel of its cell that is none has a way round, and is none any more
+//     HIDE    the others are the exclaves; one beside a pixel that is none takes a cell from there, and is none any more
+//
+// The first two end with the same suspects whatever the order of changes; the third goes in rounds.
+#pragma once
+
+#include <type_traits>
+
+#include "core/columns.h"
+#include "core/measure.h"
+
+namespace apsis {
+
+enum class Stage { CLOSE, RESCUE, HIDE };
+
+/// A pixel.
+struct Place {
+    int x, y, z;
+};
+
+/// Pixels that have changed in one round, and wait for the next: a bit each, and a list of the words with any, each once.
+template <class Index>
+struct Front {
+    uint32_t *bits;  // [word]
+    Index *list;     // words, in any order
+    Index *count;    // how many are listed
+};
+
+/// A pixel of the map holds the index of its cell's site, or -1.
+template <class Cell>
+struct Cells {
+    static constexpr int WORD = 32;  // pixels of a row whose bits are one word
+    using Index = std::conditional_t<sizeof(Cell) == 4, uint32_t, uint64_t>;
+
+    View view;
+    Measure measure;
+    bool is_volume;  // rows of different z are neighbours
+    Index width, height;
+    Index across;                  // words of a row
+    uint32_t *suspects = nullptr;  // [word]
+
+    Cells(const View &map, const Measure &costs, int axes)
+        : view(map), measure(costs), is_volume(axes == 3), width(static_cast<Index>(map.size[0])),
+          height(static_cast<Index>(map.size[1])), across((width + WORD - 1) / WORD) {}
+
+    APSIS_BOTH Index rows() const { return height * static_cast<Index>(view.size[2]); }
+    APSIS_BOTH Index words() const { return across * rows(); }
+    APSIS_BOTH Index word_of(Place p) const { return row_number(p) * across + static_cast<Index>(p.x / WORD); }
+    APSIS_BOTH Place place_of(Index word, int bit) const {
+        const Index row = word / across, z = row / height;
+        return {static_cast<int>((word - row * across) * WORD) + bit, static_cast<int>(row - z * height), static_cast<int>(z)};
+    }
+
+    APSIS_BOTH Cell at(Place p) const { return *pixel(p); }
+    APSIS_BOTH bool is_suspect(Place p) const { return suspects[word_of(p)] >> p.x % WORD & 1; }
+
+    /// Whether no pixel towards the site is of the same cell.  Most have the one straight on, which takes no division.
+    APSIS_BOTH bool is_tip(Place p, Cell cell) const {
+        if (!has_way(p, cell) || at(straight_on(p, static_cast<Index>(cell))) == cell) return false;
+        return !any_towards(p, cell, [&](Place q) { return at(q) == cell; });
+    }
+
+    /// Whether a stage changes this pixel.
+    template <Stage STAGE>
+    APSIS_BOTH bool wants(Place p) const {
+        if (STAGE == Stage::CLOSE) return !is_suspect(p) && is_cut_off(p, at(p));
+        if (STAGE == Stage::RESCUE) return is_suspect(p) && any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) == at(p); });
+        return is_suspect(p) && any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) >= 0; });
+    }
+
+    /// The exclave takes, of the cells beside it, that whose site is nearest; of several, the lowest.  Nobody asks for the
+    /// cell of a suspect, so this one may change while others choose.
+    APSIS_BOTH void hide(Place p) const {
+        Cell best = -1;
+        int64_t least = 0;
+        any_beside(p, [&](Place q) {
+            const Cell cell = is_suspect(q) ? Cell(-1) : at(q);
+            if (cell < 0 || cell == best) return false;
+            const int64_t cost = cost_to(p, cell);
+            if (best < 0 || cost < least || (cost == least && cell < best)) {
+                best = cell;
+                least = cost;
+            }
+            return false;
+        });
+        *pixel(p) = best;
+    }
+
+    /// What no round has reached, behind pixels of no cell, is of none either.
+    APSIS_BOTH void forget(Place p) const { *pixel(p) = -1; }
+
+    /// Whether test(q) holds for a neighbour q, of 8 or 26.
+    template <class Test>
+    APSIS_BOTH bool any_beside(Place p, Test test) const {
+        for (int z = is_volume && p.z > 0 ? p.z - 1 : p.z; z <= p.z + is_volume && z < view.size[2]; ++z)
+            for (int y = p.y > 0 ? p.y - 1 : 0; y <= p.y + 1 && y < view.size[1]; ++y)
+                for (int x = p.x > 0 ? p.x - 1 : 0; x <= p.x + 1 && x < view.size[0]; ++x)
+                    if ((x != p.x || y != p.y || z != p.z) && test(Place{x, y, z})) return true;
+        return false;
+    }
+
+  private:
+    APSIS_BOTH Cell *pixel(Place p) const { return reinterpret_cast<Cell *>(view.row(p.y, p.z) + p.x * view.stride[0]); }
+    APSIS_BOTH Index row_number(Place p) const { return static_cast<Index>(p.z) * height + static_cast<Index>(p.y); }
+    /// The index of the first pixel of its row.
+    APSIS_BOTH Index first_of(Place p) const { return row_number(p) * width; }
+
+    /// Whether there is a site that is not the pixel itself.
+    APSIS_BOTH bool has_way(Place p, Cell cell) const {
+        return cell >= 0 && static_cast<Index>(cell) != first_of(p) + static_cast<Index>(p.x);
+    }
+
+    /// The pixel's neighbour towards the site along the last axis in which they differ.
+    APSIS_BOTH Place straight_on(Place p, Index site) const {
+        const Index row = first_of(p), plane = static_cast<Index>(p.z) * height * width;
+        if (is_volume && site < plane) return {p.x, p.y, p.z - 1};
+        if (is_volume && site - plane >= height * width) return {p.x, p.y, p.z + 1};
+        if (site < row) return {p.x, p.y - 1, p.z};
+        if (site - row >= width) return {p.x, p.y + 1, p.z};
+        return {site - row < static_cast<Index>(p.x) ? p.x - 1 : p.x + 1, p.y, p.z};
+    }
+
+    APSIS_BOTH Place site_of(Place p, Cell cell) const {
+        const Index row = static_cast<Index>(cell) / width, z = is_volume ? row / height : static_cast<Index>(p.z);
+        return {static_cast<int>(static_cast<Index>(cell) - row * width), static_cast<int>(row - z * height), static_cast<int>(z)};
+    }
+
+    APSIS_BOTH int64_t cost_to(Place p, Cell cell) const {
+        const Place site = site_of(p, cell);
+        const auto along = [this](int axis, int64_t offset) {
+            return axis_cost(measure.metric, measure.weight[axis], offset);
+        };
+        return along(0, site.x - p.x) + along(1, site.y - p.y) + along(2, site.z - p.z);
+    }
+
+    /// Whether test(q) holds for a neighbour q towards the site, of up to 7.
+    template <class Test>
+    APSIS_BOTH bool any_towards(Place p, Cell cell, Test test) const {
+        const Place site = site_of(p, cell);
+        const int dx = (site.x > p.x) - (site.x < p.x), dy = (site.y > p.y) - (site.y < p.y), dz = (site.z > p.z) - (site.z < p.z);
+        const int all = (dx ? 1 : 0) | (dy ? 2 : 0) | (dz ? 4 : 0);  // the axes that a move may go along
+        for (int axes = 1; axes <= all; ++axes)
+            if ((axes & ~all) == 0 &&
+                test(Place{axes & 1 ? p.x + dx : p.x, axes & 2 ? p.y + dy : p.y, axes & 4 ? p.z + dz : p.z}))
+                return true;
+        return false;
+    }
+
+    APSIS_BOTH bool is_cut_off(Place p, Cell cell) const {
+        return has_way(p, cell) && !any_towards(p, cell, [&](Place q) { return at(q) == cell && !is_suspect(q); });
+    }
+};
+
+}  // namespace apsis
