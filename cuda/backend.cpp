@@ -156,10 +156,16 @@ class CudaBackend final : public Backend {
         way_of(job).run(job, scratch, stream_, progress);
     }
 
-    size_t voronoi_scratch(const VoronoiJob &) const override {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "connected Voronoi maps are not in this version");
+    size_t voronoi_scratch(const VoronoiJob &job) const override {
+        const CurrentDevice current(device_);
+        return std::max(way_of(job).scratch(job), exclaves_scratch(job));
     }
-    void voronoi(const VoronoiJob &, void *, const Progress &) override {}
+
+    void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        way_of(job).run(job, scratch, stream_, progress ? [&](double done) { progress(0.8 * done); } : Progress());
+        hide_exclaves(job, scratch, stream_, progress);
+    }
 
     size_t components_scratch(const ComponentsJob &job) const override {
         const CurrentDevice current(device_);

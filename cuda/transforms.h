@@ -37,6 +37,10 @@ void distance_in_volume(const DistanceJob &job, void *scratch, cudaStream_t stre
 size_t steps_scratch(const DistanceJob &job);
 void distance_by_steps(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// From the complete map of Voronoi cells, in job.nearest, to the connected one, in place.
+size_t exclaves_scratch(const VoronoiJob &job);
+void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 // Connected components.
 size_t components_scratch(const ComponentsJob &job);
 void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
