@@ -158,12 +158,12 @@ class CudaBackend final : public Backend {
 
     size_t voronoi_scratch(const VoronoiJob &job) const override {
         const CurrentDevice current(device_);
-        return std::max(way_of(job).scratch(job), exclaves_scratch(job));
+        return std::max(distance_scratch(job), exclaves_scratch(job));
     }
 
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        way_of(job).run(job, scratch, stream_, progress ? [&](double done) { progress(0.8 * done); } : Progress());
+        distance(job, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
         hide_exclaves(job, scratch, stream_, progress);
     }
 

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(BLOCK) find_first(Cells<Cell> map, Front<Index
 
 /// Changes what has been found, finds what is to change next beside it, and so on until there is nothing: one block.
 template <Stage STAGE, class Cell>
-__global__ void __launch_bounds__(ROUNDERS) go_on(Cells<Cell> map, Front<Index<Cell>> current, Front<Index<Cell>> next) {
+__global__ void __launch_bounds__(ROUNDERS, 1) go_on(Cells<Cell> map, Front<Index<Cell>> current, Front<Index<Cell>> next) {
     for (;;) {
         const Index<Cell> count = *current.count;
         if (count == 0) return;

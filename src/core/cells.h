@@ -39,7 +39,7 @@ struct Front {
 template <class Cell>
 struct Cells {
     static constexpr int WORD = 32;  // pixels of a row whose bits are one word
-    using Index = std::conditional_t<sizeof(Cell) == 4, uint32_t, uint64_t>;
+    using Index = std::conditional_t<sizeof(Cell) == 4, uint32_t, unsigned long long>;  // atomicAdd knows these
 
     View view;
     Measure measure;
