@@ -294,7 +294,7 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * @param set       APSIS_BIT or APSIS_U8.
  * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
  *                  APSIS_I32 or APSIS_I64: its square (Euclidean) or itself
- *                  (the other metrics), for spacing 1 only; APSIS_ERROR_RANGE
+ *                  (the others; chamfer in thirds), for spacing 1 only; APSIS_ERROR_RANGE
  *                  if images of this size, with this max_distance, might have
  *                  one that does not fit.
  * @param nearest   APSIS_I32 or APSIS_I64: the index x + width * (y + height * z)

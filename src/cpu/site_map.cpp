@@ -48,7 +48,7 @@ int64_t complete_map(const Batch &batch, const Site *map, Site *complete, tbb::t
             });
         if (mine) add_shared(changed, mine);
     });
-    return std::atomic_ref<int64_t>(changed).load(std::memory_order_relaxed);
+    return changed;
 }
 
 void write_map(const DistanceJob &job, const Site *map, tbb::task_arena &arena, const Progress &progress) {
