@@ -267,7 +267,7 @@ class Eccentricity {
             job_.report->open = members - done - proved;
             report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
         };
-        const auto certificates = solve_by_pairs(job_, ranks_, known_, spare_, found, memory_, stream_, told);
+        const auto certificates = solve_by_pairs(job_, ranks_, known_, spare_, found, members, memory_, stream_, told);
         EccentricityJob::Report &report = *job_.report;
         report.fields = before;
         for (const Certificate<Length> &each : certificates) {

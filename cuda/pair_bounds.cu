@@ -30,7 +30,7 @@ class Solver {
           stream_(stream),
           carver_(memory),
           shape_(job.set.size, job.axes),
-          tasks_(shape_, BATCH, carver_),
+          tasks_(shape_, BATCH<Length>, carver_),
           pairs_{ranks, Moves(job.steps, job.axes), shape_, known, job.budget} {
         const int64_t pixels = job.set.pixels();
         pairs_.witness = spare;
@@ -44,7 +44,9 @@ class Solver {
     size_t bytes() const { return bytes_; }
 
     template <bool FARTHEST>
-    std::vector<Certificate<Length>> solve(const std::vector<Found> &found, const Told &told) {
+    std::vector<Certificate<Length>> solve(const std::vector<Found> &found, int64_t members, const Told &told) {
+        pairs_.first = static_cast<uint32_t>(job_.set.pixels() - members);
+        pairs_.room = hub_room<Length>(job_.set.pixels(), members);
         launch("pack_members", pack_members, std::min<int64_t>(parts(shape_.cells(), BLOCK), 1 << 16), BLOCK, stream_,
                pairs_.ranks, shape_, members_);
         std::vector<Certificate<Length>> certificates;
@@ -66,21 +68,21 @@ class Solver {
     }
 
     void carve() {
-        const int64_t pixels = job_.set.pixels(), hubs = HUBS<Length>;
+        const int64_t pixels = job_.set.pixels(), hubs = MOST_HUBS<Length>;
         pairs_.is_source = carver_.take<uint8_t>(pixels);
-        pairs_.hub = carver_.take<Length>(hubs * pixels);
-        pairs_.field = carver_.take<Length>(2 * BATCH * shape_.cells());
+        pairs_.hub = carver_.take<Length>(HUB_ROOM<Length> * pixels);
+        pairs_.field = carver_.take<Length>(BATCH<Length> * shape_.cells());
         pairs_.piece = carver_.take<Piece<Length>>(pairs_.pieces);
         pairs_.piece_of = carver_.take<uint32_t>(pairs_.spans[1]);
         for (int level = 0; level < LEVELS; ++level) {
             pairs_.top[level] = carver_.take<Length>(hubs * pairs_.spans[level]);
             pairs_.low[level] = carver_.take<uint32_t>(pairs_.spans[level]);
         }
-        pairs_.open = carver_.take<unsigned long long>(pairs_.spans[0]);
+        pairs_.open = carver_.take<uint32_t>(2 * int64_t(pairs_.spans[0]));
         pairs_.count_open = carver_.take<uint32_t>(pairs_.spans[1]);
-        pairs_.weakest = carver_.take<Weakest<Length>>(pairs_.spans[1]);
-        pairs_.most = carver_.take<Best<Length>>(2 * BATCH * int64_t(pairs_.spans[1]));
-        pairs_.source = carver_.take<FieldSource>(2 * BATCH * int64_t(pairs_.pieces));
+        pairs_.rest = carver_.take<Rest<Length>>(PARTS * int64_t(pairs_.spans[1]));
+        pairs_.most = carver_.take<Best<Length>>(BATCH<Length> * int64_t(pairs_.spans[1]));
+        pairs_.source = carver_.take<FieldSource>(BATCH<Length> * int64_t(pairs_.pieces));
         pairs_.turn = carver_.take<Turn>(1);
         members_ = carver_.take<uint32_t>(shape_.cells() / 32);
     }
@@ -133,25 +135,24 @@ class Solver {
 
     // ---- Turns ----
 
-    /// Makes some of each piece's fields, which begin where the last step has said.
-    void make_fields(int first, uint32_t count) {
+    /// Makes some fields of each piece, which begin where the last step has said.
+    void make_fields(uint32_t count, OnlyIf condition = {}) {
         FieldTasks<Length> tasks = tasks_;
         tasks.fields = count;
-        Length *const lengths = pairs_.field_of(first);
-        clear_tasks(tasks, {}, stream_);
-        start_fields(tasks, members_, lengths, pairs_.source + first * int64_t(pairs_.pieces),
-                     int64_t(count) * pairs_.pieces, {}, stream_);
-        run_fields(tasks, lengths, job_.steps, &pairs_.turn->too_long, {}, stream_);
+        clear_tasks(tasks, condition, stream_);
+        start_fields(tasks, members_, pairs_.field, pairs_.source, int64_t(count) * pairs_.pieces, condition, stream_);
+        run_fields(tasks, pairs_.field, job_.steps, &pairs_.turn->too_long, condition, stream_);
     }
 
     template <bool FARTHEST>
     void solve_pieces(const Told &told) {
-        check(cudaMemsetAsync(pairs_.source, -1, 2 * BATCH * sizeof(FieldSource) * pairs_.pieces, stream_), "beginning");
+        check(cudaMemsetAsync(pairs_.source, -1, BATCH<Length> * sizeof(FieldSource) * pairs_.pieces, stream_), "beginning");
         check(cudaMemsetAsync(pairs_.turn, 0, sizeof(Turn), stream_), "beginning");
         for (int round = 0; round < FIRST_HUBS; ++round) {
+            if (round == FIRST_HUBS - 1) find_extremes<Length, FARTHEST>(pairs_, count_pieces(), spans_, stream_);
             choose_first_sources(pairs_, count_pieces(), round, stream_);
-            make_fields(0, 1);
-            take<FARTHEST>(spans_);
+            make_fields(1);
+            take<FARTHEST>(spans_, true);
         }
         turn();
         int64_t all = 0;
@@ -168,16 +169,17 @@ class Solver {
                 return;
             }
             spans = {~turn.not_before, turn.end};
-            make_fields(0, turn.targets);
+            make_fields(turn.targets);
+            take<FARTHEST>(spans, false);
             choose_hubs(pairs_, count_pieces(), stream_);
-            make_fields(BATCH, turn.targets);
-            take<FARTHEST>(spans);
+            make_fields(turn.targets, {&pairs_.turn->hubs, true});
+            take<FARTHEST>(spans, true);
         }
     }
 
     template <bool FARTHEST>
-    void take(const Range &spans) {
-        measure<Length, FARTHEST>(pairs_, count_pieces(), spans, stream_);
+    void take(const Range &spans, bool as_hubs) {
+        measure<Length, FARTHEST>(pairs_, count_pieces(), spans, as_hubs, stream_);
         fold<Length, FARTHEST>(pairs_, count_pieces(), spans, stream_);
     }
 
@@ -188,7 +190,7 @@ class Solver {
         if (job_.capacity > 0) {
             find_extremes<Length, FARTHEST>(pairs_, count_pieces(), spans_, stream_);
             if (!FARTHEST) {
-                make_fields(0, 1);
+                make_fields(1);
                 find_other_ends(pairs_, count_pieces(), spans_, stream_);
             }
         }
@@ -221,19 +223,20 @@ size_t pair_bounds_bytes(const EccentricityJob &job) {
 
 template <class Length>
 std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, const Ranks &ranks, const Known<Length> &known,
-                                                uint32_t *spare, const std::vector<Found> &found, void *memory,
-                                                cudaStream_t stream, const Told &told) {
+                                                uint32_t *spare, const std::vector<Found> &found, int64_t members,
+                                                void *memory, cudaStream_t stream, const Told &told) {
     Solver<Length> solver(job, ranks, known, spare, memory, stream);
-    return job.farthest ? solver.template solve<true>(found, told) : solver.template solve<false>(found, told);
+    return job.farthest ? solver.template solve<true>(found, members, told)
+                        : solver.template solve<false>(found, members, told);
 }
 
 template size_t pair_bounds_bytes<int32_t>(const EccentricityJob &);
 template size_t pair_bounds_bytes<int64_t>(const EccentricityJob &);
 template std::vector<Certificate<int32_t>> solve_by_pairs(const EccentricityJob &, const Ranks &, const Known<int32_t> &,
-                                                          uint32_t *, const std::vector<Found> &, void *, cudaStream_t,
-                                                          const Told &);
+                                                          uint32_t *, const std::vector<Found> &, int64_t, void *,
+                                                          cudaStream_t, const Told &);
 template std::vector<Certificate<int64_t>> solve_by_pairs(const EccentricityJob &, const Ranks &, const Known<int64_t> &,
-                                                          uint32_t *, const std::vector<Found> &, void *, cudaStream_t,
-                                                          const Told &);
+                                                          uint32_t *, const std::vector<Found> &, int64_t, void *,
+                                                          cudaStream_t, const Told &);
 
 }  // namespace apsis

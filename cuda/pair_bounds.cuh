@@ -1,20 +1,17 @@
 // What the kernels of pair bounds share: pieces, spans, bounds and claims (pair_bounds.h).
 #pragma once
 
+#include "core/pair_turns.h"
 #include "pair_bounds.h"
 
 namespace apsis {
 
-/// The most hubs of a piece.
-template <class Length>
-constexpr int HUBS = 128 / static_cast<int>(sizeof(Length));
-constexpr int FIRST_HUBS = 3, BATCH = 4;  // hubs that stay, and pixels that name sources in a turn
-constexpr double ALONG = 0.7;             // where between a pixel and its witness a hub is put, from the witness
-
 constexpr int LEVELS = 3;
 constexpr uint32_t SPAN = 64, LARGE = SPAN * SPAN;  // ranks of a span of the first level and of the second
 constexpr uint32_t PROVED = UINT32_MAX;             // a witness: there is none
-constexpr int CREW = 512;  // threads that share a large span, or a piece: they fill a device at 1024^2 pixels
+constexpr int CREW = 512;      // threads that share a large span, or a piece: they fill a device at 1024^2 pixels
+constexpr int PROVERS = 256;   // threads that share a part of a large span, a pixel each: some pixels' searches are long
+constexpr int PARTS = LARGE / PROVERS;
 
 /// The larger value, and of equal ones that of the lower pixel.
 template <class Length>
@@ -31,7 +28,7 @@ struct Best {
 template <class Length>
 struct Made {
     uint32_t source;    // a rank, or NONE if there is no such field
-    int32_t hub;        // which one it becomes, or -1
+    int32_t hub;        // which one it has become, or -1
     Best<Length> most;  // the eccentricity of the source, and its farthest pixel
 };
 
@@ -54,14 +51,19 @@ struct Piece {
     int32_t hubs;
     uint32_t replaced;  // hubs that others took the place of
     int64_t fields;
-    Target<Length> target[BATCH];
-    Made<Length> made[2 * BATCH];  // the fields of the witnesses, and behind them those of new hubs
+    Target<Length> target[BATCH<Length>];
+    Made<Length> made[BATCH<Length>];  // the fields of the witnesses, and then those of new hubs
     Length gap;
     Best<Length> end, centre;  // the largest lower bound, and minus the least one
     uint32_t lowest, other_end;
 
     APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(parts(size, int64_t(SPAN) << 6 * level)); }
     APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
+    APSIS_BOTH bool has_made() const {
+        for (const Made<Length> &each : made)
+            if (each.source != NONE) return true;
+        return false;
+    }
 };
 
 /// What the host reads after each turn.  All begins at 0.
@@ -69,7 +71,7 @@ struct Turn {
     unsigned long long open;
     uint32_t active, targets;  // pieces, and the most targets of one
     uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
-    uint32_t too_long, out_of_budget;
+    uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a piece, a new hub
     unsigned long long fields;  // of all turns so far
 };
 
@@ -84,6 +86,18 @@ struct Weakest {
     }
 };
 
+/// The pixels that are not proved of a part of a large span.
+template <class Length>
+struct Rest {
+    Weakest<Length> weakest;
+    uint32_t open;
+
+    APSIS_BOTH void add(const Rest &other) {
+        if (other.weakest < weakest) weakest = other.weakest;
+        open += other.open;
+    }
+};
+
 template <class Length>
 struct Pairs {
     Ranks ranks;
@@ -93,17 +107,19 @@ struct Pairs {
     int64_t budget;
     uint32_t *witness;   // [rank]: all pairs with ranks below it, in the piece, are closed; or PROVED
     uint8_t *is_source;  // [rank]
-    Length *hub;         // [hub][rank]
+    uint32_t first;      // the first rank of a pixel of the set
+    int room;            // for so many hubs
+    Length *hub;         // [rank][hub]
     Length *field;       // [made][cell]
     Piece<Length> *piece;
     uint32_t pieces;           // how many there may be
     uint32_t spans[LEVELS];    // likewise
     uint32_t *piece_of;        // [large span]
-    Length *top[LEVELS];       // [hub][span]: the largest length from a hub
+    Length *top[LEVELS];       // [span][hub]: the largest length from a hub
     uint32_t *low[LEVELS];     // [span]: the lowest pixel
-    unsigned long long *open;  // [span]: the pixels that are not proved, as bits
+    uint32_t *open;            // [half a span]: the pixels that are not proved, as bits
     uint32_t *count_open;      // [large span]
-    Weakest<Length> *weakest;  // [large span]: of those that are not proved
+    Rest<Length> *rest;        // [large span][part]
     Best<Length> *most;        // [made][large span]
     FieldSource *source;       // [made][piece]
     Turn *turn;
@@ -115,10 +131,10 @@ struct Pairs {
         const Raster::Place at = ranks.raster.place(pixel);
         return shape.cell_of(at.x, at.y, at.z);
     }
-    __device__ Length *hubs_of(uint32_t rank) const { return hub + rank; }
-    __device__ int64_t hub_step() const { return ranks.raster.pixels(); }
+    __device__ Length *hubs_of(uint32_t rank) const { return hub + int64_t(rank - first) * room; }
+    __device__ Length *tops_of(int level, uint32_t span) const { return top[level] + int64_t(span) * room; }
     __device__ void plan(int made, uint32_t of_piece, uint32_t rank) const {
-        source[made * int64_t(pieces) + of_piece] = {rank == NONE ? -1 : cell_of(ranks.pixel[rank]), made % BATCH};
+        source[made * int64_t(pieces) + of_piece] = {rank == NONE ? -1 : cell_of(ranks.pixel[rank]), made};
     }
 #endif
 };
@@ -147,11 +163,25 @@ __device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
     return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NONE)};
 }
 
-/// The least, over hubs, of the sums of two lengths; those of a hub lie one_step, and other_step, behind those of the last.
+/// Lengths from some hubs that are read at once.
 template <class Length>
-__device__ Length least_sum(const Length *one, int64_t one_step, const Length *other, int64_t other_step, int hubs) {
+struct alignas(16) Line {
+    static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
+    Length of[EACH];
+};
+
+/// The least, over hubs, of the sums of two lengths.  Both rows are whole lines.
+template <class Length>
+__device__ Length least_sum(const Length *one, const Length *other, int hubs) {
     Length least = Lengths<Length>::NONE;
-    for (int h = 0; h < hubs; ++h) least = min(least, one[h * one_step] + other[h * other_step]);
+#pragma unroll 2  // with more, registers are spilt
+    for (int h = 0; h < hubs; h += Line<Length>::EACH) {
+        const auto a = *reinterpret_cast<const Line<Length> *>(one + h);
+        const auto b = *reinterpret_cast<const Line<Length> *>(other + h);
+#pragma unroll
+        for (int k = 0; k < Line<Length>::EACH; ++k)
+            if (h + k < hubs) least = min(least, a.of[k] + b.of[k]);
+    }
     return least;
 }
 

@@ -6,12 +6,14 @@
 //
 //     prove     every pixel that is not proved looks for a pixel that may be farther than is known (pair_proof.cu)
 //     choose    the weakest of those that have found one, and some others, name the next sources (pair_targets.cu)
-//     walk      from them down the fields, to where a new hub is wanted
 //     measure   the largest length of each field, and who has it (pair_fields.cu)
-//     fold      the lower bounds rise; lengths from new hubs are kept, and their maxima
+//     fold      the lower bounds rise
+//     walk      from the pixels down the fields, to where a new hub is wanted (pair_targets.cu)
+//
+// and then new hubs' fields are measured and folded like those before, and kept, and their maxima.
 //
 // What is known of the pixels is looked at by spans: 64 ranks that follow each other in a piece, 64 such spans, and 64 of
-// those.  A block of threads has a span of 4096.
+// those.  A block of threads has a span of 4096, or for the proof a part of it.
 #pragma once
 
 #include <vector>
@@ -53,11 +55,11 @@ using Told = std::function<void(int64_t, int64_t)>;
 template <class Length>
 size_t pair_bounds_bytes(const EccentricityJob &job);
 
-/// Solves components, each with job.budget fields at most.  `spare` has room for a number a pixel.  The other ends are
-/// looked for only if extents are wanted.
+/// Solves components, each with job.budget fields at most, of a set of `members` pixels.  `spare` has room for a number a
+/// pixel.  The other ends are looked for only if extents are wanted.
 template <class Length>
 std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, const Ranks &ranks, const Known<Length> &known,
-                                                uint32_t *spare, const std::vector<Found> &found, void *memory,
-                                                cudaStream_t stream, const Told &told);
+                                                uint32_t *spare, const std::vector<Found> &found, int64_t members,
+                                                void *memory, cudaStream_t stream, const Told &told);
 
 }  // namespace apsis

@@ -3,19 +3,20 @@
 // The fields of a turn are read twice: for the eccentricities of their sources, and then, since these raise lower bounds
 // too, to raise those; lengths from new hubs are kept by rank, and their maxima by span.
 //
-// Cost: 4 bytes a pixel and a field, twice, and 8 bytes a pixel; 4 more a pixel for a new hub.
+// Cost: 4 bytes a pixel and a field, twice, and 8 bytes a pixel, twice in a turn; 4 more a pixel for a new hub.
 #include "pair_steps.h"
 
 namespace apsis {
 
 namespace {
 
-constexpr int MOST_MADE = 2 * BATCH, MAKERS = MOST_MADE * WARP;  // threads of a block with a warp for each field
+template <class Length>
+constexpr int MAKERS = BATCH<Length> * WARP;  // threads of a block with a warp for each field
 
 /// The best of what a block's warps have found; for the first warp.
 template <class Length>
 struct Bests {
-    Best<Length> best[MOST_MADE][CREW / WARP];
+    Best<Length> best[BATCH<Length>][CREW / WARP];
 
     __device__ void put(int made, const Best<Length> &own) {
         const Best<Length> all = best_of_lanes(own);
@@ -101,20 +102,20 @@ __global__ void __launch_bounds__(CREW) measure_span(Pairs<Length> pairs, uint32
     __shared__ Bests<Length> bests;
     const uint32_t large = first + blockIdx.x;
     const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
-    if (!piece.is_active()) return;
-    Best<Length> best[MOST_MADE];
+    if (!piece.has_made()) return;
+    Best<Length> best[BATCH<Length>];
     for_ranks(piece, large, [&](uint32_t rank) {
         const uint32_t pixel = pairs.ranks.pixel[rank];
         const int64_t cell = pairs.cell_of(pixel);
 #pragma unroll
-        for (int k = 0; k < MOST_MADE; ++k) {
+        for (int k = 0; k < BATCH<Length>; ++k) {
             if (piece.made[k].source == NONE) continue;
             if (const Best<Length> one = {pairs.field_of(k)[cell], pixel}; one > best[k]) best[k] = one;
         }
     });
 #pragma unroll
-    for (int k = 0; k < MOST_MADE; ++k) bests.put(k, best[k]);
-    bests.write(pairs, MOST_MADE, large);
+    for (int k = 0; k < BATCH<Length>; ++k) bests.put(k, best[k]);
+    bests.write(pairs, BATCH<Length>, large);
 }
 
 /// Notes a field that is made: its source needs no more proof, and it may be kept as a hub.
@@ -129,14 +130,14 @@ __device__ void take(const Pairs<Length> &pairs, Piece<Length> &piece, Made<Leng
     pairs.known.lower[made.source] = made.most.value;
     if (FARTHEST) pairs.known.farthest[made.source] = made.most.pixel;
     if (!as_hub) return;
-    if (piece.hubs < HUBS<Length>)
+    if (piece.hubs < pairs.room)
         made.hub = piece.hubs++;
     else
-        made.hub = FIRST_HUBS + static_cast<int32_t>(piece.replaced++ % (HUBS<Length> - FIRST_HUBS));
+        made.hub = FIRST_HUBS + static_cast<int32_t>(piece.replaced++ % static_cast<uint32_t>(pairs.room - FIRST_HUBS));
 }
 
 template <class Length, bool FARTHEST>
-__global__ void __launch_bounds__(MAKERS) take_fields(Pairs<Length> pairs) {
+__global__ void __launch_bounds__(MAKERS<Length>) take_fields(Pairs<Length> pairs, bool as_hubs) {
     Piece<Length> &piece = pairs.piece[blockIdx.x];
     if (!piece.is_active()) return;
     Made<Length> &made = piece.made[threadIdx.x / WARP];
@@ -146,15 +147,10 @@ __global__ void __launch_bounds__(MAKERS) take_fields(Pairs<Length> pairs) {
     }
     __syncthreads();
     if (threadIdx.x > 0) return;
-    if (piece.stage == STARTING) {  // sums of two lengths are to be lengths, too
-        if (piece.made[0].source != NONE && piece.made[0].most.value > Lengths<Length>::LONGEST / 2)
-            pairs.turn->too_long = 1;
-        take<Length, FARTHEST>(pairs, piece, piece.made[0], true);
-    } else {
-        for (int i = 0; i < BATCH; ++i) {
-            take<Length, FARTHEST>(pairs, piece, piece.made[i], false);
-            take<Length, FARTHEST>(pairs, piece, piece.made[BATCH + i], true);
-        }
+    for (Made<Length> &each : piece.made) {
+        if (piece.stage == STARTING && each.source != NONE && each.most.value > Lengths<Length>::LONGEST / 2)
+            pairs.turn->too_long = 1;  // sums of two lengths are to be lengths, too
+        take<Length, FARTHEST>(pairs, piece, each, as_hubs);
     }
 }
 
@@ -173,58 +169,57 @@ __global__ void __launch_bounds__(CREW) fold_span(Pairs<Length> pairs, uint32_t 
     __shared__ Bests<Length> bests;
     const uint32_t large = first + blockIdx.x;
     const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
-    if (!piece.is_active()) return;
-    Best<Length> top[MOST_MADE];
+    if (!piece.has_made()) return;
+    Best<Length> top[BATCH<Length>];
     for_spans(piece, large, [&](uint32_t span, uint32_t begin, uint32_t end) {
-        Length most[MOST_MADE];
+        Length most[BATCH<Length>];
 #pragma unroll
-        for (int k = 0; k < MOST_MADE; ++k) most[k] = 0;
+        for (int k = 0; k < BATCH<Length>; ++k) most[k] = 0;
         for (uint32_t rank = begin + threadIdx.x % WARP; rank < end; rank += WARP) {
             const int64_t cell = pairs.cell_of(pairs.ranks.pixel[rank]);
             Claim<Length> claim = {pairs.known.lower[rank], FARTHEST ? pairs.known.farthest[rank] : 0};
 #pragma unroll
-            for (int k = 0; k < MOST_MADE; ++k) {
+            for (int k = 0; k < BATCH<Length>; ++k) {
                 const Made<Length> &made = piece.made[k];
                 if (made.source == NONE) continue;
                 const Length length = pairs.field_of(k)[cell];
                 raise<Length, FARTHEST>(made, length, FARTHEST ? pairs.ranks.pixel[made.source] : 0, claim);
                 if (made.hub < 0) continue;
-                pairs.hubs_of(rank)[made.hub * pairs.hub_step()] = length;
+                pairs.hubs_of(rank)[made.hub] = length;
                 most[k] = max(most[k], length);
             }
             pairs.known.lower[rank] = claim.lower;
             if (FARTHEST) pairs.known.farthest[rank] = claim.farthest;
         }
 #pragma unroll
-        for (int k = 0; k < MOST_MADE; ++k) {
+        for (int k = 0; k < BATCH<Length>; ++k) {
             if (piece.made[k].source == NONE || piece.made[k].hub < 0) continue;
             const Length all = greatest_of_lanes(most[k]);
             top[k].value = max(top[k].value, all);
-            if (threadIdx.x % WARP == 0) pairs.top[0][piece.made[k].hub * int64_t(pairs.spans[0]) + span] = all;
+            if (threadIdx.x % WARP == 0) pairs.tops_of(0, span)[piece.made[k].hub] = all;
         }
     });
 #pragma unroll
-    for (int k = 0; k < MOST_MADE; ++k) bests.put(k, top[k]);
-    bests.write(pairs, MOST_MADE, large);
+    for (int k = 0; k < BATCH<Length>; ++k) bests.put(k, top[k]);
+    bests.write(pairs, BATCH<Length>, large);
 }
 
 /// The maxima of new hubs over large spans, and over spans of those: a warp has a hub.
 template <class Length>
-__global__ void __launch_bounds__(MAKERS) lift_tops(Pairs<Length> pairs) {
+__global__ void __launch_bounds__(MAKERS<Length>) lift_tops(Pairs<Length> pairs) {
     const Piece<Length> &piece = pairs.piece[blockIdx.x];
     const int k = threadIdx.x / WARP;
     if (!piece.is_active() || piece.made[k].source == NONE || piece.made[k].hub < 0) return;
     const Best<Length> *const most = pairs.most + k * int64_t(pairs.spans[1]) + piece.first[1];
-    Length *const wide = pairs.top[1] + piece.made[k].hub * int64_t(pairs.spans[1]) + piece.first[1];
-    Length *const widest = pairs.top[2] + piece.made[k].hub * int64_t(pairs.spans[2]) + piece.first[2];
+    const int hub = piece.made[k].hub;
     for (uint32_t i = 0; i < piece.spans(2); ++i) {
         Length top = 0;
         for (uint32_t large = i * SPAN + threadIdx.x % WARP; large < min((i + 1) * SPAN, piece.spans(1)); large += WARP) {
-            wide[large] = most[large].value;
-            top = max(top, wide[large]);
+            pairs.tops_of(1, piece.first[1] + large)[hub] = most[large].value;
+            top = max(top, most[large].value);
         }
         top = greatest_of_lanes(top);
-        if (threadIdx.x % WARP == 0) widest[i] = top;
+        if (threadIdx.x % WARP == 0) pairs.tops_of(2, piece.first[2] + i)[hub] = top;
     }
 }
 
@@ -290,15 +285,15 @@ void begin_pieces(const Pairs<Length> &pairs, uint32_t pieces, const Range &span
 }
 
 template <class Length, bool FARTHEST>
-void measure(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, cudaStream_t stream) {
+void measure(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, bool as_hubs, cudaStream_t stream) {
     launch("measure_span", measure_span<Length>, spans.count(), CREW, stream, pairs, spans.begin);
-    launch("take_fields", take_fields<Length, FARTHEST>, pieces, MAKERS, stream, pairs);
+    launch("take_fields", take_fields<Length, FARTHEST>, pieces, MAKERS<Length>, stream, pairs, as_hubs);
 }
 
 template <class Length, bool FARTHEST>
 void fold(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, cudaStream_t stream) {
     launch("fold_span", fold_span<Length, FARTHEST>, spans.count(), CREW, stream, pairs, spans.begin);
-    launch("lift_tops", lift_tops<Length>, pieces, MAKERS, stream, pairs);
+    launch("lift_tops", lift_tops<Length>, pieces, MAKERS<Length>, stream, pairs);
 }
 
 template <class Length, bool FARTHEST>
@@ -315,8 +310,8 @@ void find_other_ends(const Pairs<Length> &pairs, uint32_t pieces, const Range &s
 
 #define APSIS_PAIRS(Length)                                                                                   \
     template void begin_pieces<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);         \
-    template void measure<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);       \
-    template void measure<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);        \
+    template void measure<Length, false>(const Pairs<Length> &, uint32_t, const Range &, bool, cudaStream_t); \
+    template void measure<Length, true>(const Pairs<Length> &, uint32_t, const Range &, bool, cudaStream_t);  \
     template void fold<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);          \
     template void fold<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);           \
     template void find_extremes<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t); \

@@ -31,9 +31,9 @@ void choose_sources(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t st
 template <class Length>
 void choose_hubs(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t stream);
 
-/// The eccentricities of sources; takes note of their fields, and of which ones become hubs.
+/// The eccentricities of sources; takes note of their fields, which become hubs or do not.
 template <class Length, bool FARTHEST>
-void measure(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, cudaStream_t stream);
+void measure(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, bool as_hubs, cudaStream_t stream);
 
 /// Raises lower bounds by the fields, and keeps those of hubs.
 template <class Length, bool FARTHEST>

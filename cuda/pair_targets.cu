@@ -1,7 +1,7 @@
 // Pair bounds: which pixels become sources next, and by how much what is not proved may be wrong.
 //
-// A block has a piece.  The pixel with the least lower bound, and others from all over the piece, name the pixels with the
-// largest bounds, found by branch and bound.  The walk from them to their witnesses' fields is a warp's each.
+// The pixel with the least lower bound of a piece, and others from all over it, name the pixels with the largest bounds: a
+// block each, by branch and bound.  The walk from them down their witnesses' fields is a warp's each.
 #include "pair_steps.h"
 
 namespace apsis {
@@ -54,7 +54,7 @@ class FarthestByBound {
         const uint32_t begin = piece_.begin + span * SPAN, end = piece_.begin + min((span + 1) * SPAN, piece_.size);
         for (uint32_t q = begin + threadIdx.x % WARP; q < end; q += WARP) {
             if (pairs_.is_source[q]) continue;
-            const Length bound = least_sum(from_, 1, pairs_.hubs_of(q), pairs_.hub_step(), piece_.hubs);
+            const Length bound = least_sum(from_, pairs_.hubs_of(q), piece_.hubs);
             if (bound < best.value) continue;
             if (const Best<Length> one = {bound, pairs_.ranks.pixel[q]}; one > best) best = one;
         }
@@ -70,7 +70,7 @@ class FarthestByBound {
 
     template <int LEVEL>
     __device__ Length bound_of(uint32_t span) const {
-        return least_sum(from_, 1, pairs_.top[LEVEL] + piece_.first[LEVEL] + span, pairs_.spans[LEVEL], piece_.hubs);
+        return least_sum(from_, pairs_.tops_of(LEVEL, piece_.first[LEVEL] + span), piece_.hubs);
     }
 
     const Pairs<Length> &pairs_;
@@ -83,11 +83,10 @@ class FarthestByBound {
 template <class Length>
 struct Crew {
     static constexpr int WARPS = CREW / WARP;
-    Length from[HUBS<Length>], most;
+    alignas(16) Length from[MOST_HUBS<Length>];
+    Length most;
     Best<Length> best[WARPS];
-    Weakest<Length> weakest[WARPS];
-    uint32_t open[WARPS];
-    uint32_t rank;
+    Rest<Length> rest[WARPS];
 
     /// The best of all threads, for all of them.
     __device__ Best<Length> best_of(Best<Length> own) {
@@ -104,9 +103,8 @@ struct Crew {
 template <class Length>
 __device__ Best<Length> farthest_by_bound(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t v,
                                           Crew<Length> &crew) {
-    __syncthreads();
     if (static_cast<int>(threadIdx.x) < piece.hubs)
-        crew.from[threadIdx.x] = pairs.hubs_of(v)[threadIdx.x * pairs.hub_step()];
+        crew.from[threadIdx.x] = pairs.hubs_of(v)[threadIdx.x];
     if (threadIdx.x == 0) crew.most = -1;
     __syncthreads();
     FarthestByBound<Length> search(pairs, piece, crew.from, &crew.most);
@@ -144,62 +142,68 @@ __device__ uint32_t unproved(const Pairs<Length> &pairs, const Piece<Length> &pi
         large += place;
         break;
     }
-    for (uint32_t span = large * SPAN;; span += WARP) {
-        const unsigned long long own = span + lane < piece.spans(0) ? pairs.open[piece.first[0] + span + lane] : 0;
-        const int place = pass(__popcll(own), n);
+    for (uint32_t half = 2 * large * SPAN;; half += WARP) {
+        const uint32_t own = half + lane < 2 * piece.spans(0) ? pairs.open[2 * piece.first[0] + half + lane] : 0;
+        const int place = pass(__popc(own), n);
         if (place == WARP) continue;
-        unsigned long long open = __shfl_sync(ALL_LANES, own, place);
+        uint32_t open = __shfl_sync(ALL_LANES, own, place);
         for (; n > 0; --n) open &= open - 1;
-        return piece.begin + (span + place) * SPAN + __ffsll(open) - 1;
+        return piece.begin + (half + place) * WARP + __ffs(open) - 1;
     }
 }
 
-/// How many pixels are not proved, and the weakest of them, for all threads.
+/// How many pixels are not proved, and the weakest of them, for all threads; and how many each large span has.
 template <class Length>
-__device__ uint32_t count_unproved(const Pairs<Length> &pairs, const Piece<Length> &piece, Crew<Length> &crew,
-                                   Weakest<Length> &weakest) {
-    uint32_t open = 0;
-    for (uint32_t i = threadIdx.x; i < piece.spans(1); i += CREW) {
-        open += pairs.count_open[piece.first[1] + i];
-        if (const Weakest<Length> &one = pairs.weakest[piece.first[1] + i]; one < weakest) weakest = one;
+__device__ Rest<Length> sum_rests(const Pairs<Length> &pairs, const Piece<Length> &piece, Crew<Length> &crew) {
+    Rest<Length> all = {{}, 0};
+    for (uint32_t i = piece.first[1] + threadIdx.x; i < piece.first[1] + piece.spans(1); i += CREW) {
+        const uint32_t before = all.open;
+        for (int part = 0; part < PARTS; ++part) all.add(pairs.rest[i * PARTS + part]);
+        pairs.count_open[i] = all.open - before;
     }
-    weakest = weakest_of_lanes(weakest);
-    open = sum_of_warp(open);
-    if (threadIdx.x % WARP == 0) crew.weakest[threadIdx.x / WARP] = weakest, crew.open[threadIdx.x / WARP] = open;
+    all = {weakest_of_lanes(all.weakest), sum_of_warp(all.open)};
+    if (threadIdx.x % WARP == 0) crew.rest[threadIdx.x / WARP] = all;
     __syncthreads();
-    open = 0;
-    for (int i = 0; i < Crew<Length>::WARPS; ++i) {
-        open += crew.open[i];
-        if (crew.weakest[i] < weakest) weakest = crew.weakest[i];
-    }
-    return open;
+    all = crew.rest[0];
+    for (int i = 1; i < Crew<Length>::WARPS; ++i) all.add(crew.rest[i]);
+    return all;
 }
 
-/// The pixel with the least lower bound, and others from all over; each names its witness.
+/// Whether a piece goes on, and which of its pixels name sources: the one with the least lower bound, and others from all
+/// over.  A warp finds each.
 template <class Length>
-__device__ uint32_t name_witnesses(const Pairs<Length> &pairs, uint32_t number, uint32_t open, uint32_t weakest,
-                                   Crew<Length> &crew) {
-    Piece<Length> &piece = pairs.piece[number];
-    const int64_t most = (pairs.budget - piece.fields + 1) / 2;
-    const uint32_t batch = static_cast<uint32_t>(min(min(int64_t(piece.size <= LARGE ? 1 : BATCH), most), int64_t(open)));
-    uint32_t targets = 0;
-    for (uint32_t i = 0; i < batch; ++i) {
-        if (i > 0 && threadIdx.x < WARP) {
-            const uint32_t v = unproved(pairs, piece, static_cast<uint32_t>(uint64_t(open) * i / batch));
-            if (threadIdx.x == 0) crew.rank = v;
-        }
-        __syncthreads();
-        const uint32_t v = i == 0 ? weakest : crew.rank;
-        const Best<Length> best = farthest_by_bound(pairs, piece, v, crew);
-        if (best.pixel == NONE) continue;  // another's witness was the last
-        const uint32_t witness = pairs.ranks.rank[best.pixel];
-        if (threadIdx.x == 0) {
-            pairs.is_source[witness] = 1;
-            piece.target[targets] = {v, witness, best.value};
-        }
-        ++targets;
+__global__ void __launch_bounds__(CREW) choose_pixels(Pairs<Length> pairs) {
+    __shared__ Crew<Length> crew;
+    static_assert(BATCH<Length> <= Crew<Length>::WARPS);
+    Piece<Length> &piece = pairs.piece[blockIdx.x];
+    if (!piece.is_active()) return;
+    const Rest<Length> rest = sum_rests(pairs, piece, crew);
+    const int64_t left = pairs.budget - piece.fields, batch = batch_of<Length>(piece.size, piece.fields);
+    const Stage stage = rest.open == 0 ? PROVEN : left <= 0 ? OUT_OF_BUDGET : SEARCHING;
+    const int64_t most = min(min(batch, (left + 1) / 2), int64_t(rest.open));
+    const uint32_t targets = stage == SEARCHING ? static_cast<uint32_t>(most) : 0;
+    const uint32_t i = threadIdx.x / WARP;
+    if (i < targets) {
+        const uint32_t v =
+            i == 0 ? rest.weakest.rank : unproved(pairs, piece, static_cast<uint32_t>(uint64_t(rest.open) * i / targets));
+        if (threadIdx.x % WARP == 0) piece.target[i].from = v;
     }
-    return targets;
+    __syncthreads();  // what these read is written now
+    if (threadIdx.x > 0) return;
+    piece.stage = stage;
+    piece.open = rest.open;
+    piece.targets = targets;
+}
+
+template <class Length>
+__global__ void __launch_bounds__(CREW) name_witnesses(Pairs<Length> pairs) {
+    __shared__ Crew<Length> crew;
+    Piece<Length> &piece = pairs.piece[blockIdx.x / BATCH<Length>];
+    const uint32_t i = blockIdx.x % BATCH<Length>;
+    if (!piece.is_active() || i >= piece.targets) return;
+    Target<Length> &target = piece.target[i];
+    const Best<Length> best = farthest_by_bound(pairs, piece, target.from, crew);
+    if (threadIdx.x == 0) target.witness = pairs.ranks.rank[best.pixel], target.bound = best.value;
 }
 
 template <class Length>
@@ -214,30 +218,27 @@ __device__ void tell(const Pairs<Length> &pairs, const Piece<Length> &piece) {
     atomicMax(&turn.end, piece.first[1] + piece.spans(1));
 }
 
+/// Of targets that name the same witness the first one stays.
 template <class Length>
-__global__ void __launch_bounds__(CREW) choose_targets(Pairs<Length> pairs) {
-    __shared__ Crew<Length> crew;
-    Piece<Length> &piece = pairs.piece[blockIdx.x];
-    if (!piece.is_active()) return;
-    Weakest<Length> weakest;
-    const uint32_t open = count_unproved(pairs, piece, crew, weakest);
-    const Stage stage = open == 0 ? PROVEN : piece.fields >= pairs.budget ? OUT_OF_BUDGET : SEARCHING;
-    const uint32_t targets = stage == SEARCHING ? name_witnesses(pairs, blockIdx.x, open, weakest.rank, crew) : 0;
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    piece.stage = stage;
-    piece.open = open;
-    piece.targets = targets;
-    for (uint32_t i = 0; i < BATCH; ++i) {
-        piece.made[i].source = i < targets ? piece.target[i].witness : NONE;
-        piece.made[BATCH + i].source = NONE;
-        pairs.plan(i, blockIdx.x, piece.made[i].source);
-        pairs.plan(BATCH + i, blockIdx.x, NONE);
+__global__ void __launch_bounds__(BLOCK) settle_targets(Pairs<Length> pairs, uint32_t pieces) {
+    const uint32_t number = blockIdx.x * BLOCK + threadIdx.x;
+    if (number >= pieces) return;
+    Piece<Length> &piece = pairs.piece[number];
+    const uint32_t named = piece.targets;
+    piece.targets = 0;
+    for (uint32_t i = 0; piece.is_active() && i < named; ++i) {
+        bool is_new = true;
+        for (uint32_t k = 0; k < piece.targets; ++k) is_new = is_new && piece.target[k].witness != piece.target[i].witness;
+        if (is_new) piece.target[piece.targets++] = piece.target[i];
+    }
+    for (uint32_t i = 0; i < BATCH<Length>; ++i) {
+        piece.made[i].source = i < piece.targets ? piece.target[i].witness : NONE;
+        pairs.plan(i, number, piece.made[i].source);
     }
     tell(pairs, piece);
 }
 
-/// The first sources are the first pixel, the farthest from it, and the farthest from that.
+/// The first sources are the first pixel, the farthest from it, the farthest from that, and the centre so far.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint32_t pieces, int round) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
@@ -246,9 +247,11 @@ __global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint3
     Made<Length> &made = piece.made[0];
     if (round == 0)
         made.source = piece.begin;
+    else if (round == FIRST_HUBS - 1)
+        made.source = pairs.ranks.rank[piece.centre.pixel];
     else if (made.source != NONE)
         made.source = pairs.ranks.rank[made.most.pixel];
-    if (made.source != NONE && (round >= pairs.budget || pairs.is_source[made.source])) made.source = NONE;
+    if (made.source != NONE && (piece.fields >= pairs.budget || pairs.is_source[made.source])) made.source = NONE;
     pairs.plan(0, i, made.source);
 }
 
@@ -274,12 +277,12 @@ __device__ uint32_t walk(const Pairs<Length> &pairs, const Length *field, uint32
 /// Where a bound was loose, a pixel on the way to the witness becomes a hub.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_t pieces) {
-    const uint32_t number = (blockIdx.x * BLOCK + threadIdx.x) / WARP / BATCH, i = threadIdx.x / WARP % BATCH;
+    const uint32_t warp = blockIdx.x * WARPS + threadIdx.x / WARP, number = warp / BATCH<Length>, i = warp % BATCH<Length>;
     if (number >= pieces) return;
     Piece<Length> &piece = pairs.piece[number];
     if (!piece.is_active()) return;
     uint32_t hub = NONE;
-    if (i < piece.targets && 2 * int64_t(piece.targets) <= pairs.budget - piece.fields) {
+    if (i < piece.targets && piece.targets <= pairs.budget - piece.fields) {
         const Target<Length> &target = piece.target[i];
         const uint32_t pixel = pairs.ranks.pixel[target.from];
         const Length *const field = pairs.field_of(i);
@@ -287,23 +290,26 @@ __global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_
         if (length != target.bound) hub = pairs.ranks.rank[walk(pairs, field, pixel, length)];
     }
     if (threadIdx.x % WARP > 0) return;
-    piece.made[BATCH + i].source = hub;
-    pairs.plan(BATCH + i, number, hub);
+    piece.made[i].source = hub;
+    pairs.plan(i, number, hub);
+    if (hub != NONE) pairs.turn->hubs = 1;
 }
 
 /// The largest difference between the bounds of a pixel that is not proved.
 template <class Length>
 __global__ void __launch_bounds__(CREW) find_gap(Pairs<Length> pairs, uint32_t first) {
-    __shared__ Length from[CREW / WARP][HUBS<Length>], most[CREW / WARP];
+    __shared__ __align__(16) Length from[CREW / WARP][MOST_HUBS<Length>];
+    __shared__ Length most[CREW / WARP];
     const uint32_t large = first + blockIdx.x, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
     if (piece.stage != OUT_OF_BUDGET) return;
     for_spans(piece, large, [&](uint32_t span, uint32_t begin, uint32_t) {
-        for (unsigned long long open = pairs.open[span]; open; open &= open - 1) {
+        const unsigned long long later = pairs.open[2 * span + 1];
+        for (unsigned long long open = pairs.open[2 * span] | later << WARP; open; open &= open - 1) {
             const uint32_t v = begin + __ffsll(open) - 1;
             const Length lower = pairs.known.lower[v], enough = lower + *const_cast<volatile Length *>(&piece.gap);
             __syncwarp();
-            if (lane < static_cast<uint32_t>(piece.hubs)) from[warp][lane] = pairs.hubs_of(v)[lane * pairs.hub_step()];
+            for (int h = lane; h < piece.hubs; h += WARP) from[warp][h] = pairs.hubs_of(v)[h];
             if (lane == 0) most[warp] = enough;
             __syncwarp();
             FarthestByBound<Length> search(pairs, piece, from[warp], &most[warp]);
@@ -324,12 +330,14 @@ void choose_first_sources(const Pairs<Length> &pairs, uint32_t pieces, int round
 template <class Length>
 void choose_sources(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t stream) {
     check(cudaMemsetAsync(pairs.turn, 0, offsetof(Turn, fields), stream), "beginning a turn");
-    launch("choose_targets", choose_targets<Length>, pieces, CREW, stream, pairs);
+    launch("choose_pixels", choose_pixels<Length>, pieces, CREW, stream, pairs);
+    launch("name_witnesses", name_witnesses<Length>, pieces * int64_t(BATCH<Length>), CREW, stream, pairs);
+    launch("settle_targets", settle_targets<Length>, parts(pieces, BLOCK), BLOCK, stream, pairs, pieces);
 }
 
 template <class Length>
 void choose_hubs(const Pairs<Length> &pairs, uint32_t pieces, cudaStream_t stream) {
-    launch("choose_hub", choose_hub<Length>, parts(pieces * int64_t(BATCH), WARPS), BLOCK, stream, pairs, pieces);
+    launch("choose_hub", choose_hub<Length>, parts(pieces * int64_t(BATCH<Length>), WARPS), BLOCK, stream, pairs, pieces);
 }
 
 template <class Length>

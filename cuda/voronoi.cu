@@ -5,7 +5,7 @@
 // cache; afterwards words with suspects are looked for.  What changes after that lies beside what has changed before: one
 // block takes it round by round, so that the host reads nothing back.
 //
-// The floor is to read the map once, 4 or 8 bytes a pixel; the bits take 3/8 byte to clear and 1/4 to look through.
+// The floor is to read the map once, 4 or 8 bytes a pixel; the bits take 3/8 byte to clear and 3/8 to look through.
 // Memory is as on the CPU: 20 bytes, or 28, for 32 pixels.
 #include "core/cells.h"
 #include "launch.h"
@@ -16,17 +16,17 @@ namespace apsis {
 
 namespace {
 
-constexpr int TALL = 16;         // rows of a strip: the rows above and below it add an eighth to what is read
-constexpr int ROUNDERS = 1024;   // threads of the block that goes round: it is alone, so as many as there may be
+constexpr int TALL = 16;        // rows of a strip: those above and below it add an eighth to what is read
+constexpr int ROUNDERS = 1024;  // threads of the block that goes round: it is alone, so as many as there may be
 
 template <class Cell>
 using Index = typename Cells<Cell>::Index;
 
 /// Lists a word and its bits.  Returns those that were not there.
-template <class Index>
-__device__ uint32_t add(const Front<Index> &to, Index word, uint32_t bits) {
+template <class Word>
+__device__ uint32_t add(const Front<Word> &to, Word word, uint32_t bits) {
     const uint32_t before = atomicOr(&to.bits[word], bits);
-    if (!before) to.list[atomicAdd(to.count, Index(1))] = word;
+    if (!before) to.list[atomicAdd(to.count, Word(1))] = word;
     return bits & ~before;
 }
 
@@ -55,6 +55,7 @@ __device__ void for_places(const Cells<Cell> &map, Index<Cell> word, uint32_t bi
     for (; bits; bits &= bits - 1) body(map.place_of(word, lowest_bit(bits)));
 }
 
+/// Puts a pixel into a front if the stage wants it.
 template <Stage STAGE, class Cell>
 __device__ void take_in(const Cells<Cell> &map, const Front<Index<Cell>> &front, Place p) {
     if (map.template wants<STAGE>(p) && add(front, map.word_of(p), 1u << p.x % WARP) && STAGE == Stage::HIDE) map.hide(p);

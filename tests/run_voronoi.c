@@ -26,7 +26,8 @@ static int neighbours(const problem *p, int64_t i, int64_t near[26]) {
     for (int64_t dz = -deep; dz <= deep; ++dz)
         for (int64_t dy = -1; dy <= 1; ++dy)
             for (int64_t dx = -1; dx <= 1; ++dx) {
-                const bool inside = x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < h && z + dz >= 0 && z + dz < p->size[2];
+                const int64_t u = x + dx, v = y + dy, t = z + dz;
+                const bool inside = u >= 0 && u < w && v >= 0 && v < h && t >= 0 && t < p->size[2];
                 if (inside && (dx || dy || dz)) near[count++] = i + dx + w * (dy + h * dz);
             }
     return count;

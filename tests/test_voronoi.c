@@ -254,11 +254,8 @@ static void the_workspace_is_enough(bench *b) {
         const apsis_image *images[2] = {&set.image, &out.image};
         size_t bytes = 0;
         assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_VORONOI, images, 2, &o, &bytes));
-        bench own = *b;
-        own.memory = b->device == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE;
-        const int64_t length[3] = {(int64_t)bytes, 1, 1};
-        apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {length[0], 1}};
-        assert_ok(b->ctx, apsis_alloc(b->ctx, own.memory, &memory));
+        apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
+        assert_ok(b->ctx, apsis_alloc(b->ctx, b->device == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE, &memory));
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes - 1));
         assert_fails(b->ctx, apsis_voronoi(b->ctx, &set.image, &out.image, &o), APSIS_ERROR_WORKSPACE, "workspace");
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes));
@@ -315,7 +312,8 @@ static void indices_that_do_not_fit(bench *b) {
     o.flags = APSIS_CONNECTED;
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_VORONOI, images, 2, &o, &bytes));
     large.size[1] = to.size[1] = 32769;
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_VORONOI, images, 2, &o, &bytes), APSIS_ERROR_RANGE, "cells|APSIS_I32");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_VORONOI, images, 2, &o, &bytes), APSIS_ERROR_RANGE,
+                 "cells|APSIS_I32");
     to.type = APSIS_I64;
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_VORONOI, images, 2, &o, &bytes));
     assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_VORONOI, images, 3, &o, &bytes), APSIS_ERROR_ARGUMENT,

@@ -1,10 +1,10 @@
 // A map of Euclidean Voronoi cells, and the exclaves in it: the pixels from which no path inside their cell leads to its
 // site (Honda, Yamamoto, Honda, Nakano, Ito 2017, sections II and III.C).
 //
-// Go from a pixel towards its site: move each coordinate by one step that way, or not at all.  No such move makes an
-// offset longer, so whoever stays in the cell ends at the site.  A pixel that cannot even begin, a tip, is rare, and is
-// found by looking at the pixels beside it.  Cut off are those from which every way towards the site ends at a tip.  Three
-// stages follow, each of which changes pixels while it finds some that it wants:
+// Go from a pixel towards its site: move each coordinate by one step that way, or not at all.  A move makes no offset
+// longer and one shorter, so a way inside the cell ends at the site, or at a tip, a pixel that cannot go on.  Tips are rare,
+// and are found by looking at the pixels beside them.  Cut off is a pixel all of whose ways end at tips.  There are three
+// stages, each of which changes pixels as long as it finds some that it wants:
 //
 //     CLOSE   tips are suspects; what is cut off by suspects becomes one
 //     RESCUE  a suspect beside a pixel of its cell that is none has a way round, and is none any more
@@ -17,6 +17,7 @@
 
 #include "core/columns.h"
 #include "core/measure.h"
+#include "core/steps.h"
 
 namespace apsis {
 
@@ -57,7 +58,7 @@ struct Cells {
     APSIS_BOTH Index word_of(Place p) const { return row_number(p) * across + static_cast<Index>(p.x / WORD); }
     APSIS_BOTH Place place_of(Index word, int bit) const {
         const Index row = word / across, z = row / height;
-        return {static_cast<int>((word - row * across) * WORD) + bit, static_cast<int>(row - z * height), static_cast<int>(z)};
+        return place((word - row * across) * WORD + static_cast<Index>(bit), row - z * height, z);
     }
 
     APSIS_BOTH Cell at(Place p) const { return *pixel(p); }
@@ -73,8 +74,9 @@ struct Cells {
     template <Stage STAGE>
     APSIS_BOTH bool wants(Place p) const {
         if (STAGE == Stage::CLOSE) return !is_suspect(p) && is_cut_off(p, at(p));
-        if (STAGE == Stage::RESCUE) return is_suspect(p) && any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) == at(p); });
-        return is_suspect(p) && any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) >= 0; });
+        if (!is_suspect(p)) return false;
+        if (STAGE == Stage::RESCUE) return any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) == at(p); });
+        return any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) >= 0; });
     }
 
     /// The exclave takes, of the cells beside it, that whose site is nearest; of several, the lowest.  Nobody asks for the
@@ -95,7 +97,8 @@ struct Cells {
         *pixel(p) = best;
     }
 
-    /// What no round has reached, behind pixels of no cell, is of none either.
+    /// What no round has reached is of no cell.  Only a map that is not exact has such exclaves, behind pixels of no cell:
+    /// on the way to a site all pixels are nearer to it.
     APSIS_BOTH void forget(Place p) const { *pixel(p) = -1; }
 
     /// Whether test(q) holds for a neighbour q, of 8 or 26.
@@ -109,6 +112,9 @@ struct Cells {
     }
 
   private:
+    APSIS_BOTH static Place place(Index x, Index y, Index z) {
+        return {static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)};
+    }
     APSIS_BOTH Cell *pixel(Place p) const { return reinterpret_cast<Cell *>(view.row(p.y, p.z) + p.x * view.stride[0]); }
     APSIS_BOTH Index row_number(Place p) const { return static_cast<Index>(p.z) * height + static_cast<Index>(p.y); }
     /// The index of the first pixel of its row.
@@ -131,7 +137,7 @@ struct Cells {
 
     APSIS_BOTH Place site_of(Place p, Cell cell) const {
         const Index row = static_cast<Index>(cell) / width, z = is_volume ? row / height : static_cast<Index>(p.z);
-        return {static_cast<int>(static_cast<Index>(cell) - row * width), static_cast<int>(row - z * height), static_cast<int>(z)};
+        return place(static_cast<Index>(cell) - row * width, row - z * height, z);
     }
 
     APSIS_BOTH int64_t cost_to(Place p, Cell cell) const {
@@ -146,9 +152,9 @@ struct Cells {
     template <class Test>
     APSIS_BOTH bool any_towards(Place p, Cell cell, Test test) const {
         const Place site = site_of(p, cell);
-        const int dx = (site.x > p.x) - (site.x < p.x), dy = (site.y > p.y) - (site.y < p.y), dz = (site.z > p.z) - (site.z < p.z);
-        const int all = (dx ? 1 : 0) | (dy ? 2 : 0) | (dz ? 4 : 0);  // the axes that a move may go along
-        for (int axes = 1; axes <= all; ++axes)
+        const auto sign = [](int offset) { return (offset > 0) - (offset < 0); };
+        const int dx = sign(site.x - p.x), dy = sign(site.y - p.y), dz = sign(site.z - p.z), all = kind_of(dx, dy, dz);
+        for (int axes = 1; axes <= all; ++axes)  // that a move goes along
             if ((axes & ~all) == 0 &&
                 test(Place{axes & 1 ? p.x + dx : p.x, axes & 2 ? p.y + dy : p.y, axes & 4 ? p.z + dz : p.z}))
                 return true;

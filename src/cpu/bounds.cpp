@@ -16,9 +16,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class Length>
 HWY_INLINE void least_sums_of(const Length *one, const Length *rows, int64_t count, int hubs, Length *sums) {
-    const hn::CappedTag<Length, HUBS<Length>> d;
+    const hn::CappedTag<Length, MOST_HUBS<Length>> d;
     const int lanes = static_cast<int>(hn::Lanes(d));
-    for (int64_t i = 0; i < count; ++i, rows += HUBS<Length>) {
+    for (int64_t i = 0; i < count; ++i, rows += MOST_HUBS<Length>) {
         auto least = hn::Add(hn::LoadU(d, one), hn::LoadU(d, rows));
         for (int h = lanes; h < hubs; h += lanes)
             least = hn::Min(least, hn::Add(hn::LoadU(d, one + h), hn::LoadU(d, rows + h)));

@@ -3,16 +3,15 @@
 
 #include <cstdint>
 
+#include "core/pair_turns.h"
+
 namespace apsis::cpu {
 
-/// The most hubs.  Lengths from hubs lie side by side, so many of them that they fill 128 bytes; those of hubs that there
-/// are not are FAR.
-template <class Length>
-constexpr int HUBS = 128 / static_cast<int>(sizeof(Length));
+/// Lengths from hubs lie side by side, MOST_HUBS of them; those of hubs that there are not are FAR.
 template <class Length>
 constexpr Length FAR = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) - 2)) - 1);  // twice that is a length
 
-/// sums[i] = min over the first `hubs` of one[h] + rows[i * HUBS + h], for i < count.
+/// sums[i] = min over the first `hubs` of one[h] + rows[i * MOST_HUBS + h], for i < count.
 void least_sums(const int32_t *one, const int32_t *rows, int64_t count, int hubs, int32_t *sums);
 void least_sums(const int64_t *one, const int64_t *rows, int64_t count, int hubs, int64_t *sums);
 

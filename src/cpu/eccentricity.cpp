@@ -78,6 +78,7 @@ class Eccentricity {
         progress_ = &progress;
         components(parts_, parts_scratch_, arena, progress ? [&](double done) { progress(0.05 * done); } : Progress());
         order_pixels();
+        memory_.members = members();
         for (Lane &lane : lanes_) {
             Length *const walls = from_every() ? lane.relaxation.length : lane.field.length;
             std::fill_n(walls, grid_.cells, Lengths::WALL);

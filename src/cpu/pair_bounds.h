@@ -8,8 +8,8 @@
 // so v is proved, ecc(v) = L(v), as soon as B(v,q) <= L(v) for every q that has not been a source.  Pixels are in an order
 // in which neighbours are close; the largest d(h,q) of 64 of them, and of 4096, settle most pairs at once.  An unproved v
 // names the q with the largest bound as the next source; if the bound was loose, a pixel between v and q, where a shortest
-// path passes, becomes a hub.  Every turn makes a source of a pixel that was none, so it ends.  A pair
-// that was closed stays so, because L never falls: each pixel goes through its pairs once.
+// path passes, becomes a hub.  Some pixels do so in a turn (core/pair_turns.h).  Every turn makes a source of a pixel that was
+// none, so it ends.  A pair that was closed stays so, because L never falls: each pixel goes through its pairs once.
 //
 // Where the farthest pixels are wanted too, L(v) is the length to a source that is known, and a q of lower index must lie
 // below L(v), not only at it.
@@ -25,30 +25,33 @@ namespace apsis::cpu {
 /// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
 template <class Length, class Cell>
 struct Ranks {
-    static constexpr int HUBS = cpu::HUBS<Length>, BATCH = 4, SLOTS = HUBS + 2 * BATCH;
+    static constexpr int MORE = 2 * BATCH<Length>;  // fields of a turn, beside hubs
+    static constexpr int SLOTS = MOST_HUBS<Length> + MORE;
 
     Cell *cell;         // [rank]
     Length *lower;      // [rank]: the lower bound
     Cell *farthest;     // [rank]: the cell of the source that it comes from; null if not wanted
     Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
     uint8_t *is_source; // [rank]
-    Length *slot[SLOTS];
+    Length *lengths;    // [slot][rank]: from hubs, and behind them those of a turn
+    int64_t pixels;
+    int64_t members = 0; // pixels of the set, once they are counted
 
     /// `pairs` is false where bounds are not wanted, but every pixel's own field.
-    Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) {
+    Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
         cell = carver.take<Cell>(count);
         lower = carver.take<Length>(count);
         farthest = carver.take<Cell>(farthest_too ? count : 0);
         witness = carver.take<Cell>(pairs ? count : 0);
         is_source = carver.take<uint8_t>(pairs ? count : 0);
-        for (Length *&each : slot) each = carver.take<Length>(pairs ? count : 0);
+        lengths = carver.take<Length>(pairs ? (HUB_ROOM<Length> + MORE) * count : 0);
     }
 };
 
 /// The largest lengths from hubs to the pixels of a block, hubs side by side.
 template <class Length, class Cell>
 struct Tops {
-    static constexpr int HUBS = cpu::HUBS<Length>;
+    static constexpr int HUBS = MOST_HUBS<Length>;
     static constexpr int64_t BLOCK = 64, LARGE = BLOCK * BLOCK;
     static int64_t blocks(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
     static int64_t large(int64_t count) { return (count + LARGE - 1) / LARGE; }
@@ -83,18 +86,17 @@ class PairBounds {
     using Lengths = Field<Length, Cell, false>;
     using Memory = Ranks<Length, Cell>;
     using Maxima = Tops<Length, Cell>;
-    static constexpr int HUBS = Memory::HUBS;
+    static constexpr int HUBS = MOST_HUBS<Length>;
     static constexpr int64_t BLOCK = Maxima::BLOCK, LARGE = Maxima::LARGE;
     static constexpr Cell PROVED = std::numeric_limits<Cell>::max();
-    static constexpr double ALONG = 0.7;  // where between v and its witness a hub is put, from the witness
 
   public:
     /// The pixels of ranks first to first + count - 1.
     PairBounds(const Memory &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
         : tops_(tops), each_(each), count_(count), cell_(memory.cell + first), lower_(memory.lower + first),
           farthest_(FARTHEST ? memory.farthest + first : nullptr), witness_(memory.witness + first),
-          is_source_(memory.is_source + first) {
-        for (int i = 0; i < Memory::SLOTS; ++i) slot_[i] = memory.slot[i] + first;
+          is_source_(memory.is_source + first), room_(hub_room<Length>(memory.pixels, memory.members)) {
+        for (int i = 0; i < room_ + Memory::MORE; ++i) slot_[i] = memory.lengths + i * memory.members + first;
     }
 
     /// Calls told(fields, proved pixels) now and then.  A budget is the number of fields to make at most.
@@ -139,7 +141,7 @@ class PairBounds {
         return made;
     }
 
-    /// Three hubs far from each other.
+    /// Three hubs far from each other, and one between them.
     void start(int64_t budget) {
         std::fill_n(lower_, count_, Length(-1));
         std::fill_n(witness_, count_, Cell(0));
@@ -154,15 +156,25 @@ class PairBounds {
         }
         std::fill_n(tops_.small, Maxima::blocks(count_) * HUBS, FAR<Length>);
         std::fill_n(tops_.wide, Maxima::large(count_) * HUBS, FAR<Length>);
-        Made made[3];
         int64_t source = 0;
-        for (int i = 0; i < 3 && i < budget && !is_source_[source]; ++i) {
-            each_(1, [&](int64_t, Lengths &field) { made[i] = make_field(field, source, HUBS); });
-            if (made[i].eccentricity > Lengths::UNSEEN / 4) throw TooLong();  // sums of two are to be lengths, too
-            take(made[i], true);
-            fold(&made[i], 1);
-            source = made[i].farthest;
+        for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
+            if (i == FIRST_HUBS - 1) source = centre();
+            if (is_source_[source]) continue;
+            Made made;
+            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, room_); });
+            if (made.eccentricity > Lengths::UNSEEN / 4) throw TooLong();  // sums of two are to be lengths, too
+            take(made, true);
+            fold(&made, 1);
+            source = made.farthest;
         }
+    }
+
+    /// The pixel with the least lower bound.
+    int64_t centre() const {
+        int64_t centre = 0;
+        for (int64_t i = 1; i < count_; ++i)
+            if (lower_[i] < lower_[centre] || (lower_[i] == lower_[centre] && cell_[i] < cell_[centre])) centre = i;
+        return centre;
     }
 
     /// Notes a field that is made: its source needs no more proof, and it may be kept as a hub.
@@ -170,7 +182,7 @@ class PairBounds {
         ++fields_;
         is_source_[made.source] = 1;
         if (!as_hub) return;
-        const int hub = hubs_ < HUBS ? hubs_++ : 3 + replaced_++ % (HUBS - 3);
+        const int hub = hubs_ < room_ ? hubs_++ : static_cast<int>(FIRST_HUBS + replaced_++ % (room_ - FIRST_HUBS));
         std::swap(slot_[hub], slot_[made.slot]);
         made.slot = hub;
     }
@@ -181,7 +193,7 @@ class PairBounds {
             const int64_t begin = large * LARGE, end = std::min(begin + LARGE, count_);
             for (int k = 0; k < count; ++k) {
                 raise(made[k], begin, end);
-                if (made[k].slot < HUBS) find_tops(made[k].slot, large);
+                if (made[k].slot < room_) find_tops(made[k].slot, large);
             }
         });
         for (int k = 0; k < count; ++k) {
@@ -402,14 +414,13 @@ class PairBounds {
     /// The pixel with the least lower bound, and others from all over; each names its witness.
     void choose_targets(int64_t unproved_pixels, int64_t most) {
         targets_ = 0;
-        const int64_t batch = std::min<int64_t>({count_ <= LARGE ? 1 : Memory::BATCH, (most + 1) / 2, unproved_pixels});
+        const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
         for (int64_t i = 0; i < batch; ++i) {
             const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
             Target target{v, -1, 0, {}, {}};
             target.witness = farthest_by_bound(v, target.bound);
-            if (target.witness < 0) continue;  // another's witness was the last
-            is_source_[target.witness] = 1;
-            target_[targets_++] = target;
+            const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
+            if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
         }
     }
 
@@ -453,12 +464,12 @@ class PairBounds {
     void make_fields(bool hubs_too) {
         each_(targets_, [&](int64_t i, Lengths &field) {
             Target &target = target_[i];
-            target.field = make_field(field, target.witness, HUBS + 2 * static_cast<int>(i));
+            target.field = make_field(field, target.witness, room_ + 2 * static_cast<int>(i));
             if (!hubs_too || slot_[target.field.slot][target.from] == target.bound) return;
             const int64_t hub = walk(field, target.from, slot_[target.field.slot][target.from]);
             target.hub = make_field(field, hub, target.field.slot + 1);
         });
-        Made made[2 * Memory::BATCH];
+        Made made[2 * BATCH<Length>];
         int count = 0;
         for (int i = 0; i < targets_; ++i) {
             Target &target = target_[i];
@@ -506,9 +517,9 @@ class PairBounds {
     Cell *farthest_, *witness_;
     uint8_t *is_source_;
     Length *slot_[Memory::SLOTS];
-    int hubs_ = 0;
+    int room_, hubs_ = 0;
     int64_t replaced_ = 0, fields_ = 0;
-    Target target_[Memory::BATCH];
+    Target target_[BATCH<Length>];
     int targets_ = 0;
 };
 

@@ -16,7 +16,7 @@
 namespace apsis::cpu {
 namespace {
 
-constexpr int64_t SPAN = 1 << 14;  // words that a thread looks at together, and pixels of rows: worth a task
+constexpr int64_t SPAN = 1 << 14;  // words, or pixels in whole rows, that a thread looks at together: worth a task
 
 template <class Cell>
 class Exclaves {
@@ -45,7 +45,7 @@ class Exclaves {
     }
 
   private:
-    /// Other threads may list words, but not this one.
+    /// Other threads may list other words meanwhile, but not this one.
     static void add(const Front<Index> &to, Index word, uint32_t bits) {
         if (!to.bits[word]) to.list[std::atomic_ref<Index>(*to.count).fetch_add(1, std::memory_order_relaxed)] = word;
         to.bits[word] |= bits;
@@ -101,6 +101,7 @@ class Exclaves {
         });
     }
 
+    /// Puts a pixel into a front if the stage wants it.
     template <Stage STAGE>
     void take_in(const Front<Index> &front, Place p) const {
         const Index word = map_.word_of(p);

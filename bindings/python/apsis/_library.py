@@ -1,0 +1,84 @@
+"""libapsis through ctypes: apsis.h, declaration by declaration.
+
+The library is the one that $APSIS_LIBRARY names, or else the one that the loader finds.  A call releases the interpreter's
+lock, as every ctypes.CDLL call does.
+"""
+
+import ctypes
+import ctypes.util
+import os
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+
+VERSION = (0, 4, 0)
+
+OK, ERROR_ARGUMENT, ERROR_UNSUPPORTED, ERROR_NO_DEVICE, ERROR_MEMORY = 0, 1, 2, 3, 4
+ERROR_WORKSPACE, ERROR_RANGE, ERROR_CANCELLED, ERROR_DEVICE, ERROR_INTERNAL, ERROR_BUDGET = 5, 6, 7, 8, 9, 10
+
+BIT, U8, I32, I64, F32, F64 = 1, 2, 3, 4, 5, 6
+HOST, DEVICE = 0, 1
+CPU, BEST = -1, -2
+
+METRICS = {"euclidean": 0, "city-block": 1, "chessboard": 2, "chamfer": 3}
+METHODS = {"auto": 0, "raster-scan": 1, "sweep": 2, "jump-flood": 3, "tile-fill": 4, "every-source": 5,
+           "sweep-blocks": 6, "sweep-rows": 7, "sequential-scan": 8}
+
+COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED = 1, 2, 4, 8, 16, 32, 64
+
+
+class Image(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("type", c_int), ("ndim", c_int32), ("size", c_int64 * 3), ("stride", c_int64 * 3),
+                ("memory", c_int), ("reserved", c_int32)]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("spacing", c_double * 3), ("max_distance", c_double),
+                ("metric", c_int), ("method", c_int), ("connectivity", c_int32), ("largest", c_int32), ("min_area", c_int64),
+                ("max_area", c_int64), ("budget", c_int64)]
+
+
+PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_double)
+LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+
+_CONTEXT, _IMAGE, _OPTIONS, _COUNT = c_void_p, POINTER(Image), POINTER(Options), POINTER(c_int64)
+
+# Every function of apsis.h that the package calls: what it returns and what it takes.
+PROTOTYPES = {
+    "apsis_version": (c_int, []),
+    "apsis_status_name": (c_char_p, [c_int]),
+    "apsis_device_count": (c_int, []),
+    "apsis_create": (c_int, [c_int, c_int, POINTER(_CONTEXT)]),
+    "apsis_destroy": (None, [_CONTEXT]),
+    "apsis_device": (c_int, [_CONTEXT]),
+    "apsis_device_name": (c_char_p, [_CONTEXT]),
+    "apsis_message": (c_char_p, [_CONTEXT]),
+    "apsis_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_voronoi": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_components": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_eccentricity": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_set_stream": (c_int, [_CONTEXT, c_void_p]),
+    "apsis_sync": (c_int, [_CONTEXT]),
+    "apsis_set_threads": (c_int, [_CONTEXT, c_int]),
+    "apsis_set_progress": (c_int, [_CONTEXT, PROGRESS, c_void_p]),
+    "apsis_set_log": (c_int, [_CONTEXT, LOG, c_void_p]),
+}
+
+
+def _load():
+    name = os.environ.get("APSIS_LIBRARY") or ctypes.util.find_library("apsis") or "libapsis.so.0"
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"apsis: the shared library {name} cannot be loaded ({error}); install libapsis, "
+                          "or set APSIS_LIBRARY to where it is") from None
+    version = library.apsis_version()
+    if version // 100 != VERSION[0] * 100 + VERSION[1]:
+        raise ImportError(f"apsis: {name} is version {version // 10000}.{version // 100 % 100}.{version % 100}, "
+                          f"but this package is for {VERSION[0]}.{VERSION[1]}")
+    for function, (result, arguments) in PROTOTYPES.items():
+        getattr(library, function).restype = result
+        getattr(library, function).argtypes = arguments
+    return library
+
+
+lib = _load()
