@@ -131,7 +131,8 @@ static void test_words(void **state) {
     write_tiff("seeds.tif", &kBits, DRAWN_WIDTH, DRAWN_HEIGHT, 1);
     write_tiff("small.tif", &kBits, DRAWN_WIDTH - 1, DRAWN_HEIGHT, 1);
     succeed("geodesic in.tif seeds.tif out.tif --json --connectivity 4 --picture p.tif --picture-nearest n.tif --device cpu");
-    static const char *const parts[] = {"{\"command\": \"geodesic\", \"input\": \"in.tif\", \"seeds\": \"seeds.tif\"",
+    static const char *const parts[] = {"{\"command\": \"geodesic\", \"input\": \"in.tif\"",
+                                        "\"seeds\": \"seeds.tif\", \"seed_pixels\": 1",
                                         "\"connectivity\": 4", "\"distance\": {\"minimum\": 0, \"maximum\": 5",
                                         "\"finite\": 6, \"infinite\": 1}", "\"picture\": \"p.tif\""};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_in(out_text, parts[i]);

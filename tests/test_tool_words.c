@@ -64,7 +64,7 @@ static const char *const kHelp[] = {
     "--nearest", "--sites", "--threshold", "--signed", "--squared", "--spacing",
     "--metric", "--max-distance", "--device", "--threads", "--type", "--picture",
     "--json", "--progress", "--overwrite", "-q", "--volume", "--tiled",
-    "--compress", "--bigtiff", "--picture-nearest", "--help", "black", "MinIsWhite",
+    "--compress", "--bigtiff", "--picture-nearest", "--method", "--help", "black", "MinIsWhite",
     "APSIS_ERROR_RANGE", "  16 ", "130"};
 
 static void test_help(void **state) {
@@ -81,6 +81,7 @@ static void test_help(void **state) {
     for (int i = 0; i < 3; ++i) {
         succeed(ways[i]);
         assert_in(out_text, "distance");
+        assert_in(out_text, "voronoi");
         assert_in(out_text, "devices");
         assert_in(out_text, "info");
         assert_in(out_text, "Exit codes");
@@ -121,6 +122,7 @@ static const struct {
     {"distance in.tif out.tif --spacing 2 --squared", "--spacing must be 1 for --type i32"},
     {"distance in.tif out.tif --spacing 1,2 --metric chessboard",
      "--spacing must be the same for every axis"},
+    {"distance in.tif out.tif --metric chamfer", "--metric chamfer is for --method sequential-scan"},
     {"distance in.tif out.tif --metric manhattan", "--metric is 'manhattan'"},
     {"distance in.tif out.tif --type u8", "--type is 'u8', but must be one of f32|f64|i32|i64"},
     {"distance in.tif out.tif --type i32", "--type i32 cannot hold Euclidean distances; add --squared"},

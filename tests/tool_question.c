@@ -40,27 +40,29 @@ static double expected(const Question *q, int i, int64_t *nearest) {
     return inside ? -distance : distance;
 }
 
-void check(const char *name, const Question *q, const char *distance, const char *nearest) {
-    assert_int_equal(pages_of(distance), q->pages);
+/* One file: distances, or indices of the nearest pixels. */
+static void check_file(const char *name, const Question *q, const char *path, bool is_nearest) {
+    assert_int_equal(pages_of(path), q->pages);
     const int plane = q->width * q->height;
     for (int z = 0; z < q->pages; ++z) {
-        Result d = read_result(distance, z), n = {0};
-        assert_int_equal(d.width, q->width);
-        assert_int_equal(d.height, q->height);
-        assert_int_equal(d.samples, 1);
-        if (nearest) n = read_result(nearest, z);
+        Result r = read_result(path, z);
+        assert_int_equal(r.width, q->width);
+        assert_int_equal(r.height, q->height);
+        assert_int_equal(r.samples, 1);
         for (int i = 0; i < plane; ++i) {
             int64_t which;
             double want = expected(q, z * plane + i, &which);
-            if (d.bits == 32 && d.format == SAMPLEFORMAT_IEEEFP) want = (float)want;
-            if (d.values[i] != want && !(fabs(d.values[i] - want) <= q->tolerance))
-                fail_msg("%s: page %d, pixel (%d, %d): distance is %.9g, but should be %.9g", name, z,
-                         i % q->width, i / q->width, d.values[i], want);
-            if (nearest && n.values[i] != (double)which)
-                fail_msg("%s: page %d, pixel (%d, %d): nearest is %.0f, but should be %lld", name, z,
-                         i % q->width, i / q->width, n.values[i], (long long)which);
+            if (is_nearest) want = (double)which;
+            if (r.bits == 32 && r.format == SAMPLEFORMAT_IEEEFP) want = (float)want;
+            if (r.values[i] != want && !(fabs(r.values[i] - want) <= q->tolerance))
+                fail_msg("%s: page %d, pixel (%d, %d): %s is %.9g, but should be %.9g", name, z, i % q->width, i / q->width,
+                         is_nearest ? "nearest" : "distance", r.values[i], want);
         }
-        free(d.values);
-        free(n.values);
+        free(r.values);
     }
+}
+
+void check(const char *name, const Question *q, const char *distance, const char *nearest) {
+    if (distance) check_file(name, q, distance, false);
+    if (nearest) check_file(name, q, nearest, true);
 }

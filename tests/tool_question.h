@@ -24,7 +24,7 @@ extern uint8_t set[MOST];
 /** The set of the samples that are at least `least`; of the others with `complement`. */
 void make_set(int64_t least, bool complement);
 
-/** Compares files with brute force over `set`; the nearest file may be NULL. */
+/** Compares files of distances and of nearest pixels with brute force over `set`; either may be NULL. */
 void check(const char *name, const Question *q, const char *distance, const char *nearest);
 
 #endif

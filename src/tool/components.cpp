@@ -1,153 +1,115 @@
 // apsis components: which connected piece each pixel of the set belongs to, and what is known of the pieces.
-#include <algorithm>
-#include <cstdio>
 #include <optional>
 
-#include "file.h"
+#include "failure.h"
+#include "geometry.h"
 #include "picture.h"
-#include "results.h"
 #include "table.h"
 #include "verb.h"
 
 namespace tool {
 namespace {
 
-const std::vector<std::string> kNeighbours = {"4", "8", "6", "18", "26"};
 const std::vector<std::string> kTypes = {"i32", "i64", "u8"};
 const std::vector<std::string> kMethods = {"auto", "tile-fill"};
-const std::vector<std::string> kSites = {"nonzero", "zero", "black", "white"};
 constexpr apsis_type kTypeOf[] = {APSIS_I32, APSIS_I64, APSIS_U8};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO, APSIS_TILE_FILL};
-constexpr int kAxesOf[] = {1, 2, 1, 2, 3};  // along which neighbours may differ
-constexpr std::uint8_t kInSet = 255;        // in a mask
+constexpr std::uint8_t kInSet = 255;  // in a mask
 
-/// What the user asked for.
-struct Request {
-    std::string input, output, table, picture;
-    InputSettings reading;
-    OutputSettings writing;
-    RunSettings running;
-    int neighbours = -1;  // a place in kNeighbours
-    int type = -1;        // a place in kTypes
-    int method = 0;       // a place in kMethods
-    std::optional<std::int64_t> largest, min_area, max_area;
-    bool fill_holes = false, clear_border = false;
+class Components final : public MapVerb {
+  public:
+    Components()
+        : MapVerb("components",
+                  "Numbers the connected components of a set 1, 2, 3, ... by their lowest pixel, and writes for every pixel "
+                  "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
+                  "on from page to page.",
+                  "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
+                  "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
+                  "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}
+
+  private:
+    void add_to(Arguments &arguments) override;
+    void add_selections(Arguments &arguments);
+    void check() override;
+    std::vector<OutputName> outputs() const override {
+        return {{"components", output_}, {"stats", table_}, {"picture", picture_}};
+    }
+    apsis_options options(const Run &run) const;
+    void fill_holes(const Device &device, BinaryImage &image, std::uint32_t slices) const;
+    void compute(Run &run) override;
+    void print(Json &json) const override;
+    std::string sentence() const override;
+
+    std::string output_, table_, picture_;
+    Connectivity connectivity_;
+    int type_ = -1;   // a place in kTypes
+    int method_ = 0;  // a place in kMethods
+    std::optional<std::int64_t> largest_, min_area_, max_area_;
+    bool fills_holes_ = false, clears_border_ = false;
+    std::int64_t components_ = 0;
 };
 
-Arguments arguments_of(Request &request) {
-    Arguments arguments("components",
-                        "Numbers the connected components of a set 1, 2, 3, ... by their lowest pixel, and writes for "
-                        "every pixel the number of its component, 0 outside the set. With pages that are images of "
-                        "their own the numbers go on from page to page.");
-    arguments.positional(
-        "IN.tif",
-        "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits. Reduced "
-        "copies and transparency masks inside the file are passed over.",
-        request.input);
-    arguments.positional("OUT.tif", "The numbers: TIFF with a page for every page of IN.tif.", request.output);
-    request.reading.add_to(arguments);
-    arguments.choice("--connectivity", kNeighbours,
-                     "How many neighbours a pixel has: 4 or 8, with --volume 6, 18 or 26. Default: 4, or 6.",
-                     request.neighbours);
-    arguments.flag("--fill-holes",
-                   "First add to the set what it encloses: the pixels outside it that no path of pixels outside it "
-                   "joins to the border of the image.",
-                   request.fill_holes);
-    arguments.flag("--clear-border", "Leave out components that touch the border of the image.",
-                   request.clear_border);
-    arguments.integer("--min-area", "A", "Leave out components of fewer than A pixels. Default: none.", 1,
-                      request.min_area);
-    arguments.integer("--max-area", "A", "Leave out components of more than A pixels. Default: none.", 1,
-                      request.max_area);
-    arguments.integer("--largest", "K",
-                      "Leave out all but the K largest components, of every page for itself; of equal ones those with "
-                      "the lower numbers stay. Default: none.",
-                      1, request.largest);
-    arguments.text("--stats", "FILE.csv|.json",
-                   "Also write a table of the components: label, index of the first pixel, area, box, mean x, y and z.",
-                   request.table);
+void Components::add_to(Arguments &arguments) {
+    arguments.positional("OUT.tif", "The numbers: TIFF with a page for every page of IN.tif.", output_);
+    connectivity_.add_to(arguments, "Default: 4, or 6.");
+    add_selections(arguments);
+    add_table(arguments, "--stats",
+              "Also write a table of the components: label, index of the first pixel, area, box, mean x, y and z.", table_);
     arguments.choice("--type", kTypes,
                      "Type of the output: i32 or i64, numbers; u8, the set that is left: 255 in it, 0 outside. Default: "
                      "i32, or i64 where there might be more components than fit.",
-                     request.type);
+                     type_);
     arguments.choice("--method", kMethods,
                      "tile-fill: the published method of filling tiles and merging them; labels only, no volumes and "
                      "nothing left out. Default: auto.",
-                     request.method);
-    request.writing.add_to(arguments);
-    arguments.text("--picture", "FILE.png|.tif",
-                   "Also draw the components, each in a colour of its own, on black. Of several pages the first, of a "
-                   "volume the middle slice.",
-                   request.picture);
-    request.running.add_to(arguments);
-    arguments.epilogue(
-        "Examples:\n"
-        "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
-        "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
-        "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n\n" +
-        exit_codes());
-    return arguments;
+                     method_);
+    add_picture(arguments, "--picture",
+                "Also draw the components, each in a colour of its own, on black. Of several pages the first, of a volume "
+                "the middle slice.",
+                picture_);
 }
 
-void check_request(Request &request) {
-    const bool volume = request.reading.volume;
-    if (request.neighbours < 0) request.neighbours = volume ? 2 : 0;
-    if (volume != (request.neighbours >= 2))
-        usage("--connectivity is " + kNeighbours[static_cast<size_t>(request.neighbours)] + ", but must be " +
-              (volume ? "6, 18 or 26 with --volume" : "4 or 8 without --volume"));
-    if (request.largest.value_or(0) > INT32_MAX)
-        usage("--largest is " + std::to_string(*request.largest) + ", but must be at most 2147483647");
-    if (request.min_area && request.max_area && *request.min_area > *request.max_area)
-        usage("--min-area is " + std::to_string(*request.min_area) + ", more than --max-area, " +
-              std::to_string(*request.max_area));
-    if (!request.table.empty()) check_table_name("--stats", request.table);
-    if (!request.picture.empty()) check_picture_name("--picture", request.picture);
+void Components::add_selections(Arguments &arguments) {
+    arguments.flag("--fill-holes",
+                   "First add to the set what it encloses: the pixels outside it that no path of pixels outside it joins to "
+                   "the border of the image.",
+                   fills_holes_);
+    arguments.flag("--clear-border", "Leave out components that touch the border of the image.", clears_border_);
+    arguments.integer("--min-area", "A", "Leave out components of fewer than A pixels. Default: none.", 1, min_area_);
+    arguments.integer("--max-area", "A", "Leave out components of more than A pixels. Default: none.", 1, max_area_);
+    arguments.integer("--largest", "K",
+                      "Leave out all but the K largest components, of every page for itself; of equal ones those with the "
+                      "lower numbers stay. Default: none.",
+                      1, largest_);
 }
 
-/// The outputs, in the order of the command line; those that were not asked for are empty.
-struct Outputs {
-    std::optional<OutputFile> labels, table, picture;
+void Components::check() {
+    connectivity_.check(volume(), false);
+    if (largest_.value_or(0) > INT32_MAX)
+        usage("--largest is " + std::to_string(*largest_) + ", but must be at most 2147483647");
+    if (min_area_ && max_area_ && *min_area_ > *max_area_)
+        usage("--min-area is " + std::to_string(*min_area_) + ", more than --max-area, " + std::to_string(*max_area_));
+}
 
-    explicit Outputs(const Request &request) {
-        make_outputs({{request.output, labels}, {request.table, table}, {request.picture, picture}},
-                     request.writing.overwrite);
-    }
-
-    void commit() {
-        for (auto *file : {&labels, &table, &picture})
-            if (*file) (*file)->commit();
-    }
-};
-
-/// What came of it.
-struct Outcome {
-    Account account;
-    std::int64_t components;
-    int type;
-};
-
-apsis_options options_of(const Request &request, const BinaryImage &image) {
-    apsis_options options = APSIS_OPTIONS_INIT;
-    if (image.complement) options.flags |= APSIS_COMPLEMENT;
-    if (image.pages > 1 && !request.reading.volume) options.flags |= APSIS_SLICES;
-    if (request.clear_border) options.flags |= APSIS_NO_BORDER;
-    options.connectivity = kAxesOf[request.neighbours];
-    options.method = kMethodOf[request.method];
-    options.largest = static_cast<std::int32_t>(request.largest.value_or(0));
-    options.min_area = request.min_area.value_or(0);
-    options.max_area = request.max_area.value_or(0);
+apsis_options Components::options(const Run &run) const {
+    apsis_options options = run.options();
+    if (clears_border_) options.flags |= APSIS_NO_BORDER;
+    options.connectivity = connectivity_.axes();
+    options.method = kMethodOf[method_];
+    options.largest = static_cast<std::int32_t>(largest_.value_or(0));
+    options.min_area = min_area_.value_or(0);
+    options.max_area = max_area_.value_or(0);
     return options;
 }
 
 /// Replaces the set by one without holes.  What is not connected as the set is, is outside: with 4 or 6 neighbours in the
 /// set there are 8 or 26 outside, and the other way round.
-void fill_holes(const Request &request, const Device &device, BinaryImage &image) {
+void Components::fill_holes(const Device &device, BinaryImage &image, std::uint32_t slices) const {
     apsis_options options = APSIS_OPTIONS_INIT;
-    options.flags = APSIS_NO_INNER;
+    options.flags = APSIS_NO_INNER | slices;
     if (!image.complement) options.flags |= APSIS_COMPLEMENT;
-    if (image.pages > 1 && !request.reading.volume) options.flags |= APSIS_SLICES;
-    const int all = request.reading.volume ? 3 : 2;
-    options.connectivity = kAxesOf[request.neighbours] == 1 ? all : 1;
+    const int all = volume() ? 3 : 2;
+    options.connectivity = connectivity_.axes() == 1 ? all : 1;
     Raster filled(image.marks.type(), image.marks.shape(), "a set without holes");
     device.check(apsis_components(device.context(), image.marks.image(), filled.image(), nullptr, 0, nullptr, &options));
     image.marks = std::move(filled);
@@ -162,85 +124,46 @@ void make_mask(const Raster &set, bool complement) {
                 *at = (*at != 0) != complement ? kInSet : 0;
 }
 
-/// From the input to the outputs, which have their names at the end.
-Outcome compute(const Request &request, Outputs &outputs, Progress &progress) {
-    Outcome outcome = {};
-    Account &account = outcome.account;
-    const Device device(request.running, progress);
-    account.prepared(device);
-
-    BinaryImage image = read_set(request.input, request.reading, progress);
-    account.read(image);
-    const Shape shape = account.shape();
-    outcome.type = request.type >= 0 ? request.type : shape.pixels() > INT32_MAX ? 1 : 0;
-
-    progress.phase("computing");
-    if (request.fill_holes) fill_holes(request, device, image);
-    const Raster labels(kTypeOf[outcome.type], shape, "labels");
-    const apsis_options options = options_of(request, image);
+void Components::compute(Run &run) {
+    if (type_ < 0) type_ = run.shape().pixels() > INT32_MAX ? 1 : 0;
+    const Raster labels(kTypeOf[type_], run.shape(), "labels");
+    const apsis_options options = this->options(run);
     std::vector<apsis_component> components;
-    const auto run = [&](const apsis_image *to) {
-        device.check(apsis_components(device.context(), image.marks.image(), to, components.data(),
-                                      static_cast<std::int64_t>(components.size()), &outcome.components, &options));
-    };
-    if (outputs.table) {  // how many there are is known only afterwards
-        run(nullptr);
-        components.resize(static_cast<size_t>(outcome.components));
-    }
-    run(labels.image());
-    if (labels.type() == APSIS_U8) make_mask(labels, image.complement);
-    image.marks = Raster();  // not needed any more
-    account.end_of("transform");
+    run.transform([&](const Device &device, BinaryImage &image) {
+        if (fills_holes_) fill_holes(device, image, options.flags & APSIS_SLICES);
+        const auto label = [&](const apsis_image *to) {
+            device.check(apsis_components(device.context(), image.marks.image(), to, components.data(),
+                                          static_cast<std::int64_t>(components.size()), &components_, &options));
+        };
+        if (run.file("stats")) {  // how many there are is known only afterwards
+            label(nullptr);
+            components.resize(static_cast<size_t>(components_));
+        }
+        label(labels.image());
+        if (labels.type() == APSIS_U8) make_mask(labels, image.complement);
+    });
 
-    write_raster(labels, *outputs.labels, request.writing, image.tags, progress);
-    if (outputs.table) write_table(components, *outputs.table);
-    account.end_of("write");
-
-    if (outputs.picture)
-        write_picture(picture_of_labels(labels, request.reading.volume ? shape.depth / 2 : 0), *outputs.picture,
-                      image.tags, progress);
-    progress.update(1);  // the last moment to stop
-    outputs.commit();
-    account.end_of("picture");
-    account.end();
-    return outcome;
+    if (OutputFile *table = run.file("stats")) write_table(components, *table);
+    run.write("components", labels);
+    run.draw("picture", picture_of_labels(labels, run.slice()));
 }
 
-void print_json(const Request &request, const Outcome &outcome) {
-    const Account &account = outcome.account;
-    Json json;
-    json.object().member("command", "components").member("input", request.input);
-    account.print_image(json, request.reading.volume);
-    json.member("sites_are", kSites[static_cast<size_t>(request.reading.sites)]);
-    json.member_or_null("threshold", request.reading.threshold);
-    json.member("connectivity", std::stoi(kNeighbours[static_cast<size_t>(request.neighbours)]));
-    json.member("method", kMethods[static_cast<size_t>(request.method)]);
-    json.member("fill_holes", request.fill_holes).member("clear_border", request.clear_border);
-    json.member_or_null("min_area", request.min_area);
-    json.member_or_null("max_area", request.max_area);
-    json.member_or_null("largest", request.largest);
-    json.member("type", kTypes[static_cast<size_t>(outcome.type)]).member("components", outcome.components);
-    account.print_device(json, request.running);
-    account.print_seconds(json);
-    json.key("outputs").object();
-    json.file("components", request.output);
-    json.file("stats", request.table);
-    json.file("picture", request.picture);
-    json.end_object().end_object();
-    std::printf("%s\n", json.text().c_str());
+void Components::print(Json &json) const {
+    connectivity_.print(json);
+    json.member("method", kMethods[static_cast<size_t>(method_)]);
+    json.member("fill_holes", fills_holes_).member("clear_border", clears_border_);
+    json.member_or_null("min_area", min_area_);
+    json.member_or_null("max_area", max_area_);
+    json.member_or_null("largest", largest_);
+    json.member("type", kTypes[static_cast<size_t>(type_)]).member("components", components_);
 }
 
-void print_summary(const Request &request, const Outcome &outcome) {
-    outcome.account.print_set(request.input, request.reading.volume);
-    std::printf("%s: %lld component%s; %s, %.3g s\n", request.output.c_str(),
-                static_cast<long long>(outcome.components), outcome.components == 1 ? "" : "s",
-                outcome.account.device().c_str(), outcome.account.total());
+std::string Components::sentence() const {
+    return std::to_string(components_) + (components_ == 1 ? " component" : " components");
 }
 
 }  // namespace
 
-int run_components(const Words &words) {
-    return run_verb(words, arguments_of, check_request, compute, print_json, print_summary);
-}
+int run_components(const Words &words) { return Components().run(words); }
 
 }  // namespace tool

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -118,16 +120,6 @@ void OutputFile::close() {
     descriptor_ = -1;
 }
 
-void make_outputs(const std::vector<NamedOutput> &outputs, bool overwrite) {
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        if (outputs[i].name.empty()) continue;
-        for (size_t j = 0; j < i; ++j)
-            if (!outputs[j].name.empty() && same_file(outputs[i].name, outputs[j].name))
-                usage(quoted(outputs[i].name) + " is named for two outputs");
-        outputs[i].file.emplace(outputs[i].name, overwrite);
-    }
-}
-
 int open_input(const std::string &path) {
     // A FIFO without a writer would otherwise wait for one for ever.
     const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -149,6 +141,12 @@ bool same_file(const std::string &one, const std::string &other) {
     };
     const fs::path first = whole(one), second = whole(other);
     return one == other || (!error && first == second);
+}
+
+bool ends_with(const std::string &path, const std::string &ending) {
+    if (path.size() <= ending.size()) return false;
+    return std::equal(ending.begin(), ending.end(), path.end() - static_cast<std::ptrdiff_t>(ending.size()),
+                      [](char one, char other) { return one == std::tolower(static_cast<unsigned char>(other)); });
 }
 
 std::string system_error(int number) { return std::strerror(number); }

@@ -1,9 +1,7 @@
 // Files that get their name only when they are complete, and the calls that only POSIX has.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace tool {
 
@@ -38,20 +36,14 @@ class OutputFile {
     int descriptor_ = -1;
 };
 
-/// An output as the command line has it: its name, empty if it was not asked for, and the file that it becomes.
-struct NamedOutput {
-    const std::string &name;
-    std::optional<OutputFile> &file;
-};
-
-/// Makes the files of outputs that were asked for, in their order; no two may be one.
-void make_outputs(const std::vector<NamedOutput> &outputs, bool overwrite);
-
 /// Opens a regular file to read, or fails with the reason.
 int open_input(const std::string &path);
 
 /// Whether two names are of one file.
 bool same_file(const std::string &one, const std::string &other);
+
+/// Whether a name ends so, in capitals or not.
+bool ends_with(const std::string &path, const std::string &ending);
 
 /// The system's sentence for an errno.
 std::string system_error(int number);

@@ -11,13 +11,6 @@
 namespace tool {
 namespace {
 
-bool ends_with(const std::string &path, const std::string &ending) {
-    if (path.size() <= ending.size()) return false;
-    return std::equal(
-        ending.begin(), ending.end(), path.end() - static_cast<std::ptrdiff_t>(ending.size()),
-        [](char one, char other) { return one == std::tolower(static_cast<unsigned char>(other)); });
-}
-
 /// Where a distance stands between 0 and the extreme on its side, which are both drawn in full colour: inside
 /// a set distances are often so much smaller that one scale for both would show nothing of them.
 struct Scale {
@@ -49,10 +42,13 @@ RowSource rows_of(std::int64_t width, Colour colour) {
 
 }  // namespace
 
-void check_picture_name(const std::string &option, const std::string &path) {
-    if (ends_with(path, ".tif") || ends_with(path, ".tiff")) return;
-    if (!ends_with(path, ".png")) usage(option + " is " + quoted(path) + ", but must end in .png or .tif");
-    if (!has_png()) usage(option + " is " + quoted(path) + ", but this build has no libpng: use .tif");
+void add_picture(Arguments &arguments, const std::string &name, const std::string &help, std::string &target) {
+    arguments.custom(name, "FILE.png|.tif", help, [name, &target](const std::string &path) {
+        target = path;
+        if (ends_with(path, ".tif") || ends_with(path, ".tiff")) return;
+        if (!ends_with(path, ".png")) usage(name + " is " + quoted(path) + ", but must end in .png or .tif");
+        if (!has_png()) usage(name + " is " + quoted(path) + ", but this build has no libpng: use .tif");
+    });
 }
 
 Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "arguments.h"
 #include "file.h"
 #include "progress.h"
 #include "raster.h"
@@ -17,8 +18,8 @@ struct Picture {
     RowSource rows;
 };
 
-/// Fails with a usage error unless the name says which kind of picture it is to be.
-void check_picture_name(const std::string &option, const std::string &path);
+/// An option for a picture; its name must say which kind it is to be.
+void add_picture(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
 /// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
 Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,

@@ -2,36 +2,51 @@
 #include "results.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace tool {
 
-Statistics measure(const Raster &distance) {
-    const Shape &shape = distance.shape();
-    return with_type(distance.type(), [&](auto zero) {
+Statistics measure(const Raster &distances, double least) {
+    const Shape &shape = distances.shape();
+    return with_type(distances.type(), [&](auto zero) {
         using Distance = decltype(zero);
+        using Limits = std::numeric_limits<Distance>;
         Statistics result;
         double sum = 0;
-        Distance least = std::numeric_limits<Distance>::max(), most = std::numeric_limits<Distance>::lowest();
+        Distance low = Limits::max(), high = Limits::lowest();
         for (std::int64_t z = 0; z < shape.depth; ++z)
             for (std::int64_t y = 0; y < shape.height; ++y) {
-                const auto *row = distance.row_of<Distance>(y, z);
+                const auto *row = distances.row_of<Distance>(y, z);
                 for (std::int64_t x = 0; x < shape.width; ++x) {
-                    if (!is_finite(row[x])) continue;
+                    if (static_cast<double>(row[x]) < least) continue;
+                    if (!is_finite(row[x])) {
+                        ++result.infinite;
+                        continue;
+                    }
                     ++result.finite;
                     sum += static_cast<double>(row[x]);
-                    least = std::min(least, row[x]);
-                    most = std::max(most, row[x]);
+                    low = std::min(low, row[x]);
+                    high = std::max(high, row[x]);
                 }
             }
-        result.infinite = shape.pixels() - result.finite;
         if (result.finite > 0) {
-            result.minimum = static_cast<double>(least);
-            result.maximum = static_cast<double>(most);
+            result.minimum = static_cast<double>(low);
+            result.maximum = static_cast<double>(high);
             result.mean = sum / static_cast<double>(result.finite);
         }
         return result;
     });
+}
+
+std::string sentence_of(const std::string &what, const Statistics &statistics) {
+    if (statistics.finite == 0 && statistics.infinite == 0) return "the set is empty";
+    char numbers[96] = "";
+    std::snprintf(numbers, sizeof numbers, " %.6g to %.6g, mean %.6g", statistics.minimum, statistics.maximum,
+                  statistics.mean);
+    const std::string without = std::to_string(statistics.infinite) + " pixels without one";
+    if (statistics.finite == 0) return "no " + what + "s: " + without;
+    return what + numbers + (statistics.infinite > 0 ? ", " + without : "");
 }
 
 void print_statistics(Json &json, const char *key, const Statistics &statistics) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "file.h"
 #include "json.h"
@@ -10,6 +13,10 @@
 #include "tiff.h"
 
 namespace tool {
+
+// The types of distances, and their names on the command line.
+constexpr apsis_type kDistanceTypes[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
+inline const std::vector<std::string> kDistanceTypeWords = {"f32", "f64", "i32", "i64"};
 
 /// Of the distances that are finite; all 0 if none is.
 struct Statistics {
@@ -27,8 +34,11 @@ bool is_finite(Distance distance) {
         return distance < Limits::max() && distance > -Limits::max();
 }
 
-Statistics measure(const Raster &distance);
+/// Of lengths of paths `least` is 0, since outside the set they are -1.
+Statistics measure(const Raster &distances, double least = -std::numeric_limits<double>::infinity());
 
+/// What is said of them after "OUT.tif: "; `what` is one of them, such as "distance".
+std::string sentence_of(const std::string &what, const Statistics &statistics);
 /// A member of a JSON object.
 void print_statistics(Json &json, const char *key, const Statistics &statistics);
 

@@ -194,13 +194,4 @@ BinaryImage read_set(const std::string &path, const InputSettings &settings, Pro
     return image;
 }
 
-void print_set(const std::string &path, bool volume, const Shape &shape, std::int64_t pages, std::int64_t sites) {
-    const std::string depth = volume      ? " x " + std::to_string(pages) + " pixels"
-                              : pages > 1 ? " pixels, " + std::to_string(pages) + " pages"
-                                          : " pixels";
-    std::printf("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", path.c_str(), static_cast<long long>(shape.width),
-                static_cast<long long>(shape.height), depth.c_str(), static_cast<long long>(sites),
-                100 * static_cast<double>(sites) / static_cast<double>(shape.pixels()));
-}
-
 }  // namespace tool

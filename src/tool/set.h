@@ -22,9 +22,6 @@ struct BinaryImage {
 /// Reads all pages, and prints a warning if their pixels are odd.
 BinaryImage read_set(const std::string &path, const InputSettings &settings, Progress &progress);
 
-/// Prints a line that says what was read.
-void print_set(const std::string &path, bool volume, const Shape &shape, std::int64_t pages, std::int64_t sites);
-
 /// Why the samples of a page cannot be a set; "" if they can.
 std::string unusable(const TiffPage &page);
 

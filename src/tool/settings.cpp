@@ -8,6 +8,8 @@
 namespace tool {
 namespace {
 
+const std::vector<std::string> kSites = {"nonzero", "zero", "black", "white"};
+
 int parse_device(const std::string &word) {
     if (word == "auto") return APSIS_BEST;
     if (word == "cpu") return APSIS_CPU;
@@ -21,9 +23,11 @@ int parse_device(const std::string &word) {
 
 }  // namespace
 
+const std::string &word_of(Sites sites) { return kSites[static_cast<size_t>(sites)]; }
+
 void InputSettings::add_to(Arguments &arguments) {
     arguments.choice(
-        "--sites", {"nonzero", "zero", "black", "white"},
+        "--sites", kSites,
         "Which pixels are the set. nonzero, the default: those whose stored sample is not 0, "
         "whatever colour the photometric tag gives them; zero: the others. black and white pick "
         "by colour: in a MinIsWhite file (most scans and faxes) a non-zero sample is black, in a "

@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kBuffer = 1 << 16;
 
-bool ends_with(const std::string &path, const std::string &ending) {
-    return path.size() > ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 /// The shortest digits that read back as the same number.
 std::string digits(double number) {
     char text[32];
@@ -75,9 +71,12 @@ void write_entries(const char *names, const std::vector<Entry> &entries, OutputF
 
 }  // namespace
 
-void check_table_name(const std::string &option, const std::string &path) {
-    if (!ends_with(path, ".csv") && !ends_with(path, ".json"))
-        usage(option + " is " + quoted(path) + ", but must end in .csv or .json");
+void add_table(Arguments &arguments, const std::string &name, const std::string &help, std::string &target) {
+    arguments.custom(name, "FILE.csv|.json", help, [name, &target](const std::string &path) {
+        if (!ends_with(path, ".csv") && !ends_with(path, ".json"))
+            usage(name + " is " + quoted(path) + ", but must end in .csv or .json");
+        target = path;
+    });
 }
 
 void write_table(const std::vector<apsis_component> &components, OutputFile &file) {

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "apsis.h"
+#include "arguments.h"
 #include "file.h"
 
 namespace tool {
 
-/// Fails with a usage error unless the name says which kind of table it is to be.
-void check_table_name(const std::string &option, const std::string &path);
+/// An option for such a table; its name must say which kind it is to be.
+void add_table(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
 /// One line, or object, a component, in the order of their labels; the file still waits for its name.
 void write_table(const std::vector<apsis_component> &components, OutputFile &file);

@@ -1,37 +1,59 @@
+// Runs a verb: parses its words, makes its outputs and says what came of it.
 #include "verb.h"
+
+#include <cstdio>
+
+#include "failure.h"
 
 namespace tool {
 
-void Account::prepared(const Device &device) {
-    device_ = device.name();
-    why_ = device.why();
-    device_number_ = device.number();
-    end_of("prepare");
+Arguments MapVerb::arguments() {
+    Arguments arguments(name_, description_);
+    arguments.positional("IN.tif",
+                         "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits. Reduced copies "
+                         "and transparency masks inside the file are passed over.",
+                         request_.input);
+    request_.reading.add_to(arguments);
+    add_to(arguments);
+    request_.writing.add_to(arguments);
+    request_.running.add_to(arguments);
+    arguments.epilogue(std::string("Examples:\n") + examples_ + "\n" + exit_codes());
+    return arguments;
 }
 
-void Account::read(const BinaryImage &image) {
-    shape_ = image.marks.shape();
-    pages_ = image.pages;
-    sites_ = image.sites;
-    end_of("read");
+int MapVerb::run(const Words &words) {
+    Arguments arguments = this->arguments();
+    if (!arguments.parse(words)) {
+        std::fputs(arguments.help().c_str(), stdout);
+        return kSuccess;
+    }
+    check();
+    Outputs files(outputs(), request_.writing.overwrite);
+    Progress progress(request_.running.progress, request_.running.quiet);
+    Run run(request_, files, progress);
+    compute(run);
+    run.finish();
+    progress.clear();
+    if (request_.running.json)
+        print_report(run);
+    else if (!request_.running.quiet)
+        print_summary(run);
+    return kSuccess;
 }
 
-void Account::print_image(Json &json, bool volume) const {
-    json.member("width", shape_.width).member("height", shape_.height).member("pages", pages_);
-    json.member("volume", volume).member("pixels", shape_.pixels()).member("sites", sites_);
-}
-
-void Account::print_device(Json &json, const RunSettings &settings) const {
-    json.key("device").object().key("number");
-    device_number_ == APSIS_CPU ? json.null() : json.value(device_number_);
-    json.member("name", device_).member("why", why_).end_object();
-    json.member("threads", settings.threads.value_or(0));
-}
-
-void Account::print_seconds(Json &json) const {
-    json.key("seconds").object();
-    for (const auto &[part, seconds] : seconds_) json.member(part, seconds);
+void MapVerb::print_report(const Run &run) const {
+    Json json;
+    json.object().member("command", name_);
+    run.print_input(json);
+    print(json);
+    run.print_account(json);
     json.end_object();
+    std::printf("%s\n", json.text().c_str());
+}
+
+void MapVerb::print_summary(const Run &run) const {
+    run.print_set();
+    std::printf("%s: %s; %s\n", outputs()[0].path.c_str(), sentence().c_str(), run.device_and_time().c_str());
 }
 
 }  // namespace tool

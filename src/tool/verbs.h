@@ -10,6 +10,7 @@ namespace tool {
 using Words = std::vector<std::string>;
 
 int run_distance(const Words &words);
+int run_voronoi(const Words &words);
 int run_components(const Words &words);
 int run_geodesic(const Words &words);
 int run_eccentricity(const Words &words);

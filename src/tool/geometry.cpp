@@ -1,0 +1,74 @@
+// Sizes of pixels and numbers of neighbours, as the command line has them.
+#include "geometry.h"
+
+#include <algorithm>
+
+#include "failure.h"
+
+namespace tool {
+namespace {
+
+const std::vector<std::string> kNeighbours = {"4", "8", "6", "18", "26"};
+constexpr int kAxesOf[] = {1, 2, 1, 2, 3};  // along which they may differ
+enum { kFour, kEight, kSix, kEighteen, kTwentySix };
+
+}  // namespace
+
+void Spacing::add_to(Arguments &arguments, const std::string &limits) {
+    arguments.numbers("--spacing", "x,y[,z]",
+                      "Size of a pixel along each axis, in your unit; one number is for every axis. Default: 1. " + limits,
+                      sizes_);
+}
+
+void Spacing::check(bool volume) {
+    if (sizes_.empty()) return;
+    const size_t axes = volume ? 3 : 2;
+    if (sizes_.size() == 1) sizes_.resize(axes, sizes_[0]);
+    if (sizes_.size() != axes)
+        usage("--spacing has " + std::to_string(sizes_.size()) + " numbers, but must have " + std::to_string(axes) +
+              (volume ? " with --volume" : " without --volume"));
+}
+
+bool Spacing::all(double size) const {
+    return std::all_of(sizes_.begin(), sizes_.end(), [size](double one) { return one == size; });
+}
+
+void Spacing::check_one(const std::string &why) const {
+    if (!all(1)) usage("--spacing must be 1 for " + why + "; f32 and f64 take any");
+}
+
+void Spacing::check_equal(const std::string &why) const {
+    if (!sizes_.empty() && !all(sizes_[0])) usage("--spacing must be the same for every axis with " + why);
+}
+
+void Spacing::fill_in(apsis_options &options) const {
+    if (sizes_.empty()) return;
+    std::fill(options.spacing, options.spacing + 3, sizes_[0]);  // pages are apart: any size will do along z
+    std::copy(sizes_.begin(), sizes_.end(), options.spacing);
+}
+
+void Spacing::print(Json &json, bool volume) const {
+    json.key("spacing").array();
+    for (size_t axis = 0; axis < (volume ? 3 : 2); ++axis) json.value(sizes_.empty() ? 1.0 : sizes_[axis]);
+    json.end_array();
+}
+
+void Connectivity::add_to(Arguments &arguments, const std::string &fallback) {
+    arguments.choice("--connectivity", kNeighbours,
+                     "How many neighbours a pixel has: 4 or 8, with --volume 6, 18 or 26. " + fallback, place_);
+}
+
+void Connectivity::check(bool volume, bool all) {
+    if (place_ < 0) place_ = volume ? (all ? kTwentySix : kSix) : all ? kEight : kFour;
+    if (volume != (place_ >= kSix))
+        usage("--connectivity is " + kNeighbours[static_cast<size_t>(place_)] + ", but must be " +
+              (volume ? "6, 18 or 26 with --volume" : "4 or 8 without --volume"));
+}
+
+int Connectivity::axes() const { return kAxesOf[place_]; }
+
+void Connectivity::print(Json &json) const {
+    json.member("connectivity", std::stoi(kNeighbours[static_cast<size_t>(place_)]));
+}
+
+}  // namespace tool

@@ -1,0 +1,34 @@
+// A verb's files, by their keys.
+#include "outputs.h"
+
+#include "failure.h"
+
+namespace tool {
+
+Outputs::Outputs(std::vector<OutputName> names, bool overwrite) : names_(std::move(names)) {
+    for (const OutputName &name : names_) {
+        for (const auto &other : files_)
+            if (other && !name.path.empty() && same_file(name.path, other->path()))
+                usage(quoted(name.path) + " is named for two outputs");
+        files_.push_back(name.path.empty() ? nullptr : std::make_unique<OutputFile>(name.path, overwrite));
+    }
+}
+
+OutputFile *Outputs::find(std::string_view key) const {
+    for (size_t i = 0; i < names_.size(); ++i)
+        if (key == names_[i].key) return files_[i].get();
+    return nullptr;
+}
+
+void Outputs::commit() {
+    for (const auto &file : files_)
+        if (file) file->commit();
+}
+
+void Outputs::print(Json &json) const {
+    json.key("outputs").object();
+    for (const OutputName &name : names_) json.file(name.key, name.path);
+    json.end_object();
+}
+
+}  // namespace tool
