@@ -58,6 +58,8 @@ struct BandOf {
     __device__ uint16_t *lasts() const { return firsts() + room; }
     /// When there are brackets: the tiles in the order in which they are finished.
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
+    /// Whether a place still holds a column, be it kept or dropped, and not where its stretch begins.
+    __device__ bool is_column(int32_t position) const { return !(distances[place(position)] & SKIPPED); }
     /// Where a stretch begins: where its first position says.
     __device__ int32_t begin(int32_t position) const {
         if (position >= count) return position;

@@ -8,14 +8,48 @@ namespace apsis {
 
 namespace {
 
+constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
+constexpr float DOUBTFUL = 8 * TILE;  // halves of a pixel: below, a bracket has little to gain
+
 template <class Band>
 __device__ void clear_tiles(const Band &band) {
     for (int32_t t = Band::Team::rank(); t < band.tiles; t += Band::Team::size()) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
+/// The least and the greatest breakpoint of two contenders in the rows of a band.
+struct BreakRange {
+    float least, most;
+
+    __device__ BreakRange(const Contender &left, const Contender &right) {
+        const Breaks breaks(left, right);
+        least = fminf(breaks.first, breaks.last), most = fmaxf(breaks.first, breaks.last);
+        if (left.is_straight() && right.is_straight()) return;
+#pragma unroll
+        for (int r = 1; r < BAND - 1; ++r) {
+            const float here = breaks.at(left.distance(r), right.distance(r));
+            least = fminf(least, here), most = fmaxf(most, here);
+        }
+    }
+    /// A contender is overtaken as soon as anybody on its right is nearer in all rows, and has overtaken no sooner than it
+    /// is nearer than everybody on its left.  Where rows differ much, neighbours alone leave brackets of hundreds, and two
+    /// others are asked: whoever stands AWAY places off, even if it has been dropped.
+    template <class Band>
+    __device__ void narrow(const Band &band, int32_t position, const Contender &left, int32_t next, const Contender &right) {
+        if (most - least <= DOUBTFUL) return;
+        if (position + AWAY < band.count && band.is_column(position + AWAY)) {
+            const Contender other(band, position + AWAY);
+            if (other.x > left.x) most = fminf(most, BreakRange(left, other).most);
+        }
+        if (next >= AWAY && band.is_column(next - AWAY)) {
+            const Contender other(band, next - AWAY);
+            if (other.x < right.x) least = fmaxf(least, BreakRange(other, right).least);
+        }
+    }
+};
+
 /// Every tile learns of the breakpoints that lie in it: of the first contender that is not overtaken before the tile, for
-/// all before it are farther than their neighbours on the right; and of the last that has overtaken its neighbour on the
-/// left by the end of the tile, for all after it are farther than theirs.
+/// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
+/// end of the tile, for all after it are farther than one of theirs.
 template <class Band>
 __device__ void scatter_breaks(const Band &band) {
     const int32_t start = Band::Team::rank() * band.stretch, first = band.begin(start);
@@ -31,17 +65,11 @@ __device__ void scatter_breaks(const Band &band) {
         int32_t low_now = band.tiles - 1, high_now = band.tiles;  // the last of all is never overtaken
         if (next < band.count) {
             const Contender right(band, next);
-            const Breaks breaks(left, right);
-            float least = fminf(breaks.first, breaks.last), most = fmaxf(breaks.first, breaks.last);
-            if (!(left.is_straight() && right.is_straight()))
-#pragma unroll
-                for (int r = 1; r < BAND - 1; ++r) {
-                    const float here = breaks.at(left.distance(r), right.distance(r));
-                    least = fminf(least, here), most = fmaxf(most, here);
-                }
+            BreakRange breaks(left, right);
+            breaks.narrow(band, position, left, next, right);
             // The last pixel of tile t is where 2x = 16 t + 14.
-            low_now = min(low_now, __float2int_rd((most + band.slack()) / (2 * TILE)));
-            high_now = max(0, __float2int_rd((least - band.slack() + 2) / (2 * TILE)));
+            low_now = min(low_now, __float2int_rd((breaks.most + band.slack()) / (2 * TILE)));
+            high_now = max(0, __float2int_rd((breaks.least - band.slack() + 2) / (2 * TILE)));
             left = right;
         }
         if (low_now >= 0 && low_now != low_tile) atomicMin(band.lows + low_now, static_cast<uint32_t>(position));
