@@ -1,8 +1,8 @@
 // Tiles of the lower envelope: 8 pixels of each of a band's four rows, which a thread holds in registers and tries the
-// candidates of a bracket on; the second half of envelope.cu, which tells how it all goes together.
+// candidates of a bracket on; the last part of envelope.cu, which tells how it all goes together.
 #pragma once
 
-#include "band.cuh"
+#include "band_brackets.cuh"
 #include "quads.h"
 #include "rows.h"
 
@@ -240,35 +240,15 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
     }
 }
 
-/// Finds the brackets of a band whose contenders are laid out.
-template <class Band>
-__device__ void find_brackets(const Band &band, bool worth_pruning) {
-    prune(band, worth_pruning);
-    clear_tiles(band);
-    Band::Team::sync();
-    scatter_breaks(band);
-    Band::Team::sync();
-    bracket_tiles(band);
-    Band::Team::sync();
-}
-
 /// Calls search(form, with_nearest) with what a map's kernels are compiled for.
 template <class Search>
 void with_form(const Quads &quads, const Output &output, Search search) {
-    const auto with = [&](auto form) {
+    with_form(quads.plain(output), [&](auto form) {
         if (output.nearest)
             search(form, std::true_type());
         else
             search(form, std::false_type());
-    };
-    switch (quads.plain(output)) {
-        case Form::ROOTS:
-            return with(std::integral_constant<Form, Form::ROOTS>());
-        case Form::SQUARES:
-            return with(std::integral_constant<Form, Form::SQUARES>());
-        default:
-            return with(std::integral_constant<Form, Form::OTHER>());
-    }
+    });
 }
 
 }  // namespace

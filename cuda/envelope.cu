@@ -5,7 +5,7 @@
 // 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
 // nearest.  Every thread drops such from its own stretch of contenders, and no more is asked: the first contender that
 // is not overtaken before a tile of 8 pixels and the last that has overtaken another by its end bracket the nearest of
-// its pixels in any case, and tightly where little is left to drop (band.cuh).  A thread then holds the 32 pixels of
+// its pixels in any case, and tightly where little is left to drop (band*.cuh).  A thread then holds the 32 pixels of
 // a tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all
 // equally near ones, of which row, then column, settles the nearest site.
 //

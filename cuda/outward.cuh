@@ -227,20 +227,12 @@ void with_span(const Rows &rows, Search search) {
         target.quads.limited = target.limit < Shape<span>::FARTHEST;  // else nothing is settled that is farther
         search(form, span, target);
     };
-    const auto search_form = [&](auto form) {
+    with_form(target.quads.plain(rows.output), [&](auto form) {
         if (rows.reaches_far)
             search_span(form, std::integral_constant<int, SHORT_SPAN>());
         else
             search_span(form, std::integral_constant<int, WIDE_SPAN>());
-    };
-    switch (target.quads.plain(rows.output)) {
-        case Form::ROOTS:
-            return search_form(std::integral_constant<Form, Form::ROOTS>());
-        case Form::SQUARES:
-            return search_form(std::integral_constant<Form, Form::SQUARES>());
-        default:
-            return search_form(std::integral_constant<Form, Form::OTHER>());
-    }
+    });
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Writes four pixels side by side of a distance map at once, where they are plain numbers of 32 bits.
 #pragma once
 
+#include <type_traits>
+
 #include "launch.h"
 #include "output.h"
 #include "roots.h"
@@ -46,6 +48,19 @@ struct Quads {
         return output.distance.type == APSIS_F32 && output.measure.unit == 1 ? Form::ROOTS : Form::OTHER;
     }
 };
+
+/// Calls search(form) with what kernels are compiled for.
+template <class Search>
+void with_form(Form form, Search search) {
+    switch (form) {
+        case Form::ROOTS:
+            return search(std::integral_constant<Form, Form::ROOTS>());
+        case Form::SQUARES:
+            return search(std::integral_constant<Form, Form::SQUARES>());
+        default:
+            return search(std::integral_constant<Form, Form::OTHER>());
+    }
+}
 
 #if defined(__CUDACC__)
 

@@ -1,0 +1,175 @@
+// Lines of a volume side by side in shared memory, and which candidates bracket each tile of them: the first half of
+// volume_argmin.cu, which tells how it all goes together.
+#pragma once
+
+#include "launch.h"
+#include "volume.h"
+
+namespace apsis {
+
+namespace {
+
+constexpr int THREADS_LOG2 = 8;  // small blocks: the fewer wait for one, the better
+constexpr int THREADS = 1 << THREADS_LOG2;
+constexpr int QUAD = 4;          // candidates that a thread tries at once while it narrows brackets
+constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which tiles are wanted
+
+// Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
+// multiprocessor. Short lines fill a block only if there are many; of long ones few fit, but fewer would
+// waste most of each sector read.
+constexpr int FEW = 8, SOME = 16, MANY = 256;
+
+/// LANES lines side by side in shared memory.
+///
+/// With places counted from the middle of a line, candidate c costs voxel x f(c) + w (x - c)^2 =
+/// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score, the last is the same for all: so
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + TILE + QUAD)^2: see argmin_serves.
+template <int LANES>
+struct Bundle {
+    int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
+    int32_t *rest_cost;  // [thread]: what threads that share a voxel found
+    uint16_t *rest_at;
+    uint16_t *order;  // when there are brackets, in their place: tiles of lines, in the order in which they are finished
+    uint16_t *best;   // [tile][lane]: of the tile's first voxel; at the end of the voxel after the last
+    uint8_t *wanted;  // [tile]: not 0 if a line wants it
+    int32_t length, tiles, weight, middle;
+    float inverse;  // of the weight
+
+    static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
+    static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
+
+    __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
+    __host__ __device__ static int32_t rest_bytes(int64_t tiles) {
+        const int32_t rest = THREADS * 6, order = static_cast<int32_t>(tiles) * LANES * 2;
+        return rest > order ? rest : order;
+    }
+    static size_t bytes(int64_t length) {
+        const int64_t tiles = parts(length, TILE);
+        return static_cast<size_t>((padded(length) * 4 + (tiles + 1) * 2) * LANES + rest_bytes(tiles) + tiles);
+    }
+    __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
+        : score(shared),
+          length(length_),
+          tiles((length_ + TILE - 1) / TILE),
+          weight(weight_),
+          middle(length_ / 2),
+          inverse(1.0f / weight_) {
+        rest_cost = score + padded(length) * LANES;
+        rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
+        order = reinterpret_cast<uint16_t *>(rest_cost);
+        best = order + rest_bytes(tiles) / 2;
+        wanted = reinterpret_cast<uint8_t *>(best + (tiles + 1) * LANES);
+    }
+    /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
+    __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
+    /// What voxel x adds to a candidate's score for every place that it is right of the middle.
+    __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
+    __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
+        return score[c * LANES + lane] + slope(x) * (c - middle);
+    }
+};
+
+/// Compares four candidates side by side for a voxel; the first one is taken `way`.
+template <int LANES>
+__device__ void try_quad(const int32_t *score, int32_t slope, int32_t way, int32_t (&here)[QUAD]) {
+#pragma unroll
+    for (int i = 0; i < QUAD; ++i) here[i] = score[i * LANES] + way + i * slope;
+}
+
+struct Best {
+    int32_t cost, at;
+};
+
+/// The leftmost best candidate in [from, to] for voxel x.  The rest of the last quad does no harm.
+template <int LANES>
+__device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to) {
+    const int32_t slope = bundle.slope(x);
+    const int32_t *score = bundle.score + from * LANES + lane;
+    int32_t least = INT32_MAX, found = from, way = slope * (from - bundle.middle), here[QUAD];
+#pragma unroll 2
+    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
+        try_quad<LANES>(score, slope, way, here);
+        const int32_t best = min(min(here[0], here[1]), min(here[2], here[3]));
+        if (best < least) least = best, found = c;
+    }
+    try_quad<LANES>(bundle.score + found * LANES + lane, slope, slope * (found - bundle.middle), here);
+    const int32_t at = here[0] == least ? 0 : here[1] == least ? 1 : here[2] == least ? 2 : 3;
+    return {least, min(found + at, bundle.length - 1)};
+}
+
+/// The part of a bracket where voxel x may have its best: all farther costs more than a known candidate.
+template <int LANES>
+__device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
+    const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
+    const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high))) + bundle.square(x);
+    float root;  // of a relative error below 2^-20: of one voxel, the second is for what is cut off
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(bound) * bundle.inverse));
+    const int32_t reach = static_cast<int32_t>(root) + 2;
+    low = max(low, x - reach);
+    high = min(high, x + reach);
+}
+
+__device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
+
+/// Finds the bests of `count` tiles, first, first + stride ..., between those `step` tiles to either side.
+template <int LANES>
+__device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count,
+                             int32_t step) {
+    const uint32_t items = count * LANES;
+    const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
+    const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
+    const int32_t shares = 1 << shares_log2;
+    for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
+        const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
+        if (item >= items) continue;
+        const int32_t lane = item % LANES, t = first + item / LANES * stride;
+        bool needed = step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
+        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i)
+            needed = bundle.wanted[i];
+        if (!needed) continue;
+        int32_t low = bundle.best[max(t - step, 0) * LANES + lane];
+        int32_t high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
+        narrow(bundle, lane, t * TILE, low, high);
+        if (shares == 1) {
+            bundle.best[t * LANES + lane] =
+                static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high).at);
+        } else {
+            const int32_t part = ((high - low) >> shares_log2) + 1;
+            const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
+            const Best best = search_line(bundle, lane, t * TILE, from, min(from + part - 1, high));
+            bundle.rest_cost[turn] = best.cost;
+            bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
+        }
+    }
+    __syncthreads();
+    if (shares == 1) return;
+    if (const uint32_t item = threadIdx.x; item < items) {
+        uint32_t found = item;  // the shares lie from left to right
+        for (int32_t i = 1; i < shares; ++i)
+            if (const uint32_t other = i << padded_log2 | item;
+                bundle.rest_cost[other] < bundle.rest_cost[found])
+                found = other;
+        bundle.best[(first + item / LANES * stride) * LANES + item % LANES] = bundle.rest_at[found];
+    }
+    __syncthreads();
+}
+
+/// Finds the bests of the first voxels of all tiles that are wanted, and of those after them.
+template <int LANES>
+__device__ void search_brackets(const Bundle<LANES> &bundle) {
+    for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS) {
+        bundle.best[lane] = 0;
+        bundle.best[bundle.tiles * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
+    }
+    __syncthreads();
+    if (bundle.tiles == 1) return;
+    for (int32_t log2 = ceil_log2(bundle.tiles) - 1; log2 >= 0; --log2) {
+        const int32_t step = 1 << log2;
+        search_tiles(bundle, step, 2 * step, ((bundle.tiles - step - 1) >> (log2 + 1)) + 1, step);
+    }
+    search_tiles(bundle, 0, bundle.tiles, 2, 1);
+}
+
+}  // namespace
+
+}  // namespace apsis
