@@ -7,22 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "masks.h"
 
 enum { RUNS = 7 };
-
-static double seconds(void) {
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 enum { DISTANCE, DISTANCE_AND_NEAREST, LABELS, LABELS_DIAGONAL, COUNT_ALONE, STATISTICS, LARGEST, TILE_FILL, QUESTIONS };
 static const char *const question_name[QUESTIONS] = {"distance", "distance+nearest", "labels", "labels, diagonal", "count",

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "masks.h"
 
 enum { RUNS = 3 };
@@ -32,17 +32,6 @@ static const struct {
 enum { METHODS = sizeof methods / sizeof *methods, APPROXIMATE = METHODS - 2 };
 
 enum { COMPLETE, CONNECTED, MIXED, DISTANCE, MAPS };
-
-static double seconds(void) {
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* In the memory of the context: the set, the distance and the cells. */
 typedef struct {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "masks.h"
 
 enum { RUNS = 5 };
@@ -17,17 +17,6 @@ enum { RUNS = 5 };
 static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze",
                                         "wide-spiral", NULL};
 static const char *const shapes_3d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.5", NULL};
-
-static double seconds(void) {
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static apsis_status ask(apsis_context *ctx, const apsis_image images[4], const char *shape, int nearest) {
     apsis_options options = APSIS_OPTIONS_INIT;
