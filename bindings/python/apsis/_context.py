@@ -13,7 +13,8 @@ from ._errors import BudgetWarning, error
 #: What is known of one component: see apsis_component.  Coordinates are x, y, z: the last axis of an array first.
 COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centroid", "f8", 3)])
 #: How far a component reaches: see apsis_extent.
-EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diameter", "f8"), ("radius", "f8"), ("gap", "f8")])
+EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diameter", "f8"), ("radius", "f8"),
+                   ("gap", "f8")])
 
 _ROOM = 4096  # components that fit without asking twice
 
@@ -116,8 +117,8 @@ class Context:
         self._call(c.lib.apsis_voronoi, {"set": set}, {"out": out}, options)
         return out
 
-    def components(self, set, *, connectivity=1, statistics=False, dtype=np.int32, out=None, largest=0, min_area=0, max_area=0,
-                   border=True, inner=True, complement=False, slices=False, method="auto"):
+    def components(self, set, *, connectivity=1, statistics=False, dtype=np.int32, out=None, largest=0, min_area=0,
+                   max_area=0, border=True, inner=True, complement=False, slices=False, method="auto"):
         """Numbers the connected components 1, 2, 3, ... by their lowest element, 0 outside.
 
         connectivity    the axes along which neighbours may differ: 1, 2, 3 (4, 8 neighbours in 2-D; 6, 18, 26 in 3-D).
@@ -131,14 +132,15 @@ class Context:
         set = arrays.as_set(set)
         if out is None and dtype is not None:
             out = arrays.empty_like(set, dtype)
-        options = _options(set, connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method,
-                           flags=complement * c.COMPLEMENT | slices * c.SLICES | (not border) * c.NO_BORDER |
+        options = _options(set, connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area,
+                           method=method, flags=complement * c.COMPLEMENT | slices * c.SLICES | (not border) * c.NO_BORDER |
                            (not inner) * c.NO_INNER)
-        count, known = self._call_counted(c.lib.apsis_components, {"set": set}, {"out": out}, statistics and COMPONENT, options)
+        count, known = self._call_counted(c.lib.apsis_components, {"set": set}, {"out": out},
+                                          statistics and COMPONENT, options)
         return (out, count, known) if statistics else (out, count)
 
-    def geodesic(self, set, seeds, *, nearest=False, dtype=np.float32, out=None, nearest_out=None, connectivity=0, spacing=None,
-                 metric="euclidean", max_distance=0, complement=False, slices=False):
+    def geodesic(self, set, seeds, *, nearest=False, dtype=np.float32, out=None, nearest_out=None, connectivity=0,
+                 spacing=None, metric="euclidean", max_distance=0, complement=False, slices=False):
         """The length of the shortest path within the set to the nearest seed, and with `nearest` which seed that is."""
         set, seeds = arrays.as_set(set), arrays.as_set(seeds)
         if out is None and dtype is not None:
@@ -150,8 +152,9 @@ class Context:
         self._call(c.lib.apsis_geodesic, {"set": set, "seeds": seeds}, {"out": out, "nearest_out": nearest_out}, options)
         return _results(out, nearest_out)
 
-    def eccentricity(self, set, *, farthest=False, extents=False, dtype=np.float32, out=None, farthest_out=None, connectivity=0,
-                     spacing=None, metric="euclidean", complement=False, slices=False, budget=0, method="auto"):
+    def eccentricity(self, set, *, farthest=False, extents=False, dtype=np.float32, out=None, farthest_out=None,
+                     connectivity=0, spacing=None, metric="euclidean", complement=False, slices=False, budget=0,
+                     method="auto"):
         """The length of the shortest path to the farthest element of the component, and with `farthest` which that is.
 
         extents  an array of EXTENT too: diameter, its ends, radius and centre of every component.

@@ -14,7 +14,8 @@ import numpy as np
 from . import _arrays as arrays
 from ._context import context_for
 
-__all__ = ["distance_transform_cdt", "distance_transform_edt", "expand_labels", "find_objects", "label", "remove_small_objects"]
+__all__ = ["distance_transform_cdt", "distance_transform_edt", "expand_labels", "find_objects", "label",
+           "remove_small_objects"]
 
 
 def distance_transform_edt(input, sampling=None, return_distances=True, return_indices=False, distances=None, indices=None):
@@ -22,8 +23,9 @@ def distance_transform_edt(input, sampling=None, return_distances=True, return_i
     return _transform(input, np.float64, return_distances, return_indices, distances, indices, spacing=sampling)
 
 
-def distance_transform_cdt(input, metric="chessboard", return_distances=True, return_indices=False, distances=None, indices=None):
-    """The city-block ("taxicab") or chessboard distance to the nearest zero element: scipy.ndimage.distance_transform_cdt."""
+def distance_transform_cdt(input, metric="chessboard", return_distances=True, return_indices=False, distances=None,
+                           indices=None):
+    """The city-block ("taxicab") or chessboard distance to a zero element: scipy.ndimage.distance_transform_cdt."""
     names = {"taxicab": "city-block", "cityblock": "city-block", "manhattan": "city-block", "chessboard": "chessboard"}
     if not isinstance(metric, str):
         given = np.asarray(metric, bool)
@@ -32,12 +34,16 @@ def distance_transform_cdt(input, metric="chessboard", return_distances=True, re
         kinds = {_generate(np.ndim(input), 1).tobytes(): "taxicab", np.ones_like(given).tobytes(): "chessboard"}
         metric = kinds.get(given.tobytes(), metric)
     if not isinstance(metric, str) or metric not in names:
-        raise ValueError(f"invalid metric provided: {metric!r}, but it must be one of {', '.join(names)}, or a structure of these")
+        raise ValueError(f"invalid metric provided: {metric!r}, but it must be one of {', '.join(names)}, "
+                         "or a structure of these")
     return _transform(input, np.int32, return_distances, return_indices, distances, indices, metric=names[metric], none=-1)
 
 
 def label(input, structure=None, output=None):
-    """Labels connected non-zero elements: scipy.ndimage.label.  Returns (labels, how many), or the number if `output` is an array."""
+    """Labels connected non-zero elements: scipy.ndimage.label.
+
+    Returns (labels, how many), or the number alone if `output` is an array.
+    """
     array = input if arrays.on_device(input) else np.asarray(input)
     if getattr(array.dtype, "kind", "") == "c":
         raise TypeError("input is complex, which label does not take")
@@ -48,8 +54,8 @@ def label(input, structure=None, output=None):
     wanted = given.dtype if given is not None else np.dtype(np.int32 if output is None else output)
     direct = wanted if wanted in (np.int32, np.int64) else np.int32
     into = given if given is not None and direct == wanted and shape else None
-    labels, count = context_for(array).components(array if shape else array.reshape(1), connectivity=connectivity, dtype=direct,
-                                                  out=into)
+    elements = array if shape else array.reshape(1)
+    labels, count = context_for(array).components(elements, connectivity=connectivity, dtype=direct, out=into)
     if np.issubdtype(wanted, np.integer) and count > np.iinfo(wanted).max:
         raise RuntimeError(f"insufficient bit-depth in requested output type: there are {count} labels")
     if given is None:
@@ -87,7 +93,8 @@ def expand_labels(label_image, distance=1, spacing=1):
         return label_image.copy()
     # What lies at no distance is the label itself; a limit of 0 would be none.
     limit = max(float(distance), np.finfo(float).tiny)
-    nearest = context_for(label_image).distance(label_image, dtype=None, nearest=np.int64, spacing=spacing, max_distance=limit)
+    nearest = context_for(label_image).distance(label_image, dtype=None, nearest=np.int64, spacing=spacing,
+                                                max_distance=limit)
     return np.where(nearest >= 0, label_image.reshape(-1)[np.maximum(nearest, 0)] if label_image.size else label_image,
                     np.zeros((), label_image.dtype))
 

@@ -1,4 +1,4 @@
-"""The package against brute force, and what only Python can get wrong: strides, types, places, errors, callbacks, threads."""
+"""The package against brute force, and what only Python can get wrong: strides, types, errors, callbacks, threads."""
 
 import pathlib
 import re

@@ -24,8 +24,8 @@ def image(*shape, density=0.7, seed=3):
 def test_edt(shape):
     input = image(*shape)
     for sampling in (None, 2.5, list(range(1, len(shape) + 1))):
-        np.testing.assert_allclose(ours.distance_transform_edt(input, sampling), theirs.distance_transform_edt(input, sampling),
-                                   rtol=1e-15)
+        expected = theirs.distance_transform_edt(input, sampling)
+        np.testing.assert_allclose(ours.distance_transform_edt(input, sampling), expected, rtol=1e-15)
     distances, indices = ours.distance_transform_edt(input, return_indices=True)
     offsets = indices - np.indices(shape)
     np.testing.assert_array_equal(np.sqrt((offsets ** 2).sum(0)), distances)
@@ -74,7 +74,8 @@ def test_labels_grow_and_small_ones_go():
         np.testing.assert_array_equal(ours.remove_small_objects(input, 10, connectivity),
                                       skimage.morphology.remove_small_objects(input, max_size=9, connectivity=connectivity))
     labels = theirs.label(input)[0]
-    np.testing.assert_array_equal(ours.remove_small_objects(labels, 10), skimage.morphology.remove_small_objects(labels, max_size=9))
+    np.testing.assert_array_equal(ours.remove_small_objects(labels, 10),
+                                  skimage.morphology.remove_small_objects(labels, max_size=9))
 
 
 def test_under_scipys_own_tests():
