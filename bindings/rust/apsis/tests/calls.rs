@@ -1,0 +1,242 @@
+//! Every call of the crate, on the CPU, and on a GPU where there is one.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use apsis::{Context, Device, Image, ImageMut, Method, Metric, Options, Status};
+
+const SIZE: [usize; 2] = [9, 5];
+
+fn contexts() -> Vec<Context> {
+    let devices = (0..apsis::device_count()).filter_map(|number| Context::new(Device::Cuda(number)).ok());
+    devices.chain([Context::new(Device::Cpu).unwrap()]).collect()
+}
+
+fn mask() -> Vec<u8> {
+    let mut mask = vec![0; 45];
+    for (x, y) in [(1, 1), (2, 1), (7, 3), (4, 4)] {
+        mask[x + 9 * y] = 1;
+    }
+    mask
+}
+
+/// Squares of distances and nearest pixels, by trying all; of several the lowest.
+fn by_trying(mask: &[u8]) -> (Vec<i32>, Vec<i32>) {
+    let nearest = |at: usize| {
+        let far = |to: usize| {
+            let (dx, dy) = ((at % 9) as i32 - (to % 9) as i32, (at / 9) as i32 - (to / 9) as i32);
+            (dx * dx + dy * dy, to as i32)
+        };
+        (0..mask.len()).filter(|&to| mask[to] != 0).map(far).min().unwrap()
+    };
+    (0..mask.len()).map(nearest).unzip()
+}
+
+#[test]
+fn distances_and_nearest_pixels() {
+    let mask = mask();
+    for context in contexts() {
+        let (mut squares, mut nearest) = (vec![0i32; 45], vec![0i32; 45]);
+        let set = Image::new(&mask, &SIZE).unwrap();
+        let mut out = ImageMut::new(&mut squares, &SIZE).unwrap();
+        let mut which = ImageMut::new(&mut nearest, &SIZE).unwrap();
+        context.distance(&set, Some(&mut out), Some(&mut which), &Options::new()).unwrap();
+        assert_eq!((squares, nearest), by_trying(&mask), "{}", context.name());
+    }
+}
+
+#[test]
+fn any_strides() {
+    let mask = mask();
+    let flags: Vec<bool> = mask.iter().rev().map(|&pixel| pixel != 0).collect();
+    for context in contexts() {
+        // Read from the end, written into every second column.
+        let mut wide = vec![-7i32; 18 * 5];
+        let set = Image::strided(&flags, 44, &SIZE, &[-1, -9]).unwrap();
+        let mut out = ImageMut::strided(&mut wide, 1, &SIZE, &[2, 18]).unwrap();
+        context.distance(&set, Some(&mut out), None, &Options::new()).unwrap();
+        let (squares, _) = by_trying(&mask);
+        for (i, pair) in wide.chunks(2).enumerate() {
+            assert_eq!(pair, [-7, squares[i]]);
+        }
+    }
+}
+
+#[test]
+fn views_stay_inside_their_slices() {
+    let (mask, mut out) = (mask(), vec![0f32; 45]);
+    for (first, size, stride) in [
+        (0, vec![9, 6], vec![1, 9]),
+        (1, vec![9, 5], vec![1, 9]),
+        (0, vec![9, 5], vec![-1, 9]),
+        (46, vec![0, 5], vec![1, 9]),
+        (0, vec![9, 5], vec![1]),
+        (0, vec![9, 5], vec![0, 9]),
+        (0, vec![9], vec![1]),
+        (0, vec![usize::MAX, 2], vec![1, 1]),
+        (0, vec![1 << 30, 1 << 30], vec![isize::MAX, isize::MIN]),
+    ] {
+        let read = Image::strided(&mask, first, &size, &stride).err().expect("it is refused");
+        let write = ImageMut::strided(&mut out, first, &size, &stride).err().expect("it is refused");
+        assert_eq!((read.status(), write.status()), (Status::Argument, Status::Argument), "{}", read);
+    }
+    assert!(Image::new(&mask, &[1 << 30, 1 << 30, 1 << 30]).is_err());
+    assert!(Image::strided(&mask, 0, &[9, 5], &[1, 1]).is_ok(), "what is read may be read twice");
+    assert!(ImageMut::strided(&mut out, 0, &[9, 5], &[1, 1]).is_err(), "what is written may not");
+    assert!(ImageMut::strided(&mut out, 0, &[5, 9], &[9, 1]).is_ok(), "an image may be turned");
+}
+
+#[test]
+fn images_without_pixels() {
+    let mut none: [f32; 0] = [];
+    let set: [u8; 0] = [];
+    for context in contexts() {
+        let mut out = ImageMut::new(&mut none, &[0, 5]).unwrap();
+        context.distance(&Image::new(&set, &[0, 5]).unwrap(), Some(&mut out), None, &Options::new()).unwrap();
+    }
+}
+
+#[test]
+fn components_and_their_statistics() {
+    let mask = mask();
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        let mut labels = vec![0i32; 45];
+        let mut out = ImageMut::new(&mut labels, &SIZE).unwrap();
+        let known = context.component_statistics(&set, Some(&mut out), &Options::new()).unwrap();
+        assert_eq!(known.iter().map(|one| (one.first, one.area)).collect::<Vec<_>>(), [(10, 2), (34, 1), (40, 1)]);
+        assert_eq!(known[0].centroid, [1.5, 1.0, 0.0]);
+        assert_eq!((labels[10], labels[11], labels[34], labels[40]), (1, 1, 2, 3));
+        assert_eq!(context.components(&set, None, &Options::new().min_area(2)).unwrap(), 1);
+    }
+}
+
+#[test]
+fn more_components_than_expected() {
+    let size = [300, 100];
+    let checkers: Vec<u8> = (0..30000).map(|i| ((i % 300 + i / 300) % 2) as u8).collect();
+    for context in contexts() {
+        let known = context.component_statistics(&Image::new(&checkers, &size).unwrap(), None, &Options::new()).unwrap();
+        assert_eq!(known.len(), 15000);
+        assert_eq!(known[14999].first, 29998);
+    }
+}
+
+#[test]
+fn paths_and_extents() {
+    // Round a wall: the way is longer than the distance.
+    let mut free = vec![1u8; 45];
+    (0..4).for_each(|y| free[4 + 9 * y] = 0);
+    let mut seeds = vec![0u8; 45];
+    seeds[0] = 1;
+    let (set, seeds) = (Image::new(&free, &SIZE).unwrap(), Image::new(&seeds, &SIZE).unwrap());
+    let options = Options::new().metric(Metric::CityBlock);
+    for context in contexts() {
+        let mut lengths = vec![0i64; 45];
+        let mut out = ImageMut::new(&mut lengths, &SIZE).unwrap();
+        context.geodesic(&set, &seeds, Some(&mut out), None, &options).unwrap();
+        assert_eq!((lengths[8], lengths[4]), (16, -1));
+
+        let mut reach = vec![0f64; 45];
+        let mut out = ImageMut::new(&mut reach, &SIZE).unwrap();
+        let extents = context.extents(&set, Some(&mut out), None, &options).unwrap();
+        assert_eq!((extents.len(), extents[0].ends, extents[0].diameter), (1, [0, 8], 16.0));
+        assert_eq!(reach[0], 16.0);
+    }
+}
+
+#[test]
+fn a_budget_that_runs_out() {
+    // Rubble: the farthest pixel of one is not that of the next.
+    let rubble: Vec<u8> = (0..3600u32).map(|i| (i.wrapping_mul(2654435761) >> 24 < 180).into()).collect();
+    let set = Image::new(&rubble, &[60, 60]).unwrap();
+    for context in contexts() {
+        let options = Options::new().budget(1);
+        let mut reach = vec![0f32; 3600];
+        let mut out = ImageMut::new(&mut reach, &[60, 60]).unwrap();
+        let error = context.eccentricity(&set, Some(&mut out), None, &options).unwrap_err();
+        assert_eq!(error.status(), Status::Budget);
+        let extents = context.extents(&set, None, None, &options).unwrap();
+        assert!(extents.iter().any(|extent| extent.gap > 0.0));
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let (mask, mut out) = (mask(), vec![0f32; 45]);
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        let mut image = ImageMut::new(&mut out, &[5, 9]).unwrap();
+        let error = context.distance(&set, Some(&mut image), None, &Options::new()).unwrap_err();
+        assert_eq!(error.status(), Status::Argument);
+        assert!(error.to_string().contains("size"), "{}", error);
+        let error = context.components(&set, None, &Options::new().method(Method::Sweep)).unwrap_err();
+        assert!(!error.message().is_empty());
+    }
+    assert_eq!(Context::new(Device::Cuda(1000)).err().unwrap().status(), Status::NoDevice);
+    assert_eq!(Context::new(Device::Cuda(-2)).err().unwrap().status(), Status::NoDevice);
+}
+
+/// A distance map that is large enough to tell of progress.
+fn map_noise(context: &Context) -> Result<(), apsis::Error> {
+    let mask: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(2654435761) >> 24 == 0).into()).collect();
+    let mut out = vec![0f32; 1 << 20];
+    let mut image = ImageMut::new(&mut out, &[1024, 1024])?;
+    context.distance(&Image::new(&mask, &[1024, 1024])?, Some(&mut image), None, &Options::new())
+}
+
+#[test]
+fn progress_is_told_and_stops() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&told);
+    let context = Context::new(Device::Cpu).unwrap();
+    let context = context.with_progress(move |_| count.fetch_add(1, Ordering::Relaxed) < usize::MAX).unwrap();
+    map_noise(&context).unwrap();
+    assert!(told.load(Ordering::Relaxed) > 0);
+    let context = context.with_progress(|_| false).unwrap();
+    assert_eq!(map_noise(&context).unwrap_err().status(), Status::Cancelled);
+}
+
+#[test]
+fn a_panic_passes_through() {
+    let context = Context::new(Device::Cpu).unwrap().with_progress(|_| panic!("from a callback")).unwrap();
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| map_noise(&context))).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"from a callback"));
+    let context = context.with_progress(|_| true).unwrap();
+    map_noise(&context).unwrap();
+}
+
+#[test]
+fn contexts_go_to_other_threads() {
+    let context = Context::new(Device::Best).unwrap().with_threads(1).unwrap();
+    std::thread::spawn(move || map_noise(&context)).join().unwrap().unwrap();
+}
+
+#[test]
+fn the_log_is_read() {
+    let context = Context::new(Device::Cpu).unwrap().with_log(|line| assert!(!line.contains('\n'))).unwrap();
+    map_noise(&context).unwrap();
+    context.sync().unwrap();
+    assert_eq!(context.device(), None);
+}
+
+#[test]
+fn memory_of_the_device() {
+    let mask = mask();
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        if context.device().is_none() {
+            assert_eq!(context.device_image::<f32>(&SIZE).err().unwrap().status(), Status::Argument);
+            continue;
+        }
+        let mut there = context.device_image::<u8>(&SIZE).unwrap();
+        let mut squares = context.device_image::<i32>(&SIZE).unwrap();
+        context.copy(&set, &mut there).unwrap();
+        context.distance(&there, Some(&mut squares), None, &Options::new()).unwrap();
+        let mut out = vec![0i32; 45];
+        context.copy(&squares, &mut ImageMut::new(&mut out, &SIZE).unwrap()).unwrap();
+        assert_eq!(out, by_trying(&mask).0);
+        let other = Context::new(Device::Cpu).unwrap();
+        assert_eq!(other.components(&there, None, &Options::new()).unwrap_err().status(), Status::Argument);
+    }
+}
