@@ -1,9 +1,9 @@
-/* More than 2^31 pixels: noise, and a bare stretch in what comes last, whose results the oracle judges.
+/* Maps of more than 2^31 pixels: noise, and a bare stretch in what comes last, whose results the oracle judges.
  *
  * A device holds such an image where it has the memory.  A host of ordinary size does not: there all the pages of an
  * output but the last, the only ones that are read, are the same few. */
 #define _GNU_SOURCE /* memfd_create */
-#include "run_distance.h"
+#include "run_voronoi.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -147,12 +147,53 @@ static void check_giant(bench *b, const giant *g) {
     free(bits);
 }
 
+/* ---- Connected cells ---- */
+
+/** The planes judged are the oracle's, exclaves and all: it sees enough around their cells. */
+static void judge_cells(const giant *g, const problem *p, const int64_t *cells) {
+    answer want = solve(p);
+    const int64_t count = g->seen * plane_pixels(g), first = all_pixels(g) - count;
+    int64_t exclaves, judged = 0;
+    uint8_t *cut = find_exclaves(p, want.nearest, &exclaves);
+    hide_exclaves(p, want.nearest, cut);
+    for (int64_t i = (g->seen - g->judged) * plane_pixels(g); i < count; ++i) {
+        assert_int_equal(cells[i], first + want.nearest[i]);
+        judged += cut[i];
+    }
+    print_message("%lld exclaves\n", (long long)judged);
+    assert_true(judged > 0);
+    free(cut);
+    free_answer(&want);
+}
+
+/** The host's trick with forgotten pages does not work here: the map is read again. */
+static void huge_cells_are_connected(bench *b) {
+    const giant *const g = &plane;
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.flags = APSIS_CONNECTED;
+    uint8_t *bits = giant_bits(g), *mask = must_alloc(tail_bytes(g, APSIS_U8));
+    apsis_image host = image_of(g, APSIS_BIT), set = image_of(g, g->set), cells = image_of(g, APSIS_I64);
+    host.data = bits;
+    bool there = take(b, g, &set) && take(b, g, &cells);
+    if (there) assert_ok(b->ctx, apsis_copy(b->ctx, &host, &set));
+    if (there && has_memory(b, apsis_voronoi(b->ctx, &set, &cells, &options))) {
+        const problem p = tail_of(g, bits, mask);
+        int64_t *tail = read_tail(b, g, &cells);
+        judge_cells(g, &p, tail);
+        free(tail);
+    }
+    if (set.data) give(b, g, &set);
+    if (cells.data) give(b, g, &cells);
+    free(mask);
+    free(bits);
+}
+
 static void a_huge_plane(bench *b) { check_giant(b, &plane); }
 static void a_huge_batch(bench *b) { check_giant(b, &batch); }
 static void a_huge_volume(bench *b) { check_giant(b, &volume); }
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(a_huge_plane, ON_CPU | ON_DEVICE), TEST(a_huge_batch, ON_CPU | ON_DEVICE),
-                                      TEST(a_huge_volume, ON_DEVICE)};
+                                      TEST(a_huge_volume, ON_DEVICE), TEST(huge_cells_are_connected, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -143,6 +143,32 @@ static void sweeps_replayed_from_a_graph(bench *b) {
     }
 }
 
+/** It is approximate, so what it gives is compared with what it gives without a graph, after other masks. */
+static void jump_flooding_replayed_from_a_graph(bench *b) {
+    static const struct { int kind; double density; } masks[] = {{NOISE, 0.01}, {RING, 0}, {SINGLE, 0}, {EMPTY, 0}, {NOISE, 0.5}};
+    outputs plain[COUNT(masks)];
+    problem p = new_problem(2, 170, 131, 1, NULL);
+    p.options.method = APSIS_JUMP_FLOOD;
+    lane l = open_lane(b, &p);
+    for (int i = 0; i < COUNT(masks); ++i) {
+        put_mask(&l, masks[i].kind, masks[i].density, (uint64_t)i);
+        map(&l);
+        plain[i] = get_outputs(&l);
+    }
+    cudaGraphExec_t exec = capture(&l, map);
+    for (int i = 0; i < COUNT(masks); ++i) {
+        put_mask(&l, masks[i].kind, masks[i].density, (uint64_t)i);
+        for (int times = 0; times < 2; ++times) assert_cuda(cudaGraphLaunch(exec, l.stream));
+        outputs replayed = get_outputs(&l);
+        assert_memory_equal(replayed.distance, plain[i].distance, (size_t)pixels_of(&p) * sizeof(float));
+        assert_memory_equal(replayed.nearest, plain[i].nearest, (size_t)pixels_of(&p) * sizeof(int32_t));
+        free_outputs(&replayed);
+        free_outputs(&plain[i]);
+    }
+    assert_cuda(cudaGraphExecDestroy(exec));
+    close_lane(&l);
+}
+
 /** It asks the device whether it is done: that is refused, and neither the capture nor the context is the worse for it. */
 static void no_raster_scan_in_a_graph(bench *b) {
     problem p = new_problem(2, 170, 131, 1, NULL);
@@ -283,6 +309,7 @@ static void in_the_order_of_the_stream(bench *b) {
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(replayed_from_a_graph, ON_DEVICE),
                                       TEST(sweeps_replayed_from_a_graph, ON_DEVICE),
+                                      TEST(jump_flooding_replayed_from_a_graph, ON_DEVICE),
                                       TEST(no_raster_scan_in_a_graph, ON_DEVICE),
                                       TEST(components_replayed_from_a_graph, ON_DEVICE),
                                       TEST(paths_replayed_from_a_graph, ON_DEVICE),

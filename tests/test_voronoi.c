@@ -154,6 +154,33 @@ static void cells_are_connected(bench *b) {
     free(mask);
 }
 
+/** The cells of a map with errors are connected by the same rule: what the rounds make of its own exclaves. */
+static void cells_of_jump_flooding_are_connected(bench *b) {
+    int64_t hidden = 0, size[3] = {301, 280, 1};
+    uint8_t *mask = must_alloc(301 * 280);
+    for (int i = 0; i < effort(12); ++i) {
+        chance c = {(uint64_t)i};
+        problem p = new_problem(2, size[0], size[1], 1, mask);
+        memset(mask, 0, 301 * 280);
+        if (i % 3 == 2) fill_mask(mask, size, NOISE, 0.001, &c);
+        else draw_shell(mask, size, i % 3 ? 1 : 0.1, &c);
+        p.options.method = APSIS_JUMP_FLOOD;
+        int64_t *want = map_of(b, &p, 0), *got = map_of(b, &p, APSIS_CONNECTED), exclaves, left;
+        uint8_t *cut = find_exclaves(&p, want, &exclaves), *still = find_exclaves(&p, got, &left);
+        hide_exclaves(&p, want, cut);
+        assert_int_equal(left, 0);
+        assert_memory_equal(got, want, (size_t)pixels_of(&p) * sizeof *got);
+        hidden += exclaves;
+        free(want);
+        free(got);
+        free(cut);
+        free(still);
+    }
+    print_message("%lld exclaves\n", (long long)hidden);
+    assert_true(hidden > 0);
+    free(mask);
+}
+
 /** With any number of threads. */
 static void inside_a_ring(bench *b) {
     uint8_t *mask = must_alloc(400 * 380);
@@ -325,6 +352,7 @@ int main(int argc, char **argv) {
                                       TEST(random_problems, EVERYWHERE),
                                       TEST(other_metrics_have_no_exclaves, EVERYWHERE),
                                       TEST(cells_are_connected, EVERYWHERE),
+                                      TEST(cells_of_jump_flooding_are_connected, EVERYWHERE),
                                       TEST(inside_a_ring, EVERYWHERE),
                                       TEST(the_complete_map_is_that_of_nearest_pixels, EVERYWHERE),
                                       TEST(nothing_to_do, EVERYWHERE),
