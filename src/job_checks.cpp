@@ -1,5 +1,7 @@
 // From the images and options of a call to a checked job.
 #include <algorithm>
+#include <initializer_list>
+#include <string>
 
 #include "core/keys.h"
 #include "jobs.h"
@@ -29,7 +31,7 @@ bool is_sweep(apsis_method method) {
 void check_method(const DistanceJob &job) {
     const bool is_scan = job.method == APSIS_SEQUENTIAL_SCAN;
     const auto refuse = [&](const char *what) {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %d, which %s", int(job.method), what);
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, which %s", name_of(job.method), what);
     };
     if (job.axes != 2) refuse("is for images in 2-D, and their slices");
     if (job.is_signed) refuse("gives distances without sign");
@@ -39,6 +41,17 @@ void check_method(const DistanceJob &job) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld, but for a published method at most %lld x %lld",
                     static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
                     static_cast<long long>(LONGEST_PUBLISHED), static_cast<long long>(LONGEST_PUBLISHED));
+}
+
+/// A function computes by these methods, and by no other.
+void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
+    std::string names;
+    for (const apsis_method each : methods) {
+        if (each == options.method) return;
+        names += std::string(names.empty() ? "" : ", ") + name_of(each);
+    }
+    throw Error(APSIS_ERROR_ARGUMENT, "options: method is %s, but %s takes %s", name_of(options.method), function,
+                names.c_str());
 }
 
 void check_sequential(const apsis_context &context, const apsis_options &options, const apsis_image *nearest) {
@@ -146,8 +159,8 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
 
     if (options.flags & (APSIS_CONNECTED | APSIS_MIXED))
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
-    if (options.method == APSIS_TILE_FILL || options.method == APSIS_EVERY_SOURCE)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_distance", int(options.method));
+    check_taken("apsis_distance", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
+                                   APSIS_JUMP_FLOOD, APSIS_SEQUENTIAL_SCAN}, options);
     if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
     fill_in(set, options, job);
     if (distance) check_fits("distance", distance->type, job.measure);
@@ -165,13 +178,14 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     if (need_data) check_all_apart(images);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
-    if (options.method == APSIS_TILE_FILL || options.method == APSIS_EVERY_SOURCE || options.method == APSIS_SEQUENTIAL_SCAN)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_voronoi", int(options.method));
+    check_taken("apsis_voronoi", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
+                                  APSIS_JUMP_FLOOD}, options);
     job.connected = options.flags & APSIS_CONNECTED;
     job.mixed = options.flags & APSIS_MIXED;
     if (job.mixed && (job.connected || !is_sweep(options.method)))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %d%s, and the mixed map is what APSIS_SWEEP "
-                    "leaves", int(options.method), job.connected ? " with APSIS_CONNECTED" : "");
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what APSIS_SWEEP, "
+                    "APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave", name_of(options.method),
+                    job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set);
@@ -194,8 +208,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     job.axes = axes_of(set, options);
     job.connectivity = connectivity_of(options, job.axes, 1);
-    if (options.method != APSIS_AUTO && options.method != APSIS_TILE_FILL)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_components", int(options.method));
+    check_taken("apsis_components", {APSIS_AUTO, APSIS_TILE_FILL}, options);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.no_border = options.flags & APSIS_NO_BORDER;
@@ -218,8 +231,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     if (need_data) check_all_apart(images);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
-    if (options.method != APSIS_AUTO)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_geodesic", int(options.method));
+    check_taken("apsis_geodesic", {APSIS_AUTO}, options);
     job.axes = axes_of(set, options);
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.steps = make_steps(options, job.set.size, job.axes);
@@ -242,8 +254,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit", options.max_distance);
-    if (options.method != APSIS_AUTO && options.method != APSIS_EVERY_SOURCE)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is none for apsis_eccentricity", int(options.method));
+    check_taken("apsis_eccentricity", {APSIS_AUTO, APSIS_EVERY_SOURCE}, options);
     if (options.method == APSIS_EVERY_SOURCE && options.budget)
         throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
                     static_cast<long long>(options.budget));

@@ -79,7 +79,7 @@ void log_start(const apsis_context &context, const char *name, const View &set) 
                 static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]), context.backend->name());
 }
 
-const char *name_of(apsis_method method) {
+const char *words_of(apsis_method method) {
     switch (method) {
         case APSIS_RASTER_SCAN: return "raster scan";
         case APSIS_JUMP_FLOOD: return "jump flooding";
@@ -96,7 +96,7 @@ void run_reported(apsis_context &context, Job job, void *memory, Transform trans
     run_staged(context, job, memory, transform);
     if (!job.report) return;
     context.backend->sync();  // the report is ours
-    context.log("%s: %lld instances, %lld pixels mended", name_of(job.method), static_cast<long long>(report.kernels),
+    context.log("%s: %lld instances, %lld pixels mended", words_of(job.method), static_cast<long long>(report.kernels),
                 static_cast<long long>(report.mended));
 }
 

@@ -203,6 +203,22 @@ void check_equal(const char *metric, const double spacing[3], int axes) {
 
 }  // namespace
 
+const char *name_of(apsis_method method) {
+    switch (method) {
+        case APSIS_AUTO: return "APSIS_AUTO";
+        case APSIS_RASTER_SCAN: return "APSIS_RASTER_SCAN";
+        case APSIS_SWEEP: return "APSIS_SWEEP";
+        case APSIS_JUMP_FLOOD: return "APSIS_JUMP_FLOOD";
+        case APSIS_TILE_FILL: return "APSIS_TILE_FILL";
+        case APSIS_EVERY_SOURCE: return "APSIS_EVERY_SOURCE";
+        case APSIS_SWEEP_BLOCKS: return "APSIS_SWEEP_BLOCKS";
+        case APSIS_SWEEP_ROWS: return "APSIS_SWEEP_ROWS";
+        case APSIS_SEQUENTIAL_SCAN: return "APSIS_SEQUENTIAL_SCAN";
+        case APSIS_METHOD_FORCE_32: break;
+    }
+    return "no apsis_method";
+}
+
 apsis_options read_options(const apsis_options *given) {
     apsis_options options = APSIS_OPTIONS_INIT;
     if (!given) return options;
@@ -224,7 +240,8 @@ apsis_options read_options(const apsis_options *given) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
     const int method = raw(options.method);
     if (method < APSIS_AUTO || method > APSIS_SEQUENTIAL_SCAN)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, which is no apsis_method", method);
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, but the last apsis_method is %s, %d", method,
+                    name_of(APSIS_SEQUENTIAL_SCAN), APSIS_SEQUENTIAL_SCAN);
     if (!(options.max_distance >= 0))
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",
                     options.max_distance);

@@ -10,6 +10,9 @@ namespace apsis {
 /// documented range, or a newer struct sets what this version does not know.
 apsis_options read_options(const apsis_options *options);
 
+/// "APSIS_RASTER_SCAN", and so on.
+const char *name_of(apsis_method method);
+
 /// The measure of a distance over the first `axes` axes of an image of this size.
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
 

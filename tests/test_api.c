@@ -158,7 +158,7 @@ static void options_that_are_wrong(bench *b) {
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|metric|-1");
     o = (apsis_options)APSIS_OPTIONS_INIT;
     o.method = (apsis_method)9;
-    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|method|9");
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|method|9|APSIS_SEQUENTIAL_SCAN");
     for (int a = 0; a < 2; ++a)
         for (int i = 0; i < COUNT(bad); ++i) {
             o = (apsis_options)APSIS_OPTIONS_INIT;

@@ -332,7 +332,7 @@ static void wrong_arguments(bench *b) {
     REFUSES(set, seeds, real, NULL, APSIS_ERROR_ARGUMENT, "APSIS_SLICES|ndim");
     o = (apsis_options)APSIS_OPTIONS_INIT;
     o.method = APSIS_TILE_FILL;
-    REFUSES(set, seeds, real, NULL, APSIS_ERROR_ARGUMENT, "method|4");
+    REFUSES(set, seeds, real, NULL, APSIS_ERROR_ARGUMENT, "method|APSIS_TILE_FILL|apsis_geodesic|APSIS_AUTO");
     o = (apsis_options)APSIS_OPTIONS_INIT;
     o.max_distance = -1;
     REFUSES(set, seeds, real, NULL, APSIS_ERROR_ARGUMENT, "max_distance|-1");

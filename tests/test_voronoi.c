@@ -315,11 +315,11 @@ static void wrong_arguments(bench *b) {
     static const struct { uint32_t flags; apsis_method method; const char *text; } wrong[] = {
         {APSIS_SIGNED, APSIS_AUTO, "APSIS_SIGNED"},
         {APSIS_SLICES, APSIS_AUTO, "APSIS_SLICES|ndim"},
-        {0, APSIS_TILE_FILL, "method|4"},
-        {APSIS_CONNECTED, APSIS_EVERY_SOURCE, "method|5"},
-        {0, APSIS_SEQUENTIAL_SCAN, "method|8"},
-        {APSIS_MIXED, APSIS_AUTO, "APSIS_MIXED|method|0"},
-        {APSIS_MIXED, APSIS_JUMP_FLOOD, "APSIS_MIXED|method|3"},
+        {0, APSIS_TILE_FILL, "method|APSIS_TILE_FILL|apsis_voronoi|APSIS_SWEEP"},
+        {APSIS_CONNECTED, APSIS_EVERY_SOURCE, "method|APSIS_EVERY_SOURCE"},
+        {0, APSIS_SEQUENTIAL_SCAN, "method|APSIS_SEQUENTIAL_SCAN"},
+        {APSIS_MIXED, APSIS_AUTO, "APSIS_MIXED|APSIS_AUTO|APSIS_SWEEP_ROWS"},
+        {APSIS_MIXED, APSIS_JUMP_FLOOD, "APSIS_MIXED|APSIS_JUMP_FLOOD"},
         {APSIS_MIXED | APSIS_CONNECTED, APSIS_SWEEP, "APSIS_MIXED|APSIS_CONNECTED"}};
     for (int i = 0; i < COUNT(wrong); ++i) {
         o.flags = wrong[i].flags;
