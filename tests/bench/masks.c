@@ -53,6 +53,35 @@ static int blobs(const shape *s, int64_t x, int64_t y, int64_t z) {
     return sinf(u + 1.3f * sinf(0.31f * v)) * sinf(v + 1.7f * sinf(0.37f * u + w)) + 0.3f * sinf(2.7f * u - 1.9f * v + w) > 0.45f;
 }
 
+/* Smooth noise between 0 and 1, of so many waves across the image: what is hashed at the corners of squares, in between. */
+static double waves(const shape *s, int count, double x, double y, int64_t z) {
+    const double u = count * (x + 0.5) / s->width, v = count * (y + 0.5) / s->height;
+    const int64_t i = (int64_t)u, j = (int64_t)v;
+    const double a = u - (double)i, b = v - (double)j, p = a * a * (3 - 2 * a), q = b * b * (3 - 2 * b);
+    double corner[4];
+    for (int k = 0; k < 4; ++k)
+        corner[k] = (double)(hash((uint64_t)(((z * 4099 + count) * 4099 + j + k / 2) * 4099 + i + k % 2)) >> 11) * 0x1p-53;
+    return (1 - q) * ((1 - p) * corner[0] + p * corner[1]) + q * ((1 - p) * corner[2] + p * corner[3]);
+}
+
+/* Detail of many sizes, cut where half of the pixels are light: as a photograph in black and white, areas of up to a tenth
+ * of the image that fray.  Larger images are the same one, enlarged. */
+static int photograph(const shape *s, int64_t x, int64_t y, int64_t z) {
+    double light = 0, most = 0;
+    for (int count = 7; count < 500; count *= 2) {
+        light += waves(s, count, (double)x, (double)y, z) / sqrt(count);
+        most += 1 / sqrt(count);
+    }
+    return light < most / 2;
+}
+
+/* All but vessels: lines that branch, of up to a fortieth of the image, as in a picture of the retina. */
+static int outside_vessels(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const double u = (double)x + s->width * 0.03 * waves(s, 17, (double)x, (double)y, z);
+    const double v = (double)y + s->height * 0.03 * waves(s, 19, (double)x, (double)y, z);
+    return fabs(waves(s, 4, u, v, z) - 0.5) > 0.014 && fabs(waves(s, 9, u, v, z) - 0.5) > 0.016;
+}
+
 /* A path one pixel wide that winds inward, one pixel between its turns.  Rings do, two pixels apart, where each is cut
  * below its first corner, and the pixel below that cut leads on to the next ring's first corner. */
 static int spiral(const shape *s, int64_t x, int64_t y, int64_t z) {
@@ -122,7 +151,7 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
                  {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
                  {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
                  {"coil", coil},     {"maze", maze},      {"annulus", annulus},       {"torus", torus}, {"islands", islands},
-                 {"wide-spiral", wide_spiral}};
+                 {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;

@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 /** The names of the 2-D and the 3-D masks, NULL at the end.  There are more: grain4-0.5, noise of pixels four times as
- *  large along each axis; a spiral; a comb; an empty one. */
+ *  large along each axis; a spiral; a comb; an empty one; and likenesses of what papers take, a photograph in black and
+ *  white and all but vessels. */
 extern const char *const bench_masks_2d[];
 extern const char *const bench_masks_3d[];
 

@@ -13,7 +13,7 @@ namespace {
 
 void check(int status, const char *what) {
     if (status == 0) return;
-    std::fprintf(stderr, "bench_cuda: NPP, %s: status %d\n", what, status);
+    std::fprintf(stderr, "NPP, %s: status %d\n", what, status);
     std::exit(1);
 }
 
