@@ -7,6 +7,7 @@
 // the site's own lies between two slopes, and what the map names in one column narrows them.  All of it is in whole numbers.
 #pragma once
 
+#include "core/columns.h"
 #include "core/sites.h"
 
 namespace apsis {
@@ -82,39 +83,87 @@ APSIS_BOTH inline Beam beam_through(Site site, int x0, int y0, int x1, int y1) {
     return {site, right, down, is_upright, along, one < two ? one : two, one < two ? two : one};
 }
 
-/// Whether one of the sites that the ends of an edge hold is as near to both as another site: then the cell of that other
-/// one does not cross the edge.
-APSIS_BOTH inline bool closes(const SiteMap &map, int x0, int y0, int x1, int y1, Site other) {
-    const uint32_t reach0 = square_to(x0, y0, other), reach1 = square_to(x1, y1, other);
-    const Site held0 = map.at(x0, y0), held1 = map.at(x1, y1);
-    return (square_to(x0, y0, held0) <= reach0 && square_to(x1, y1, held0) <= reach1) ||
-           (square_to(x0, y0, held1) <= reach0 && square_to(x1, y1, held1) <= reach1);
+/// Whether a pixel is so near to what it holds that this is right, and that behind squares of such pixels nothing is hidden
+/// (docs/methods.md).
+APSIS_BOTH inline bool is_sure(int x, int y, Site site) {
+    constexpr uint32_t NEAREST_HIDDEN = 144;  // the least square for which there are sites that hide an exclave
+    return square_to(x, y, site) < NEAREST_HIDDEN;
 }
 
-/// Looks for exclaves of a site behind an edge of a square that names it.
-template <class Offer>
-APSIS_BOTH inline void look_behind(const SiteMap &map, Site site, int x0, int y0, int x1, int y1, Offer offer) {
-    if (map.at(x0, y0) == site || map.at(x1, y1) == site || closes(map, x0, y0, x1, y1, site)) return;
-    follow(map, beam_through(site, x0, y0, x1, y1), offer);
-}
+/// 2 x 2 pixels from (x, y) on: corner 1 is on the right, 2 below, 3 both.
+struct Square {
+    int x, y;
+    Site held[4];
+    uint32_t reach[4][4];  // from what corner k holds to corner j, squared
+
+    APSIS_BOTH static int x_of_corner(int k) { return k & 1; }
+    APSIS_BOTH static int y_of_corner(int k) { return k >> 1; }
+
+    APSIS_BOTH Square(const SiteMap &map, int left, int top) : x(left), y(top) {
+        for (int k = 0; k < 4; ++k) held[k] = map.at(x + x_of_corner(k), y + y_of_corner(k));
+    }
+    APSIS_BOTH bool is_even() const { return held[0] == held[1] && held[0] == held[2] && held[0] == held[3]; }
+    APSIS_BOTH bool is_sure() const {
+        bool all = true;
+        for (int k = 0; k < 4; ++k) all &= apsis::is_sure(x + x_of_corner(k), y + y_of_corner(k), held[k]);
+        return all;
+    }
+    APSIS_BOTH void measure() {
+        for (int k = 0; k < 4; ++k)
+            for (int j = 0; j < 4; ++j) reach[k][j] = square_to(x + x_of_corner(j), y + y_of_corner(j), held[k]);
+    }
+
+    /// Whether no corner before holds the same.
+    APSIS_BOTH bool is_new(int k) const {
+        bool is = true;
+        for (int j = 0; j < k; ++j) is &= held[j] != held[k];
+        return is;
+    }
+    APSIS_BOTH bool is_nearer(int k, int j) const {
+        return reach[k][j] < reach[j][j] || (reach[k][j] == reach[j][j] && held[k] < held[j]);
+    }
+    /// Whether the cell of what corner k holds may cross the edge from i to j, and neither names it: it does not cross where
+    /// one of the sites that they hold is as near to both.
+    APSIS_BOTH bool is_open(int k, int i, int j) const {
+        return held[i] != held[k] && held[j] != held[k] && !(reach[i][i] <= reach[k][i] && reach[i][j] <= reach[k][j]) &&
+               !(reach[j][i] <= reach[k][i] && reach[j][j] <= reach[k][j]);
+    }
+    /// The edges of the square behind which a site's cell goes on.
+    APSIS_BOTH int far_x(Site site) const { return x_of(site) <= x; }
+    APSIS_BOTH int far_y(Site site) const { return y_of(site) <= y; }
+
+    /// A bit 4 k + j where what corner k holds is to be offered to corner j, and a bit 16 + 2 k + (the edge lies along x) where
+    /// a beam from it is to be followed.
+    APSIS_BOTH uint32_t wants() const {
+        uint32_t bits = 0;
+        for (int k = 0; k < 4; ++k) {
+            if (!is_new(k)) continue;
+            for (int j = 0; j < 4; ++j) bits |= static_cast<uint32_t>(is_nearer(k, j)) << (4 * k + j);
+            const bool is_open_across = far_x(held[k]) ? is_open(k, 1, 3) : is_open(k, 0, 2);
+            const bool is_open_along = far_y(held[k]) ? is_open(k, 2, 3) : is_open(k, 0, 1);
+            bits |= static_cast<uint32_t>(is_open_across | is_open_along << 1) << (16 + 2 * k);
+        }
+        return bits;
+    }
+};
 
 /// Calls offer(x, y, site) for the pixels of the square that begins at (x, y), and for those behind it, that are nearer to a
 /// site which the square names than to what the map holds.
 template <class Offer>
 APSIS_BOTH inline void expose_exclaves(const SiteMap &map, int x, int y, Offer offer) {
-    const Site corners[4] = {map.at(x, y), map.at(x + 1, y), map.at(x, y + 1), map.at(x + 1, y + 1)};
-    for (int k = 0; k < 4; ++k) {
-        const Site site = corners[k];
-        bool is_new = k > 0 || site != corners[1] || site != corners[2] || site != corners[3];
-        for (int j = 0; j < k; ++j) is_new &= corners[j] != site;
-        if (!is_new) continue;
-        for (int j = 0; j < 4; ++j) {
-            const int px = x + (j & 1), py = y + (j >> 1);
-            if (nearness(px, py, site) < nearness(px, py, corners[j])) offer(px, py, site);
-        }
-        const int far_x = x_of(site) <= x ? x + 1 : x, far_y = y_of(site) <= y ? y + 1 : y;
-        look_behind(map, site, far_x, y, far_x, y + 1, offer);
-        look_behind(map, site, x, far_y, x + 1, far_y, offer);
+    Square square(map, x, y);
+    if (square.is_even() || square.is_sure()) return;
+    square.measure();
+    for (uint32_t bits = square.wants(); bits; bits &= bits - 1) {
+        const int bit = lowest_bit(bits), k = bit < 16 ? bit / 4 : (bit - 16) / 2;
+        const Site site = map.at(x + Square::x_of_corner(k), y + Square::y_of_corner(k));
+        const int right = x + square.far_x(site), below = y + square.far_y(site);
+        if (bit < 16)
+            offer(x + Square::x_of_corner(bit % 4), y + Square::y_of_corner(bit % 4), site);
+        else if (bit % 2)
+            follow(map, beam_through(site, x, below, x + 1, below), offer);
+        else
+            follow(map, beam_through(site, right, y, right, y + 1), offer);
     }
 }
 
