@@ -183,8 +183,8 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     job.connected = options.flags & APSIS_CONNECTED;
     job.mixed = options.flags & APSIS_MIXED;
     if (job.mixed && (job.connected || !is_sweep(options.method)))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what APSIS_SWEEP, "
-                    "APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave", name_of(options.method),
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what "
+                    "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave", name_of(options.method),
                     job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
     fill_in(set, options, job);
