@@ -40,7 +40,8 @@ void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, b
     arguments.choice("--method", {kMethods.begin(), kMethods.end() - fewer},
                      "A published method, for comparison, instead of the library's own; Euclidean and in 2-D. The answer is "
                      "the same, but for that of jump-flood, which is approximate" +
-                         (sequential ? scan : "") + ". Default: auto.",
+                         (sequential ? scan : "") +
+                         ". The summary and the JSON object say how many instances of its kernel it took. Default: auto.",
                      method);
 }
 
