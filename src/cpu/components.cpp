@@ -137,17 +137,16 @@ class Labelling {
         return !selects_ || selection_.keeps(slots_.area[slot], slots_.touches[slot], key);
     }
 
-    /// Calls body(key, part, slot) for the parts of a block in order, where they have a slot (otherwise it is -1) or are
-    /// kept.
+    /// Calls body(key, part, slot) for the parts that begin in row j of a block, in order, where they have a slot (otherwise
+    /// it is -1) or are kept.
     template <class Body>
-    void for_parts(const Bench &b, const Block &block, Body body) const {
-        for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            for (uint32_t part = b.begin[j]; part < b.begin[j + 1]; ++part) {
-                const int64_t key = row_at(y, z) << ORDINAL | (part - b.begin[j]), slot = -1 - b.number[part];
-                const uint32_t area = selects_ ? b.area[part] : 0;
-                if (slot >= 0 || !selects_ || selection_.keeps(area & ~TOUCHES, area & TOUCHES, key)) body(key, part, slot);
-            }
-        });
+    void for_parts(const Bench &b, int64_t j, int64_t row, Body body) const {
+        const uint32_t first = b.begin[j], end = b.begin[j + 1];
+        for (uint32_t part = first; part < end; ++part) {
+            const int64_t key = row << ORDINAL | (part - first), slot = -1 - b.number[part];
+            const uint32_t area = selects_ ? b.area[part] : 0;
+            if (slot >= 0 || !selects_ || selection_.keeps(area & ~TOUCHES, area & TOUCHES, key)) body(key, part, slot);
+        }
     }
 
     /// Tells again which parts begin in which row of a block and which have slots; for a selection, from its bits.
@@ -184,10 +183,12 @@ class Labelling {
         for (int thread = 0; thread < threads_; ++thread) std::fill_n(bench(thread).bins, Selection::BINS, 0);
         for_blocks(0.5, 0.5, [&](const Bench &b, const Block &block) {
             find_parts_again(b, block);
-            for_parts(b, block, [&](int64_t key, uint32_t part, int64_t slot) {
-                if (slot >= 0 && !is_root(static_cast<uint32_t>(slot), key)) return;
-                const int64_t area = slot >= 0 ? slots_.area[slot] : b.area[part] & ~TOUCHES;
-                if (const int digit = selection_.digit_of(area, key, shift); digit >= 0) ++b.bins[digit];
+            for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
+                for_parts(b, j, row_at(y, z), [&](int64_t key, uint32_t part, int64_t slot) {
+                    if (slot >= 0 && !is_root(static_cast<uint32_t>(slot), key)) return;
+                    const int64_t area = slot >= 0 ? slots_.area[slot] : b.area[part] & ~TOUCHES;
+                    if (const int digit = selection_.digit_of(area, key, shift); digit >= 0) ++b.bins[digit];
+                });
             });
         });
     }
@@ -207,9 +208,12 @@ class Labelling {
                 block, [this](uint32_t slot) { base_[slots_.key[slot] >> ORDINAL] -= slots_.root_of(slot) != slot; });
         }
         find_parts_again(b, block);
-        for_rows(block, [&](int64_t, int64_t y, int64_t z) { base_[row_at(y, z)] = 0; });
-        for_parts(b, block, [&](int64_t key, uint32_t, int64_t slot) {
-            if (slot < 0 || is_root(static_cast<uint32_t>(slot), key)) ++base_[key >> ORDINAL];
+        for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
+            int64_t roots = 0;
+            for_parts(b, j, row_at(y, z), [&](int64_t key, uint32_t, int64_t slot) {
+                roots += slot < 0 || is_root(static_cast<uint32_t>(slot), key);
+            });
+            base_[row_at(y, z)] = roots;
         });
     }
 
@@ -225,12 +229,13 @@ class Labelling {
     /// A root's key becomes its number, or 0 if it is left out.
     void number_roots(const Bench &b, const Block &block) const {
         find_parts_again(b, block);
-        int64_t row = -1, number = 0;
-        for_parts(b, block, [&](int64_t key, uint32_t, int64_t slot) {
-            if (key >> ORDINAL != row) number = base_[row = key >> ORDINAL];
-            const bool counts = slot < 0 || is_root(static_cast<uint32_t>(slot), key);
-            if (counts) ++number;
-            if (slot >= 0) slots_.key[slot] = counts ? number : 0;
+        for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
+            int64_t number = base_[row_at(y, z)];
+            for_parts(b, j, row_at(y, z), [&](int64_t key, uint32_t, int64_t slot) {
+                const bool counts = slot < 0 || is_root(static_cast<uint32_t>(slot), key);
+                number += counts;
+                if (slot >= 0) slots_.key[slot] = counts ? number : 0;
+            });
         });
     }
 
@@ -262,19 +267,20 @@ class Labelling {
 
     /// Gives every part the number of its component, or 0, and those with slots an area that tells their place among them.
     void name_parts(const Bench &b, const Block &block) const {
-        int64_t row = -1, number = 0;
         uint32_t with_slots = 0;
-        for_parts(b, block, [&](int64_t key, uint32_t part, int64_t slot) {
-            if (key >> ORDINAL != row) number = base_[row = key >> ORDINAL];
-            if (slot < 0) {
-                b.number[part] = ++number;
-                if (job_.components) b.area[part] = 0;
-                return;
-            }
-            const uint32_t root = slots_.root_of(static_cast<uint32_t>(slot));
-            b.number[part] = slots_.key[root];
-            b.area[part] = ++with_slots;
-            if (root == slot && slots_.key[root] > 0) ++number;
+        for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
+            int64_t number = base_[row_at(y, z)];
+            for_parts(b, j, row_at(y, z), [&](int64_t, uint32_t part, int64_t slot) {
+                if (slot < 0) {
+                    b.number[part] = ++number;
+                    if (job_.components) b.area[part] = 0;
+                    return;
+                }
+                const uint32_t root = slots_.root_of(static_cast<uint32_t>(slot));
+                b.number[part] = slots_.key[root];
+                b.area[part] = ++with_slots;
+                if (root == slot && slots_.key[root] > 0) ++number;
+            });
         });
     }
 
