@@ -27,21 +27,26 @@ HWY_INLINE void least_sums_of(const Length *one, const Length *rows, int64_t cou
 }
 
 template <class Length>
-HWY_INLINE void pixel_bounds_of(const Length *one, const Length *const *slot, int64_t first, int64_t count, int hubs,
-                                Length *bounds) {
-    const hn::CappedTag<Length, 8> d;
+HWY_INLINE Length pixel_bounds_of(const Length *one, const Length *const *slot, int64_t first, int64_t count, int hubs,
+                                  Length *bounds) {
+    const hn::CappedTag<Length, STRETCH> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    auto most = hn::Zero(d);
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
         auto least = hn::Set(d, std::numeric_limits<Length>::max());
         for (int h = 0; h < hubs; ++h)
             least = hn::Min(least, hn::Add(hn::Set(d, one[h]), hn::LoadU(d, slot[h] + first + i)));
         hn::StoreU(least, d, bounds + i);
+        most = hn::Max(most, least);
     }
+    Length largest = hn::GetLane(hn::MaxOfLanes(d, most));
     for (; i < count; ++i) {
         bounds[i] = std::numeric_limits<Length>::max();
         for (int h = 0; h < hubs; ++h) bounds[i] = std::min(bounds[i], static_cast<Length>(one[h] + slot[h][first + i]));
+        largest = std::max(largest, bounds[i]);
     }
+    return largest;
 }
 
 void LeastSums32(const int32_t *one, const int32_t *rows, int64_t count, int hubs, int32_t *sums) {
@@ -50,11 +55,13 @@ void LeastSums32(const int32_t *one, const int32_t *rows, int64_t count, int hub
 void LeastSums64(const int64_t *one, const int64_t *rows, int64_t count, int hubs, int64_t *sums) {
     least_sums_of(one, rows, count, hubs, sums);
 }
-void PixelBounds32(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds) {
-    pixel_bounds_of(one, slot, first, count, hubs, bounds);
+int32_t PixelBounds32(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs,
+                      int32_t *bounds) {
+    return pixel_bounds_of(one, slot, first, count, hubs, bounds);
 }
-void PixelBounds64(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds) {
-    pixel_bounds_of(one, slot, first, count, hubs, bounds);
+int64_t PixelBounds64(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs,
+                      int64_t *bounds) {
+    return pixel_bounds_of(one, slot, first, count, hubs, bounds);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -77,12 +84,14 @@ void least_sums(const int64_t *one, const int64_t *rows, int64_t count, int hubs
     HWY_DYNAMIC_DISPATCH(LeastSums64)(one, rows, count, hubs, sums);
 }
 
-void pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds) {
-    HWY_DYNAMIC_DISPATCH(PixelBounds32)(one, slot, first, count, hubs, bounds);
+int32_t pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs,
+                     int32_t *bounds) {
+    return HWY_DYNAMIC_DISPATCH(PixelBounds32)(one, slot, first, count, hubs, bounds);
 }
 
-void pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds) {
-    HWY_DYNAMIC_DISPATCH(PixelBounds64)(one, slot, first, count, hubs, bounds);
+int64_t pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs,
+                     int64_t *bounds) {
+    return HWY_DYNAMIC_DISPATCH(PixelBounds64)(one, slot, first, count, hubs, bounds);
 }
 
 }  // namespace apsis::cpu

@@ -15,8 +15,11 @@ constexpr Length FAR = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) -
 void least_sums(const int32_t *one, const int32_t *rows, int64_t count, int hubs, int32_t *sums);
 void least_sums(const int64_t *one, const int64_t *rows, int64_t count, int hubs, int64_t *sums);
 
-/// bounds[i] = min over hubs of one[h] + slot[h][first + i], for i < count, at most 64.
-void pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds);
-void pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds);
+/// So many pixels have their bounds found together: a line of memory of each hub's lengths.
+constexpr int64_t STRETCH = 16;
+
+/// bounds[i] = min over hubs of one[h] + slot[h][first + i], for i < count, at most STRETCH.  Returns the largest.
+int32_t pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds);
+int64_t pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds);
 
 }  // namespace apsis::cpu

@@ -210,18 +210,21 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     }
 
     void look_into(const Length *from_hubs, int64_t large, int64_t &best, Length &most) const {
-        Length sum[BLOCK], bound[BLOCK];
+        Length sum[BLOCK], bound[STRETCH];
         const int64_t first = large * BLOCK, last = std::min(first + BLOCK, Maxima::blocks(count_));
         least_sums(from_hubs, tops_.small + first * HUBS, last - first, hubs_, sum);
         for (int64_t block = first; block < last; ++block) {
             if (sum[block - first] < most) continue;
-            const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
-            bounds_of(from_hubs, begin, end, bound);
-            for (int64_t q = begin; q < end; ++q) {
-                const Length b = bound[q - begin];
-                if (is_source_[q] || b < most || (b == most && best >= 0 && cell_[best] < cell_[q])) continue;
-                best = q;
-                most = b;
+            const int64_t end = std::min((block + 1) * BLOCK, count_);
+            for (int64_t at = block * BLOCK; at < end; at += STRETCH) {
+                const int64_t until = std::min(at + STRETCH, end);
+                if (bounds_of(from_hubs, at, until, bound) < most) continue;
+                for (int64_t q = at; q < until; ++q) {
+                    const Length b = bound[q - at];
+                    if (is_source_[q] || b < most || (b == most && best >= 0 && cell_[best] < cell_[q])) continue;
+                    best = q;
+                    most = b;
+                }
             }
         }
     }

@@ -80,11 +80,25 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         Claim weakest = strongest();
     };
 
-    /// Those of a block's pixels that have no witness, as bits.
+    /// Those of a block's pixels that have no witness, as bits.  Pixels beside each other mostly have had the same one.
     uint64_t find_searching(int64_t block, int64_t &closed, Claim &weakest) const {
+        const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
         uint64_t searching = 0;
-        for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
-            if (witness_[v] == PROVED || has_witness(v)) continue;
+        Cell witness = PROVED;
+        Length from_hubs[HUBS], bound[STRETCH];  // of the witness
+        int64_t at = begin, until = begin;       // the stretch that has them
+        for (int64_t v = begin; v < end; ++v) {
+            if (witness_[v] == PROVED) continue;
+            if (!is_source_[witness_[v]]) {
+                if (witness != witness_[v]) lengths_of(static_cast<int64_t>(witness_[v]), from_hubs);
+                if (witness != witness_[v] || v >= until) {
+                    witness = witness_[v];
+                    at = v / STRETCH * STRETCH;
+                    until = std::min(at + STRETCH, end);
+                    bounds_of(from_hubs, at, until, bound);
+                }
+                if (is_open(bound[v - at], cell_[witness], claim_of(v))) continue;
+            }
             searching |= uint64_t(1) << (v % BLOCK);
             closed = std::min(closed, static_cast<int64_t>(witness_[v]));
             weaken(weakest, claim_of(v));
@@ -123,15 +137,6 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         return searching;
     }
 
-    /// Whether the pair that was open is so still.
-    bool has_witness(int64_t v) const {
-        const int64_t q = static_cast<int64_t>(witness_[v]);
-        if (is_source_[q]) return false;
-        Length bound = std::numeric_limits<Length>::max();
-        for (int h = 0; h < hubs_; ++h) bound = std::min(bound, static_cast<Length>(slot_[h][v] + slot_[h][q]));
-        return is_open(bound, cell_[q], claim_of(v));
-    }
-
     void search_large(Search &search, const Length *here, int64_t large) const {
         Length sum[BLOCK];
         const int64_t first = large * BLOCK, end = std::min(first + BLOCK, Maxima::blocks(count_));
@@ -162,14 +167,18 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     }
 
     bool finds_witness(int64_t v, const Length *from_hubs, int64_t begin, int64_t end) const {
-        Length bound[BLOCK];
         const Claim claim = claim_of(v);
-        bounds_of(from_hubs, begin, end, bound);
-        for (int64_t q = std::max(begin, static_cast<int64_t>(witness_[v])); q < end; ++q)
-            if (is_open(bound[q - begin], cell_[q], claim) && !is_source_[q]) {
-                witness_[v] = static_cast<Cell>(q);
-                return true;
-            }
+        const int64_t first = std::max(begin, static_cast<int64_t>(witness_[v]));
+        for (int64_t at = first / STRETCH * STRETCH; at < end; at += STRETCH) {
+            Length bound[STRETCH];
+            const int64_t until = std::min(at + STRETCH, end);
+            if (!is_open(bounds_of(from_hubs, at, until, bound), tops_.small_low[begin / BLOCK], claim)) continue;
+            for (int64_t q = std::max(first, at); q < until; ++q)
+                if (is_open(bound[q - at], cell_[q], claim) && !is_source_[q]) {
+                    witness_[v] = static_cast<Cell>(q);
+                    return true;
+                }
+        }
         return false;
     }
 };

@@ -78,9 +78,9 @@ class Pairs {
         for (int h = 0; h < hubs_; ++h) from_hubs[h] = slot_[h][rank];
     }
 
-    /// The bounds of a pixel and each of a block.
-    void bounds_of(const Length *from_hubs, int64_t begin, int64_t end, Length *bound) const {
-        pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
+    /// The bounds of a pixel and each of a stretch.  Returns the largest.
+    Length bounds_of(const Length *from_hubs, int64_t begin, int64_t end, Length *bound) const {
+        return pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
     }
 
     /// What a bound has to be compared with: a lower bound, and the cell of its source.
