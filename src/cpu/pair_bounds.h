@@ -15,6 +15,9 @@
 // below L(v), not only at it.
 #pragma once
 
+#include <atomic>
+#include <mutex>
+
 #include "cpu/pair_proof.h"
 
 namespace apsis::cpu {
@@ -27,12 +30,12 @@ struct Certificate {
     Length gap = 0;  // by how much a lower bound may be too low
 };
 
-/// `Each` is called as each(count, body) and calls body(i, field) for 0 <= i < count, side by side or not, with a Field
+/// `Each` is called as each(count, body) and calls body(i, bench) for 0 <= i < count, side by side or not, with a FieldBench
 /// that is the body's own meanwhile.
 template <class Length, class Cell, bool FARTHEST, class Each>
 class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using Base = PairProof<Length, Cell, FARTHEST, Each>;
-    using Lengths = Field<Length>;
+    using Bench = FieldBench<Length>;
     using Memory = Ranks<Length, Cell>;
     using typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
@@ -63,7 +66,6 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
   private:
     struct Made {
         int64_t source = -1;  // a rank
-        int slot = 0;
         Length eccentricity = 0;
         int64_t farthest = -1;  // a rank
     };
@@ -71,14 +73,14 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         int64_t from, witness;
         Length bound;
         Made field, hub;
+        int place;  // of the hub
     };
 
     // ---- Fields ----
 
-    Made make_field(Lengths &field, int64_t source, int slot) const {
+    Made make_field(Field<Length> &field, int64_t source, Length *to) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
-        Made made{source, slot, 0, source};
-        Length *const to = slot_[slot];
+        Made made{source, 0, source};
         for (int64_t i = 0; i < count_; ++i) {
             to[i] = field.length[cell_[i]];
             if (to[i] > made.eccentricity || (to[i] == made.eccentricity && cell_[i] < cell_[made.farthest]))
@@ -107,10 +109,12 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
             Made made;
-            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, room_); });
+            Length *const to = slot_[place_of(taken_)];
+            each_(1, [&](int64_t, Bench &bench) { made = make_field(bench.field, source, to); });
             if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
-            take(made, true);
-            fold(&made, 1);
+            raise(made, to, 0);
+            take(made);
+            keep_hubs(1);
             source = made.farthest;
         }
     }
@@ -123,34 +127,40 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return centre;
     }
 
-    /// Notes a field that is made: its source needs no more proof, and it may be kept as a hub.
-    void take(Made &made, bool as_hub) {
+    /// Notes a field that is made: its source needs no more proof.
+    void take(const Made &made) {
         ++fields_;
         is_source_[made.source] = 1;
-        if (!as_hub) return;
-        const int hub = hubs_ < room_ ? hubs_++ : static_cast<int>(FIRST_HUBS + replaced_++ % (room_ - FIRST_HUBS));
-        std::swap(slot_[hub], slot_[made.slot]);
-        made.slot = hub;
+        lower_[made.source] = made.eccentricity;
+        if constexpr (FARTHEST) farthest_[made.source] = cell_[made.farthest];
+        witness_[made.source] = PROVED;
     }
 
-    /// Raises the lower bounds by some fields, and finds the maxima of those that are hubs.
-    void fold(const Made *made, int count) {
-        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
-            const int64_t begin = large * LARGE, end = std::min(begin + LARGE, count_);
-            for (int k = 0; k < count; ++k) {
-                raise(made[k], begin, end);
-                if (made[k].slot < room_) find_tops(made[k].slot, large);
-            }
+    /// Where the n-th hub is kept: when there is no more room, in place of an old one.
+    int place_of(int64_t n) const {
+        return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS));
+    }
+
+    /// Takes so many hubs more, which are in their places, and finds their maxima.
+    void keep_hubs(int count) {
+        each_(Maxima::large(count_), [&](int64_t large, Bench &) {
+            for (int i = 0; i < count; ++i) find_tops(place_of(taken_ + i), large);
         });
-        for (int k = 0; k < count; ++k) {
-            lower_[made[k].source] = made[k].eccentricity;
-            if constexpr (FARTHEST) farthest_[made[k].source] = cell_[made[k].farthest];
-            witness_[made[k].source] = PROVED;
+        taken_ += count;
+        hubs_ = static_cast<int>(std::min<int64_t>(taken_, room_));
+    }
+
+    /// Raises the lower bounds by a field.  Several threads may do so, each beginning at a gate of its own.
+    void raise(const Made &made, const Length *length, int64_t first) {
+        for (int64_t i = 0; i < GATES; ++i) {
+            const int64_t part = (first + i) % GATES;
+            const std::lock_guard<std::mutex> lock(gate_[part]);
+            raise_part(made, length, count_ * part / GATES, count_ * (part + 1) / GATES);
         }
     }
 
-    void raise(const Made &made, int64_t begin, int64_t end) const {
-        const Length *const length = slot_[made.slot], all = made.eccentricity;
+    void raise_part(const Made &made, const Length *length, int64_t begin, int64_t end) const {
+        const Length all = made.eccentricity;
         if constexpr (!FARTHEST) {
             for (int64_t i = begin; i < end; ++i)
                 lower_[i] = std::max(lower_[i], std::max(length[i], static_cast<Length>(all - length[i])));
@@ -183,7 +193,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
         for (int64_t i = 0; i < batch; ++i) {
             const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
-            Target target{v, -1, 0, {}, {}};
+            Target target{v, -1, 0, {}, {}, 0};
             target.witness = farthest_by_bound(v, target.bound);
             const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
             if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
@@ -229,30 +239,34 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    /// The fields of the witnesses, and where bounds were loose those of new hubs.
+    /// The fields of the witnesses, and where bounds were loose those of new hubs, which take places as they come.
     void make_fields(bool hubs_too) {
-        each_(targets_, [&](int64_t i, Lengths &field) {
+        std::atomic<int> hubs = 0;
+        each_(targets_, [&](int64_t i, Bench &bench) {
             Target &target = target_[i];
-            target.field = make_field(field, target.witness, room_ + 2 * static_cast<int>(i));
-            if (!hubs_too || slot_[target.field.slot][target.from] == target.bound) return;
-            const int64_t hub = walk(field, target.from, slot_[target.field.slot][target.from]);
-            target.hub = make_field(field, hub, target.field.slot + 1);
+            target.field = make_field(bench.field, target.witness, bench.lengths);
+            const Length length = bench.lengths[target.from];
+            const int64_t hub = hubs_too && length != target.bound ? walk(bench.field, target.from, length) : -1;
+            raise(target.field, bench.lengths, 2 * i);
+            if (hub < 0) return;
+            target.place = place_of(taken_ + hubs++);
+            target.hub = make_field(bench.field, hub, slot_[target.place]);
+            raise(target.hub, slot_[target.place], 2 * i);
         });
-        Made made[2 * BATCH<Length>];
+        Length *made[BATCH<Length>];
         int count = 0;
         for (int i = 0; i < targets_; ++i) {
-            Target &target = target_[i];
-            take(target.field, false);
-            made[count++] = target.field;
-            if (target.hub.source < 0) continue;
-            take(target.hub, true);
-            made[count++] = target.hub;
+            take(target_[i].field);
+            if (target_[i].hub.source < 0) continue;
+            take(target_[i].hub);
+            made[count++] = slot_[target_[i].place];
         }
-        fold(made, count);
+        for (int i = 0; i < count; ++i) slot_[place_of(taken_ + i)] = made[i];  // in the order of targets
+        keep_hubs(count);
     }
 
     /// Goes from a pixel down the field, and says where it is when ALONG of the way is left.
-    int64_t walk(const Lengths &field, int64_t from, Length length) const {
+    int64_t walk(const Field<Length> &field, int64_t from, Length length) const {
         int64_t cell = static_cast<int64_t>(cell_[from]);
         const Moves &moves = field.moves();
         while (static_cast<double>(field.length[cell]) > ALONG * static_cast<double>(length))
@@ -267,7 +281,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// The largest difference between the bounds of a pixel that is not proved.
     Length find_gap() {
-        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
+        each_(Maxima::large(count_), [&](int64_t large, Bench &) {
             tops_.weakest[large] = 0;
             for (int64_t v = large * LARGE; v < std::min((large + 1) * LARGE, count_); ++v) {
                 Length bound = 0;
@@ -278,7 +292,9 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return static_cast<Length>(*std::max_element(tops_.weakest, tops_.weakest + Maxima::large(count_)));
     }
 
-    int64_t replaced_ = 0, fields_ = 0;
+    static constexpr int64_t GATES = 2 * BATCH<Length>;  // so that threads seldom wait
+    std::mutex gate_[GATES];                             // to parts of the lower bounds
+    int64_t taken_ = 0, fields_ = 0;      // hubs, and fields
     Target target_[BATCH<Length>];
     int targets_ = 0;
 };

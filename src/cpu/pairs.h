@@ -10,15 +10,12 @@ namespace apsis::cpu {
 /// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
 template <class Length, class Cell>
 struct Ranks {
-    static constexpr int MORE = 2 * BATCH<Length>;  // fields of a turn, beside hubs
-    static constexpr int SLOTS = MOST_HUBS<Length> + MORE;
-
     Cell *cell;         // [rank]
     Length *lower;      // [rank]: the lower bound
     Cell *farthest;     // [rank]: the cell of the source that it comes from; null if not wanted
     Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
     uint8_t *is_source; // [rank]
-    Length *lengths;    // [slot][rank]: from hubs, and behind them those of a turn
+    Length *lengths;    // [slot][rank]: from hubs
     int64_t pixels;
     int64_t members = 0; // pixels of the set, once they are counted
 
@@ -29,8 +26,15 @@ struct Ranks {
         farthest = carver.take<Cell>(farthest_too ? count : 0);
         witness = carver.take<Cell>(pairs ? count : 0);
         is_source = carver.take<uint8_t>(pairs ? count : 0);
-        lengths = carver.take<Length>(pairs ? (HUB_ROOM<Length> + MORE) * count : 0);
+        lengths = carver.take<Length>(pairs ? HUB_ROOM<Length> * count : 0);
     }
+};
+
+/// What one thread makes fields with.
+template <class Length>
+struct FieldBench {
+    Field<Length> field;
+    Length *lengths;  // [rank]: of a field that is not kept
 };
 
 /// The largest lengths from hubs to the pixels of a block, hubs side by side.
@@ -70,7 +74,7 @@ class Pairs {
         : tops_(tops), count_(count), cell_(memory.cell + first), lower_(memory.lower + first),
           farthest_(FARTHEST ? memory.farthest + first : nullptr), witness_(memory.witness + first),
           is_source_(memory.is_source + first), room_(hub_room<Length>(memory.pixels, memory.members)) {
-        for (int i = 0; i < room_ + Memory::MORE; ++i) slot_[i] = memory.lengths + i * memory.members + first;
+        for (int i = 0; i < room_; ++i) slot_[i] = memory.lengths + i * memory.members + first;
     }
 
     void lengths_of(int64_t rank, Length *from_hubs) const {
@@ -108,7 +112,7 @@ class Pairs {
     Length *lower_;
     Cell *farthest_, *witness_;
     uint8_t *is_source_;
-    Length *slot_[Memory::SLOTS];
+    Length *slot_[HUBS];
     int room_, hubs_ = 0;
 };
 
