@@ -1,5 +1,7 @@
 #include "apsis_test.h"
 
+#include <time.h>
+
 enum { SKIPPED = 77 }; /* CTest's SKIP_RETURN_CODE */
 
 /* ---- Places ---- */
@@ -129,6 +131,13 @@ uint64_t roll(chance *c) {
 int64_t roll_below(chance *c, int64_t bound) { return (int64_t)(roll(c) % (uint64_t)bound); }
 
 double roll_real(chance *c) { return (double)(roll(c) >> 11) / 9007199254740992.0; }
+
+int disturb(void *dice, double done) {
+    (void)done;
+    const struct timespec while_others_work = {0, 100000};
+    if (roll_below(dice, 8) == 0) nanosleep(&while_others_work, NULL);
+    return 0;
+}
 
 /* ---- Masks ---- */
 

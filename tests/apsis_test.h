@@ -77,6 +77,9 @@ uint64_t roll(chance *c);
 int64_t roll_below(chance *c, int64_t bound);
 double roll_real(chance *c);
 
+/** For apsis_set_progress, with a chance: the thread that reports stands aside now and then, so that others overtake it. */
+int disturb(void *dice, double done);
+
 /* ---- Masks: one byte a pixel, packed; 1 is in the set ---- */
 
 enum { EMPTY, FULL, SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, CORNERS, CHECKERS, LEFT_STRIP, MASK_KINDS };

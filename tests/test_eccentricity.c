@@ -47,6 +47,29 @@ static void a_crossing(bench *b) {
     free_outputs(&out);
 }
 
+/** Paths of equal lengths come to all corners of a room, and its middle, which has neighbours all about, is the farthest
+ *  pixel of another: with holes, boundaries are not enough. */
+static void a_room_entered_by_its_corners(bench *b) {
+    enum { RW = 13, RH = 5, TOP = RW / 2, MIDDLE = 3 * RW + RW / 2 };
+    uint8_t mask[RW * RH];
+    draw(mask, "#############",
+               "#...........#",
+               "#.#########.#",
+               "###..###..###",
+               "..#########..", NULL);
+    problem p = new_problem(2, RW, RH, 1, mask);
+    p.options.metric = APSIS_CITY_BLOCK;
+    const given how = {.set = APSIS_U8, .distance = APSIS_I32, .nearest = APSIS_I32};
+    int64_t count = 0;
+    outputs out = run_eccentricity(b, &p, &how, NULL, 0, &count);
+    assert_int_equal(((int32_t *)out.distance)[TOP], 17);
+    assert_int_equal(((int32_t *)out.nearest)[TOP], MIDDLE);
+    for (int y = -1; y <= 1; ++y)
+        for (int x = -1; x <= 1; ++x) assert_true(mask[MIDDLE + y * RW + x]);
+    free_outputs(&out);
+    check_eccentricity(b, &p, &how);
+}
+
 /* ---- Random problems of every kind ---- */
 
 static void choose_size(chance *c, problem *p) {
@@ -100,6 +123,38 @@ static void random_problems(bench *b) {
         check_eccentricity(b, &p, &how);
         free(mask);
     }
+}
+
+/* ---- Schedules ---- */
+
+/** The bytes are the same in a hundred runs, whatever the threads, and whoever is held up: of one large component, and of
+ *  many small ones, which threads share out. */
+static void random_schedules(bench *b) {
+    enum { N = 75, PIXELS = N * N };
+    const int64_t size[3] = {N, N, 1};
+    chance c = {2041};
+    uint8_t *mask = must_alloc(PIXELS);
+    for (int many = 0; many < 2; ++many) {
+        fill_mask(mask, size, NOISE, many ? 0.55 : 0.85, &c);
+        problem p = new_problem(2, N, N, 1, mask);
+        p.options.connectivity = many ? 1 : 2;
+        apsis_extent extent, again;
+        int64_t count = 0, more = 0;
+        outputs want = run_eccentricity(b, &p, &BOTH, &extent, 1, &count);
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, disturb, &c));
+        for (int run = 0; run < effort(100); ++run) {
+            assert_ok(b->ctx, apsis_set_threads(b->ctx, 1 + run % 4));
+            outputs out = run_eccentricity(b, &p, &BOTH, &again, 1, &more);
+            assert_memory_equal(out.distance, want.distance, PIXELS * sizeof(double));
+            assert_memory_equal(out.nearest, want.nearest, PIXELS * sizeof(int32_t));
+            assert_memory_equal(&again, &extent, sizeof extent);
+            assert_int_equal(more, count);
+            free_outputs(&out);
+        }
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
+        free_outputs(&want);
+    }
+    free(mask);
 }
 
 /* ---- Shapes: with holes, thin, winding, with many components; larger than a block of 4096 pixels ---- */
@@ -277,8 +332,9 @@ static void budgets(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE), TEST(every_4x4_image, EVERYWHERE),
-                                      TEST(random_problems, EVERYWHERE), TEST(shapes, EVERYWHERE),
+    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE), TEST(a_room_entered_by_its_corners, EVERYWHERE),
+                                      TEST(every_4x4_image, EVERYWHERE), TEST(random_problems, EVERYWHERE),
+                                      TEST(random_schedules, EVERYWHERE), TEST(shapes, EVERYWHERE),
                                       TEST(larger_shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),
                                       TEST(wrong_arguments, EVERYWHERE), TEST(budgets, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);

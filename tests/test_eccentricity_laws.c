@@ -274,11 +274,13 @@ static int listen(void *user, double done) {
     return ++l->calls == l->stop_at;
 }
 
-/** Progress rises to 1, and a call that is stopped at any of its ticks leaves the context good. */
+/** Progress rises to 1, and a call that is stopped at any of its ticks, each of them in a small image, leaves the context
+ *  good. */
 static void progress(bench *b) {
     uint8_t *mask = some_mask(0.6, 10);
-    for (int kind = 0; kind < 3; ++kind) {
-        const int64_t size[3] = {kind == 2 ? 24 : W, kind == 2 ? 21 : H, 1};
+    static const int64_t sizes[][3] = {{W, H, 1}, {W, H, 1}, {24, 21, 1}, {83, 80, 1}};
+    for (int kind = 0; kind < COUNT(sizes); ++kind) {
+        const int64_t *size = sizes[kind];
         problem p = new_problem(2, size[0], size[1], 1, mask);
         p.options.connectivity = kind == 1 ? 1 : 2;
         p.options.method = kind == 2 ? APSIS_EVERY_SOURCE : APSIS_AUTO;
@@ -288,7 +290,7 @@ static void progress(bench *b) {
         listener l = {0};
         int stop = 1;
         assert_ok(b->ctx, apsis_set_progress(b->ctx, listen, &l));
-        for (;; stop += stop < 20 ? 1 : 29) {
+        for (;; stop += kind > 2 || stop < 20 ? 1 : 29) {
             l = (listener){.stop_at = stop};
             const apsis_status st = apsis_eccentricity(b->ctx, &set.image, &out.image, NULL, NULL, 0, NULL, &p.options);
             if (st == APSIS_OK) break;

@@ -195,6 +195,35 @@ static void odd_spacings(bench *b) {
                  "spacing|5000.5|4096");
 }
 
+/* ---- Schedules ---- */
+
+/** The bytes are the same in a hundred runs, whatever the threads, and whoever is held up: in a volume, and in its slices. */
+static void random_schedules(bench *b) {
+    const int64_t side = effort(10) < 10 ? 51 : 121, size[3] = {side, side, 5}, pixels = 5 * side * side;
+    const given how = {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32};
+    chance c = {2040};
+    uint8_t *mask = must_alloc((size_t)pixels), *seeds = must_alloc((size_t)pixels);
+    fill_mask(mask, size, NOISE, 0.6, &c);
+    fill_mask(seeds, size, NOISE, 0.002, &c);
+    for (int slices = 0; slices < 2; ++slices) {
+        problem p = new_problem(3, side, side, 5, mask);
+        p.options.flags = slices ? APSIS_SLICES : 0;
+        outputs want = run_geodesic(b, &p, seeds, &how);
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, disturb, &c));
+        for (int run = 0; run < effort(100); ++run) {
+            assert_ok(b->ctx, apsis_set_threads(b->ctx, 1 + run % 4));
+            outputs out = run_geodesic(b, &p, seeds, &how);
+            assert_memory_equal(out.distance, want.distance, (size_t)pixels * sizeof(double));
+            assert_memory_equal(out.nearest, want.nearest, (size_t)pixels * sizeof(int32_t));
+            free_outputs(&out);
+        }
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
+        free_outputs(&want);
+    }
+    free(mask);
+    free(seeds);
+}
+
 /* ---- Shapes that are hard ---- */
 
 enum { SPIRAL, MAZE, COMB, CHECKERBOARD, ALL, HARD_SHAPES };
@@ -371,8 +400,9 @@ static void nothing_to_do(bench *b) {
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(round_a_corner, EVERYWHERE),   TEST(the_lowest_of_the_nearest, EVERYWHERE),
                                       TEST(every_4x4_image, EVERYWHERE),  TEST(every_3x2x2_volume, EVERYWHERE),
-                                      TEST(random_problems, EVERYWHERE),  TEST(odd_spacings, EVERYWHERE),
-                                      TEST(hard_shapes, EVERYWHERE),      TEST(a_very_long_path, EVERYWHERE),
-                                      TEST(wrong_arguments, EVERYWHERE),  TEST(nothing_to_do, EVERYWHERE)};
+                                      TEST(random_problems, EVERYWHERE),  TEST(random_schedules, EVERYWHERE),
+                                      TEST(odd_spacings, EVERYWHERE),     TEST(hard_shapes, EVERYWHERE),
+                                      TEST(a_very_long_path, EVERYWHERE), TEST(wrong_arguments, EVERYWHERE),
+                                      TEST(nothing_to_do, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -189,13 +189,15 @@ static int listen(void *user, double done) {
     return ++l->calls == l->stop_at;
 }
 
-/** Progress rises to 1, and a call that is stopped at any of its ticks leaves the context good. */
+/** Progress rises to 1, and a call that is stopped at any of its ticks, each of them in a small image, leaves the context
+ *  good. */
 static void progress(bench *b) {
     uint8_t *mask = some_mask(0.7, 10), *seeds = some_mask(0.0001, 11);
-    for (int kind = 0; kind < 2; ++kind) {
-        const int64_t size[3] = {kind ? 61 : W, kind ? 43 : H, kind ? 5 : 1};
-        problem p = new_problem(2 + kind, size[0], size[1], size[2], mask);
-        p.options.flags = kind ? APSIS_SLICES : 0;
+    static const int64_t sizes[][3] = {{W, H, 1}, {61, 43, 5}, {W, 30, 1}};
+    for (int kind = 0; kind < COUNT(sizes); ++kind) {
+        const int64_t *size = sizes[kind];
+        problem p = new_problem(2 + (kind == 1), size[0], size[1], size[2], mask);
+        p.options.flags = kind == 1 ? APSIS_SLICES : 0;
         frame set = frame_open(b, APSIS_U8, p.ndim, size, PACKED), seed = frame_open(b, APSIS_U8, p.ndim, size, PACKED);
         frame out = frame_open(b, APSIS_F32, p.ndim, size, PACKED);
         frame_put(&set, mask);
@@ -204,7 +206,7 @@ static void progress(bench *b) {
         listener l = {0};
         int stop = 1;
         assert_ok(b->ctx, apsis_set_progress(b->ctx, listen, &l));
-        for (;; stop += stop < 30 ? 1 : 61) {
+        for (;; stop += kind > 0 || stop < 30 ? 1 : 61) {
             l = (listener){.stop_at = stop};
             const apsis_status st = apsis_geodesic(b->ctx, &set.image, &seed.image, &out.image, NULL, &p.options);
             if (st == APSIS_OK) break;
