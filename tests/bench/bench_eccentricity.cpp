@@ -130,9 +130,9 @@ class Bench : public Gpu {
     long long fields_ = 0;
 };
 
-const char *const shapes[] = {"-disc",     "full", "-blobs", "blobs", "-islands", "noise-0.8",
-                              "noise-0.9", "coil", "maze",   "comb",  "spiral"};
-const char *const large[] = {"-disc", "full", "-blobs", "blobs", "-islands", "noise-0.8", "coil", "maze"};
+const char *const shapes[] = {"-disc",     "full",      "holes", "-blobs", "blobs", "-islands",
+                              "noise-0.8", "noise-0.9", "coil",  "maze",   "comb",  "spiral"};
+const char *const large[] = {"-disc", "full", "holes", "-blobs", "blobs", "-islands", "noise-0.8", "coil", "maze"};
 const char *const volumes[] = {"-disc", "full", "-blobs", "blobs", "noise-0.8", "torus"};
 
 template <size_t N>

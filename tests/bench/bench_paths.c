@@ -88,7 +88,8 @@ static int run(apsis_context *ctx, const char *const *shapes, int ndim, int64_t 
 
 /* ---- Eccentricity ---- */
 
-static const char *const wholes_2d[] = {"full", "-disc", "-blobs", "noise-0.8", "noise-0.9", "coil", "maze", "ring", NULL};
+static const char *const wholes_2d[] = {"full", "-disc", "holes", "-blobs", "noise-0.8", "noise-0.9", "coil", "maze", "ring",
+                                        NULL};
 static const char *const wholes_3d[] = {"full", "-disc", "-blobs", "noise-0.8", NULL};
 
 /* The log says how many fields were made: "eccentricity: N fields for ...". */

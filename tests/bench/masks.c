@@ -143,6 +143,9 @@ static int islands(const shape *s, int64_t x, int64_t y, int64_t z) {
     return dx * dx + dy * dy < (int64_t)(6 + hash((uint64_t)((z * s->height + y / 13) * s->width + x / 13)) % 30);
 }
 
+/* A disc with round holes. */
+static int holes(const shape *s, int64_t x, int64_t y, int64_t z) { return !disc(s, x, y, z) && !islands(s, x, y, z); }
+
 int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask) {
     static const struct {
         const char *name;
@@ -151,7 +154,7 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
                  {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
                  {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
                  {"coil", coil},     {"maze", maze},      {"annulus", annulus},       {"torus", torus}, {"islands", islands},
-                 {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}};
+                  {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}, {"holes", holes}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;
