@@ -30,12 +30,12 @@ struct Certificate {
     Length gap = 0;  // by how much a lower bound may be too low
 };
 
-/// `Each` is called as each(count, body) and calls body(i, bench) for 0 <= i < count, side by side or not, with a FieldBench
+/// `Each` is called as each(count, body) and calls body(i, field) for 0 <= i < count, side by side or not, with a Field
 /// that is the body's own meanwhile.
 template <class Length, class Cell, bool FARTHEST, class Each>
 class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using Base = PairProof<Length, Cell, FARTHEST, Each>;
-    using Bench = FieldBench<Length>;
+    using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
     using typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
@@ -78,13 +78,15 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     // ---- Fields ----
 
-    Made make_field(Field<Length> &field, int64_t source, Length *to) const {
+    /// The field is kept in a slot, if one is given.
+    Made make_field(Lengths &field, int64_t source, Length *slot = nullptr) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
         Made made{source, 0, source};
         for (int64_t i = 0; i < count_; ++i) {
-            to[i] = field.length[cell_[i]];
-            if (to[i] > made.eccentricity || (to[i] == made.eccentricity && cell_[i] < cell_[made.farthest]))
-                made.eccentricity = to[i], made.farthest = i;
+            const Length length = field.length[cell_[i]];
+            if (slot) slot[i] = length;
+            if (length > made.eccentricity || (length == made.eccentricity && cell_[i] < cell_[made.farthest]))
+                made.eccentricity = length, made.farthest = i;
         }
         return made;
     }
@@ -109,10 +111,10 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
             Made made;
-            Length *const to = slot_[place_of(taken_)];
-            each_(1, [&](int64_t, Bench &bench) { made = make_field(bench.field, source, to); });
+            Length *const slot = slot_[place_of(taken_)];
+            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, slot); });
             if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
-            raise(made, to, 0);
+            raise(made, 0, [slot](int64_t rank) { return slot[rank]; });
             take(made);
             keep_hubs(1);
             source = made.farthest;
@@ -143,7 +145,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// Takes so many hubs more, which are in their places, and finds their maxima.
     void keep_hubs(int count) {
-        each_(Maxima::large(count_), [&](int64_t large, Bench &) {
+        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
             for (int i = 0; i < count; ++i) find_tops(place_of(taken_ + i), large);
         });
         taken_ += count;
@@ -151,24 +153,25 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     }
 
     /// Raises the lower bounds by a field.  Several threads may do so, each beginning at a gate of its own.
-    void raise(const Made &made, const Length *length, int64_t first) {
+    template <class LengthAt>
+    void raise(const Made &made, int64_t first, LengthAt length_at) {
         for (int64_t i = 0; i < GATES; ++i) {
             const int64_t part = (first + i) % GATES;
             const std::lock_guard<std::mutex> lock(gate_[part]);
-            raise_part(made, length, count_ * part / GATES, count_ * (part + 1) / GATES);
+            raise_part(made, count_ * part / GATES, count_ * (part + 1) / GATES, length_at);
         }
     }
 
-    void raise_part(const Made &made, const Length *length, int64_t begin, int64_t end) const {
-        const Length all = made.eccentricity;
-        if constexpr (!FARTHEST) {
-            for (int64_t i = begin; i < end; ++i)
-                lower_[i] = std::max(lower_[i], std::max(length[i], static_cast<Length>(all - length[i])));
-        } else {
-            const Cell source = cell_[made.source];
-            for (int64_t i = begin; i < end; ++i) {
-                if (length[i] < lower_[i] || (length[i] == lower_[i] && farthest_[i] < source)) continue;
-                lower_[i] = length[i];
+    template <class LengthAt>
+    void raise_part(const Made &made, int64_t begin, int64_t end, LengthAt length_at) const {
+        const Cell source = cell_[made.source];
+        for (int64_t i = begin; i < end; ++i) {
+            const Length length = length_at(i);
+            if constexpr (!FARTHEST) {
+                lower_[i] = std::max({lower_[i], length, static_cast<Length>(made.eccentricity - length)});
+            } else {
+                if (length < lower_[i] || (length == lower_[i] && farthest_[i] < source)) continue;
+                lower_[i] = length;
                 farthest_[i] = source;
             }
         }
@@ -242,16 +245,17 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// The fields of the witnesses, and where bounds were loose those of new hubs, which take places as they come.
     void make_fields(bool hubs_too) {
         std::atomic<int> hubs = 0;
-        each_(targets_, [&](int64_t i, Bench &bench) {
+        each_(targets_, [&](int64_t i, Lengths &field) {
             Target &target = target_[i];
-            target.field = make_field(bench.field, target.witness, bench.lengths);
-            const Length length = bench.lengths[target.from];
-            const int64_t hub = hubs_too && length != target.bound ? walk(bench.field, target.from, length) : -1;
-            raise(target.field, bench.lengths, 2 * i);
-            if (hub < 0) return;
+            target.field = make_field(field, target.witness);
+            const auto length_at = [this, length = field.length](int64_t rank) { return length[cell_[rank]]; };
+            raise(target.field, 2 * i, length_at);
+            const Length length = length_at(target.from);
+            if (!hubs_too || length == target.bound) return;
             target.place = place_of(taken_ + hubs++);
-            target.hub = make_field(bench.field, hub, slot_[target.place]);
-            raise(target.hub, slot_[target.place], 2 * i);
+            Length *const slot = slot_[target.place];
+            target.hub = make_field(field, walk(field, target.from, length), slot);
+            raise(target.hub, 2 * i, [slot](int64_t rank) { return slot[rank]; });
         });
         Length *made[BATCH<Length>];
         int count = 0;
@@ -266,7 +270,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     }
 
     /// Goes from a pixel down the field, and says where it is when ALONG of the way is left.
-    int64_t walk(const Field<Length> &field, int64_t from, Length length) const {
+    int64_t walk(const Lengths &field, int64_t from, Length length) const {
         int64_t cell = static_cast<int64_t>(cell_[from]);
         const Moves &moves = field.moves();
         while (static_cast<double>(field.length[cell]) > ALONG * static_cast<double>(length))
@@ -281,7 +285,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// The largest difference between the bounds of a pixel that is not proved.
     Length find_gap() {
-        each_(Maxima::large(count_), [&](int64_t large, Bench &) {
+        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
             tops_.weakest[large] = 0;
             for (int64_t v = large * LARGE; v < std::min((large + 1) * LARGE, count_); ++v) {
                 Length bound = 0;

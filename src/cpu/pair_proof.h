@@ -24,7 +24,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
 
     /// Looks for a witness of every pixel that is not proved.
     void check() {
-        each_(Maxima::large(count_), [&](int64_t large, FieldBench<Length> &) {
+        each_(Maxima::large(count_), [&](int64_t large, Field<Length> &) {
             constexpr int64_t PART = 2048;
             const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
             uint64_t searching[BLOCK];

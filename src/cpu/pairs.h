@@ -30,13 +30,6 @@ struct Ranks {
     }
 };
 
-/// What one thread makes fields with.
-template <class Length>
-struct FieldBench {
-    Field<Length> field;
-    Length *lengths;  // [rank]: of a field that is not kept
-};
-
 /// The largest lengths from hubs to the pixels of a block, hubs side by side.
 template <class Length, class Cell>
 struct Tops {
