@@ -16,6 +16,7 @@ constexpr int AHEAD = 4;      // contenders whose words a thread has on the way 
 constexpr int SHORTEST = 8;   // contenders that a thread prunes, at least: fewer have nothing to tell of each other
 constexpr uint32_t SKIPPED = 0x80000000;
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
+constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
 static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) < 32 && LONGEST <= 1 << DISTANCE_BITS, "below SKIPPED");
 
 /// Who works on a band: a block, or a warp alone.
@@ -100,21 +101,31 @@ __device__ RowBand shape_band(uint32_t *shared, int32_t length, int32_t count) {
     return band;
 }
 
+/// How many bits hold how much more the distance in row r > 0 of a band is than that in its first row, and what is added.
+__host__ __device__ constexpr uint32_t step_mask(int r) { return r == 1 ? 3 : (1u << STEP_BITS) - 1; }
+__host__ __device__ constexpr int step_bias(int r) { return r == 1 ? 1 : BAND - 1; }
+
 /// A column's distances in the rows of a band in one word: that in the first row, and how much more it is in the
-/// others.
-__device__ uint32_t pack(const int32_t (&distance)[BAND]) {
+/// others; and whether two sites are nearest in the first row.
+__device__ uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
     static_assert(BAND <= 1 << (STEP_BITS - 1), "neighbouring rows differ by one at most");
-    uint32_t word = static_cast<uint32_t>(distance[0]);
+    uint32_t word = static_cast<uint32_t>(distance[0]) | (tie ? TIE : 0);
 #pragma unroll
     for (int r = 1; r < BAND; ++r)
-        word |= static_cast<uint32_t>(distance[r] - distance[0] + BAND - 1) << (DISTANCE_BITS + STEP_BITS * (r - 1));
+        word |= static_cast<uint32_t>(distance[r] - distance[0] + step_bias(r)) << (DISTANCE_BITS + STEP_BITS * (r - 1));
     return word;
 }
 __device__ int32_t unpack(uint32_t word, int r) {
     const int32_t first = static_cast<int32_t>(word & ((1u << DISTANCE_BITS) - 1));
     if (r == 0) return first;
-    return first + static_cast<int32_t>(word >> (DISTANCE_BITS + STEP_BITS * (r - 1)) & ((1u << STEP_BITS) - 1)) -
-           (BAND - 1);
+    return first + static_cast<int32_t>(word >> (DISTANCE_BITS + STEP_BITS * (r - 1)) & step_mask(r)) - step_bias(r);
+}
+/// How many rows after row r the nearest site of the column lies, the upper one of two.  Where the distance is more than in
+/// the row before, that row's site lies above this one, too; where it is not, the site below is nearer.
+__device__ int32_t way_to_site(uint32_t word, int r) {
+    const int32_t distance = unpack(word, r);
+    const bool above = r > 0 ? distance > unpack(word, r - 1) : (word & TIE) || unpack(word, 1) >= distance;
+    return above ? -distance : distance;
 }
 
 /// How far from a strip's first row the nearest sites of a column before and after the strip are; OUT_OF_SIGHT or
@@ -134,11 +145,11 @@ __device__ uint32_t measure_from_afar(const Sight &sight, int bit) {
     int32_t distance[BAND];
 #pragma unroll
     for (int r = 0; r < BAND; ++r) distance[r] = min(up + r, down - r);
-    return pack(distance);
+    return pack(distance, up == down);
 }
 
-/// The same of any column, one by one.
-__device__ void find_distances(const Sight &sight, uint32_t word, int bit, int32_t (&distance)[BAND]) {
+/// The same of any column, one by one.  Returns whether the sites above and below are as near to the first row.
+__device__ bool find_distances(const Sight &sight, uint32_t word, int bit, int32_t (&distance)[BAND]) {
     int32_t up[BAND], down[BAND];
     const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit >> (BAND - 1);
     up[0] = upper ? __clz(static_cast<int>(upper)) : static_cast<int32_t>(sight.above + bit);
@@ -149,11 +160,12 @@ __device__ void find_distances(const Sight &sight, uint32_t word, int bit, int32
     for (int r = BAND - 2; r >= 0; --r) down[r] = word >> (bit + r) & 1 ? 0 : down[r + 1] + 1;
 #pragma unroll
     for (int r = 0; r < BAND; ++r) distance[r] = min(up[r], down[r]);
+    return up[0] == down[0];
 }
 __device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
     int32_t distance[BAND];
-    find_distances(sight, word, bit, distance);
-    return pack(distance);
+    const bool tie = find_distances(sight, word, bit, distance);
+    return pack(distance, tie);
 }
 
 /// A value that the compiler keeps, rather than computes it anew for every use.

@@ -48,12 +48,13 @@ template <bool FAR>
 struct Candidate {
     int32_t first[BAND], slope;
     int32_t column;
+    uint32_t word;
     bool last;  // of its stretch
 
     template <class Band>
     __device__ Candidate(const Band &band, int32_t position, int32_t x, uint64_t least) {
         const int32_t place = band.place(position);
-        const uint32_t word = band.distances[place];
+        word = band.distances[place];
         const uint32_t named = band.columns[place];
         last = named & band.LAST;
         column = static_cast<int32_t>(named & ~band.LAST);
@@ -110,12 +111,9 @@ __device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32
 /// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
 template <bool FAR, class Index>
 __device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, int r, const int32_t (&least)[TILE],
-                           int64_t image, int64_t y, Index (&found)[TILE]) {
-    bool wins = false;
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) wins = wins || candidate.cost(r, k) == least[k];
-    if (!wins) return;
-    const Index site = site_of<Index>(rows.columns, image, y, candidate.column);
+                           int64_t y, Index (&found)[TILE]) {
+    const Index site = static_cast<Index>(y + way_to_site(candidate.word, r)) * static_cast<Index>(rows.columns.count) +
+                       static_cast<Index>(candidate.column);
 #pragma unroll
     for (int k = 0; k < TILE; ++k)
         if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
@@ -201,7 +199,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         for (auto &site : found) site = NOTHING;
         if (NEAREST && !is_solid)
             each([&](const Candidate<FAR> &candidate) {
-                find_sites(rows, candidate, r, tile.cost[r], image, y + r, found);
+                find_sites(rows, candidate, r, tile.cost[r], y + r, found);
             });
         const bool is_known = band.count > 0 || is_solid;
 #pragma unroll
