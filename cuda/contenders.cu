@@ -3,12 +3,13 @@
 // In a strip that has no site of a column, its last site above or its first one below is what counts, seldom both.  Of
 // three columns the middle one is never nearest if the right one is nearer than it from a breakpoint on that lies left
 // of where it becomes nearer than the left one (the envelope of Felzenszwalb & Huttenlocher 2012).  In row r a site in
-// row p costs (r - p)^2; r^2 cancels, so that the first and the last row speak for those between.  Every thread keeps
-// the envelope of its own group of columns as a stack, whose members are the bits of a word.  Then each group sends its
-// best column to a coarser level, where the same is done, and a third time; what lies above a coarser envelope is
-// dropped, which clears wide dents at once, and the seams of groups are smoothed.  Columns with sites inside the strip
-// stay, but for the insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.
-// So a segment of a row that is cut has its own list, made without a look at the others.
+// row p costs (r - p)^2; r^2 cancels, so that the first and the last row speak for those between.  A warp has a group of
+// columns, one a lane, and drops at once all that are farther everywhere than one neighbour or the other, be it that those
+// fall, too: whoever is nearest to any pixel never is.  It does so until nobody falls.  Then each group sends its best
+// column to a coarser level, where the same is done, and a third time; what lies above a coarser envelope is dropped, which
+// clears wide dents at once, and the seams of groups are smoothed.  Columns with sites inside the strip stay, but for the
+// insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.  So a segment of a row
+// that is cut has its own list, made without a look at the others.
 //
 // Cost: some 150 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "launch.h"
@@ -19,9 +20,10 @@ namespace apsis {
 
 namespace {
 
-constexpr int LISTERS = 512;     // threads of a block, each with a group of columns or two of a wide image
-constexpr int MOST_DROPS = 16;   // at a seam on either side
-constexpr int SMOOTHINGS = 2;
+constexpr int LISTERS = 512;    // threads of a block: three such fill a multiprocessor's registers and shared memory
+constexpr int AHEAD = 4;        // columns that a thread has on the way at once
+constexpr int MOST_DROPS = 16;  // at a seam on either side
+constexpr int SMOOTHINGS = 1;   // rounds over the seams: a second finds a few in a thousand
 static_assert(GROUP == WARP, "a group's columns are the bits of a ballot");
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 
@@ -31,18 +33,17 @@ struct Strip {
     const int32_t *before, *after;
     int32_t start, count;
     float slack;
-    float *sites;      // [place]: the row of the site that counts most, from the strip's first
+    int32_t *sites;    // [place]: what counts of a column: see pack
     uint32_t *kept;    // [group]: columns that may be nearest
     uint32_t *stays;   // [group]: those that are not to be dropped
-    uint32_t *both;    // [group]: those of which both sites count
     uint32_t *full;    // [group]: those that are all sites
     int32_t *bests;    // [group]: its best column; at last the place of its first on the list
     int32_t groups;
 
     static size_t bytes(int64_t columns) {
-        return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(float) + 4 * sizeof(uint32_t) + sizeof(int32_t));
+        return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ Strip(float *shared, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
+    __device__ Strip(int32_t *shared, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
         : words(rows.columns.words + rows.columns.at(image, number, first)),
           before(rows.columns.before + rows.columns.at(image, number, first)),
           after(rows.columns.after + rows.columns.at(image, number, first)),
@@ -53,22 +54,40 @@ struct Strip {
           groups((count + GROUP - 1) / GROUP) {
         kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
         stays = kept + groups;
-        both = stays + groups;
-        full = both + groups;
+        full = stays + groups;
         bests = reinterpret_cast<int32_t *>(full + groups);
     }
     __device__ static int32_t place(int32_t x) { return spread_banks(x); }
+    __device__ int32_t site(int32_t x) const { return sites[place(x)]; }
 };
+
+/// What counts of a column in a word: the row of the site that counts most, from the strip's first; and, if both count, 1
+/// and the sum of their rows, which is no more than twice the strip's last row, since somewhere in it they are as near.
+constexpr int SUM_BITS = 6;
+static_assert(2 * (STRIP - 1) + 1 < 1 << SUM_BITS && (LONGEST + STRIP) << SUM_BITS < int64_t(1) << 31);
+
+__device__ int32_t pack(int32_t site, int32_t sum, bool both_count) {
+    return site * (1 << SUM_BITS) + (both_count ? sum + 1 : 0);
+}
 
 /// A column among its neighbours.
 struct Column {
-    int32_t at;
     float x, site;
 
-    __device__ Column(const Strip &strip, int32_t at)
-        : at(at), x(static_cast<float>(at)), site(strip.sites[Strip::place(at)]) {}
-    __device__ Column(bool one, const Column &a, const Column &b)
-        : at(one ? a.at : b.at), x(one ? a.x : b.x), site(one ? a.site : b.site) {}
+    __device__ Column(float x, int32_t packed) : x(x), site(static_cast<float>(packed >> SUM_BITS)) {}
+    __device__ Column(float x, float site) : x(x), site(site) {}
+    __device__ Column(const Strip &strip, int32_t at) : Column(static_cast<float>(at), strip.site(at)) {}
+};
+
+/// A column that may lose: with the one of its sites that counts most and, if both count, the other one.
+struct Middle : Column {
+    float other;
+
+    __device__ Middle(float x, int32_t packed) : Column(x, packed), other(site) {
+        const int32_t sum = packed & ((1 << SUM_BITS) - 1);
+        if (sum) other = static_cast<float>(sum - 1) - site;
+    }
+    __device__ Middle(const Strip &strip, int32_t at) : Middle(static_cast<float>(at), strip.site(at)) {}
 };
 
 /// Twice the x from which the right one of two columns is nearer, in the first and the last row of the strip.
@@ -87,18 +106,36 @@ struct Ends {
 };
 
 /// Whether the middle one of three columns is never nearest.
-__device__ bool loses(const Strip &strip, const Column &left, const Ends &to_middle, Column middle, const Ends &from_middle,
-                      const Column &right) {
-    if (!to_middle.after(from_middle, strip.slack)) return false;
-    if (!(strip.both[middle.at / GROUP] >> middle.at % GROUP & 1)) return true;
-    for (const int32_t site : {strip.before[middle.at], strip.after[middle.at]}) {
-        middle.site = static_cast<float>(site - strip.start);
-        if (!Ends(left, middle).after(Ends(middle, right), strip.slack)) return false;
-    }
-    return true;
+__device__ bool loses(const Strip &strip, const Column &left, const Middle &middle, const Column &right) {
+    if (!Ends(left, middle).after(Ends(middle, right), strip.slack)) return false;
+    if (middle.other == middle.site) return true;
+    const Column other(middle.x, middle.other);
+    return Ends(left, other).after(Ends(other, right), strip.slack);
 }
-__device__ bool loses(const Strip &strip, const Column &left, const Column &middle, const Column &right) {
-    return loses(strip, left, Ends(left, middle), middle, Ends(middle, right), right);
+
+/// Of up to 32 columns, one a lane, drops those that lose to their neighbours, but for some that stay: all at once, again
+/// and again.  Whoever is nearest to any pixel loses to nobody.
+__device__ uint32_t envelope_of(const Strip &strip, uint32_t all, uint32_t stays, const Middle &mine) {
+    const int lane = threadIdx.x % WARP;
+    while (all & ~stays) {
+        const uint32_t before = all & ((1u << lane) - 1), after = all & ~1u << lane;
+        const bool asked = ((all & ~stays) >> lane & 1) && before && after;
+        const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
+        const Column on_left(__shfl_sync(ALL_LANES, mine.x, left), __shfl_sync(ALL_LANES, mine.site, left));
+        const Column on_right(__shfl_sync(ALL_LANES, mine.x, right), __shfl_sync(ALL_LANES, mine.site, right));
+        const uint32_t vain = __ballot_sync(ALL_LANES, asked && loses(strip, on_left, mine, on_right));
+        if (!vain) break;
+        all ^= vain;
+    }
+    return all;
+}
+
+/// The lane, of some, whose column is nearest to the middle of the strip; or -1.
+__device__ int best_of(uint32_t some, const Column &mine) {
+    const int lane = threadIdx.x % WARP;
+    const uint32_t away = static_cast<uint32_t>(fabsf(2 * mine.site - (STRIP - 1)));
+    const uint32_t least = least_of_warp(some >> lane & 1 ? away * WARP + static_cast<uint32_t>(lane) : ~0u);
+    return some ? static_cast<int>(least % WARP) : -1;
 }
 
 /// The least distances of a group of columns, one a lane, to their sites.
@@ -107,37 +144,71 @@ __device__ Outlook look_out(uint32_t word, bool any_above, uint32_t above, bool 
     return {least_of_warp(word ? 0 : up), least_of_warp(word ? 0 : down)};
 }
 
-/// Finds out what counts of the columns of a strip; where rows are cut, also what groups of them see.
-__device__ void see_columns(const Strip &strip, uint32_t valid, Outlook *outlooks) {
+/// A lane's column as the image has it.
+struct Sites {
+    uint32_t word;
+    int32_t before, after;
+
+    __device__ void load(const Strip &strip, int32_t at) {
+        word = strip.words[at], before = strip.before[at], after = strip.after[at];
+    }
+};
+
+/// Calls take(x, sites) for the columns of a strip, all lanes of a warp together; sites are those of columns that are
+/// wanted, and the last one's beyond the end.
+template <class Wanted, class Take>
+__device__ void each_column(const Strip &strip, Wanted wanted, Take take) {
+    const int32_t end = strip.groups * GROUP;
+    for (int32_t turn = threadIdx.x; turn < end; turn += AHEAD * LISTERS) {
+        Sites sites[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k)
+            if (turn + k * LISTERS < end && wanted(turn + k * LISTERS))
+                sites[k].load(strip, min(turn + k * LISTERS, strip.count - 1));
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k)
+            if (turn + k * LISTERS < end) take(turn + k * LISTERS, sites[k]);
+    }
+}
+
+/// Finds out what counts of the columns of a strip, and which of every group may be nearest; where rows are cut, also what
+/// groups see.  Returns whether any has been dropped, or stays unasked.
+__device__ bool see_columns(const Strip &strip, uint32_t valid, Outlook *outlooks) {
     constexpr int32_t LAST_ROW = STRIP - 1;
-    const int32_t count = strip.count;
-#pragma unroll 4
-    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
-        const int32_t at = min(x, count - 1);
-        const uint32_t word = strip.words[at];
-        const int32_t before = strip.before[at], after = strip.after[at], above = before - strip.start, below = after - strip.start;
-        const bool any_above = before != NO_SITE_BEFORE, any_below = after != NO_SITE_AFTER;
+    uint32_t worth = 0;
+    each_column(strip, [](int32_t) { return true; }, [&](int32_t x, const Sites &sites) {
+        const uint32_t word = sites.word;
+        const int32_t above = sites.before - strip.start, below = sites.after - strip.start, group = x / GROUP;
+        const bool any_above = sites.before != NO_SITE_BEFORE, any_below = sites.after != NO_SITE_AFTER;
+        const bool any = word || any_above || any_below, inside = x < strip.count;
         const bool above_counts = any_above && (!any_below || -above <= below);
         const bool below_counts = any_below && (!any_above || below - LAST_ROW <= LAST_ROW - above);
         const bool use_below = below_counts && (!above_counts || below <= LAST_ROW - above);
-        strip.sites[Strip::place(x)] = static_cast<float>(word ? lowest_bit(word) : use_below ? below : above);
-        const uint32_t kept = __ballot_sync(ALL_LANES, x < count && (word || any_above || any_below));
-        const uint32_t full = __ballot_sync(ALL_LANES, x >= count || word == valid);
+        const int32_t site = word ? lowest_bit(word) : use_below ? below : any ? above : 0;
+        const int32_t packed = pack(site, above + below, !word && above_counts && below_counts);
+        strip.sites[Strip::place(x)] = packed;
+        const uint32_t seen = __ballot_sync(ALL_LANES, inside && any);
+        const uint32_t full = __ballot_sync(ALL_LANES, !inside || word == valid);
         const uint32_t stays = __ballot_sync(ALL_LANES, word);
-        const uint32_t both = __ballot_sync(ALL_LANES, !word && above_counts && below_counts);
-        const int32_t group = x / GROUP;
         if (outlooks) {
             const Outlook outlook =
                 look_out(word, any_above, static_cast<uint32_t>(-above), any_below, static_cast<uint32_t>(below));
             if (threadIdx.x % WARP == 0) outlooks[group] = outlook;
         }
-        if (threadIdx.x % WARP == 0)
-            strip.kept[group] = kept, strip.stays[group] = stays, strip.both[group] = both, strip.full[group] = full;
-    }
+        const Middle mine(static_cast<float>(x), packed);
+        const uint32_t kept = envelope_of(strip, seen, stays, mine);
+        const int best = best_of(kept, mine);
+        worth |= seen ^ (kept & ~stays);
+        if (threadIdx.x % WARP == 0) {
+            strip.kept[group] = kept, strip.stays[group] = stays, strip.full[group] = full;
+            strip.bests[group] = best < 0 ? -1 : group * GROUP + best;
+        }
+    });
+    return __syncthreads_or(worth);
 }
 
-/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Beyond the ends of a
-/// row all are sites; beyond those of a segment, nobody knows.
+/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Who has lost to one of
+/// them has lost to an end of its run.  Beyond the ends of a row all are sites; beyond those of a segment, nobody knows.
 __device__ void drop_solid(const Strip &strip, uint32_t *to, bool is_first, bool is_last) {
     const uint32_t beyond_left = is_first ? ~0u : 0, beyond_right = is_last ? ~0u : 0;
     for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) {
@@ -148,46 +219,6 @@ __device__ void drop_solid(const Strip &strip, uint32_t *to, bool is_first, bool
         strip.kept[group] &= ~solid;
         to[group] = solid;
     }
-}
-
-/// The envelope of up to 32 columns, `all`, of which some stay: who is left.  `number` tells a bit's column.
-template <class Number>
-__device__ uint32_t envelope_of(const Strip &strip, uint32_t all, uint32_t stays, Number number) {
-    if (!(all & ~stays) || __popc(all) < 3) return all;
-    uint32_t rest = all & (all - 1), under = all ^ rest, top = rest & (0 - rest);  // those to come, and the stack
-    rest ^= top;
-    Column below(strip, number(lowest_bit(under))), on(strip, number(lowest_bit(top))), comes(strip, number(lowest_bit(rest)));
-    Ends here(below, on);
-    while (rest) {
-        const Ends ahead(on, comes);
-        const bool drop = under && !(stays & top) && loses(strip, below, here, on, ahead, comes);
-        if (drop) {
-            top = 1u << highest_bit(under), under ^= top;
-        } else {
-            under |= top, top = rest & (0 - rest), rest ^= top;
-        }
-        const uint32_t wanted = drop ? under : rest;  // where it is empty any column does
-        const int bit = !wanted ? lowest_bit(top) : drop ? highest_bit(wanted) : lowest_bit(wanted);
-        const Column fresh(strip, number(bit)), was = on;
-        on = Column(drop, below, comes);
-        below = Column(drop, fresh, was);
-        comes = Column(drop, comes, fresh);
-        here = Ends(below, on);
-    }
-    return under | top;
-}
-
-/// The column, of some, that is nearest to the middle of the strip; or -1.
-template <class Number>
-__device__ int32_t best_of(const Strip &strip, uint32_t some, Number number) {
-    float least = INFINITY;
-    int32_t best = -1;
-    for (; some; some &= some - 1) {
-        const int32_t x = number(lowest_bit(some));
-        const float away = fabsf(strip.sites[Strip::place(x)] - (STRIP - 1) / 2.0f);
-        if (away < least) least = away, best = x;
-    }
-    return best;
 }
 
 /// The columns of a coarser level that are left, by the groups or blocks of groups that have sent them.
@@ -208,57 +239,52 @@ struct Coarse {
         while (!mask && w + 1 < words) mask = left[++w];
         return mask ? bests[w * 32 + lowest_bit(mask)] : -1;
     }
-    /// Of some columns of a sender, who does not lie above the envelope of this level.
-    template <class Number>
-    __device__ uint32_t below(const Strip &strip, int32_t sender, uint32_t some, uint32_t stays, Number number) const {
+    /// Of some columns of a sender, one a lane, who does not lie above the envelope of this level.
+    __device__ uint32_t below(const Strip &strip, int32_t sender, uint32_t some, uint32_t stays, int32_t at) const {
+        if (!(some & ~stays)) return some;
         const int32_t before = previous(sender), after = next(sender);
         const int32_t own = left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1;
-        for (uint32_t rest = some & ~stays; rest; rest &= rest - 1) {
-            const Column middle(strip, number(lowest_bit(rest)));
-            const int32_t on_left = own >= 0 && own < middle.at ? own : before, on_right = own > middle.at ? own : after;
-            if (own == middle.at || on_left < 0 || on_right < 0) continue;
-            if (loses(strip, Column(strip, on_left), middle, Column(strip, on_right))) some ^= rest & (0 - rest);
-        }
-        return some;
+        const int32_t on_left = own >= 0 && own < at ? own : before, on_right = own > at ? own : after;
+        const bool asked = ((some & ~stays) >> threadIdx.x % WARP & 1) && own != at && on_left >= 0 && on_right >= 0;
+        const bool vain = asked && loses(strip, Column(strip, on_left), Middle(strip, at), Column(strip, on_right));
+        return some & ~__ballot_sync(ALL_LANES, vain);
     }
 };
 
-/// Drops columns that are never nearest; tells whether there were any, or some that were not asked.
-__device__ bool prune_columns(const Strip &strip) {
+/// Drops columns that lie above the envelopes of coarser levels.
+__device__ void prune_columns(const Strip &strip) {
     __shared__ uint32_t middle[GROUP], top;  // who is left of the groups' best, and of the best of those
     __shared__ int32_t middle_bests[GROUP];
-    const int32_t me = threadIdx.x, blocks = (strip.groups + GROUP - 1) / GROUP;
-    const auto column = [](int32_t group) { return [=](int bit) { return group * GROUP + bit; }; };
-    const auto best = [&](int32_t block) { return [=](int bit) { return strip.bests[block * GROUP + bit]; }; };
-    const auto middle_best = [&](int bit) { return middle_bests[bit]; };
-    int32_t worth = 0;
-    for (int32_t group = me; group < strip.groups; group += LISTERS) {
-        const uint32_t all = strip.kept[group], stays = strip.stays[group], kept = envelope_of(strip, all, stays, column(group));
-        strip.kept[group] = kept;
-        strip.bests[group] = best_of(strip, kept, column(group));
-        worth |= all ^ (kept & ~stays);
-    }
-    const bool any = __syncthreads_or(worth);
-    if (me < blocks) {
-        uint32_t sent = 0;
-        for (int bit = 0; bit < GROUP && me * GROUP + bit < strip.groups; ++bit)
-            sent |= (strip.bests[me * GROUP + bit] >= 0 ? 1u : 0u) << bit;
-        middle[me] = envelope_of(strip, sent, 0, best(me));
-        middle_bests[me] = best_of(strip, middle[me], best(me));
+    constexpr int32_t WARPS_HERE = LISTERS / WARP;
+    const int32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, blocks = (strip.groups + GROUP - 1) / GROUP;
+    const auto best = [&](int32_t block) {
+        const int32_t group = block * GROUP + lane;
+        return group < strip.groups ? strip.bests[group] : -1;
+    };
+    for (int32_t block = warp; block < blocks; block += WARPS_HERE) {
+        const int32_t at = best(block);
+        const Middle mine(strip, max(at, 0));
+        const uint32_t left = envelope_of(strip, __ballot_sync(ALL_LANES, at >= 0), 0, mine);
+        const int first = best_of(left, mine), number = __shfl_sync(ALL_LANES, at, max(first, 0));
+        if (lane == 0) middle[block] = left, middle_bests[block] = first < 0 ? -1 : number;
     }
     __syncthreads();
-    if (me == 0) {
-        uint32_t sent = 0;
-        for (int bit = 0; bit < blocks; ++bit) sent |= (middle_bests[bit] >= 0 ? 1u : 0u) << bit;
-        top = envelope_of(strip, sent, 0, middle_best);
+    if (warp == 0) {
+        const int32_t at = lane < blocks ? middle_bests[lane] : -1;
+        const uint32_t left = envelope_of(strip, __ballot_sync(ALL_LANES, at >= 0), 0, Middle(strip, max(at, 0)));
+        if (lane == 0) top = left;
     }
     __syncthreads();
-    if (me < blocks) middle[me] = Coarse{middle_bests, &top, 1}.below(strip, me, middle[me], 0, best(me));
+    for (int32_t block = warp; block < blocks; block += WARPS_HERE) {
+        const uint32_t left = Coarse{middle_bests, &top, 1}.below(strip, block, middle[block], 0, max(best(block), 0));
+        if (lane == 0) middle[block] = left;
+    }
     __syncthreads();
     const Coarse coarse = {strip.bests, middle, blocks};
-    for (int32_t group = me; group < strip.groups; group += LISTERS)
-        strip.kept[group] = coarse.below(strip, group, strip.kept[group], strip.stays[group], column(group));
-    return any;
+    for (int32_t group = warp; group < strip.groups; group += WARPS_HERE) {
+        const uint32_t kept = coarse.below(strip, group, strip.kept[group], strip.stays[group], group * GROUP + lane);
+        if (lane == 0) strip.kept[group] = kept;
+    }
 }
 
 /// Drops at the seam on the right of a group.
@@ -268,13 +294,13 @@ __device__ void smooth_seam(const Strip &strip, int32_t group) {
     if (!on_left) return;
     while (other < strip.groups && !(on_right = strip.kept[other])) ++other;
     if (!on_right) return;
-    const auto last = [&](uint32_t mask) { return Column(strip, group * GROUP + highest_bit(mask)); };
-    const auto first = [&](uint32_t mask) { return Column(strip, other * GROUP + lowest_bit(mask)); };
+    const auto last = [&](uint32_t mask) { return Middle(strip, group * GROUP + highest_bit(mask)); };
+    const auto first = [&](uint32_t mask) { return Middle(strip, other * GROUP + lowest_bit(mask)); };
     uint32_t fell_left = 0, fell_right = 0;
     bool more = true;
     for (int drops = 0; more && drops < MOST_DROPS; ++drops) {
         more = false;
-        const Column left = last(on_left), right = first(on_right);
+        const Middle left = last(on_left), right = first(on_right);
         const uint32_t under = on_left ^ 1u << highest_bit(on_left), beyond = on_right & (on_right - 1);
         if (under && !(strip.stays[group] & (under ^ on_left)) && loses(strip, last(under), left, right))
             fell_left |= under ^ on_left, on_left = under, more = true;
@@ -326,24 +352,23 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
         total += count.all;
     }
     __syncthreads();
-    for (int32_t x = threadIdx.x; x < strip.groups * GROUP; x += LISTERS) {
-        const uint32_t kept = strip.kept[x / GROUP], bit = 1u << x % GROUP;
-        if (!(kept & bit)) continue;
-        const int32_t place = strip.bests[x / GROUP] + __popc(kept & (bit - 1));
+    const auto is_kept = [&](int32_t x) { return (strip.kept[x / GROUP] >> x % GROUP & 1) != 0; };
+    each_column(strip, is_kept, [&](int32_t x, const Sites &column) {
+        if (!is_kept(x)) return;
+        const int32_t place = strip.bests[x / GROUP] + __popc(strip.kept[x / GROUP] & ((1u << x % GROUP) - 1));
         list[place] = static_cast<uint16_t>(x);
-        if (CUT) continue;
-        const uint32_t above = strip.start - strip.before[x],
-                       below = static_cast<uint32_t>(strip.after[x] - strip.start);
-        insides[place] = strip.words[x];
+        if (CUT) return;
+        const uint32_t above = strip.start - column.before, below = static_cast<uint32_t>(column.after - strip.start);
+        insides[place] = column.word;
         sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
-    }
+    });
     return total;
 }
 
 /// A block takes a strip, or a segment of one.
 template <bool CUT>
 __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
-    extern __shared__ float shared[];
+    extern __shared__ int32_t shared[];
     const Columns &columns = rows.columns;
     const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
     const int64_t line = rows.range.first + (CUT ? blockIdx.x / segments : blockIdx.x);
@@ -351,11 +376,12 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
     const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
-    see_columns(strip, columns.valid(number), CUT ? rows.outlooks_of(image, number) + first / GROUP : nullptr);
-    __syncthreads();
+    const bool pruned =
+        see_columns(strip, columns.valid(number), CUT ? rows.outlooks_of(image, number) + first / GROUP : nullptr);
     uint32_t *const solid = reinterpret_cast<uint32_t *>(rows.solid_of(image, number)) + first / GROUP;
     drop_solid(strip, solid, segment == 0, segment + 1 == segments);
-    const bool pruned = prune_columns(strip);
+    __syncthreads();
+    prune_columns(strip);
     for (int turn = 0; turn < SMOOTHINGS; ++turn) {
         __syncthreads();
         for (int32_t group = threadIdx.x; group < strip.groups; group += LISTERS) smooth_seam(strip, group);
