@@ -14,7 +14,7 @@ namespace {
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
-constexpr int STRETCHES = 16;  // of a column, walked at once, where there are AHEAD strips for each; a power of two
+constexpr int STRETCHES = 16;  // of a column, walked at once, where there are AHEAD / 2 strips for each; a power of two
 constexpr int64_t CHUNK = 2 * STRETCHES * AHEAD;  // strips that a block walks at least, where columns are few and long
 constexpr int64_t MOST_CHUNKS = 256;              // of a column
 constexpr int64_t MANY_BLOCKS = 512;              // fill any device
@@ -404,7 +404,7 @@ void pack_whole(const View &set, bool complement, const Columns &columns, cudaSt
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {
     int stretches = 1;
-    while (stretches < STRETCHES && columns.strips() >= 2 * stretches * AHEAD) stretches *= 2;
+    while (stretches < STRETCHES && columns.strips() >= stretches * AHEAD) stretches *= 2;
     const int64_t across = columns.batch * parts(columns.count, WARP);
     int64_t chunk = std::max(columns.strips(), int64_t(1));
     if (chunk >= 2 * CHUNK && across < MANY_BLOCKS) {
