@@ -154,7 +154,7 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
                  {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
                  {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
                  {"coil", coil},     {"maze", maze},      {"annulus", annulus},       {"torus", torus}, {"islands", islands},
-                  {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}, {"holes", holes}};
+                 {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}, {"holes", holes}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;
