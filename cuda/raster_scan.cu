@@ -212,12 +212,14 @@ struct Scratch {
     bool is_small;
     Blocks blocks;
     SiteMaps complete;
+    uint32_t *marks;
     unsigned long long *mended;
 
     Scratch(const DistanceJob &job, Carver &carver)
         : is_small(tileres_of(job.set) == SMALL_TILERES), blocks(job, span()), complete(job.set) {
         blocks.maps.sites = carver.take<Site>(job.set.pixels());
         complete.sites = carver.take<Site>(job.set.pixels());
+        marks = carver.take<uint32_t>(count_marks(complete));
         blocks.done = carver.take<uint32_t>(blocks.count());
         blocks.flag = carver.take<uint32_t>(1);
         mended = carver.take<unsigned long long>(1);
@@ -261,15 +263,13 @@ void raster_scan(const DistanceJob &job, void *memory, cudaStream_t stream, cons
     Carver carver(memory);
     const Scratch scratch(job, carver);
     const SiteMaps &mixed = scratch.blocks.maps, &complete = scratch.complete;
-    const size_t map_bytes = static_cast<size_t>(mixed.pixels()) * sizeof(Site);
     fill_map(job, mixed, stream);
     check(cudaMemsetAsync(scratch.blocks.done, 0, static_cast<size_t>(scratch.blocks.count()) * sizeof(uint32_t), stream),
           "clearing marks");
     int64_t instances = 0;
     while (run_instance(scratch, instances++, stream))
         report(progress, 0.8 * (1 - 1 / (1 + 0.25 * static_cast<double>(instances))), stream);
-    check(cudaMemcpyAsync(complete.sites, mixed.sites, map_bytes, cudaMemcpyDeviceToDevice, stream), "copying a map");
-    complete_map(mixed, complete, stream);
+    complete_map(mixed, complete, scratch.marks, stream);
     if (job.report) *job.report = {instances, count_mended(mixed, complete, scratch.mended, stream)};
     report(progress, 0.9, stream);
     write_map(job, complete, stream);

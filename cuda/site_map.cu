@@ -1,8 +1,9 @@
 // Maps of sites on CUDA: their beginning, the conversion to the complete map (Honda, Yamamoto, Honda, Nakano and Ito 2017,
 // section III.B, in the form of core/exclaves.h), and the outputs.
 //
-// The conversion reads the mixed map alone, and writes to another one, where of several sites that are offered to a pixel
-// the nearest stays: so whatever the order of the threads, the map is the same.
+// The conversion has two kernels.  The first one copies the map, and leaves a bit for each square of 2 x 2 pixels that has to
+// be looked at, which few have.  The second one looks.  It reads the mixed map alone, and writes to the copy, where of several
+// sites that are offered to a pixel the nearest stays: so whatever the order of the threads, the map is the same.
 #include "site_map.h"
 
 #include "output.h"
@@ -12,8 +13,8 @@ namespace apsis {
 
 namespace {
 
-constexpr int RESIDENT = 4;  // blocks on a multiprocessor, of 64 registers a thread: more wait for memory at once
-constexpr int DEEP = PATCH / WARPS;  // squares of a thread
+constexpr int RESIDENT = 2;           // blocks on a multiprocessor: beams take 84 registers
+constexpr int64_t SHARE = 16 * WARP;  // words of marks that a warp takes: one square in 500 fills its lanes
 
 __global__ void __launch_bounds__(BLOCK) fill(View set, bool complement, SiteMaps maps) {
     for_pixels(maps.width, maps.height, maps.slices, [&](int x, int y, int64_t z) {
@@ -31,29 +32,65 @@ __device__ void offer_site(Site *pixel, int x, int y, Site site) {
     }
 }
 
-/// Which squares of 2 x 2 pixels, of DEEP below each other, have a pixel that is not sure: a bit each.
-__device__ uint32_t unsure_squares(const SiteMap &map, int x, int top) {
-    const int rows = min(DEEP + 1, map.height - top);
-    uint32_t unsure = 0;
+/// Copies a map, and marks its squares of 2 x 2 pixels that have to be looked at.  A warp takes rows that follow each other,
+/// so that it reads most of them once.
+__global__ void __launch_bounds__(BLOCK) mark_squares(SiteMaps mixed, SiteMaps complete, uint32_t *marks) {
+    constexpr int ROWS = PATCH / WARPS;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t words = parts(mixed.width, WARP);
+    for_patches(mixed.width, mixed.height, mixed.slices, [&](const Patch &patch) {
+        const int x = patch.left + lane, top = patch.top + warp * ROWS;
+        const int own = min(x, mixed.width - 1), next = min(x + 1, mixed.width - 1);
+        Site sites[ROWS + 1][2];
 #pragma unroll
-    for (int r = 0; r <= DEEP; ++r)
-        if (r < rows && !(is_sure(x, top + r, map.at(x, top + r)) && is_sure(x + 1, top + r, map.at(x + 1, top + r))))
-            unsure |= 1u << r;
-    return rows > 1 ? (unsure | unsure >> 1) & ((1u << (rows - 1)) - 1) : 0;
+        for (int r = 0; r <= ROWS; ++r) {
+            const Site *const row = mixed.at(0, min(top + r, mixed.height - 1), patch.z);
+            sites[r][0] = row[own], sites[r][1] = row[next];
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const int y = top + r;
+            if (y >= mixed.height) break;
+            if (x < mixed.width) *complete.at(x, y, patch.z) = sites[r][0];
+            const bool is_square = x + 1 < mixed.width && y + 1 < mixed.height;
+            const uint32_t word = __ballot_sync(
+                ALL_LANES, is_square && may_hide({sites[r][0], sites[r][1], sites[r + 1][0], sites[r + 1][1]}, x, y));
+            if (lane == 0) marks[(patch.z * mixed.height + y) * words + patch.left / WARP] = word;
+        }
+    });
 }
 
-/// A thread some squares, of which it looks at few: the pixels of all are on their way at once.
-__global__ void __launch_bounds__(BLOCK, RESIDENT) expose(SiteMaps mixed, SiteMaps complete) {
-    for_patches(mixed.width - 1, mixed.height - 1, mixed.slices, [&](const Patch &patch) {
-        const SiteMap map = mixed.slice(patch.z);
-        const int x = patch.left + static_cast<int>(threadIdx.x) % WARP;
-        const int top = patch.top + static_cast<int>(threadIdx.x) / WARP * DEEP;
-        if (x + 1 >= map.width) return;
-        for (uint32_t left = unsure_squares(map, x, top); left; left &= left - 1)
-            expose_exclaves(map, x, top + lowest_bit(left), [&](int to_x, int to_y, Site site) {
-                offer_site(complete.at(to_x, to_y, patch.z), to_x, to_y, site);
-            });
-    });
+/// Looks at a square, of which the number is that of its mark.
+__device__ void expose(const SiteMaps &mixed, const SiteMaps &complete, int64_t square) {
+    const int64_t pitch = parts(mixed.width, WARP) * WARP, line = square / pitch, z = line / mixed.height;
+    expose_exclaves(mixed.slice(z), static_cast<int>(square % pitch), static_cast<int>(line % mixed.height),
+                    [&](int x, int y, Site site) { offer_site(complete.at(x, y, z), x, y, site); });
+}
+
+/// Looks at the squares that are marked.  A warp collects them from some words, until there is one for each lane.
+__global__ void __launch_bounds__(BLOCK, RESIDENT)
+    expose_marked(SiteMaps mixed, SiteMaps complete, const uint32_t *marks, int64_t words) {
+    __shared__ int64_t waiting[WARPS][2 * WARP];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    int64_t *const mine = waiting[warp];
+    for (int64_t share = first_item() / WARP; share < parts(words, SHARE); share += item_step() / WARP) {
+        int count = 0;
+        for (int64_t at = share * SHARE + lane; at - lane < min((share + 1) * SHARE, words); at += WARP) {
+            uint32_t word = at < words ? marks[at] : 0;
+            while (const uint32_t who = __ballot_sync(ALL_LANES, word != 0)) {
+                if (word) mine[count + __popc(who & ((1u << lane) - 1))] = at * WARP + __ffs(static_cast<int>(word)) - 1;
+                word &= word - 1;
+                count += __popc(who);
+                __syncwarp();
+                if (count < WARP) continue;
+                count -= WARP;
+                expose(mixed, complete, mine[count + lane]);
+                __syncwarp();
+            }
+        }
+        if (lane < count) expose(mixed, complete, mine[lane]);
+        __syncwarp();
+    }
 }
 
 __global__ void __launch_bounds__(BLOCK) write(SiteMaps maps, Output output) {
@@ -99,9 +136,12 @@ void fill_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream)
     launch("fill", fill, patches(maps), BLOCK, stream, job.set, job.complement, maps);
 }
 
-void complete_map(const SiteMaps &mixed, const SiteMaps &complete, cudaStream_t stream) {
-    const int64_t squares = count_patches(mixed.width - 1, mixed.height - 1, mixed.slices);
-    launch("expose", expose, squares, BLOCK, stream, mixed, complete);
+int64_t count_marks(const SiteMaps &maps) { return parts(maps.width, WARP) * maps.height * maps.slices; }
+
+void complete_map(const SiteMaps &mixed, const SiteMaps &complete, uint32_t *marks, cudaStream_t stream) {
+    const int64_t words = count_marks(mixed);
+    launch("mark_squares", mark_squares, patches(mixed), BLOCK, stream, mixed, complete, marks);
+    launch("expose_marked", expose_marked, parts(parts(words, SHARE), WARPS), BLOCK, stream, mixed, complete, marks, words);
 }
 
 void write_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream) {

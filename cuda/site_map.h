@@ -74,8 +74,9 @@ __device__ void for_pixels(int width, int height, int64_t slices, Body body) {
 /// Queues a map in which every site holds itself, and other pixels nothing.
 void fill_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream);
 
-/// Queues the conversion of a mixed map, of which `complete` is a copy, to the complete one.
-void complete_map(const SiteMaps &mixed, const SiteMaps &complete, cudaStream_t stream);
+/// Queues the conversion of a mixed map to the complete one.  It takes so many words for marks.
+int64_t count_marks(const SiteMaps &maps);
+void complete_map(const SiteMaps &mixed, const SiteMaps &complete, uint32_t *marks, cudaStream_t stream);
 
 /// Queues the outputs.
 void write_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream);

@@ -20,8 +20,8 @@
 // is some lines deep, where the paper's has one: a warp begins with half a task more on either side of the line before, and
 // goes on until that is used up.
 //
-// Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 8 out for the mixed map and
-// its copy, 4 in and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a pixel, as in the paper.
+// Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 4 out for the mixed map, 4
+// in and out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a pixel, as in the paper.
 #include "columns.h"
 #include "site_map.h"
 #include "transforms.h"
@@ -324,8 +324,7 @@ void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t
 
 // ---- Combining ----
 
-/// The closest of the four maps makes the mixed map, which takes the place of M_d, and its copy that of M_u.  What is in
-/// column-major order goes through shared memory, in the diagonal arrangement: a warp meets 32 banks both ways.
+/// The closest of the four maps makes the mixed map, which takes the place of M_d.  What is in column-major order goes through shared memory, in the diagonal arrangement: a warp meets 32 banks both ways.
 __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
     __shared__ Site right[PATCH][PATCH], left[PATCH][PATCH];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -345,9 +344,9 @@ __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
             const int x = patch.left + lane, y = patch.top + i;
             if (x >= sweeps.width || y >= sweeps.height) continue;
             const int64_t at = int64_t(y) * sweeps.width + x;
-            Site &mixed = upright[0].map[at], &copy = upright[1].map[at];
+            Site &mixed = upright[0].map[at];
             const Site aside = nearer(x, y, right[i][(i + lane) % PATCH], left[i][(i + lane) % PATCH]);
-            mixed = copy = closest(site_at(x, y), mixed, copy, aside);
+            mixed = closest(site_at(x, y), mixed, upright[1].map[at], aside);
         }
         __syncthreads();
     });
@@ -385,9 +384,10 @@ void sweep(const DistanceJob &job, void *memory, cudaStream_t stream, const Prog
     else
         sweep_warps(sweeps, sweeps.counter, stream);
     report(progress, 0.7, stream);
-    const SiteMaps mixed(job.set, sweeps.maps), complete(job.set, sweeps.maps + job.set.pixels());
+    const SiteMaps mixed(job.set, sweeps.maps), complete(job.set, job.mixed ? mixed.sites : mixed.sites + mixed.pixels());
     launch("combine", combine, count_patches(sweeps.width, sweeps.height, sweeps.slices), BLOCK, stream, sweeps);
-    if (!job.mixed) complete_map(mixed, complete, stream);
+    uint32_t *const marks = sweeps.maps + 2 * mixed.pixels();  // M_r has been read
+    if (!job.mixed) complete_map(mixed, complete, marks, stream);
     if (job.report)
         *job.report = {job.method == APSIS_SWEEP_ROWS ? sweeps.longest() : 1,
                        count_mended(mixed, complete, sweeps.counter, stream)};

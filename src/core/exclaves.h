@@ -5,9 +5,11 @@
 // does so in the pixel's own square as well, and the pixel is offered it there.  Otherwise there is an edge that does not
 // name it behind a square that does, and a beam goes out through that edge.  Of each column that the beam passes, what is
 // the site's own lies between two slopes, and what the map names in one column narrows them.  All of it is in whole numbers.
+//
+// Nearly all beams would end before the next line of pixels, as nearly all squares can tell from the sites that they name:
+// those are not looked at.
 #pragma once
 
-#include "core/columns.h"
 #include "core/sites.h"
 
 namespace apsis {
@@ -83,87 +85,85 @@ APSIS_BOTH inline Beam beam_through(Site site, int x0, int y0, int x1, int y1) {
     return {site, right, down, is_upright, along, one < two ? one : two, one < two ? two : one};
 }
 
+// ---- Squares ----
+
 /// Whether a pixel is so near to what it holds that this is right, and that behind squares of such pixels nothing is hidden
-/// (docs/methods.md).
+/// (docs/methods.md): if only exclaves are wrong.
 APSIS_BOTH inline bool is_sure(int x, int y, Site site) {
     constexpr uint32_t NEAREST_HIDDEN = 144;  // the least square for which there are sites that hide an exclave
     return square_to(x, y, site) < NEAREST_HIDDEN;
 }
 
-/// 2 x 2 pixels from (x, y) on: corner 1 is on the right, 2 below, 3 both.
-struct Square {
+/// A site that a square names, as seen from the first pixel of the square.
+struct Named {
+    Site site;
     int x, y;
-    Site held[4];
-    uint32_t reach[4][4];  // from what corner k holds to corner j, squared
 
-    APSIS_BOTH static int x_of_corner(int k) { return k & 1; }
-    APSIS_BOTH static int y_of_corner(int k) { return k >> 1; }
-
-    APSIS_BOTH Square(const SiteMap &map, int left, int top) : x(left), y(top) {
-        for (int k = 0; k < 4; ++k) held[k] = map.at(x + x_of_corner(k), y + y_of_corner(k));
-    }
-    APSIS_BOTH bool is_even() const { return held[0] == held[1] && held[0] == held[2] && held[0] == held[3]; }
-    APSIS_BOTH bool is_sure() const {
-        bool all = true;
-        for (int k = 0; k < 4; ++k) all &= apsis::is_sure(x + x_of_corner(k), y + y_of_corner(k), held[k]);
-        return all;
-    }
-    APSIS_BOTH void measure() {
-        for (int k = 0; k < 4; ++k)
-            for (int j = 0; j < 4; ++j) reach[k][j] = square_to(x + x_of_corner(j), y + y_of_corner(j), held[k]);
-    }
-
-    /// Whether no corner before holds the same.
-    APSIS_BOTH bool is_new(int k) const {
-        bool is = true;
-        for (int j = 0; j < k; ++j) is &= held[j] != held[k];
-        return is;
-    }
-    APSIS_BOTH bool is_nearer(int k, int j) const {
-        return reach[k][j] < reach[j][j] || (reach[k][j] == reach[j][j] && held[k] < held[j]);
-    }
-    /// Whether the cell of what corner k holds may cross the edge from i to j, and neither names it: it does not cross where
-    /// one of the sites that they hold is as near to both.
-    APSIS_BOTH bool is_open(int k, int i, int j) const {
-        return held[i] != held[k] && held[j] != held[k] && !(reach[i][i] <= reach[k][i] && reach[i][j] <= reach[k][j]) &&
-               !(reach[j][i] <= reach[k][i] && reach[j][j] <= reach[k][j]);
-    }
-    /// The edges of the square behind which a site's cell goes on.
-    APSIS_BOTH int far_x(Site site) const { return x_of(site) <= x; }
-    APSIS_BOTH int far_y(Site site) const { return y_of(site) <= y; }
-
-    /// A bit 4 k + j where what corner k holds is to be offered to corner j, and a bit 16 + 2 k + (the edge lies along x) where
-    /// a beam from it is to be followed.
-    APSIS_BOTH uint32_t wants() const {
-        uint32_t bits = 0;
-        for (int k = 0; k < 4; ++k) {
-            if (!is_new(k)) continue;
-            for (int j = 0; j < 4; ++j) bits |= static_cast<uint32_t>(is_nearer(k, j)) << (4 * k + j);
-            const bool is_open_across = far_x(held[k]) ? is_open(k, 1, 3) : is_open(k, 0, 2);
-            const bool is_open_along = far_y(held[k]) ? is_open(k, 2, 3) : is_open(k, 0, 1);
-            bits |= static_cast<uint32_t>(is_open_across | is_open_along << 1) << (16 + 2 * k);
-        }
-        return bits;
+    APSIS_BOTH Named turned() const { return {site, y, x}; }
+    APSIS_BOTH int square_to(int at_x, int at_y) const { return (x - at_x) * (x - at_x) + (y - at_y) * (y - at_y); }
+    APSIS_BOTH uint64_t nearness_to(int at_x, int at_y) const {
+        return static_cast<uint64_t>(square_to(at_x, at_y)) << 32 | site;
     }
 };
+
+/// Whether the cell of a site may have pixels behind an edge of a square whose pixels hold the nearest of what it names: the
+/// edge from (side, 0), which holds `first`, to (side, 1), which holds `second`.
+APSIS_BOTH inline bool reaches_behind(const Named &own, const Named &first, const Named &second, int side) {
+    const int above = own.y - first.y, below = second.y - own.y;
+    if (above <= 0 || below <= 0 || (own.x <= 0) != (side == 1)) return false;
+    const auto room = [&](int x) {  // which the bisectors with the two others leave of the column
+        const int square = own.square_to(x, 0);
+        return static_cast<int64_t>(above) * (second.square_to(x, 0) - square) +
+               static_cast<int64_t>(below) * (first.square_to(x, 0) - square);
+    };
+    return room(side) > 0 && room(3 * side - 1) >= 0;
+}
+
+/// Whether a square that names these sites, for (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1), has to be looked at.
+APSIS_BOTH inline bool may_hide(const Site (&sites)[4], int x, int y) {
+    bool are_sure = true;
+    for (int k = 0; k < 4; ++k) are_sure &= is_sure(x + (k & 1), y + (k >> 1), sites[k]);
+    if (are_sure) return false;
+    if (sites[0] == sites[1] && sites[0] == sites[2] && sites[0] == sites[3]) return false;
+    Named named[4], turned[4];
+    for (int k = 0; k < 4; ++k) {
+        named[k] = {sites[k], x_of(sites[k]) - x, y_of(sites[k]) - y};
+        turned[k] = named[k].turned();
+    }
+    bool is_nearer = false;
+    for (int k = 0; k < 4; ++k)
+        for (int j = 0; j < 4; ++j)
+            if (j != k) is_nearer |= named[j].nearness_to(k & 1, k >> 1) < named[k].nearness_to(k & 1, k >> 1);
+    return is_nearer || reaches_behind(named[0], named[1], named[3], 1) || reaches_behind(named[2], named[1], named[3], 1) ||
+           reaches_behind(named[1], named[0], named[2], 0) || reaches_behind(named[3], named[0], named[2], 0) ||
+           reaches_behind(turned[0], turned[2], turned[3], 1) || reaches_behind(turned[1], turned[2], turned[3], 1) ||
+           reaches_behind(turned[2], turned[0], turned[1], 0) || reaches_behind(turned[3], turned[0], turned[1], 0);
+}
+
+/// Looks for exclaves of a site behind an edge of a square that names it.
+template <class Offer>
+APSIS_BOTH inline void look_behind(const SiteMap &map, Site site, int x0, int y0, int x1, int y1, Offer offer) {
+    if (map.at(x0, y0) == site || map.at(x1, y1) == site) return;
+    follow(map, beam_through(site, x0, y0, x1, y1), offer);
+}
 
 /// Calls offer(x, y, site) for the pixels of the square that begins at (x, y), and for those behind it, that are nearer to a
 /// site which the square names than to what the map holds.
 template <class Offer>
 APSIS_BOTH inline void expose_exclaves(const SiteMap &map, int x, int y, Offer offer) {
-    Square square(map, x, y);
-    if (square.is_even() || square.is_sure()) return;
-    square.measure();
-    for (uint32_t bits = square.wants(); bits; bits &= bits - 1) {
-        const int bit = lowest_bit(bits), k = bit < 16 ? bit / 4 : (bit - 16) / 2;
-        const Site site = map.at(x + Square::x_of_corner(k), y + Square::y_of_corner(k));
-        const int right = x + square.far_x(site), below = y + square.far_y(site);
-        if (bit < 16)
-            offer(x + Square::x_of_corner(bit % 4), y + Square::y_of_corner(bit % 4), site);
-        else if (bit % 2)
-            follow(map, beam_through(site, x, below, x + 1, below), offer);
-        else
-            follow(map, beam_through(site, right, y, right, y + 1), offer);
+    const Site corners[4] = {map.at(x, y), map.at(x + 1, y), map.at(x, y + 1), map.at(x + 1, y + 1)};
+    for (int k = 0; k < 4; ++k) {
+        const Site site = corners[k];
+        bool is_new = k > 0 || site != corners[1] || site != corners[2] || site != corners[3];
+        for (int j = 0; j < k; ++j) is_new &= corners[j] != site;
+        if (!is_new) continue;
+        for (int j = 0; j < 4; ++j) {
+            const int px = x + (j & 1), py = y + (j >> 1);
+            if (nearness(px, py, site) < nearness(px, py, corners[j])) offer(px, py, site);
+        }
+        const int far_x = x_of(site) <= x ? x + 1 : x, far_y = y_of(site) <= y ? y + 1 : y;
+        look_behind(map, site, far_x, y, far_x, y + 1, offer);
+        look_behind(map, site, x, far_y, x + 1, far_y, offer);
     }
 }
 

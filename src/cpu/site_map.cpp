@@ -41,11 +41,13 @@ int64_t complete_map(const Batch &batch, const Site *map, Site *complete, tbb::t
         const int64_t first = i / batch.height * batch.image();
         const SiteMap image = {map + first, batch.width, batch.height};
         int64_t mine = 0;
-        for (int x = 0; x + 1 < batch.width; ++x)
+        for (int x = 0; x + 1 < batch.width; ++x) {
+            if (!may_hide({image.at(x, y), image.at(x + 1, y), image.at(x, y + 1), image.at(x + 1, y + 1)}, x, y)) continue;
             expose_exclaves(image, x, y, [&](int px, int py, Site site) {
                 const int64_t at = first + static_cast<int64_t>(py) * batch.width + px;
                 mine += offer(complete[at], map[at], px, py, site);
             });
+        }
         if (mine) add_shared(changed, mine);
     });
     return changed;
