@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
+#include <vector>
 
 #include "core/exclaves.h"
 
@@ -87,6 +89,88 @@ uint32_t nearest_beam(uint32_t exclave) {
     return least;
 }
 
+// ---- Maps ----
+
+constexpr int SIDE = 160;
+
+struct Map {
+    std::vector<Site> sites = std::vector<Site>(SIDE * SIDE, NO_SITE);
+
+    Site &at(int x, int y) { return sites[y * SIDE + x]; }
+    Site at(int x, int y) const { return sites[y * SIDE + x]; }
+};
+
+Map complete_map_of(const std::vector<Site> &sites) {
+    Map map;
+    for (int y = 0; y < SIDE; ++y)
+        for (int x = 0; x < SIDE; ++x)
+            for (const Site site : sites) map.at(x, y) = nearer(x, y, map.at(x, y), site);
+    return map;
+}
+
+/// Whether both parents of a pixel are in other cells.
+bool is_exclave(const Map &map, int x, int y) {
+    const Site site = map.at(x, y);
+    const int dx = x - x_of(site), dy = y - y_of(site), right = dx < 0 ? -1 : 1, down = dy < 0 ? -1 : 1;
+    const bool is_upright = std::abs(dy) > std::abs(dx);
+    const int along = is_upright ? std::abs(dy) : std::abs(dx), across = is_upright ? std::abs(dx) : std::abs(dy);
+    if (along == 0) return false;
+    for (const int place : {across * (along - 1) / along, (across * (along - 1) + along - 1) / along}) {
+        const int px = is_upright ? place : along - 1, py = is_upright ? along - 1 : place;
+        if (map.at(x_of(site) + right * px, y_of(site) + down * py) == site) return false;
+    }
+    return true;
+}
+
+/// Hides some exclaves behind what is beside them.
+Map with_hidden(const Map &complete, std::mt19937 &random, int *hidden) {
+    Map map = complete;
+    for (int y = 1; y + 1 < SIDE; ++y)
+        for (int x = 1; x + 1 < SIDE; ++x) {
+            if (!is_exclave(complete, x, y) || random() % 4 == 0) continue;
+            map.at(x, y) = complete.at(x + static_cast<int>(random() % 3) - 1, y + static_cast<int>(random() % 3) - 1);
+            *hidden += map.at(x, y) != complete.at(x, y);
+        }
+    return map;
+}
+
+Map exposed(const Map &mixed) {
+    Map map = mixed;
+    const SiteMap from = {mixed.sites.data(), SIDE, SIDE};
+    const auto offer = [&](int x, int y, Site site) { map.at(x, y) = nearer(x, y, map.at(x, y), site); };
+    for (int y = 0; y + 1 < SIDE; ++y)
+        for (int x = 0; x + 1 < SIDE; ++x)
+            if (may_hide({from.at(x, y), from.at(x + 1, y), from.at(x, y + 1), from.at(x + 1, y + 1)}, x, y))
+                expose_exclaves(from, x, y, offer);
+    return map;
+}
+
+/// Sites that are as near to a pixel as each other, or almost, and one anywhere.
+std::vector<Site> draw_sites(std::mt19937 &random) {
+    const int x = static_cast<int>(random() % SIDE), y = static_cast<int>(random() % SIDE), count = 3 + random() % 6;
+    const int squares[] = {1105, 1625, 4225, 5525}, square = squares[random() % 4], slack = random() % 2 ? 0 : 40;
+    std::vector<Site> near, sites = {site_at(static_cast<int>(random() % SIDE), static_cast<int>(random() % SIDE))};
+    for (int v = 0; v < SIDE; ++v)
+        for (int u = 0; u < SIDE; ++u)
+            if (std::abs((u - x) * (u - x) + (v - y) * (v - y) - square) <= slack) near.push_back(site_at(u, v));
+    const size_t first = near.empty() ? 0 : random() % near.size();  // in a part of the circle
+    for (int i = 0; i < count && !near.empty(); ++i)
+        sites.push_back(near[(first + random() % (slack ? 24 : 6)) % near.size()]);
+    return sites;
+}
+
+/// Completes such maps.  Returns how many exclaves were hidden in them, or -1 if one still is.
+int expose_hidden() {
+    constexpr int MAPS = 1500;
+    std::mt19937 random(1);
+    int hidden = 0;
+    for (int i = 0; i < MAPS; ++i) {
+        const Map complete = complete_map_of(draw_sites(random));
+        if (exposed(with_hidden(complete, random, &hidden)).sites != complete.sites) return -1;
+    }
+    return hidden;
+}
+
 }  // namespace
 
 int main() {
@@ -96,5 +180,7 @@ int main() {
         for (int x = 0; x < EDGES; ++x)
             if (!is_sure(CENTRE + x, CENTRE + y, site_of({0, 0}))) sure = std::min(sure, square({x, y}));
     std::printf("the nearest exclave: %u; the nearest beam: %u; not sure from %u on\n", exclave, beam, sure);
-    return exclave == 169 && beam == 144 && sure == 144 ? 0 : 1;
+    const int hidden = expose_hidden();
+    std::printf("exclaves hidden and exposed: %d\n", hidden);
+    return exclave == 169 && beam == 144 && sure == 144 && hidden > 200 ? 0 : 1;
 }

@@ -251,6 +251,10 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
     for (int i = 0; i < 32; i += 8) sum += (a >> i & 255) * (b >> i & 255);
     return sum;
 }
+inline int __dp4a(int a, int b, int sum) {
+    for (int i = 0; i < 32; i += 8) sum += static_cast<int8_t>(a >> i) * static_cast<int8_t>(b >> i);
+    return sum;
+}
 inline unsigned __byte_perm(unsigned low, unsigned high, unsigned pick) {
     const uint64_t both = uint64_t(high) << 32 | low;
     unsigned bytes = 0;
