@@ -42,7 +42,7 @@ struct Ramp {
     __device__ int32_t least() const { return min(here, here + (TILE - 1) * slope); }
 };
 
-/// The least costs of a tile's voxels, and the candidates that they are of.
+/// The least costs of a tile's voxels, less w k^2, and the candidates that they are of.
 struct Tile {
     int32_t cost[TILE];
     int32_t at[TILE];
@@ -50,6 +50,13 @@ struct Tile {
     __device__ void take(const Ramp &ramp) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k) cost[k] = min(cost[k], ramp.at(k));
+    }
+    /// What the dearest voxel costs.
+    __device__ int32_t dearest(int32_t weight) const {
+        int32_t most = cost[0];
+#pragma unroll
+        for (int k = 1; k < TILE; ++k) most = max(most, cost[k] + weight * k * k);
+        return most;
     }
     /// A candidate that costs more than this at both ends of the tile is no use.
     __device__ int32_t worst() const {
@@ -64,10 +71,15 @@ struct Tile {
 template <int LANES>
 __device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                            Tile &tile) {
-#pragma unroll
-    for (int32_t &cost : tile.cost) cost = INT32_MAX;
+    Ramp ramp(bundle, lane, x, low);
+    const int32_t *score = bundle.score + low * LANES + lane;
+    int32_t way = ramp.here - *score;
 #pragma unroll 1
-    for (int32_t c = low; c <= high; ++c) tile.take(Ramp(bundle, lane, x, c));
+    for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
+        ramp.here = *score + way;
+        asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, in as many registers
+        tile.take(ramp);
+    }
 }
 
 /// Whether all of a tile's voxels are sites in their own plane, and nothing is to be found.
@@ -80,13 +92,10 @@ __device__ bool is_solid(const Bundle<LANES> &bundle, int32_t lane, int32_t x, i
     return costs == 0;
 }
 
-/// Finds which candidates the costs are of; of several the one whose site is lower(a, b).
+/// Finds which candidates from low to high the costs are of; of several the one whose site is lower(a, b).
 template <int LANES, class Lower>
 __device__ void find_candidates(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low,
-                                int32_t high, Tile &tile, Lower lower) {
-    const int32_t bound = tile.worst();
-#pragma unroll
-    for (int32_t &at : tile.at) at = -1;
+                                int32_t high, int32_t bound, Tile &tile, Lower lower) {
 #pragma unroll 1
     for (int32_t c = low; c <= high; ++c) {
         const Ramp ramp(bundle, lane, x, c);
@@ -95,6 +104,34 @@ __device__ void find_candidates(const Bundle<LANES> &bundle, int32_t lane, int32
         for (int k = 0; k < TILE; ++k)
             if (ramp.at(k) == tile.cost[k] && (tile.at[k] < 0 || lower(c, tile.at[k]))) tile.at[k] = c;
     }
+}
+
+/// Finds what costs least for a tile's voxels, and if somebody asks the candidates that do.
+template <bool NEAREST, int LANES, class Lower>
+__device__ Tile search_tile(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Lower lower) {
+    Tile tile;
+    if (is_solid(bundle, lane, x, low, high)) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) tile.cost[k] = 0, tile.at[k] = x + k;
+        return tile;
+    }
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = -1;
+    int32_t bound = 0;
+    if (high - low >= LONG) {
+        tile.take(Ramp(bundle, lane, x, low));
+        tile.take(Ramp(bundle, lane, x, high));
+        bound = tile.dearest(bundle.weight);
+    }
+    each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
+                   [&](int32_t from, int32_t to) { find_costs(bundle, lane, x, from, to, tile); });
+    if constexpr (NEAREST)
+        each_promising(bundle, lane, x, x + TILE - 1, low, high, bound, [&](int32_t from, int32_t to) {
+            find_candidates(bundle, lane, x, from, to, tile.worst(), tile, lower);
+        });
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
+    return tile;
 }
 
 /// What the search along y stores: [z][x][y], up to whole tiles of y's.
@@ -117,6 +154,7 @@ struct AlongY {
         return volume.need(z, int64_t(tile) * TILE, x);
     }
 
+    static constexpr int AHEAD = 4;  // candidates that a thread loads at once, three words each
     /// Where a line's candidates are, and how far apart.
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
     __device__ int64_t stride() const { return volume.columns.strips() * volume.columns.count; }
@@ -129,8 +167,9 @@ struct AlongY {
         const uint32_t word = __ldg(volume.columns.words + at);
         const int32_t before = __ldg(volume.columns.before + at), after = __ldg(volume.columns.after + at);
         const uint32_t lower = word << (STRIP - 1 - bit), upper = word >> bit;
+        const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
         const int32_t d =
-            min(lower ? STRIP - 1 - highest_bit(lower) : z - before, upper ? lowest_bit(upper) : after - z);
+            min(lower ? STRIP - 1 - highest_bit(lower) : z - before, upper ? highest_bit(first) : after - z);
         return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>;
     }
     __device__ uint32_t site(int64_t z, int64_t x, int32_t y) const {
@@ -162,6 +201,7 @@ struct AlongX {
     __device__ int32_t weight() const { return volume.weight[0]; }
     __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
 
+    static constexpr int AHEAD = 8;
     __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
     __device__ int64_t stride() const { return pitch_of(volume); }
 
@@ -169,7 +209,7 @@ struct AlongX {
     __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
 
     __device__ int32_t cost(int64_t at, int32_t z, int32_t y) const {
-        const uint32_t stored = volume.store[at];
+        const uint32_t stored = __ldg(volume.store + at);
         if (!NEAREST) return static_cast<int32_t>(stored);
         const int32_t down = static_cast<int32_t>(stored >> 16) - z,
                       along = static_cast<int32_t>(stored & 0xffff) - y;
@@ -197,95 +237,114 @@ struct AlongX {
     }
 };
 
-/// Lays the costs of lines `first` on of plane z in shared memory.
+/// Lays the costs of lines `first` on of plane z in shared memory, a stretch of them at a time, with its least.
 template <class Lines, int LANES>
 __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
-    constexpr int STEP = THREADS / LANES;
-    const int32_t lane = threadIdx.x % LANES, begin = threadIdx.x / LANES;
+    constexpr int SIDES = LANES < WARP ? WARP / LANES : 1;  // candidates of a line that a warp loads side by side
+    constexpr int STEP = THREADS / (LANES * SIDES);
+    const int32_t lane = threadIdx.x % LANES, side = threadIdx.x / LANES % SIDES;
     const int32_t line = min(first + lane, static_cast<int32_t>(lines.lines()) - 1);
-    const int64_t stride = lines.stride() * STEP;
+    const int32_t count = bundle.stretches(bundle.length);
     const uint8_t *const known = lines.known(z, line);
-    int64_t at = lines.first(z, line) + begin * lines.stride();
-#pragma unroll 4
-    for (int32_t c = begin; c < bundle.length; c += STEP, at += stride)
-        bundle.score[c * LANES + lane] =
-            (!known || __ldg(known + c / GROUP) ? lines.cost(at, z, line) : NO_COST<int32_t>) + bundle.square(c);
-    for (int32_t c = bundle.length + begin; c < bundle.padded(bundle.length); c += STEP)
+    const int64_t begin = lines.first(z, line), stride = lines.stride() * SIDES;
+    for (int32_t s = threadIdx.x / (LANES * SIDES); s < count; s += STEP) {
+        const bool is_known = !known || __ldg(known + s * STRETCH / GROUP);
+        int32_t least = NO_COST<int32_t>, c = s * STRETCH + side;
+        int64_t at = begin + c * lines.stride();
+#pragma unroll Lines::AHEAD
+        for (int i = 0; i < STRETCH / SIDES; ++i, c += SIDES, at += stride) {
+            if (c >= bundle.length) continue;
+            const int32_t cost = is_known ? lines.cost(at, z, line) : NO_COST<int32_t>;
+            least = min(least, cost);
+            bundle.score[c * LANES + lane] = cost + bundle.square(c);
+        }
+#pragma unroll
+        for (int step = LANES; step < WARP; step *= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, step));
+        if (side == 0) bundle.keep_least(lane, s, least);
+    }
+    for (int32_t c = bundle.length + threadIdx.x / LANES; c < bundle.padded(bundle.length); c += THREADS / LANES)
         bundle.score[c * LANES + lane] = NO_COST<int32_t> + bundle.square(c);
 }
 
-/// Of brackets of one class, the longest are less than half as long again as the shortest.
+constexpr int CLASSES = 8, CLASS_BITS = 3;  // of brackets, by their length
+
 __device__ int bracket_class(int32_t length) {
-    if (length < 4) return length;
-    const int power = highest_bit(static_cast<uint32_t>(length));
-    return 2 * power + (length >> (power - 1) & 1);
+    return length < 10 ? length / 2 : length < 16 ? 5 : length < LONG ? 6 : 7;
 }
 
-/// Orders the tiles of lines that are wanted by the length of their brackets, long ones first, so that the lanes of a
-/// warp have as much to do.  Returns how many they are.
+/// The lanes of a warp that have a number of CLASS_BITS, of which `bits` are the ballots.
+__device__ uint32_t lanes_with(int number, const uint32_t (&bits)[CLASS_BITS]) {
+    uint32_t lanes = ALL_LANES;
+#pragma unroll
+    for (int i = 0; i < CLASS_BITS; ++i) lanes &= number >> i & 1 ? bits[i] : ~bits[i];
+    return lanes;
+}
+
+/// The tiles of lines that a warp finishes together: ROUNDS rows of as many as it has lanes.
+struct Rows {
+    int32_t first, step;
+
+    __device__ int32_t item(int place) const { return (first + place / WARP * step) * WARP + place % WARP; }
+};
+
+/// Orders the tiles of a warp's rows that are wanted by the length of their brackets, long ones first, so that its lanes
+/// have as much to do.  Returns how many they are.
 template <int LANES, class Wanted>
-__device__ int32_t order_tiles(const Bundle<LANES> &bundle, Wanted wanted) {
-    __shared__ int32_t places[WARP];  // of each class's next
-    __shared__ int32_t total;
+__device__ int order_tiles(const Bundle<LANES> &bundle, const Rows &rows, uint8_t *order, Wanted wanted) {
     const int lane = threadIdx.x % WARP;
     const int32_t items = bundle.tiles * LANES;
-    const auto each = [&](auto take) {
-        for (int32_t turn = threadIdx.x - lane; turn < items; turn += THREADS) {
-            const int32_t item = turn + lane;
-            int number = WARP;
-            if (item < items && wanted(item / LANES, item % LANES))
-                number = WARP - 1 - bracket_class(bundle.best[item + LANES] - bundle.best[item] + 1);
-            const uint32_t same = __match_any_sync(ALL_LANES, number);
-            int32_t first = 0;
-            if (number < WARP && lane == lowest_bit(same)) first = atomicAdd(places + number, __popc(same));
-            first = __shfl_sync(ALL_LANES, first, lowest_bit(same));
-            if (number < WARP) take(item, first + __popc(same & ((1u << lane) - 1)));
-        }
-        __syncthreads();
-    };
-    if (threadIdx.x < WARP) places[lane] = 0;
-    __syncthreads();
-    each([](int32_t, int32_t) {});
-    if (threadIdx.x < WARP) {
-        const int32_t mine = places[lane];
-        int32_t sum = mine;
+    uint32_t bits[ROUNDS][CLASS_BITS], here[ROUNDS];
+    int number[ROUNDS], counted[ROUNDS], ours = 0;  // tiles of the class whose number is the lane's
 #pragma unroll
-        for (int step = 1; step < WARP; step *= 2) {
-            const int32_t other = __shfl_up_sync(ALL_LANES, sum, step);
-            if (lane >= step) sum += other;
-        }
-        places[lane] = sum - mine;
-        if (lane == WARP - 1) total = sum;
+    for (int k = 0; k < ROUNDS; ++k) {
+        const int32_t item = rows.item(k * WARP + lane);
+        const bool is_wanted = item < items && wanted(item / LANES, item % LANES);
+        number[k] = is_wanted ? CLASSES - 1 - bracket_class(bundle.best[item + LANES] - bundle.best[item] + 1) : 0;
+        here[k] = __ballot_sync(ALL_LANES, is_wanted);
+#pragma unroll
+        for (int i = 0; i < CLASS_BITS; ++i) bits[k][i] = __ballot_sync(ALL_LANES, number[k] >> i & 1);
+        counted[k] = __popc(lanes_with(lane, bits[k]) & here[k]);
+        ours += counted[k];
     }
-    __syncthreads();
-    each([&](int32_t item, int32_t place) { bundle.order[place] = static_cast<uint16_t>(item); });
+    int end = ours;
+#pragma unroll
+    for (int step = 1; step < CLASSES; step *= 2) {
+        const int other = __shfl_up_sync(ALL_LANES, end, step);
+        if (lane >= step) end += other;
+    }
+    const int total = __shfl_sync(ALL_LANES, end, CLASSES - 1);
+    int begin = end - ours;
+#pragma unroll
+    for (int k = 0; k < ROUNDS; ++k) {
+        const int place = __shfl_sync(ALL_LANES, begin, number[k]) +
+                          __popc(lanes_with(number[k], bits[k]) & here[k] & ((1u << lane) - 1));
+        if (here[k] >> lane & 1) order[place] = static_cast<uint8_t>(k * WARP + lane);
+        begin += counted[k];
+    }
+    __syncwarp();
     return total;
 }
 
 /// Finds what costs least for the voxels of every wanted tile, and hands it on.
 template <bool NEAREST, class Lines, int LANES>
 __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
-    const int32_t total = order_tiles(bundle, [&](int32_t t, int32_t lane) {
-        return first + lane < lines.lines() && bundle.wanted[t] &&
-               (LANES <= GROUP || lines.wanted(z, first + lane, t));
-    });
-    for (int32_t i = threadIdx.x; i < total; i += THREADS) {
-        const int32_t item = bundle.order[i], lane = item % LANES, t = item / LANES, x = t * TILE, line = first + lane;
-        const int32_t low = bundle.best[item], high = bundle.best[item + LANES];
-        Tile tile;
-        if (is_solid(bundle, lane, x, low, high)) {
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) tile.cost[k] = 0, tile.at[k] = x + k;
-        } else {
-            find_costs(bundle, lane, x, low, high, tile);
-            if constexpr (NEAREST)
-                find_candidates(bundle, lane, x, low, high, tile, [&](int32_t a, int32_t b) {  // a is right of b
-                    return lines.site(z, line, a) < lines.site(z, line, b);
-                });
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
+    constexpr int32_t WARPS_HERE = THREADS / WARP;
+    const int32_t warp = threadIdx.x / WARP, rows_in_all = (bundle.tiles * LANES + WARP - 1) / WARP;
+    uint8_t *const order = bundle.order + warp * ORDERED;
+    for (Rows rows = {warp, WARPS_HERE}; rows.first < rows_in_all; rows.first += ROUNDS * WARPS_HERE) {
+        const int total = order_tiles(bundle, rows, order, [&](int32_t t, int32_t lane) {
+            return first + lane < lines.lines() && bundle.wanted[t] &&
+                   (LANES <= GROUP || lines.wanted(z, first + lane, t));
+        });
+        for (int i = threadIdx.x % WARP; i < total; i += WARP) {
+            const int32_t item = rows.item(order[i]), lane = item % LANES, t = item / LANES, line = first + lane;
+            lines.write(z, line, t * TILE,
+                        search_tile<NEAREST>(bundle, lane, t * TILE, bundle.best[item], bundle.best[item + LANES],
+                                             [&](int32_t a, int32_t b) {  // a is right of b
+                                                 return lines.site(z, line, a) < lines.site(z, line, b);
+                                             }));
         }
-        lines.write(z, line, x, tile);
+        __syncwarp();
     }
 }
 

@@ -12,6 +12,11 @@ namespace {
 constexpr int THREADS_LOG2 = 8;  // small blocks: the fewer wait for one, the better
 constexpr int THREADS = 1 << THREADS_LOG2;
 constexpr int QUAD = 4;          // candidates that a thread tries at once while it narrows brackets
+constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to pass over them in long brackets
+constexpr int LONG = 2 * STRETCH;  // brackets where that pays
+constexpr int ROUNDS = 4;        // rows of tiles, one a lane, that a warp orders together
+constexpr int ORDERED = ROUNDS * WARP;
+constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // what is greater by so much in `float` is greater: few roundings of 2^-24
 constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which tiles are wanted
 
 // Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
@@ -29,8 +34,9 @@ struct Bundle {
     int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
     int32_t *rest_cost;  // [thread]: what threads that share a voxel found
     uint16_t *rest_at;
-    uint16_t *order;  // when there are brackets, in their place: tiles of lines, in the order in which they are finished
+    uint8_t *order;   // when there are brackets, in their place: tiles of a warp, in the order in which it finishes them
     uint16_t *best;   // [tile][lane]: of the tile's first voxel; at the end of the voxel after the last
+    uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float
     uint8_t *wanted;  // [tile]: not 0 if a line wants it
     int32_t length, tiles, weight, middle;
     float inverse;  // of the weight
@@ -39,13 +45,14 @@ struct Bundle {
     static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
-    __host__ __device__ static int32_t rest_bytes(int64_t tiles) {
-        const int32_t rest = THREADS * 6, order = static_cast<int32_t>(tiles) * LANES * 2;
-        return rest > order ? rest : order;
+    __host__ __device__ static int32_t stretches(int64_t length) {
+        return static_cast<int32_t>(length + STRETCH - 1) / STRETCH;
     }
+    static constexpr int32_t REST_BYTES = THREADS * 6;
+    static_assert(REST_BYTES >= THREADS * ROUNDS);
     static size_t bytes(int64_t length) {
         const int64_t tiles = parts(length, TILE);
-        return static_cast<size_t>((padded(length) * 4 + (tiles + 1) * 2) * LANES + rest_bytes(tiles) + tiles);
+        return static_cast<size_t>((padded(length) * 4 + (tiles + 1 + stretches(length)) * 2) * LANES + REST_BYTES + tiles);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
         : score(shared),
@@ -56,9 +63,10 @@ struct Bundle {
           inverse(1.0f / weight_) {
         rest_cost = score + padded(length) * LANES;
         rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
-        order = reinterpret_cast<uint16_t *>(rest_cost);
-        best = order + rest_bytes(tiles) / 2;
-        wanted = reinterpret_cast<uint8_t *>(best + (tiles + 1) * LANES);
+        order = reinterpret_cast<uint8_t *>(rest_cost);
+        best = rest_at + THREADS;
+        least = best + (tiles + 1) * LANES;
+        wanted = reinterpret_cast<uint8_t *>(least + stretches(length) * LANES);
     }
     /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
@@ -67,39 +75,78 @@ struct Bundle {
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * LANES + lane] + slope(x) * (c - middle);
     }
+    /// Keeps the least cost of a stretch.
+    __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
+        least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
+    }
+    /// Whether all candidates of a stretch cost every voxel from x to end more than `bound`.
+    __device__ bool is_vain(int32_t lane, int32_t stretch, int32_t x, int32_t end, int32_t bound) const {
+        const float way = static_cast<float>(max(max(stretch * STRETCH - end, x - stretch * STRETCH - (STRETCH - 1)), 0));
+        const float cost = __uint_as_float(static_cast<uint32_t>(least[stretch * LANES + lane]) << 16) + weight * way * way;
+        return cost > static_cast<float>(bound) * CERTAIN;
+    }
 };
-
-/// Compares four candidates side by side for a voxel; the first one is taken `way`.
-template <int LANES>
-__device__ void try_quad(const int32_t *score, int32_t slope, int32_t way, int32_t (&here)[QUAD]) {
-#pragma unroll
-    for (int i = 0; i < QUAD; ++i) here[i] = score[i * LANES] + way + i * slope;
-}
 
 struct Best {
     int32_t cost, at;
 };
 
-/// The leftmost best candidate in [from, to] for voxel x.  The rest of the last quad does no harm.
+/// The best of the quads of candidates that [from, to] touches for voxel x, if better than what is known: the leftmost of
+/// several, but for which of its quad it is.  Candidates beside the bracket do no harm: they cost more.
 template <int LANES>
-__device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to) {
-    const int32_t slope = bundle.slope(x);
-    const int32_t *score = bundle.score + from * LANES + lane;
-    int32_t least = INT32_MAX, found = from, way = slope * (from - bundle.middle), here[QUAD];
+__device__ void search_quads(const Bundle<LANES> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to, Best &best) {
+    int32_t c = from / QUAD * QUAD, way = slope * (c - bundle.middle);
+    const int32_t *score = bundle.score + c * LANES + lane;
 #pragma unroll 2
-    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
-        try_quad<LANES>(score, slope, way, here);
-        const int32_t best = min(min(here[0], here[1]), min(here[2], here[3]));
-        if (best < least) least = best, found = c;
+    for (; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
+        int32_t least = score[0];
+#pragma unroll
+        for (int i = 1; i < QUAD; ++i) least = min(least, score[i * LANES] + i * slope);
+        least += way;
+        if (least < best.cost) best.cost = least, best.at = c;
     }
-    try_quad<LANES>(bundle.score + found * LANES + lane, slope, slope * (found - bundle.middle), here);
-    const int32_t at = here[0] == least ? 0 : here[1] == least ? 1 : here[2] == least ? 2 : 3;
-    return {least, min(found + at, bundle.length - 1)};
 }
 
-/// The part of a bracket where voxel x may have its best: all farther costs more than a known candidate.
+/// Calls take(first, last) for a bracket if it is short; for the stretches of a long one that may hold a candidate which
+/// costs one of the voxels from x to end no more than `bound`, which may fall meanwhile.
+template <int LANES, class Take>
+__device__ void each_promising(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from, int32_t to,
+                               const int32_t &bound, Take take) {
+    const bool is_long = to - from >= LONG;
+#pragma unroll 1
+    for (int32_t first = from, last = to; first <= to; first = last + 1) {
+        if (is_long) {
+#pragma unroll 1
+            while (first <= to && bundle.is_vain(lane, first / STRETCH, x, end, bound)) first = (first / STRETCH + 1) * STRETCH;
+            if (first > to) return;
+            last = min(to, first | (STRETCH - 1));
+        }
+        take(first, last);
+    }
+}
+
+/// The leftmost best candidate in [from, to] for voxel x, for which some candidate costs `bound`.
 template <int LANES>
-__device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
+__device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to, int32_t bound) {
+    const int32_t slope = bundle.slope(x);
+    Best best = {INT32_MAX, from};
+    const int32_t square = bundle.square(x);
+    each_promising(bundle, lane, x, x, from, to, bound, [&](int32_t first, int32_t last) {
+        search_quads(bundle, lane, slope, first, last, best);
+        bound = min(bound, best.cost + square);
+    });
+    const int32_t quad = best.at / QUAD * QUAD;
+    best.at = quad;
+#pragma unroll
+    for (int i = QUAD - 1; i >= 0; --i)
+        if (bundle.at(lane, x, quad + i) == best.cost) best.at = quad + i;
+    return {best.cost, min(best.at, bundle.length - 1)};
+}
+
+/// The part of a bracket where voxel x may have its best, as all farther costs more than a known candidate.  Returns what
+/// that costs.
+template <int LANES>
+__device__ int32_t narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
     const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high))) + bundle.square(x);
     float root;  // of a relative error below 2^-20: of one voxel, the second is for what is cut off
@@ -107,6 +154,7 @@ __device__ void narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int
     const int32_t reach = static_cast<int32_t>(root) + 2;
     low = max(low, x - reach);
     high = min(high, x + reach);
+    return bound;
 }
 
 __device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
@@ -129,14 +177,14 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
         if (!needed) continue;
         int32_t low = bundle.best[max(t - step, 0) * LANES + lane];
         int32_t high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
-        narrow(bundle, lane, t * TILE, low, high);
+        const int32_t bound = narrow(bundle, lane, t * TILE, low, high);
         if (shares == 1) {
             bundle.best[t * LANES + lane] =
-                static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high).at);
+                static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high, bound).at);
         } else {
             const int32_t part = ((high - low) >> shares_log2) + 1;
             const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
-            const Best best = search_line(bundle, lane, t * TILE, from, min(from + part - 1, high));
+            const Best best = search_line(bundle, lane, t * TILE, from, min(from + part - 1, high), bound);
             bundle.rest_cost[turn] = best.cost;
             bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
         }
