@@ -45,7 +45,8 @@ struct Ramp {
 /// The least costs of a tile's voxels, less w k^2, and the candidates that they are of.
 struct Tile {
     int32_t cost[TILE];
-    int32_t at[TILE];
+    int32_t at[TILE];     // where somebody asks
+    uint32_t site[TILE];  // in the plane of each
 
     __device__ void take(const Ramp &ramp) {
 #pragma unroll
@@ -92,31 +93,38 @@ __device__ bool is_solid(const Bundle<LANES> &bundle, int32_t lane, int32_t x, i
     return costs == 0;
 }
 
-/// Finds which candidates from low to high the costs are of; of several the one whose site is lower(a, b).
-template <int LANES, class Lower>
-__device__ void find_candidates(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low,
-                                int32_t high, int32_t bound, Tile &tile, Lower lower) {
+/// Finds which candidates from low to high the costs are of; of several the one whose site is the lowest.
+template <int LANES, class Site>
+__device__ void find_sites(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Tile &tile,
+                           Site site) {
+    const int32_t bound = tile.worst();
 #pragma unroll 1
     for (int32_t c = low; c <= high; ++c) {
         const Ramp ramp(bundle, lane, x, c);
         if (ramp.least() > bound) continue;
+        const uint32_t here = site(c);
 #pragma unroll
-        for (int k = 0; k < TILE; ++k)
-            if (ramp.at(k) == tile.cost[k] && (tile.at[k] < 0 || lower(c, tile.at[k]))) tile.at[k] = c;
+        for (int k = 0; k < TILE; ++k) {
+            const bool lower = ramp.at(k) == tile.cost[k] && here < tile.site[k];
+            tile.site[k] = lower ? here : tile.site[k], tile.at[k] = lower ? c : tile.at[k];
+        }
     }
 }
 
 /// Finds what costs least for a tile's voxels, and if somebody asks the candidates that do.
-template <bool NEAREST, int LANES, class Lower>
-__device__ Tile search_tile(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Lower lower) {
+template <bool NEAREST, int LANES, class Site>
+__device__ Tile search_tile(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Site site) {
     Tile tile;
     if (is_solid(bundle, lane, x, low, high)) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) tile.cost[k] = 0, tile.at[k] = x + k;
+        for (int k = 0; k < TILE; ++k) {
+            tile.cost[k] = 0, tile.at[k] = x + k;
+            if (NEAREST) tile.site[k] = site(x + k);
+        }
         return tile;
     }
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = -1;
+    for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = 0, tile.site[k] = NO_PLACE;
     int32_t bound = 0;
     if (high - low >= LONG) {
         tile.take(Ramp(bundle, lane, x, low));
@@ -126,9 +134,8 @@ __device__ Tile search_tile(const Bundle<LANES> &bundle, int32_t lane, int32_t x
     each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
                    [&](int32_t from, int32_t to) { find_costs(bundle, lane, x, from, to, tile); });
     if constexpr (NEAREST)
-        each_promising(bundle, lane, x, x + TILE - 1, low, high, bound, [&](int32_t from, int32_t to) {
-            find_candidates(bundle, lane, x, from, to, tile.worst(), tile, lower);
-        });
+        each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
+                       [&](int32_t from, int32_t to) { find_sites(bundle, lane, x, from, to, tile, site); });
 #pragma unroll
     for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
     return tile;
@@ -183,7 +190,7 @@ struct AlongY {
     }
     __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
         const auto value = [&](int k) {
-            return NEAREST ? site(z, x, tile.at[k]) : static_cast<uint32_t>(tile.cost[k]);
+            return NEAREST ? tile.site[k] : static_cast<uint32_t>(tile.cost[k]);
         };
         uint4 *const to = reinterpret_cast<uint4 *>(volume.store + stored_line(volume, z, x) + y);
         to[0] = make_uint4(value(0), value(1), value(2), value(3));
@@ -217,12 +224,12 @@ struct AlongX {
                                   : volume.weight[2] * down * down + volume.weight[1] * along * along;
     }
     __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const {
-        return volume.store[first(z, y) + x * stride()];
+        return __ldg(volume.store + first(z, y) + x * stride());
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, const Tile &tile) const {
         const Measure &measure = volume.output.measure;
         const auto index = [&](int k) {
-            const uint32_t place = site(z, y, tile.at[k]);
+            const uint32_t place = tile.site[k];
             return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + tile.at[k];
         };
         int32_t bits = 0;
@@ -340,9 +347,7 @@ __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, in
             const int32_t item = rows.item(order[i]), lane = item % LANES, t = item / LANES, line = first + lane;
             lines.write(z, line, t * TILE,
                         search_tile<NEAREST>(bundle, lane, t * TILE, bundle.best[item], bundle.best[item + LANES],
-                                             [&](int32_t a, int32_t b) {  // a is right of b
-                                                 return lines.site(z, line, a) < lines.site(z, line, b);
-                                             }));
+                                             [&](int32_t c) { return lines.site(z, line, c); }));
         }
         __syncwarp();
     }
