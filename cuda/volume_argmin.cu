@@ -362,17 +362,18 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? RESIDENT_NEAREST : RESIDENT
     const int32_t count = static_cast<int32_t>(lines.lines());
     const uint32_t across = (count + LANES - 1) / LANES;
     const int32_t z = blockIdx.x / across, first = blockIdx.x % across * LANES;
-    bool any = false;
+    bool any = false, all = true;
     for (int32_t t = threadIdx.x; t < bundle.tiles; t += THREADS) {
         bool here = false;
         for (int32_t line = first; line < min(first + LANES, count); line += GROUP)
             here = here || lines.wanted(z, line, t);
         bundle.wanted[t] = here;
-        any = any || here;
+        any = any || here, all = all && here;
     }
     if (!__syncthreads_or(any)) return;
+    const bool all_wanted = !__syncthreads_or(!all);
     load_lines(bundle, lines, z, first);
-    search_brackets(bundle);
+    search_brackets(bundle, all_wanted);
     finish_tiles<NEAREST>(bundle, lines, z, first);
 }
 

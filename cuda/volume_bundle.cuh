@@ -91,14 +91,14 @@ struct Best {
     int32_t cost, at;
 };
 
-/// The best of the quads of candidates that [from, to] touches for voxel x, if better than what is known: the leftmost of
-/// several, but for which of its quad it is.  Candidates beside the bracket do no harm: they cost more.
+/// The best of [from, to] for a voxel, if better than what is known: the leftmost of several, but for which of its quad it
+/// is.  The rest of the last quad does no harm.
 template <int LANES>
 __device__ void search_quads(const Bundle<LANES> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to, Best &best) {
-    int32_t c = from / QUAD * QUAD, way = slope * (c - bundle.middle);
-    const int32_t *score = bundle.score + c * LANES + lane;
+    const int32_t *score = bundle.score + from * LANES + lane;
+    int32_t way = slope * (from - bundle.middle);
 #pragma unroll 2
-    for (; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
+    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
         int32_t least = score[0];
 #pragma unroll
         for (int i = 1; i < QUAD; ++i) least = min(least, score[i * LANES] + i * slope);
@@ -135,8 +135,7 @@ __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x
         search_quads(bundle, lane, slope, first, last, best);
         bound = min(bound, best.cost + square);
     });
-    const int32_t quad = best.at / QUAD * QUAD;
-    best.at = quad;
+    const int32_t quad = best.at;
 #pragma unroll
     for (int i = QUAD - 1; i >= 0; --i)
         if (bundle.at(lane, x, quad + i) == best.cost) best.at = quad + i;
@@ -162,7 +161,7 @@ __device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bi
 /// Finds the bests of `count` tiles, first, first + stride ..., between those `step` tiles to either side.
 template <int LANES>
 __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count,
-                             int32_t step) {
+                             int32_t step, bool all_wanted) {
     const uint32_t items = count * LANES;
     const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
     const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
@@ -171,7 +170,7 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
         const int32_t lane = item % LANES, t = first + item / LANES * stride;
-        bool needed = step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
+        bool needed = all_wanted || step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
         for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i)
             needed = bundle.wanted[i];
         if (!needed) continue;
@@ -202,20 +201,19 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
     __syncthreads();
 }
 
-/// Finds the bests of the first voxels of all tiles that are wanted, and of those after them.
+/// Finds the bests of the first voxels of all tiles that are wanted, and of those after them.  The first and the last
+/// candidate do for those of the line's first voxel and of the one after its last.
 template <int LANES>
-__device__ void search_brackets(const Bundle<LANES> &bundle) {
+__device__ void search_brackets(const Bundle<LANES> &bundle, bool all_wanted) {
     for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS) {
         bundle.best[lane] = 0;
         bundle.best[bundle.tiles * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
     }
     __syncthreads();
-    if (bundle.tiles == 1) return;
     for (int32_t log2 = ceil_log2(bundle.tiles) - 1; log2 >= 0; --log2) {
         const int32_t step = 1 << log2;
-        search_tiles(bundle, step, 2 * step, ((bundle.tiles - step - 1) >> (log2 + 1)) + 1, step);
+        search_tiles(bundle, step, 2 * step, ((bundle.tiles - step - 1) >> (log2 + 1)) + 1, step, all_wanted);
     }
-    search_tiles(bundle, 0, bundle.tiles, 2, 1);
 }
 
 }  // namespace
