@@ -161,6 +161,7 @@ struct AlongY {
         return volume.need(z, int64_t(tile) * TILE, x);
     }
 
+    static constexpr int DEEP = 2;   // planes of a bundle, to which the same words tell the costs
     static constexpr int AHEAD = 4;  // candidates that a thread loads at once, three words each
     /// Where a line's candidates are, and how far apart.
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
@@ -169,16 +170,20 @@ struct AlongY {
     /// Of which groups of a line's candidates costs are known; nullptr for all.
     __device__ const uint8_t *known(int64_t, int64_t) const { return nullptr; }
 
-    __device__ int32_t cost(int64_t at, int32_t z, int32_t) const {
+    /// Both planes lie in one strip: what is far in one is one farther in the other.
+    __device__ void costs(int64_t at, int32_t z, int32_t, int32_t (&cost)[DEEP]) const {
+        static_assert(DEEP == 2 && STRIP % DEEP == 0);
         const int bit = z % STRIP;
         const uint32_t word = __ldg(volume.columns.words + at);
         const int32_t before = __ldg(volume.columns.before + at), after = __ldg(volume.columns.after + at);
-        const uint32_t lower = word << (STRIP - 1 - bit), upper = word >> bit;
+        const uint32_t lower = word << (STRIP - 1 - bit), upper = word >> bit >> 1;
         const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
-        const int32_t d =
-            min(lower ? STRIP - 1 - highest_bit(lower) : z - before, upper ? highest_bit(first) : after - z);
-        return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>;
+        const int32_t up = lower ? STRIP - 1 - highest_bit(lower) : z - before;
+        const int32_t down = upper ? highest_bit(first) : after - z - 1;
+        cost[0] = square(up == 0 ? 0 : min(up, down + 1));
+        cost[1] = square(upper & 1 ? 0 : min(up + 1, down));
     }
+    __device__ int32_t square(int32_t d) const { return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>; }
     __device__ uint32_t site(int64_t z, int64_t x, int32_t y) const {
         const int64_t at = first(z, x) + y * stride();
         const int32_t found =
@@ -208,16 +213,18 @@ struct AlongX {
     __device__ int32_t weight() const { return volume.weight[0]; }
     __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
 
-    static constexpr int AHEAD = 8;
+    static constexpr int DEEP = 1, AHEAD = 8;
     __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
     __device__ int64_t stride() const { return pitch_of(volume); }
 
     /// What is not needed is too far from every tile that is marked.
     __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
 
-    __device__ int32_t cost(int64_t at, int32_t z, int32_t y) const {
+    __device__ void costs(int64_t at, int32_t z, int32_t y, int32_t (&cost)[DEEP]) const {
         const uint32_t stored = __ldg(volume.store + at);
-        if (!NEAREST) return static_cast<int32_t>(stored);
+        cost[0] = NEAREST ? cost_of(stored, z, y) : static_cast<int32_t>(stored);
+    }
+    __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
         const int32_t down = static_cast<int32_t>(stored >> 16) - z,
                       along = static_cast<int32_t>(stored & 0xffff) - y;
         return stored == NO_PLACE ? NO_COST<int32_t>
@@ -244,33 +251,58 @@ struct AlongX {
     }
 };
 
-/// Lays the costs of lines `first` on of plane z in shared memory, a stretch of them at a time, with its least.
+/// Where a bundle's lines are: those of a plane side by side, in DEEP planes.
 template <class Lines, int LANES>
-__device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
-    constexpr int SIDES = LANES < WARP ? WARP / LANES : 1;  // candidates of a line that a warp loads side by side
-    constexpr int STEP = THREADS / (LANES * SIDES);
-    const int32_t lane = threadIdx.x % LANES, side = threadIdx.x / LANES % SIDES;
-    const int32_t line = min(first + lane, static_cast<int32_t>(lines.lines()) - 1);
+struct Place {
+    static constexpr int ACROSS = LANES / Lines::DEEP;
+    int32_t first, plane;  // of its lines, and planes
+
+    __device__ int32_t line(int32_t lane) const { return first + lane % ACROSS; }
+    __device__ int32_t z(int32_t lane) const { return plane + lane / ACROSS; }
+    __device__ bool holds(const Lines &lines, int32_t lane) const {
+        return line(lane) < lines.lines() && z(lane) < lines.volume.depth();
+    }
+};
+
+/// Lays the costs of a bundle's lines in shared memory, a stretch of them at a time, with its least.
+template <class Lines, int LANES>
+__device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
+    constexpr int DEEP = Lines::DEEP, ACROSS = place.ACROSS;
+    constexpr int SIDES = ACROSS < WARP ? WARP / ACROSS : 1;  // candidates of a line that a warp loads side by side
+    constexpr int STEP = THREADS / (ACROSS * SIDES);
+    const int32_t lane = threadIdx.x % ACROSS, side = threadIdx.x / ACROSS % SIDES, z = place.plane;
+    const int32_t line = min(place.line(lane), static_cast<int32_t>(lines.lines()) - 1);
     const int32_t count = bundle.stretches(bundle.length);
     const uint8_t *const known = lines.known(z, line);
     const int64_t begin = lines.first(z, line), stride = lines.stride() * SIDES;
-    for (int32_t s = threadIdx.x / (LANES * SIDES); s < count; s += STEP) {
+    for (int32_t s = threadIdx.x / (ACROSS * SIDES); s < count; s += STEP) {
         const bool is_known = !known || __ldg(known + s * STRETCH / GROUP);
-        int32_t least = NO_COST<int32_t>, c = s * STRETCH + side;
+        int32_t least[DEEP], c = s * STRETCH + side;
+#pragma unroll
+        for (int p = 0; p < DEEP; ++p) least[p] = NO_COST<int32_t>;
         int64_t at = begin + c * lines.stride();
 #pragma unroll Lines::AHEAD
         for (int i = 0; i < STRETCH / SIDES; ++i, c += SIDES, at += stride) {
             if (c >= bundle.length) continue;
-            const int32_t cost = is_known ? lines.cost(at, z, line) : NO_COST<int32_t>;
-            least = min(least, cost);
-            bundle.score[c * LANES + lane] = cost + bundle.square(c);
+            int32_t cost[DEEP];
+            if (is_known) lines.costs(at, z, line, cost);
+#pragma unroll
+            for (int p = 0; p < DEEP; ++p) {
+                if (!is_known) cost[p] = NO_COST<int32_t>;
+                least[p] = min(least[p], cost[p]);
+                bundle.score[c * LANES + p * ACROSS + lane] = cost[p] + bundle.square(c);
+            }
         }
 #pragma unroll
-        for (int step = LANES; step < WARP; step *= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, step));
-        if (side == 0) bundle.keep_least(lane, s, least);
+        for (int p = 0; p < DEEP; ++p) {
+#pragma unroll
+            for (int step = ACROSS; step < WARP; step *= 2)
+                least[p] = min(least[p], __shfl_xor_sync(ALL_LANES, least[p], step));
+            if (side == 0) bundle.keep_least(p * ACROSS + lane, s, least[p]);
+        }
     }
-    for (int32_t c = bundle.length + threadIdx.x / LANES; c < bundle.padded(bundle.length); c += THREADS / LANES)
-        bundle.score[c * LANES + lane] = NO_COST<int32_t> + bundle.square(c);
+    for (int32_t i = bundle.length * LANES + threadIdx.x; i < bundle.padded(bundle.length) * LANES; i += THREADS)
+        bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);
 }
 
 constexpr int CLASSES = 8, CLASS_BITS = 3;  // of brackets, by their length
@@ -334,17 +366,18 @@ __device__ int order_tiles(const Bundle<LANES> &bundle, const Rows &rows, uint8_
 
 /// Finds what costs least for the voxels of every wanted tile, and hands it on.
 template <bool NEAREST, class Lines, int LANES>
-__device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, int32_t z, int32_t first) {
+__device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
     constexpr int32_t WARPS_HERE = THREADS / WARP;
     const int32_t warp = threadIdx.x / WARP, rows_in_all = (bundle.tiles * LANES + WARP - 1) / WARP;
     uint8_t *const order = bundle.order + warp * ORDERED;
     for (Rows rows = {warp, WARPS_HERE}; rows.first < rows_in_all; rows.first += ROUNDS * WARPS_HERE) {
         const int total = order_tiles(bundle, rows, order, [&](int32_t t, int32_t lane) {
-            return first + lane < lines.lines() && bundle.wanted[t] &&
-                   (LANES <= GROUP || lines.wanted(z, first + lane, t));
+            return place.holds(lines, lane) && bundle.wanted[t] &&
+                   (LANES <= GROUP || lines.wanted(place.z(lane), place.line(lane), t));
         });
         for (int i = threadIdx.x % WARP; i < total; i += WARP) {
-            const int32_t item = rows.item(order[i]), lane = item % LANES, t = item / LANES, line = first + lane;
+            const int32_t item = rows.item(order[i]), lane = item % LANES, t = item / LANES;
+            const int32_t z = place.z(lane), line = place.line(lane);
             lines.write(z, line, t * TILE,
                         search_tile<NEAREST>(bundle, lane, t * TILE, bundle.best[item], bundle.best[item + LANES],
                                              [&](int32_t c) { return lines.site(z, line, c); }));
@@ -359,28 +392,32 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? RESIDENT_NEAREST : RESIDENT
     if (!lines.volume.any_need()) return;
     extern __shared__ __align__(16) int32_t shared[];
     const Bundle<LANES> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
+    using Where = Place<Lines, LANES>;
     const int32_t count = static_cast<int32_t>(lines.lines());
-    const uint32_t across = (count + LANES - 1) / LANES;
-    const int32_t z = blockIdx.x / across, first = blockIdx.x % across * LANES;
+    const uint32_t across = (count + Where::ACROSS - 1) / Where::ACROSS;
+    const Where place = {static_cast<int32_t>(blockIdx.x % across * Where::ACROSS),
+                         static_cast<int32_t>(blockIdx.x / across * Lines::DEEP)};
+    const int32_t end = min(place.first + Where::ACROSS, count);
+    const int32_t deep = min(place.plane + Lines::DEEP, static_cast<int32_t>(lines.volume.depth()));
     bool any = false, all = true;
     for (int32_t t = threadIdx.x; t < bundle.tiles; t += THREADS) {
         bool here = false;
-        for (int32_t line = first; line < min(first + LANES, count); line += GROUP)
-            here = here || lines.wanted(z, line, t);
+        for (int32_t z = place.plane; z < deep; ++z)
+            for (int32_t line = place.first; line < end; line += GROUP) here = here || lines.wanted(z, line, t);
         bundle.wanted[t] = here;
         any = any || here, all = all && here;
     }
     if (!__syncthreads_or(any)) return;
     const bool all_wanted = !__syncthreads_or(!all);
-    load_lines(bundle, lines, z, first);
+    load_lines(bundle, lines, place);
     search_brackets(bundle, all_wanted);
-    finish_tiles<NEAREST>(bundle, lines, z, first);
+    finish_tiles<NEAREST>(bundle, lines, place);
 }
 
 template <bool NEAREST, int LANES, class Lines>
 void search_by(const Lines &lines, cudaStream_t stream) {
     launch_large("search_bundles", search_bundles<NEAREST, LANES, Lines>,
-                 parts(lines.lines(), LANES) * lines.volume.depth(), THREADS,
+                 parts(lines.lines(), Place<Lines, LANES>::ACROSS) * parts(lines.volume.depth(), Lines::DEEP), THREADS,
                  Bundle<LANES>::bytes(lines.length()), stream, lines);
 }
 
