@@ -305,6 +305,8 @@ __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, cons
         bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);
 }
 
+static_assert(ROUNDS == 4);
+constexpr uint32_t VAIN_TRIES = 10 * WARP;  // of a warp's lanes that wait for another, up to which order takes longer
 constexpr int CLASSES = 8, CLASS_BITS = 3;  // of brackets, by their length
 
 __device__ int bracket_class(int32_t length) {
@@ -332,14 +334,27 @@ template <int LANES, class Wanted>
 __device__ int order_tiles(const Bundle<LANES> &bundle, const Rows &rows, uint8_t *order, Wanted wanted) {
     const int lane = threadIdx.x % WARP;
     const int32_t items = bundle.tiles * LANES;
-    uint32_t bits[ROUNDS][CLASS_BITS], here[ROUNDS];
-    int number[ROUNDS], counted[ROUNDS], ours = 0;  // tiles of the class whose number is the lane's
+    uint32_t here[ROUNDS], most = 0, sum = 0;
+    int32_t length[ROUNDS];  // 0 if nobody wants the tile
 #pragma unroll
     for (int k = 0; k < ROUNDS; ++k) {
         const int32_t item = rows.item(k * WARP + lane);
         const bool is_wanted = item < items && wanted(item / LANES, item % LANES);
-        number[k] = is_wanted ? CLASSES - 1 - bracket_class(bundle.best[item + LANES] - bundle.best[item] + 1) : 0;
+        length[k] = is_wanted ? bundle.best[item + LANES] - bundle.best[item] + 1 : 0;
         here[k] = __ballot_sync(ALL_LANES, is_wanted);
+        most += greatest_of_warp(length[k]), sum += length[k];
+    }
+    if (most * WARP <= sum_of_warp(sum) + VAIN_TRIES && (here[0] & here[1] & here[2] & here[3]) == ALL_LANES) {
+#pragma unroll
+        for (int k = 0; k < ROUNDS; ++k) order[k * WARP + lane] = static_cast<uint8_t>(k * WARP + lane);
+        __syncwarp();
+        return ORDERED;
+    }
+    uint32_t bits[ROUNDS][CLASS_BITS];
+    int number[ROUNDS], counted[ROUNDS], ours = 0;  // tiles of the class whose number is the lane's
+#pragma unroll
+    for (int k = 0; k < ROUNDS; ++k) {
+        number[k] = CLASSES - 1 - bracket_class(length[k]);
 #pragma unroll
         for (int i = 0; i < CLASS_BITS; ++i) bits[k][i] = __ballot_sync(ALL_LANES, number[k] >> i & 1);
         counted[k] = __popc(lanes_with(lane, bits[k]) & here[k]);
