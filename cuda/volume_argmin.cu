@@ -5,14 +5,18 @@
 // right (Hirata 1996), so the best of two voxels bracket those between them, and brackets are halved.  A
 // voxel's own cost and those at the ends of its bracket tell how far it need look.  While voxels are few,
 // several threads share one.  Then a thread holds the TILE voxels between two bests in registers and tries the
-// candidates of their bracket on all of them.  Tiles go by the length of their brackets, so that the lanes of a
-// warp have as much to do.  Ties at the ends of a tile go to the left, which keeps every equal candidate of its
-// voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
+// candidates of their bracket on all of them.  Where the best leaps over a gap, a bracket is long and most of it
+// is vain: the least cost of every STRETCH candidates tells which of them are passed over.  A warp takes its tiles
+// by the length of their brackets, so that its lanes have as much to do.  Ties at the ends of a tile go to the left,
+// which keeps every equal candidate of its voxels in the bracket; the nearest site is the one of lowest z, then y,
+// then x.
+//
+// Along y a bundle has lines of two planes: one word of bits tells both their costs.
 //
 // What the search along y finds is stored transposed, so that the lines of the search along x lie side by
 // side too, and a thread's tile is a whole sector of memory.
 //
-// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 12 bytes a voxel
+// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 6 bytes a voxel
 // through the second cache and 4 out, along x 4 in and the outputs out.
 #include "launch.h"
 #include "volume.h"
@@ -322,7 +326,7 @@ __device__ uint32_t lanes_with(int number, const uint32_t (&bits)[CLASS_BITS]) {
 }
 
 /// The tiles of lines that a warp finishes together: ROUNDS rows of as many as it has lanes.
-struct Rows {
+struct TileRows {
     int32_t first, step;
 
     __device__ int32_t item(int place) const { return (first + place / WARP * step) * WARP + place % WARP; }
@@ -331,7 +335,7 @@ struct Rows {
 /// Orders the tiles of a warp's rows that are wanted by the length of their brackets, long ones first, so that its lanes
 /// have as much to do.  Returns how many they are.
 template <int LANES, class Wanted>
-__device__ int order_tiles(const Bundle<LANES> &bundle, const Rows &rows, uint8_t *order, Wanted wanted) {
+__device__ int order_tiles(const Bundle<LANES> &bundle, const TileRows &rows, uint8_t *order, Wanted wanted) {
     const int lane = threadIdx.x % WARP;
     const int32_t items = bundle.tiles * LANES;
     uint32_t here[ROUNDS], most = 0, sum = 0;
@@ -385,7 +389,7 @@ __device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, co
     constexpr int32_t WARPS_HERE = THREADS / WARP;
     const int32_t warp = threadIdx.x / WARP, rows_in_all = (bundle.tiles * LANES + WARP - 1) / WARP;
     uint8_t *const order = bundle.order + warp * ORDERED;
-    for (Rows rows = {warp, WARPS_HERE}; rows.first < rows_in_all; rows.first += ROUNDS * WARPS_HERE) {
+    for (TileRows rows = {warp, WARPS_HERE}; rows.first < rows_in_all; rows.first += ROUNDS * WARPS_HERE) {
         const int total = order_tiles(bundle, rows, order, [&](int32_t t, int32_t lane) {
             return place.holds(lines, lane) && bundle.wanted[t] &&
                    (LANES <= GROUP || lines.wanted(place.z(lane), place.line(lane), t));

@@ -194,6 +194,14 @@ static void structured_masks(bench *b) {
         }
 }
 
+/** Lines with gaps as long as several of the stretches of candidates that a search may pass over at once. */
+static void random_far_volumes(bench *b) {
+    for (int kind = 0; kind < MASK_KINDS; ++kind) {
+        check_mask(b, 203, 67, 5, kind, 0.0002, APSIS_EUCLIDEAN, 0);
+        check_mask(b, 67, 203, 4, kind, 0.0002, APSIS_EUCLIDEAN, APSIS_SIGNED);
+    }
+}
+
 static void wide_structured_masks(bench *b) {
     static const int kinds[] = {SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, LEFT_STRIP};
     for (int k = 0; k < COUNT(kinds); ++k) check_mask(b, 600, 400, 1, kinds[k], 0.0005, APSIS_EUCLIDEAN, 0);
@@ -320,6 +328,7 @@ int main(int argc, char **argv) {
                                       TEST(some_4x4_images_alone, EVERYWHERE),
                                       TEST(every_3x2x2_volume, EVERYWHERE),
                                       TEST(random_problems, EVERYWHERE),
+                                      TEST(random_far_volumes, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),
                                       TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
