@@ -1,0 +1,106 @@
+// Package apsis computes exact maps of binary images, on the CPU or on an NVIDIA GPU: the distance to the nearest pixel of a
+// set and which pixel that is, Voronoi cells, connected components, the length of paths inside a set, and how far each of its
+// pixels is from the farthest.  It is the C library libapsis; apsis.h says all that there is to know of each map.
+//
+//	context, err := apsis.New(apsis.Best)
+//	if err != nil { ... }
+//	defer context.Close()
+//	distance := make([]float32, width*height)
+//	err = context.Distance(apsis.Of(mask, width, height), apsis.Of(distance, width, height), apsis.None, nil)
+//
+// Slices are taken where they lie: nothing is copied, and nothing is kept after a call.
+package apsis
+
+// #cgo pkg-config: apsis
+// #include "bridge.h"
+import "C"
+
+import (
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// Devices, beside the numbers of CUDA devices.
+const (
+	CPU  = C.APSIS_CPU  // all cores of this machine
+	Best = C.APSIS_BEST // the first usable CUDA device, otherwise the CPU
+)
+
+// HeaderVersion is that of the header that this package was compiled with: 10000 major + 100 minor + patch.
+const HeaderVersion = C.APSIS_VERSION
+
+// LibraryVersion is that of the library itself.
+func LibraryVersion() int { return int(C.apsis_version()) }
+
+// DeviceCount is one more than the highest number of a usable CUDA device; 0 if there is none.
+func DeviceCount() int { return int(C.apsis_device_count()) }
+
+// Context says where work runs.  Use one from one goroutine at a time; different ones are independent.
+type Context struct {
+	handle *C.apsis_context
+	told   *callbacks
+	user   cgo.Handle // of told; it must not keep the context itself alive
+}
+
+// New makes a context on a CUDA device, on the CPU, or on the Best of them.
+func New(device int) (*Context, error) {
+	c := &Context{told: &callbacks{}}
+	var message [256]C.char
+	status := C.bridge_create(C.int(device), &c.handle, &message[0], C.size_t(len(message)))
+	if status != C.APSIS_OK {
+		return nil, &Error{Status(status), C.GoString(&message[0])}
+	}
+	c.user = cgo.NewHandle(c.told)
+	runtime.SetFinalizer(c, (*Context).Close)
+	return c, nil
+}
+
+// Close waits for the context's work, and frees it.  It may be called twice.
+func (c *Context) Close() {
+	if c.handle == nil {
+		return
+	}
+	C.apsis_destroy(c.handle)
+	c.user.Delete()
+	c.handle = nil
+	runtime.SetFinalizer(c, nil)
+}
+
+// Device is the number of the context's CUDA device, or CPU.
+func (c *Context) Device() int {
+	defer runtime.KeepAlive(c)
+	return int(C.apsis_device(c.handle))
+}
+
+// Name says what the context runs on, in words.
+func (c *Context) Name() string {
+	defer runtime.KeepAlive(c)
+	return C.GoString(C.apsis_device_name(c.handle))
+}
+
+// SetThreads limits the threads on the CPU; 0 is one a core.
+func (c *Context) SetThreads(threads int) error {
+	return c.check(C.apsis_set_threads(c.handle, C.int(threads)))
+}
+
+// SetStream queues later work on a CUstream or cudaStream_t of the context's device; nil is CUDA's default stream.
+func (c *Context) SetStream(stream unsafe.Pointer) error {
+	return c.check(C.apsis_set_stream(c.handle, (*C.struct_CUstream_st)(stream)))
+}
+
+// Sync waits for what has been queued on a GPU, and reports an error in it.
+func (c *Context) Sync() error { return c.check(C.apsis_sync(c.handle)) }
+
+// check makes an error of a status; and goes on with a panic of a callback, which must not pass through C.
+func (c *Context) check(status C.apsis_status) error {
+	defer runtime.KeepAlive(c)
+	if panicked := c.told.panicked; panicked != nil {
+		c.told.panicked = nil
+		panic(panicked)
+	}
+	if status == C.APSIS_OK {
+		return nil
+	}
+	return &Error{Status(status), C.GoString(C.apsis_message(c.handle))}
+}

@@ -1,0 +1,3 @@
+module apsis
+
+go 1.19

@@ -1,0 +1,128 @@
+package apsis
+
+// #include "bridge.h"
+import "C"
+
+import "unsafe"
+
+// Component is what is known of one component.  Coordinates are in pixels, x first.
+type Component struct {
+	First    int64 // the lowest index of a pixel of it
+	Area     int64
+	Lower    [3]int64 // the smallest x, y, z in it
+	Upper    [3]int64 // the largest
+	Centroid [3]float64
+}
+
+// Extent is how far a component reaches.  Pixels are indices, and lengths are in units of spacing.
+type Extent struct {
+	First    int64    // the lowest pixel of it
+	Ends     [2]int64 // the pixel with the largest eccentricity, and its farthest
+	Centre   int64    // the pixel with the least one
+	Diameter float64
+	Radius   float64
+	Gap      float64 // by how much an eccentricity may be larger than the one given: 0, but where the budget has run out
+}
+
+// The library writes into slices of these.
+var (
+	_ [C.sizeof_apsis_component]byte = [unsafe.Sizeof(Component{})]byte{}
+	_ [C.sizeof_apsis_extent]byte    = [unsafe.Sizeof(Extent{})]byte{}
+)
+
+// room is for how many components there is room at first; if there are more, the call is made again.
+const room = 4096
+
+// Distance is that of every pixel to the nearest pixel of the set, and which pixel that is (its index
+// x + width*(y + height*z)).  Either output may be None.
+func (c *Context) Distance(set, distance, nearest Image, options *Options) error {
+	if err := wrongOf("set", set, "distance", distance, "nearest", nearest); err != nil {
+		return err
+	}
+	return c.check(C.bridge_distance(c.handle, set.is, set.data, distance.is, distance.data, nearest.is, nearest.data,
+		options.forC()))
+}
+
+// Voronoi is, for every pixel, the index of the pixel of the set in whose cell it is.
+func (c *Context) Voronoi(set, cells Image, options *Options) error {
+	if err := wrongOf("set", set, "cells", cells); err != nil {
+		return err
+	}
+	return c.check(C.bridge_voronoi(c.handle, set.is, set.data, cells.is, cells.data, options.forC()))
+}
+
+// Components numbers the connected components of the set 1, 2, 3, ... by their lowest index, in labels, which may be None,
+// and says how many there are.
+func (c *Context) Components(set, labels Image, options *Options) (count int64, err error) {
+	if err := wrongOf("set", set, "labels", labels); err != nil {
+		return 0, err
+	}
+	var n C.int64_t
+	err = c.check(C.bridge_components(c.handle, set.is, set.data, labels.is, labels.data, nil, 0, &n, options.forC()))
+	return int64(n), err
+}
+
+// Statistics numbers the components as Components does, and says what is known of each.
+func (c *Context) Statistics(set, labels Image, options *Options) ([]Component, error) {
+	if err := wrongOf("set", set, "labels", labels); err != nil {
+		return nil, err
+	}
+	known, n := make([]Component, room), C.int64_t(0)
+	err := c.check(C.bridge_components(c.handle, set.is, set.data, labels.is, labels.data,
+		(*C.apsis_component)(unsafe.Pointer(&known[0])), room, &n, options.forC()))
+	if err == nil && n > room {
+		known = make([]Component, n)
+		err = c.check(C.bridge_components(c.handle, set.is, set.data, C.apsis_image{}, nil,
+			(*C.apsis_component)(unsafe.Pointer(&known[0])), n, &n, options.forC()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return known[:n], nil
+}
+
+// Geodesic is the length of the shortest path inside the set from every pixel of it to the nearest seed, and which seed that
+// is.  Either output may be None.
+func (c *Context) Geodesic(set, seeds, distance, nearest Image, options *Options) error {
+	if err := wrongOf("set", set, "seeds", seeds, "distance", distance, "nearest", nearest); err != nil {
+		return err
+	}
+	return c.check(C.bridge_geodesic(c.handle, set.is, set.data, seeds.is, seeds.data, distance.is, distance.data, nearest.is,
+		nearest.data, options.forC()))
+}
+
+// Eccentricity is the length of the longest of the shortest paths from every pixel of the set to the others of its
+// component, and the pixel at its end.  Either output may be None.
+func (c *Context) Eccentricity(set, eccentricity, farthest Image, options *Options) error {
+	_, err := c.extents(set, eccentricity, farthest, nil, options)
+	return err
+}
+
+// Extents makes the maps of Eccentricity, and says how far each component reaches.  If the error is ErrorBudget, the maps and
+// the extents are bounds.
+func (c *Context) Extents(set, eccentricity, farthest Image, options *Options) ([]Extent, error) {
+	extents := make([]Extent, room)
+	n, err := c.extents(set, eccentricity, farthest, extents, options)
+	if n > room {
+		extents = make([]Extent, n)
+		n, err = c.extents(set, eccentricity, farthest, extents, options)
+	}
+	if status, failed := err.(*Error); failed && status.Status != ErrorBudget {
+		return nil, err
+	}
+	return extents[:n], err
+}
+
+func (c *Context) extents(set, eccentricity, farthest Image, extents []Extent, options *Options) (count int64, err error) {
+	if err := wrongOf("set", set, "eccentricity", eccentricity, "farthest", farthest); err != nil {
+		return 0, err
+	}
+	var first *C.apsis_extent
+	if len(extents) > 0 {
+		first = (*C.apsis_extent)(unsafe.Pointer(&extents[0]))
+	}
+	var n C.int64_t
+	err = c.check(C.bridge_eccentricity(c.handle, set.is, set.data, eccentricity.is, eccentricity.data, farthest.is,
+		farthest.data, first, C.int64_t(len(extents)), &n, options.forC()))
+	return int64(n), err
+}
