@@ -7,7 +7,7 @@ namespace {
 
 /// How many cells are near at a time, counted along the longest steps: more keep more of the device busy, and fewer visit
 /// tiles less often, which counts where there are many of them.
-constexpr int NEAR_CELLS[2] = {128, 16};  // in 2-D and 3-D
+constexpr int NEAR_CELLS[2] = {192, 16};  // in 2-D and 3-D
 
 uint32_t power_above(int64_t least) {
     int64_t power = 1;
@@ -89,11 +89,14 @@ void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Leng
     launch("plant_sources", plant_sources<Length>, parts(count, BLOCK), BLOCK, stream, tasks, lengths, sources, count, condition);
 }
 
-template <class Length>
-void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
-                cudaStream_t stream) {
+namespace {
+
+template <class Near, class Length>
+void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
+                 cudaStream_t stream) {
     using Limits = Lengths<Length>;
-    Walk<Shortest<Length>> walk = {tasks, lengths, nullptr, {}, Limits::LONGEST, Limits::LONGEST, 0, too_long, condition};
+    constexpr Length ALL = Limits::LONGEST;
+    Walk<Shortest<Length, Near>> walk = {tasks, lengths, nullptr, {}, ALL, ALL, 0, too_long, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     if (steps.limit <= Limits::LONGEST)
         walk.longest = static_cast<Length>(steps.limit);
@@ -101,6 +104,17 @@ void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &s
         walk.near_end = static_cast<Length>(Limits::LONGEST - steps.most);
     walk.span = static_cast<Length>(std::min<int64_t>(NEAR_CELLS[tasks.shape.axes - 2] * steps.most, Limits::LONGEST));
     run_walk("walk_tiles", walk, steps.connectivity, stream);
+}
+
+}  // namespace
+
+template <class Length>
+void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
+                cudaStream_t stream) {
+    if (steps.most <= MOST_COUNTED_STEP)
+        run_counted<int32_t>(tasks, lengths, steps, too_long, condition, stream);
+    else
+        run_counted<Length>(tasks, lengths, steps, too_long, condition, stream);
 }
 
 template struct FieldTasks<int32_t>;

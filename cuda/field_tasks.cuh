@@ -34,6 +34,20 @@ __device__ uint32_t field_of(const FieldTasks<Value> &tasks, uint32_t task) {
     return tasks.fields == 1 ? 0 : task / static_cast<uint32_t>(tasks.shape.tiles());
 }
 
+/// What is near from some value on.
+template <class Value>
+__device__ Value end_of_near(Value least, Value span) {
+    constexpr Value NONE = Lengths<Value>::NONE;
+    return least < NONE - span ? least + span : NONE;
+}
+
+/// The least of the values of a warp's lanes.
+template <class Value>
+__device__ Value least_in_warp(Value value) {
+    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+}
+
 /// Puts a task into the queue.  A place may not be empty yet, where the one who has its ticket is about to empty it.
 template <class Value>
 __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
@@ -120,7 +134,7 @@ __device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, V
     if (own_least < NONE) atomic_least(&least, own_least);
     __syncthreads();
     if (least == NONE) return NO_TASK;
-    const Value threshold = least < NONE - span ? least + span : NONE;
+    const Value threshold = end_of_near(least, span);
     for (uint32_t start = 0; start < count; start += THREADS) {
         const uint32_t i = start + threadIdx.x;
         if (count > THREADS) {  // else they are known
@@ -145,6 +159,17 @@ __device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, V
     __threadfence();
     for (uint32_t i = 1 + threadIdx.x; i < near; i += THREADS) queue_task(tasks, field, __ldcg(list + i));
     return __ldcg(list);
+}
+
+/// The caller has the only task of a field, as it has seen, and goes on with nothing below `least`.  If no other task waits
+/// in a list either, that is near from now on.  Returns what is near.
+template <class Value>
+__device__ Value go_on_alone(const FieldTasks<Value> &tasks, uint32_t field, Value least, Value span) {
+    typename FieldTasks<Value>::Field &own = tasks.field[field];
+    __threadfence();  // what others have listed, they listed before they left
+    Value threshold = __ldcg(&own.threshold);
+    if ((__ldcg(&own.listed[0]) | __ldcg(&own.listed[1])) == 0) __stcg(&own.threshold, threshold = end_of_near(least, span));
+    return threshold;
 }
 
 /// A block has nothing of a field to do any more, or the field is to begin.  Returns a task of it that the block is to do, or

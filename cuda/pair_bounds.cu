@@ -151,7 +151,7 @@ class Solver {
         for (int round = 0; round < FIRST_HUBS; ++round) {
             if (round == FIRST_HUBS - 1) find_extremes<Length, FARTHEST>(pairs_, count_pieces(), spans_, stream_);
             choose_first_sources(pairs_, count_pieces(), round, stream_);
-            make_fields(1);
+            make_fields(1, {&pairs_.turn->too_long, false});  // all is begun anew where one is too long
             take<FARTHEST>(spans_, true);
         }
         turn();
@@ -188,9 +188,10 @@ class Solver {
         if (has_gaps_) find_gaps(pairs_, spans_, stream_);
         has_gaps_ = false;
         if (job_.capacity > 0) {
+            check(cudaMemsetAsync(&pairs_.turn->has_hidden_ends, 0, sizeof(uint32_t), stream_), "finding ends");
             find_extremes<Length, FARTHEST>(pairs_, count_pieces(), spans_, stream_);
             if (!FARTHEST) {
-                make_fields(1);
+                make_fields(1, {&pairs_.turn->has_hidden_ends, true});
                 find_other_ends(pairs_, count_pieces(), spans_, stream_);
             }
         }

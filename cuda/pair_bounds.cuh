@@ -55,7 +55,8 @@ struct Piece {
     Made<Length> made[BATCH<Length>];  // the fields of the witnesses, and then those of new hubs
     Length gap;
     Best<Length> end, centre;  // the largest lower bound, and minus the least one
-    uint32_t lowest, other_end;
+    Best<Length> widest;       // the largest eccentricity of a source, and the pixel that it is
+    uint32_t lowest, other_end, opposite;  // the farthest pixels from the end, and from that source
 
     APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(parts(size, int64_t(SPAN) << 6 * level)); }
     APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
@@ -72,6 +73,7 @@ struct Turn {
     uint32_t active, targets;  // pieces, and the most targets of one
     uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
     uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a piece, a new hub
+    uint32_t has_hidden_ends;                // whether a piece has an end whose farthest pixel is not known
     unsigned long long fields;  // of all turns so far
 };
 

@@ -129,6 +129,8 @@ __device__ void take(const Pairs<Length> &pairs, Piece<Length> &piece, Made<Leng
     pairs.witness[made.source] = PROVED;
     pairs.known.lower[made.source] = made.most.value;
     if (FARTHEST) pairs.known.farthest[made.source] = made.most.pixel;
+    if (const Best<Length> one = {made.most.value, pairs.ranks.pixel[made.source]}; one > piece.widest)
+        piece.widest = one, piece.opposite = made.most.pixel;
     if (!as_hub) return;
     if (piece.hubs < pairs.room)
         made.hub = piece.hubs++;
@@ -250,18 +252,24 @@ __global__ void __launch_bounds__(WARP) find_ends(Pairs<Length> pairs) {
     piece.end = end;
     piece.centre = {static_cast<Length>(Lengths<Length>::LONGEST - centre.value), centre.pixel};
     const uint32_t rank = pairs.ranks.rank[end.pixel];
-    if (FARTHEST)
+    if (FARTHEST) {
         piece.other_end = pairs.known.farthest[rank];
-    else
-        pairs.plan(0, blockIdx.x, rank);
+        return;
+    }
+    const bool is_hidden = piece.widest.pixel != end.pixel;
+    piece.other_end = is_hidden ? NONE : piece.opposite;
+    pairs.plan(0, blockIdx.x, is_hidden ? rank : NONE);
+    if (is_hidden) pairs.turn->has_hidden_ends = 1;
 }
 
 template <class Length>
 __global__ void __launch_bounds__(CREW) measure_end(Pairs<Length> pairs, uint32_t first) {
     __shared__ Bests<Length> bests;
     const uint32_t large = first + blockIdx.x;
+    const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
+    if (piece.other_end != NONE) return;
     Best<Length> best;
-    for_ranks(pairs.piece[pairs.piece_of[large]], large, [&](uint32_t rank) {
+    for_ranks(piece, large, [&](uint32_t rank) {
         const uint32_t pixel = pairs.ranks.pixel[rank];
         if (const Best<Length> one = {pairs.field[pairs.cell_of(pixel)], pixel}; one > best) best = one;
     });
@@ -272,6 +280,7 @@ __global__ void __launch_bounds__(CREW) measure_end(Pairs<Length> pairs, uint32_
 template <class Length>
 __global__ void __launch_bounds__(WARP) find_other_end(Pairs<Length> pairs) {
     Piece<Length> &piece = pairs.piece[blockIdx.x];
+    if (piece.other_end != NONE) return;
     const Best<Length> best = best_of_piece(pairs, piece, 0);
     if (threadIdx.x == 0) piece.other_end = best.pixel;
 }

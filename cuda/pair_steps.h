@@ -43,8 +43,8 @@ void fold(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, cudaS
 template <class Length>
 void find_gaps(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream);
 
-/// The ends and the centres of pieces that are done; the other ends, where known; otherwise the source of a field that
-/// tells.
+/// The ends and the centres of pieces that are done; the other ends, where known: where they are not, the source of a field
+/// that tells.
 template <class Length, bool FARTHEST>
 void find_extremes(const Pairs<Length> &pairs, uint32_t pieces, const Range &spans, cudaStream_t stream);
 
