@@ -26,17 +26,24 @@ __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
     return index_at<Tile>(tiles, place_of<Tile>(tiles, node >> Tile::NODE_BITS), tiles.first[node]);
 }
 
+/// Whether the first pixel of a node comes before that of another; where they are only counted, one of them does.
 template <class Tile>
-__device__ void join(const Tiles &tiles, uint32_t one, uint32_t other) {
+__device__ bool is_before(const Tiles &tiles, uint32_t one, uint32_t other) {
+    return tiles.total ? one < other : first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
+}
+
+/// Joins two nodes.  Returns how many roots are roots no more.
+template <class Tile>
+__device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
         find_roots(tiles, one, other);
-        if (one == other) return;
-        if (first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other)) {
+        if (one == other) return 0;
+        if (is_before<Tile>(tiles, one, other)) {
             const uint32_t lower = one;
             one = other;
             other = lower;
         }
-        if (atomicCAS(tiles.parent + one, one, other) == one) return;
+        if (atomicCAS(tiles.parent + one, one, other) == one) return 1;
     }
 }
 
@@ -117,13 +124,14 @@ struct Item {
 
 /// Joins what meets between words of rim rows and the rows a step before, in other rows or planes of tiles.
 template <class Tile>
-__device__ void join_rows(const Tiles &tiles, int64_t warp, int of_warp) {
+__device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int of_warp) {
     constexpr bool REACH = Tile::step(0).reach;
     const Item<Tile, Tile::BACK_ROWS * Tile::WORDS> own_item(tiles, warp, of_warp);
     const Place &place = own_item.place;
     const int row = Tile::row_of_rim(own_item.i / Tile::WORDS), column = own_item.i % Tile::WORDS;
     const int y = row % Tile::ROWS, z = row / Tile::ROWS;
     const RimWord<Tile> own(tiles, {place.tile, y, z}, column, place.tx > 0);
+    uint32_t joined = 0;
 #pragma unroll
     for (int s = 0; s < Tile::STEPS; ++s) {
         const Step step = Tile::step(s);
@@ -148,10 +156,11 @@ __device__ void join_rows(const Tiles &tiles, int64_t warp, int of_warp) {
             const int at = __shfl_sync(ALL_LANES, column, lane);
             const bool goes_left = __shfl_sync(ALL_LANES, place.tx, lane) > 0;
             if (x < 0) return;
-            join<Tile>(tiles, RimWord<Tile>(tiles, from, at, goes_left).node_at(tiles, x),
-                       RimWord<Tile>(tiles, to, at, goes_left).node_at(tiles, x));
+            joined += join<Tile>(tiles, RimWord<Tile>(tiles, from, at, goes_left).node_at(tiles, x),
+                                 RimWord<Tile>(tiles, to, at, goes_left).node_at(tiles, x));
         });
     }
+    return joined;
 }
 
 /// The first column of a tile and its left neighbour's last one, 32 rows of a plane of each.
@@ -161,7 +170,7 @@ struct SideWords {
 
 /// Joins what meets between the rows of tiles side by side, and across their diagonals.
 template <class Tile>
-__device__ void join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
+__device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
     constexpr int ROWS = Tile::ROWS * Tile::PLANES, COUNT = ROWS / 32, DOWN = Tile::ROWS / 32;
     const Item<Tile, COUNT> own_item(tiles, warp, of_warp);
     const uint32_t tile = own_item.place.tile;
@@ -172,6 +181,7 @@ __device__ void join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
         const uint32_t *const own = tiles.side_bits + int64_t(tile) * (2 * COUNT) + i + dz * DOWN + dy;
         return SideWords{*own, *(own - COUNT)};
     };
+    uint32_t joined = 0;
     // `own` are pixels of the first column, whose neighbours in the last one are so many rows and planes before them.
     const auto join_all = [&](uint32_t own, int own_back, int left_back) {
         for_bits(own, [&](int lane, int bit) {
@@ -179,27 +189,28 @@ __device__ void join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
             const int at = __shfl_sync(ALL_LANES, i, lane) * 32 + bit;
             if (bit < 0) return;
             const uint16_t *const side = tiles.side + int64_t(of) * (2 * ROWS) + at;
-            join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back], (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
+            joined += join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back], (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
         });
     };
     const SideWords here = words_at(0, 0), above = words_at(-1, 0), plane = words_at(0, -1);
     const auto shifted = [](uint32_t word, uint32_t before) { return word << 1 | before >> 31; };
     const uint32_t both = here.own & here.left;
     join_all(both & ~shifted(both, above.own & above.left) & ~(plane.own & plane.left), 0, 0);
-    if (!Tile::step(0).reach) return;
+    if (!Tile::step(0).reach) return joined;
     const SideWords up = {shifted(here.own, above.own), shifted(here.left, above.left)};
     const auto across = [](const SideWords &one, const SideWords &other) { return one.own & other.left & ~one.left & ~other.own; };
     join_all(across(here, up), 0, 1);
     join_all(across(up, here), 1, 0);
-    if (Tile::PLANES == 1) return;
+    if (Tile::PLANES == 1) return joined;
     join_all(across(here, plane), 0, Tile::ROWS);
     join_all(across(plane, here), Tile::ROWS, 0);
-    if (Tile::STEPS < 4 || !Tile::step(Tile::STEPS - 1).reach) return;
+    if (Tile::STEPS < 4 || !Tile::step(Tile::STEPS - 1).reach) return joined;
     const SideWords up_plane = {plane.own << 1, plane.left << 1}, down_plane = {plane.own >> 1, plane.left >> 1};
     join_all(across(here, up_plane), 0, Tile::ROWS + 1);
     join_all(across(up_plane, here), Tile::ROWS + 1, 0);
     join_all(across(here, down_plane), 0, Tile::ROWS - 1);
     join_all(across(down_plane, here), Tile::ROWS - 1, 0);
+    return joined;
 }
 
 /// How the words of rims and sides are dealt out.  Joining them is waiting for memory, so that a small image has fewer of
@@ -220,10 +231,11 @@ struct Deal {
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
     const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    if (blockIdx.x < deal.row_blocks)
-        join_rows<Tile>(tiles, warp, deal.of_warp);
-    else
-        join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
+    const uint32_t joined = blockIdx.x < deal.row_blocks ? join_rows<Tile>(tiles, warp, deal.of_warp)
+                                                         : join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
+    if (!tiles.total) return;
+    const uint32_t of_warp = sum_of_warp(joined);
+    if (of_warp && threadIdx.x % WARP == 0) atomicSub(tiles.total, of_warp);
 }
 
 /// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
@@ -249,7 +261,7 @@ void join_nodes(const Tiles &tiles, cudaStream_t stream) {
     const int64_t count = tiles.count();
     const Deal deal(count * (Tile::BACK_ROWS * Tile::WORDS), tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
     launch("join_tiles", join_tiles<Tile>, deal.row_blocks + deal.side_blocks, BLOCK, stream, tiles, deal);
-    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
+    if (!tiles.total) launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
 }
 
 template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);

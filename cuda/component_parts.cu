@@ -3,6 +3,7 @@
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out.
 #include "part_sums.cuh"
+#include "tile_pack.cuh"
 
 namespace apsis {
 
@@ -29,95 +30,6 @@ struct Parts {
     }
     __device__ uint16_t node_at(int at, int x) const { return static_cast<uint16_t>((labelled.up(root_at(at, x)) >> ABOVE) - 1); }
 };
-
-/// One bit a byte: whether it is not 0.
-__device__ uint32_t pack_four(uint32_t bytes, uint32_t places, uint32_t others) {
-    const uint32_t marks = (bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu)) >> 7 & 0x01010101u;
-    return __dp4a(marks, places, others);
-}
-
-__device__ uint32_t pack_sixteen(uint4 bytes) {
-    constexpr uint32_t LOW = 0x08040201u, HIGH = 0x80402010u;
-    return pack_four(bytes.x, LOW, pack_four(bytes.y, HIGH, 0)) | pack_four(bytes.z, LOW, pack_four(bytes.w, HIGH, 0)) << 8;
-}
-
-/// Of a word at x, the bits that are pixels of the image.
-__device__ uint32_t inside(int64_t x, int64_t width) {
-    return x >= width ? 0 : width - x >= 32 ? ~0u : (1u << static_cast<int>(width - x)) - 1;
-}
-
-/// Packs a tile from bytes of which 16 are one load.  A thread's two are in rows half a tile apart.
-template <class Tile>
-__device__ void pack_aligned(const View &set, const Place &place, uint32_t *word) {
-    constexpr int IN_ROW = 2 * Tile::WORDS, ROWS = Tile::THREADS / IN_ROW, DOWN = ROWS % (Tile::ROWS * Tile::PLANES);
-    const int row = threadIdx.x / IN_ROW;
-    const int64_t x = place.x + threadIdx.x % IN_ROW * 16, left = set.size[0] - x;
-    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    constexpr int DY = Tile::PLANES > 1 ? 0 : DOWN, DZ = Tile::PLANES > 1 ? DOWN / Tile::ROWS : 0;
-    const uint8_t *from = set.row(y, z) + x;
-    uint4 bytes[2] = {};
-    uint32_t bits[2] = {};
-#pragma unroll
-    for (int k = 0; k < 2; ++k, from += DY * set.stride[1] + DZ * set.stride[2]) {
-        if (y + k * DY >= set.size[1] || z + k * DZ >= set.size[2]) continue;
-        if (left >= 16)
-            bytes[k] = __ldcs(reinterpret_cast<const uint4 *>(from));
-        else
-            for (int i = 0; i < left; ++i) bits[k] |= (from[i] ? 1u : 0u) << i;
-    }
-#pragma unroll
-    for (int k = 0; k < 2; ++k)
-        reinterpret_cast<uint16_t *>(word)[k * Tile::THREADS + threadIdx.x] = static_cast<uint16_t>(pack_sixteen(bytes[k]) | bits[k]);
-}
-
-/// Packs a tile from bytes, a lane one of 32.
-template <class Tile>
-__device__ void pack_bytes(const View &set, const Place &place, uint32_t *word) {
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-#pragma unroll 8
-    for (int i = 0; i < WARP; ++i) {
-        const int at = warp * WARP + i, row = at / Tile::WORDS;
-        const int64_t x = place.x + at % Tile::WORDS * 32 + lane;
-        const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-        const bool is_inside = x < set.size[0] && y < set.size[1] && z < set.size[2];
-        const unsigned bits = __ballot_sync(ALL_LANES, is_inside && set.row(y, z)[x * set.stride[0]] != 0);
-        if (lane == 0) word[at] = bits;
-    }
-}
-
-/// The word of a thread, from bits.
-template <class Tile>
-__device__ uint32_t gather_bits(const View &set, const Place &place) {
-    const int at = threadIdx.x, row = at / Tile::WORDS;
-    const int64_t x = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    if (y >= set.size[1] || z >= set.size[2]) return 0;
-    const uint8_t *const from = set.row(y, z);
-    uint32_t bits = 0;
-#pragma unroll
-    for (int byte = 0; byte < 4; ++byte)
-        if (x + byte * 8 < set.size[0]) bits |= static_cast<uint32_t>(from[x / 8 + byte]) << 8 * byte;
-    return bits;
-}
-
-/// The word of a thread, which others will see after a barrier.
-template <class Tile>
-__device__ void pack_tile(const View &set, bool aligned, bool complement, const Place &place, uint32_t *word) {
-    const int at = threadIdx.x, row = at / Tile::WORDS;
-    const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    uint32_t bits;
-    if (set.type == APSIS_BIT) {
-        bits = gather_bits<Tile>(set, place);
-    } else {
-        if (aligned)
-            pack_aligned<Tile>(set, place, word);
-        else
-            pack_bytes<Tile>(set, place, word);
-        __syncthreads();
-        bits = word[at];
-    }
-    const bool is_inside = y < set.size[1] && z < set.size[2];
-    word[at] = (complement ? ~bits : bits) & (is_inside ? inside(place.x + at % Tile::WORDS * 32, set.size[0]) : 0);
-}
 
 /// Calls body(at, x, i) for the runs of words in rim rows, of which i counts the words, each by its own thread: a warp a word, a lane a pixel.
 template <class Tile, class Body>
@@ -202,13 +114,14 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
     typename Labelled<Tile>::Scan(labelled.scan).ExclusiveSum(count, place, total);
     place += parts.nodes;
     total += parts.nodes;
-    if (at == 0) tiles.parts[tile] = total <= tiles.most_parts ? total : NOT_KEPT;
-    if (total > tiles.most_parts) return;
+    const uint32_t limit = kept_parts(tiles, parts.nodes, total);
+    if (at == 0) tiles.parts[tile] = limit == total ? total : limit > 0 ? NODES_KEPT : NOT_KEPT;
+    if (limit == 0) return;
     for_roots([&](uint32_t &root, int first) {
-        if (root >> ABOVE == 0) root |= ++place << ABOVE;
-        parts.sums.first[(root >> ABOVE) - 1] = first;
+        if (root >> ABOVE == 0 && limit == total) root |= ++place << ABOVE;
+        if (root >> ABOVE) parts.sums.first[(root >> ABOVE) - 1] = first;
     });
-    parts.sums.clear(total);
+    parts.sums.clear(limit);
     __syncthreads();
     parts.sums.add_words(labelled, [&](uint32_t run) {
         const uint32_t up = labelled.up(run);
@@ -216,7 +129,7 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
     });
     __syncthreads();
     KeptSums *const kept = tiles.sums + int64_t(tile) * tiles.most_parts;
-    for (uint32_t i = at; i < total; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i);
+    for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i);
 }
 
 template <class Tile, bool MEASURES>
@@ -227,7 +140,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
     const Place place = place_of<Tile>(tiles, tile);
     if (at == 0) parts.nodes = 0;
-    pack_tile<Tile>(set, aligned, complement, place, labelled.word);
+    pack_tile<Tile, Tile::THREADS>(set, aligned, complement, place, labelled.word);
     __syncthreads();
     const uint32_t runs = labelled.find_runs();
     labelled.label(runs);
@@ -237,7 +150,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
         });
     if (tiles.joined) find_nodes<Tile>(parts, tile, tiles);
     const uint32_t firsts = runs ? find_firsts<Tile>(parts, tile, tiles) : 0;
-    count_firsts<Tile>(firsts, place, tiles);
+    count_firsts<Tile>(firsts, static_cast<int>(at), place, tiles);
     if (at < tiles.kept) {
         tiles.bits[int64_t(tile) * tiles.kept + at] = labelled.word[at];
         tiles.firsts[int64_t(tile) * tiles.kept + at] = firsts;
@@ -246,14 +159,12 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
     if constexpr (MEASURES) measure_parts(parts, firsts, tile, tiles);
 }
 
-bool is_aligned(const View &set) {
-    return set.type == APSIS_U8 && set.stride[0] == 1 && rows_begin_at(set, sizeof(uint4));
-}
-
 }  // namespace
 
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
+    if constexpr (Tile::PLANES == 1)
+        if (!tiles.store) return find_parts_by_strips<Tile>(job, tiles, stream);
     const auto launch_tiles = [&](auto *kernel, size_t shared_bytes) {
         launch_large("find_tile", kernel, tiles.count(), Tile::THREADS, shared_bytes, stream, job.set, is_aligned(job.set),
                      job.complement, tiles);

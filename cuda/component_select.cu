@@ -104,7 +104,7 @@ __device__ void filter_firsts(const Labelled<Tile> &labelled, const Place &place
         const int x = __ffs(rest) - 1;
         if (!keep(labelled.run_at(at, x), x)) firsts &= ~(1u << x);
     }
-    count_firsts<Tile>(firsts, place, tiles);
+    count_firsts<Tile>(firsts, at, place, tiles);
     if (at < tiles.kept) tiles.firsts[int64_t(place.tile) * tiles.kept + at] = firsts;
 }
 

@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
         const uint32_t parts = tiles.parts[tile], nodes = tiles.joined ? tiles.nodes[tile] : 0;
         if (parts == NOT_KEPT) continue;
         const Place place = place_of<Tile>(tiles, tile);
-        const uint32_t known = begins_in<Tile>(window, place, tiles) ? parts : nodes;
+        const uint32_t known = parts != NODES_KEPT && begins_in<Tile>(window, place, tiles) ? parts : nodes;
         for (uint32_t i = lane; i - lane < known; i += WARP) {
             uint32_t number = 0;
             KeptSums kept = {};
@@ -194,14 +194,22 @@ __device__ void measure_round(Measured<Tile> &measured, uint32_t round, const Pl
     __syncthreads();
 }
 
-/// Measures a tile whose parts were not kept, if it has some of a window.
+/// Measures a tile of which not all parts were kept, if it has some others of a window.
 template <class Tile>
 __device__ void measure_tile(Measured<Tile> &measured, const Place &place, const Tiles &tiles, const Window &window) {
+    const bool knows_nodes = tiles.parts[place.tile] == NODES_KEPT;
     bool has = begins_in<Tile>(window, place, tiles);
-    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { has = has || window.has(number_of_node<Tile>(tiles, node)); });
+    if (!knows_nodes)
+        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { has = has || window.has(number_of_node<Tile>(tiles, node)); });
     if (!__syncthreads_or(has)) return;
     const uint32_t runs = recall_tile(measured.labelled, place, tiles);
     name_roots(measured.labelled, runs, place, tiles);
+    if (knows_nodes) {
+        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
+            measured.labelled.up(measured.labelled.root_of_node(tiles, node)) = Labelled<Tile>::ENTRIES;
+        });
+        __syncthreads();
+    }
     for (uint32_t round = 0; round < measured.labelled.entry(runs); round += Measured<Tile>::ROUND)
         measure_round(measured, round, place, tiles, window);
 }
@@ -211,7 +219,9 @@ template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Window window) {
     extern __shared__ __align__(16) uint8_t memory[];
     const int64_t own = int64_t(threadIdx.x % WARP) * gridDim.x + blockIdx.x;
-    uint32_t rest = __ballot_sync(ALL_LANES, own < tiles.count() && tiles.parts[own] == NOT_KEPT);
+    const uint32_t parts = own < tiles.count() ? tiles.parts[own] : 0;
+    const bool may_have = parts == NOT_KEPT || (parts == NODES_KEPT && begins_in<Tile>(window, place_of<Tile>(tiles, own), tiles));
+    uint32_t rest = __ballot_sync(ALL_LANES, may_have);
     for (; rest; rest &= rest - 1) {
         const uint32_t tile = (__ffs(rest) - 1) * gridDim.x + blockIdx.x;
         measure_tile(*reinterpret_cast<Measured<Tile> *>(memory), place_of<Tile>(tiles, tile), tiles, window);

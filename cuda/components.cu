@@ -88,7 +88,7 @@ struct Scratch {
     }
 };
 
-/// How many components there are, after the scan.
+/// How many components there are, after the scan, or when they are counted.
 int64_t read_count(const Tiles &tiles, cudaStream_t stream) {
     uint32_t count = 0;
     check(cudaMemcpyAsync(&count, tiles.before + tiles.ranks(), sizeof count, cudaMemcpyDeviceToHost, stream),
@@ -100,12 +100,13 @@ int64_t read_count(const Tiles &tiles, cudaStream_t stream) {
 template <class Tile>
 void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
     const Scratch<Tile> scratch(job, memory);
-    const Tiles &tiles = scratch.tiles;
+    Tiles tiles = scratch.tiles;
+    if (Tile::PLANES == 1 && !job.labels && !job.components && !job.selects()) tiles.total = tiles.before + tiles.ranks();
     find_parts<Tile>(job, tiles, stream);
     report(progress, 0.4, stream);
     if (tiles.joined) join_nodes<Tile>(tiles, stream);
     if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
-    scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
+    if (!tiles.total) scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
     report(progress, 0.6, stream);
     const int64_t count = job.count || job.components ? read_count(tiles, stream) : 0;
     if (job.components)

@@ -17,6 +17,43 @@ struct PartBits {
     static_assert((int64_t(Tile::THREADS) * 32 << COORDINATE) <= int64_t(1) << SUM);
 };
 
+/// What some pixels add to a part.
+struct Share {
+    uint32_t area, sum[3], lower[3], upper[3];
+
+    /// Pixels of a word, and of as many rows after it.
+    template <class Tile>
+    __device__ static Share of_rows(int at, uint32_t rows, uint32_t pixels) {
+        const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
+        const uint32_t count = __popc(pixels), area = count * rows;
+        return {area,
+                {(left * count + sum_of_places(pixels)) * rows, count * (rows * y + rows * (rows - 1) / 2), area * z},
+                {left + __ffs(pixels) - 1, y, z},
+                {left + 31 - __clz(static_cast<int>(pixels)), y + rows - 1, z}};
+    }
+
+    /// Pixels of two rows of a word, side by side, and of as many such strips after them; `at` counts words of strips.
+    template <class Tile>
+    __device__ static Share of_strips(int at, uint32_t strips, uint32_t upper, uint32_t lower) {
+        const uint32_t left = at % Tile::WORDS * 32, y = at / Tile::WORDS * 2, columns = upper | lower;
+        const uint32_t below = __popc(lower), count = __popc(upper) + below;
+        return {count * strips,
+                {(left * count + sum_of_places(upper) + sum_of_places(lower)) * strips,
+                 (y * count + below) * strips + count * strips * (strips - 1), 0},
+                {left + __ffs(columns) - 1, y + (upper == 0), 0},
+                {left + 31 - __clz(static_cast<int>(columns)), y + 2 * (strips - 1) + (lower != 0), 0}};
+    }
+
+    /// The sum of the places of a word's bits.
+    __device__ static uint32_t sum_of_places(uint32_t word) {
+        constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
+        uint32_t sum = 0;
+#pragma unroll
+        for (int bit = 0; bit < 5; ++bit) sum += __popc(word & PLACES[bit]) << bit;
+        return sum;
+    }
+};
+
 /// Of up to COUNT parts, by their places.
 template <class Tile, uint32_t COUNT>
 struct PartSums {
@@ -38,7 +75,8 @@ struct PartSums {
     template <class PlaceOf>
     __device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of) {
         const int at = threadIdx.x, lane = at % WARP;
-        const uint32_t word = labelled.word[at], rows = rows_alike(word);
+        const uint32_t word = labelled.word[at], above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
+        const uint32_t rows = alike(lane < Tile::WORDS || above != word);
         uint32_t main = NONE, own = 0;
         if (word && rows) {
             uint32_t number = labelled.runs_of(at).number_at(__ffs(word) - 1);
@@ -49,7 +87,7 @@ struct PartSums {
                 if (place_of(labelled.entry(number)) == main) own |= segment;
             }
         }
-        add_together(main < COUNT ? main : NONE, own, rows);
+        add_together(main < COUNT ? main : NONE, Share::of_rows<Tile>(at, rows, own));
         const uint32_t others = rows ? word & ~own : 0;
         for_bits(others & ~(others << 1), [&](int from, int x) {
             const uint32_t alike = __shfl_sync(ALL_LANES, rows, from);
@@ -57,50 +95,41 @@ struct PartSums {
             const int there = at - lane + from;
             const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
             const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
-            if (place < COUNT) put(place, there, alike, ((1ull << length) - 1) << x);
+            if (place < COUNT) add(place, Share::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
         });
     }
 
-  private:
-    /// How many rows of a warp, from a thread's on, have the same word there; 0 if the one before has it too.  So its pixels
-    /// are of the same parts.
-    __device__ static uint32_t rows_alike(uint32_t word) {
+    /// How many rows of a warp, from a thread's on, have the same word there, if each thread says whether the one before has
+    /// not; 0 if it has.  So its pixels are of the same parts.
+    __device__ static uint32_t alike(bool differs) {
         constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
         static_assert(Tile::WORDS == 1 || Tile::WORDS == 4);
         const int lane = threadIdx.x % WARP;
-        const uint32_t above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
-        const uint32_t others = __ballot_sync(ALL_LANES, lane < Tile::WORDS || above != word);
+        const uint32_t others = __ballot_sync(ALL_LANES, differs);
         const uint32_t later = lane + Tile::WORDS < WARP ? others >> (lane + Tile::WORDS) & COLUMN : 0;
         const uint32_t left = (WARP - 1 - lane) / Tile::WORDS;
         return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
     }
 
-    /// Adds pixels of a word, and of as many rows after it.
-    __device__ void put(uint32_t place, int at, uint32_t rows, uint32_t pixels) {
-        const Share share(at, rows, pixels);
-        put_all(place, share.area, share.sum, share.lower, share.upper);
+    __device__ void add(uint32_t place, const Share &share) { add_all(place, share.area, share.sum, share.lower, share.upper); }
+
+    /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; of a third, by itself.
+    __device__ void add_together(uint32_t place, const Share &share) {
+        constexpr int PARTS = 2;
+        const uint32_t lane = threadIdx.x % WARP;
+        uint32_t rest = __ballot_sync(ALL_LANES, place != NONE);
+        for (int part = 0; part < PARTS && rest; ++part) {
+            const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
+            const bool is_led = place == led;
+            add_warp(is_led, lane == leader, led, share);
+            rest &= ~__ballot_sync(ALL_LANES, is_led);
+        }
+        if (rest >> lane & 1) add(place, share);
     }
 
-    /// What pixels of a word, and of as many rows after it, add to a part.
-    struct Share {
-        uint32_t area, sum[3], lower[3], upper[3];
-
-        __device__ Share(int at, uint32_t rows, uint32_t pixels) {
-            constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
-            const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
-            const uint32_t count = __popc(pixels);
-            uint32_t in_row = left * count;
-#pragma unroll
-            for (int bit = 0; bit < 5; ++bit) in_row += __popc(pixels & PLACES[bit]) << bit;
-            area = count * rows;
-            sum[0] = in_row * rows, sum[1] = count * (rows * y + rows * (rows - 1) / 2), sum[2] = area * z;
-            lower[0] = left + __ffs(pixels) - 1, lower[1] = y, lower[2] = z;
-            upper[0] = left + 31 - __clz(static_cast<int>(pixels)), upper[1] = y + rows - 1, upper[2] = z;
-        }
-    };
-
+  private:
     /// Most boxes have grown already when more is put into them.
-    __device__ void put_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low,
+    __device__ void add_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low,
                             const uint32_t *high) {
         atomicAdd(&area[place], pixels);
 #pragma unroll
@@ -109,21 +138,6 @@ struct PartSums {
             if (low[a] < lower[a][place]) atomicMin(&lower[a][place], low[a]);
             if (high[a] > upper[a][place]) atomicMax(&upper[a][place], high[a]);
         }
-    }
-
-    /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; of a third, by itself.
-    __device__ void add_together(uint32_t place, uint32_t pixels, uint32_t rows) {
-        constexpr int PARTS = 2;
-        const uint32_t lane = threadIdx.x % WARP;
-        const Share share(threadIdx.x, rows, pixels);
-        uint32_t rest = __ballot_sync(ALL_LANES, place != NONE);
-        for (int part = 0; part < PARTS && rest; ++part) {
-            const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
-            const bool is_led = place == led;
-            add_warp(is_led, lane == leader, led, share);
-            rest &= ~__ballot_sync(ALL_LANES, is_led);
-        }
-        if (rest >> lane & 1) put_all(place, share.area, share.sum, share.lower, share.upper);
     }
 
     __device__ void add_warp(bool has, bool leads, uint32_t place, const Share &share) {
@@ -135,7 +149,7 @@ struct PartSums {
             low[a] = least_of_warp(has ? share.lower[a] : UINT32_MAX);
             high[a] = greatest_of_warp(has ? share.upper[a] : 0);
         }
-        if (leads) put_all(place, total, sums, low, high);
+        if (leads) add_all(place, total, sums, low, high);
     }
 };
 

@@ -214,8 +214,8 @@ __device__ uint32_t recall_tile(Labelled<Tile> &labelled, const Place &place, co
 
 /// Counts the first pixels of a row of a tile, by as many lanes as it has words.
 template <class Tile>
-__device__ void count_firsts(uint32_t firsts, const Place &place, const Tiles &tiles) {
-    const int at = threadIdx.x, row = at / Tile::WORDS;
+__device__ void count_firsts(uint32_t firsts, int at, const Place &place, const Tiles &tiles) {
+    const int row = at / Tile::WORDS;
     int count = __popc(firsts);
 #pragma unroll
     for (int step = Tile::WORDS / 2; step > 0; step /= 2) count += __shfl_xor_sync(ALL_LANES, count, step);

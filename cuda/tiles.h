@@ -79,8 +79,9 @@ struct Place {
 /// What is known of a part.
 struct KeptSums;
 
-/// What a tile of more parts than are kept says instead of their number.
-constexpr uint32_t NOT_KEPT = UINT32_MAX;
+/// What a tile of more parts than are kept says instead of their number: it keeps those of its nodes, or nothing.  A few nodes
+/// among many parts are of large components, which are soon asked for.
+constexpr uint32_t NOT_KEPT = UINT32_MAX, NODES_KEPT = NOT_KEPT - 1, FEW_NODES = 64;
 
 struct Tiles {
     int64_t width, height, depth;
@@ -99,8 +100,9 @@ struct Tiles {
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
     unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
-    uint32_t *parts;    // [tile]: of how many parts the sums are kept, the nodes first; or NOT_KEPT
+    uint32_t *parts;    // [tile]: of how many parts the sums are kept, the nodes first; or NODES_KEPT or NOT_KEPT
     KeptSums *sums;     // [tile][part]: what is known of them (part_sums.cuh)
+    uint32_t *total;    // where components are only counted: how many there are; then there are no first pixels
     View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
@@ -110,6 +112,11 @@ struct Tiles {
 };
 
 #if defined(__CUDACC__)
+
+/// Of how many parts a tile with so many nodes and parts keeps the sums.
+__device__ inline uint32_t kept_parts(const Tiles &tiles, uint32_t nodes, uint32_t parts) {
+    return parts <= tiles.most_parts ? parts : nodes <= min(FEW_NODES, tiles.most_parts) ? nodes : 0;
+}
 
 /// The pixels of a word up to x, with it and without.
 __device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
@@ -254,6 +261,10 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 /// Labels the tiles and tells their nodes, and of what they know of parts as much as they keep, if components are wanted.
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+
+/// The same for planes, two rows at once, where no roots are to be kept; or only counts the parts.
+template <class Tile>
+void find_parts_by_strips(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
 /// Joins the nodes of tiles side by side, and takes the first pixels of those that are no roots away.
 template <class Tile>

@@ -1,0 +1,422 @@
+// Finds the parts of a plane's tiles where labels do not wait for them: for what is known of components, or how many there
+// are.  It tells what component_parts.cu tells, from half as many words.
+//
+// Two rows are a strip.  In a column of a strip all pixels are of one part, and so what is connected within a strip fills an
+// interval of columns: it is a run of the strip, and runs of strips are joined as those of rows are.  There are fewer of
+// them, and of noise far fewer.  The lowest run of a part is its root, but may not have its first pixel: another one of the
+// same strip may, if it alone has pixels of the upper row.
+//
+// Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out; less where components are only counted.
+#include "part_sums.cuh"
+#include "tile_pack.cuh"
+
+namespace apsis {
+
+namespace {
+
+/// What is asked of a tile.
+enum class Asked {
+    COUNT,   // how many components there are
+    FIRSTS,  // their first pixels too
+    SUMS     // and what is known of them
+};
+
+template <class Tile_>
+struct Strips {
+    using Tile = Tile_;
+    static constexpr int WORDS = Tile::WORDS, THREADS = Tile::THREADS / 2;
+    static constexpr bool REACH = Tile::step(0).reach;
+    /// Of two columns side by side both may begin runs, but not with diagonals.
+    static constexpr uint32_t RUNS = THREADS * (REACH ? 16 : 32), ENTRIES = RUNS + RUNS / 32;
+    static constexpr int BLOCKS = 5;  // that share a multiprocessor, as memory allows
+
+    /// The parent of a run is one of its part that is not higher.  A root knows more in the end: which part it is, and its
+    /// first pixel.
+    static constexpr uint32_t RUN = 0xffff, ROOT = 1u << 31, FIRST = Tile::THREADS * 32 - 1;
+    static constexpr int NODE = 16, PART = 14;
+    static_assert(ENTRIES <= RUN && FIRST >> PART == 0 && (RUNS + (1u << Tile::NODE_BITS)) << PART < ROOT);
+
+    uint32_t parents[ENTRIES];
+    uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
+    uint32_t start[THREADS];    // the columns at which runs begin
+    uint16_t before[THREADS];   // runs that begin before the word
+    uint32_t of_warp[THREADS / WARP];
+    uint32_t nodes, parts;      // and how many of these have been found
+
+    /// As in Labelled, threads that walk the runs of their words meet as many banks as those that take runs side by side.
+    __device__ static uint32_t entry(uint32_t number) { return number + number / 32; }
+
+    /// The runs of a word.
+    struct Runs {
+        uint32_t start, before;
+
+        __device__ uint32_t number_at(int x) const { return before + __popc(start & up_to(x)) - 1; }
+        __device__ uint32_t run_at(int x) const { return entry(number_at(x)); }
+    };
+    __device__ Runs runs_of(int at) const { return {start[at], before[at]}; }
+
+    /// The run of a pixel in a word of a row.
+    __device__ uint32_t run_of_pixel(int at, int x) const {
+        return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x);
+    }
+
+    __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
+    __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
+
+    __device__ uint32_t root_of(uint32_t run) const {
+        for (uint32_t up; (up = load(run) & RUN) != run;) run = up;
+        return run;
+    }
+};
+
+/// A thread's words of a strip, and its runs there.
+struct Strip {
+    uint32_t upper, lower;
+    uint32_t start, before;
+
+    __device__ uint32_t pixels() const { return upper | lower; }
+};
+
+/// The word to the left, of which the last bit counts.
+template <class S>
+__device__ uint32_t left_of(uint32_t word) {
+    const uint32_t left = __shfl_up_sync(ALL_LANES, word, 1);
+    return threadIdx.x % S::WORDS ? left >> 31 : 0;
+}
+
+/// Finds the runs of a thread's words, each its own parent, for all threads to see.  Returns how many there are in `runs`.
+template <class S>
+__device__ Strip find_runs(S &strips, uint32_t &runs) {
+    const int at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
+    Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0};
+    const uint32_t left_upper = left_of<S>(own.upper), left_lower = left_of<S>(own.lower);
+    const uint32_t goes_on = S::REACH ? own.pixels() << 1 | left_upper | left_lower
+                                      : (own.upper & (own.upper << 1 | left_upper)) | (own.lower & (own.lower << 1 | left_lower));
+    own.start = own.pixels() & ~goes_on;
+    uint32_t end = __popc(own.start);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const uint32_t before = __shfl_up_sync(ALL_LANES, end, step);
+        if (lane >= step) end += before;
+    }
+    if (lane == WARP - 1) strips.of_warp[at / WARP] = end;
+    __syncthreads();
+    runs = 0;
+    own.before = end - __popc(own.start);
+#pragma unroll
+    for (int warp = 0; warp < S::THREADS / WARP; ++warp) {
+        const uint32_t here = strips.of_warp[warp];
+        if (warp < at / WARP) own.before += here;
+        runs += here;
+    }
+    strips.start[at] = own.start;
+    strips.before[at] = static_cast<uint16_t>(own.before);
+    uint4 *const parents = reinterpret_cast<uint4 *>(strips.parents);
+    for (uint32_t i = at; i * 4 < S::entry(runs); i += S::THREADS) parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
+    __syncthreads();
+    return own;
+}
+
+/// The first bits of a word from each separator on, before the next one.
+__device__ uint32_t first_after(uint32_t word, uint32_t separators) {
+    return word & ((~word + (separators & ~word)) | separators);
+}
+
+/// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.  Returns
+/// the columns at which it does, and in `rest` those at which other runs meet.
+template <class S>
+__device__ uint32_t link(S &strips, const Strip &own, typename S::Runs &above, uint32_t &rest) {
+    const int at = threadIdx.x;
+    uint32_t other = 0, left_other = 0;
+    above = {0, 0};
+    if (at >= S::WORDS) {
+        const int there = (at / S::WORDS * 2 - 1) * S::WORDS + at % S::WORDS;
+        other = strips.word[there];
+        if (S::REACH && at % S::WORDS) left_other = strips.word[there - 1] >> 31;
+        above = strips.runs_of(at - S::WORDS);
+    }
+    uint32_t meet = own.upper & other;
+    if (S::REACH) meet = (own.upper | own.upper << 1 | left_of<S>(own.upper)) & (other | other << 1 | left_other);
+    const uint32_t goes_on = left_of<S>(meet);  // two runs have met before this word
+    const uint32_t linked = first_after(meet, own.start);
+    rest = first_after(meet, own.start | above.start | (goes_on ^ 1)) & ~linked;
+    const typename S::Runs runs = {own.start, own.before};
+    for (uint32_t bits = linked; bits; bits &= bits - 1) {
+        const int x = __ffs(bits) - 1;
+        strips.parents[runs.run_at(x)] = above.run_at(x);
+    }
+    return linked;
+}
+
+/// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop, so that
+/// the lanes of a warp do not wait at every run for the one with the longest way.
+template <class S>
+__device__ void flatten(S &strips, uint32_t runs) {
+    uint32_t run = S::entry(threadIdx.x), end = S::entry(runs), parent = run < end ? strips.load(run) : 0;
+    while (run < end) {
+        const uint32_t next = strips.load(parent);
+        if (next != parent)
+            strips.store(run, next);
+        else
+            run += S::entry(S::THREADS);
+        parent = next != parent ? next : run < end ? strips.load(run) : 0;
+    }
+}
+
+/// Joins runs that meet (see Labelled::climb).  Returns how many roots are roots no more.
+template <class S>
+__device__ uint32_t join_runs(S &strips, const Strip &own, const typename S::Runs &above, uint32_t rest) {
+    const typename S::Runs runs = {own.start, own.before};
+    uint32_t one = 0, two = 0, joined = 0;
+    for (;;) {
+        if (one == two) {
+            if (!rest) return joined;
+            const int x = __ffs(rest) - 1;
+            rest &= rest - 1;
+            one = runs.run_at(x);
+            two = above.run_at(x);
+        }
+        const uint32_t up_one = strips.load(one), up_two = strips.load(two), high = up_one > up_two ? one : two;
+        two = min(up_one, up_two);
+        const uint32_t was = atomicMin(&strips.parents[high], two);
+        joined += was == high && two < high;
+        one = was == high ? two : was;
+    }
+}
+
+/// A thread's pixel of the rim, if there is one: `at` is its word.
+struct RimPixel {
+    bool is_there;
+    int at, x;
+};
+
+/// Gives nodes to the parts at the rim, and writes who is where.
+template <class S>
+__device__ void find_nodes(S &strips, uint32_t tile, const Tiles &tiles) {
+    using Tile = typename S::Tile;
+    static_assert(S::THREADS / WARP == Tile::RIM_ROWS * Tile::WORDS && S::THREADS == 2 * Tile::ROWS);
+    const int lane = threadIdx.x % WARP, i = threadIdx.x / WARP, row = threadIdx.x % Tile::ROWS;
+    const bool is_left = threadIdx.x < Tile::ROWS;
+    RimPixel pixels[2] = {{false, Tile::row_of_rim(i / Tile::WORDS) * Tile::WORDS + i % Tile::WORDS, lane},
+                          {false, row * Tile::WORDS + (is_left ? 0 : Tile::WORDS - 1), is_left ? 0 : 31}};
+    const uint32_t rim_word = strips.word[pixels[0].at];
+    pixels[0].is_there = (rim_word & ~(rim_word << 1)) >> lane & 1;
+    pixels[1].is_there = strips.word[pixels[1].at] >> pixels[1].x & 1;
+    uint32_t roots[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        if (!pixels[k].is_there) continue;
+        const uint32_t root = roots[k] = strips.root_of(strips.run_of_pixel(pixels[k].at, pixels[k].x));
+        if (strips.load(root) != root || atomicCAS(&strips.parents[root], root, root | ~0u << S::NODE) != root) continue;
+        strips.store(root, root | (atomicAdd(&strips.nodes, 1u) + 1) << S::NODE);
+    }
+    __syncthreads();
+    const auto node_of = [&](uint32_t root) { return static_cast<uint16_t>((strips.parents[root] >> S::NODE) - 1); };
+    const uint32_t side_bits = __ballot_sync(ALL_LANES, pixels[1].is_there);
+    if (pixels[0].is_there)
+        tiles.rim[(int64_t(tile) * (Tile::RIM_ROWS * Tile::WORDS) + i) * SLOTS + lane / 2] = node_of(roots[0]);
+    if (pixels[1].is_there) tiles.side[int64_t(tile) * (2 * Tile::ROWS) + threadIdx.x] = node_of(roots[1]);
+    if (lane == 0) tiles.side_bits[int64_t(tile) * (2 * Tile::ROWS / WARP) + i] = side_bits;
+    if (threadIdx.x == 0) tiles.nodes[tile] = strips.nodes;
+    for (uint32_t k = threadIdx.x; k < strips.nodes; k += S::THREADS)
+        tiles.parent[tile << Tile::NODE_BITS | k] = tile << Tile::NODE_BITS | k;
+}
+
+/// The first pixel of some columns of a thread's words.
+__device__ uint32_t first_in(const Strip &own, uint32_t columns) {
+    constexpr int WORDS = PlaneTile<1>::WORDS;
+    const uint32_t upper = own.upper & columns, at = threadIdx.x, row = at / WORDS * 2 + (upper ? 0 : 1);
+    return (row * WORDS + at % WORDS) * 32 + __ffs(upper ? upper : own.lower & columns) - 1;
+}
+
+/// Numbers the parts, the nodes first, of whose roots a thread has those that begin in its words, and tells each root its first
+/// pixel, as far as the thread knows.  Returns where they begin.
+template <class S>
+__device__ uint32_t name_roots(S &strips, const Strip &own) {
+    const int lane = threadIdx.x % WARP;
+    uint32_t roots = 0, others = 0, run = own.before;
+    for (uint32_t rest = own.start; rest; rest &= rest - 1, ++run) {
+        const uint32_t up = strips.parents[S::entry(run)];
+        if ((up & S::RUN) != S::entry(run)) continue;
+        roots |= rest & -rest;
+        others += up >> S::NODE == 0;
+    }
+    uint32_t part = others;
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const uint32_t before = __shfl_up_sync(ALL_LANES, part, step);
+        if (lane >= step) part += before;
+    }
+    uint32_t from = 0;
+    if (lane == WARP - 1) from = atomicAdd(&strips.parts, part);
+    part += strips.nodes + __shfl_sync(ALL_LANES, from, WARP - 1) - others;
+    for (uint32_t rest = roots; rest; rest &= rest - 1) {
+        const uint32_t begin = rest & -rest, later = own.start & ~(begin | (begin - 1));
+        const uint32_t here = ((later & -later) - 1) & ~(begin - 1);  // to the next run, or all
+        uint32_t &up = strips.parents[typename S::Runs{own.start, own.before}.run_at(__ffs(begin) - 1)];
+        up = S::ROOT | (up >> S::NODE ? (up >> S::NODE) - 1 : part++) << S::PART | first_in(own, here);
+    }
+    return roots;
+}
+
+/// Calls body(columns, part) for what a thread's words have of runs, with pixels of those columns, after it has told the roots
+/// in the same strip what is their first pixel.
+template <class S, class Body>
+__device__ void for_segments(S &strips, const Strip &own, Body body) {
+    const uint32_t of_strip = S::entry(strips.before[threadIdx.x / S::WORDS * S::WORDS]);
+    uint32_t number = own.before - 1, begin = 1, rest = own.start;
+    if (rest & 1 || !(own.pixels() & ((rest & -rest) - 1))) begin = rest & -rest, rest &= rest - 1, ++number;
+    for (; begin; begin = rest & -rest, rest &= rest - 1, ++number) {
+        const uint32_t columns = ((rest & -rest) - 1) & ~(begin - 1) & own.pixels(), run = S::entry(number);
+        uint32_t up = strips.load(run);
+        if (!(up & S::ROOT) || begin == 1) {
+            const uint32_t root = up & S::ROOT ? run : up;
+            up = strips.load(root);
+            if (root >= of_strip) {
+                const uint32_t first = first_in(own, columns);
+                if (first < (up & S::FIRST)) atomicMin(&strips.parents[root], (up & ~S::FIRST) | first);
+            }
+        }
+        body(columns, (up & ~S::ROOT) >> S::PART);
+    }
+}
+
+/// Tells which pixels are the first of parts, and of nodes where they are.
+template <class S, class Body>
+__device__ void tell_firsts(S &strips, const Strip &own, uint32_t roots, uint32_t tile, const Tiles &tiles, Body body) {
+    for (uint32_t rest = roots; rest; rest &= rest - 1) {
+        const uint32_t up = strips.parents[typename S::Runs{own.start, own.before}.run_at(__ffs(rest) - 1)];
+        const uint32_t first = up & S::FIRST, part = (up & ~S::ROOT) >> S::PART;
+        atomicOr(&strips.firsts[first / 32], 1u << first % 32);
+        if (part < strips.nodes) tiles.first[tile << S::Tile::NODE_BITS | part] = static_cast<uint16_t>(first);
+        body(part, first);
+    }
+}
+
+/// Writes the words of a tile, and how many first pixels its rows have.
+template <class S>
+__device__ void write_words(const S &strips, const Place &place, const Tiles &tiles) {
+#pragma unroll
+    for (uint32_t at = threadIdx.x; at < S::Tile::THREADS; at += S::THREADS) {
+        const uint32_t firsts = strips.firsts[at];
+        count_firsts<typename S::Tile>(firsts, static_cast<int>(at), place, tiles);
+        if (at >= tiles.kept) continue;
+        tiles.bits[int64_t(place.tile) * tiles.kept + at] = strips.word[at];
+        tiles.firsts[int64_t(place.tile) * tiles.kept + at] = firsts;
+    }
+}
+
+/// Writes the words that other tiles look at: those of the first row and the last two.
+template <class S>
+__device__ void write_rim(const S &strips, uint32_t tile, const Tiles &tiles) {
+    constexpr uint32_t LAST = S::Tile::THREADS - 2 * S::WORDS;
+    const uint32_t at = threadIdx.x < S::WORDS ? threadIdx.x : LAST - S::WORDS + threadIdx.x;
+    if (at < S::Tile::THREADS && at < tiles.kept) tiles.bits[int64_t(tile) * tiles.kept + at] = strips.word[at];
+}
+
+template <class S>
+struct MeasuredStrips : S {
+    PartSums<typename S::Tile, S::Tile::KEPT_PARTS> sums;
+};
+
+/// Adds up what is known of parts below a limit.
+template <class S>
+__device__ void add_strips(MeasuredStrips<S> &strips, const Strip &own, uint32_t limit) {
+    using Tile = typename S::Tile;
+    auto &sums = strips.sums;
+    const uint32_t upper = __shfl_up_sync(ALL_LANES, own.upper, S::WORDS), lower = __shfl_up_sync(ALL_LANES, own.lower, S::WORDS);
+    const bool is_one = own.upper == own.lower && upper == own.upper && lower == own.upper;
+    const uint32_t alike = sums.alike(threadIdx.x % WARP < S::WORDS || !is_one);
+    uint32_t main = sums.NONE, columns = 0;
+    if (alike)
+        for_segments(strips, own, [&](uint32_t here, uint32_t part) {
+            if (main == sums.NONE) main = part;
+            if (part == main)
+                columns |= here;
+            else if (part < limit)
+                sums.add(part, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & here, own.lower & here));
+        });
+    sums.add_together(main < limit ? main : sums.NONE,
+                      Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns));
+}
+
+template <class S, Asked ASKED>
+__global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, bool aligned, bool complement, Tiles tiles) {
+    using Tile = typename S::Tile;
+    extern __shared__ __align__(16) uint8_t memory[];
+    auto &strips = *reinterpret_cast<std::conditional_t<ASKED == Asked::SUMS, MeasuredStrips<S>, S> *>(memory);
+    const uint32_t tile = blockIdx.x, at = threadIdx.x;
+    const Place place = place_of<Tile>(tiles, tile);
+    if (at == 0) strips.nodes = strips.parts = 0;
+    if constexpr (ASKED != Asked::COUNT) strips.firsts[at] = strips.firsts[at + S::THREADS] = 0;
+    if constexpr (ASKED == Asked::SUMS) strips.sums.clear(tiles.most_parts);
+    pack_tile<Tile, S::THREADS>(set, aligned, complement, place, strips.word);
+    __syncthreads();
+    uint32_t runs, rest;
+    const Strip own = find_runs<S>(strips, runs);
+    typename S::Runs above;
+    const uint32_t linked = link<S>(strips, own, above, rest);
+    __syncthreads();
+    flatten<S>(strips, runs);
+    __syncthreads();
+    const uint32_t joined = join_runs<S>(strips, own, above, rest);
+    __syncthreads();
+    if constexpr (ASKED == Asked::COUNT) {
+        const uint32_t parts = sum_of_warp(__popc(own.start) - __popc(linked) - joined);
+        if (at % WARP == 0) atomicAdd(&strips.parts, parts);
+        write_rim(strips, tile, tiles);
+        if (tiles.joined) find_nodes<S>(strips, tile, tiles);
+        __syncthreads();
+        if (at == 0) atomicAdd(tiles.total, strips.parts);
+    } else {
+        flatten<S>(strips, runs);
+        __syncthreads();
+        if (tiles.joined) find_nodes<S>(strips, tile, tiles);
+        __syncthreads();
+        const uint32_t roots = name_roots<S>(strips, own);
+        __syncthreads();
+        const uint32_t nodes = strips.nodes, parts = nodes + strips.parts;
+        uint32_t limit = 0;
+        if constexpr (ASKED == Asked::SUMS) {
+            limit = kept_parts(tiles, nodes, parts);
+            if (at == 0) tiles.parts[tile] = limit == parts ? parts : limit > 0 ? NODES_KEPT : NOT_KEPT;
+            add_strips<S>(strips, own, limit);
+        } else {
+            for_segments<S>(strips, own, [](uint32_t, uint32_t) {});
+        }
+        __syncthreads();
+        tell_firsts<S>(strips, own, roots, tile, tiles, [&](uint32_t part, uint32_t first) {
+            if constexpr (ASKED == Asked::SUMS)
+                if (part < limit) strips.sums.first[part] = first;
+        });
+        __syncthreads();
+        write_words<S>(strips, place, tiles);
+        if (tile == 0 && at == 0) tiles.before[tiles.ranks()] = 0;
+        if constexpr (ASKED == Asked::SUMS)
+            for (uint32_t i = at; i < limit; i += S::THREADS)
+                tiles.sums[int64_t(tile) * tiles.most_parts + i] = keep_sums(strips.sums, i);
+    }
+}
+
+}  // namespace
+
+template <class Tile>
+void find_parts_by_strips(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
+    using S = Strips<Tile>;
+    const auto launch_tiles = [&](auto *kernel, size_t shared_bytes) {
+        launch_large("find_strips", kernel, tiles.count(), S::THREADS, shared_bytes, stream, job.set, is_aligned(job.set),
+                     job.complement, tiles);
+    };
+    if (tiles.total) check(cudaMemsetAsync(tiles.total, 0, sizeof *tiles.total, stream), "clearing the count");
+    if (tiles.total)
+        launch_tiles(find_strips<S, Asked::COUNT>, sizeof(S));
+    else if (job.components)
+        launch_tiles(find_strips<S, Asked::SUMS>, sizeof(MeasuredStrips<S>));
+    else
+        launch_tiles(find_strips<S, Asked::FIRSTS>, sizeof(S));
+}
+
+template void find_parts_by_strips<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void find_parts_by_strips<PlaneTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+
+}  // namespace apsis
