@@ -123,10 +123,13 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
     });
     parts.sums.clear(limit);
     __syncthreads();
-    parts.sums.add_words(labelled, [&](uint32_t run) {
-        const uint32_t up = labelled.up(run);
-        return ((up >> ABOVE ? up : labelled.up(up)) >> ABOVE) - 1;
-    });
+    add_words<Tile>(
+        labelled,
+        [&](uint32_t run) {
+            const uint32_t up = labelled.up(run);
+            return ((up >> ABOVE ? up : labelled.up(up)) >> ABOVE) - 1;  // NO_PLACE without a part
+        },
+        [&](uint32_t part, const Share &share) { parts.sums.add(part, share); });
     __syncthreads();
     KeptSums *const kept = tiles.sums + int64_t(tile) * tiles.most_parts;
     for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i);

@@ -56,8 +56,9 @@ struct Window {
     __device__ Sums &of(uint32_t number) const { return sums[number - 1 - from]; }
 };
 
-__global__ void __launch_bounds__(BLOCK) clear_window(Window window) {
+__global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *again) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i == 0) *again = 0;
     if (i < window.count) window.sums[i] = Sums::none();
 }
 
@@ -90,10 +91,24 @@ __device__ Sums sums_of(const KeptSums &kept, const Place &place, const Tiles &t
     return sums;
 }
 
+/// The same of a share.
+template <class Tile>
+__device__ Sums sums_of(const Share &share, const Place &place, const Tiles &tiles) {
+    const long long origin[3] = {place.x, place.y, place.z}, area = share.area;
+    Sums sums = {INT64_MAX, area, {}, {}, {}};
+#pragma unroll
+    for (int a = 0; a < 3; ++a) {
+        sums.lower[a] = origin[a] + share.lower[a];
+        sums.upper[a] = origin[a] + share.upper[a];
+        sums.sum[a] = origin[a] * area + share.sum[a];
+    }
+    return sums;
+}
+
 /// What a warp adds of one component.
 struct Together {
-    uint32_t number = 0;
-    Sums sums = Sums::none();  // of a lane
+    uint32_t number;
+    Sums sums;  // of a lane
 
     /// Adds what a lane has of a component, or has not.
     __device__ void add(bool has, uint32_t of, const Sums &more, const Window &window) {
@@ -107,9 +122,10 @@ struct Together {
             window.of(of).add_shared(more);
     }
 
+    /// Adds what the threads of a block have: a warp together, and warps of the same component.
     __device__ void finish(const Window &window) {
         constexpr int FIELDS = sizeof(Sums) / sizeof(long long);
-        if (number == 0) return;
+        __shared__ Together of_warp[WARPS];
         for (int step = WARP / 2; step > 0; step /= 2) {
             Sums other;
 #pragma unroll
@@ -118,7 +134,17 @@ struct Together {
                     __shfl_xor_sync(ALL_LANES, reinterpret_cast<const long long *>(&sums)[i], step);
             sums.add(other);
         }
-        if (threadIdx.x % WARP == 0) window.of(number).add_shared(sums);
+        if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = *this;
+        __syncthreads();
+        if (threadIdx.x >= WARPS) return;
+        Together own = of_warp[threadIdx.x];
+        if (own.number == 0) return;
+        for (uint32_t warp = 0; warp < WARPS; ++warp) {
+            if (warp == threadIdx.x || of_warp[warp].number != own.number) continue;
+            if (warp < threadIdx.x) return;
+            own.sums.add(of_warp[warp].sums);
+        }
+        window.of(own.number).add_shared(own.sums);
     }
 };
 
@@ -131,17 +157,23 @@ __device__ bool begins_in(const Window &window, const Place &place, const Tiles 
     return begin < window.from + window.count && end > window.from;
 }
 
-/// Adds what tiles have kept of their parts.  A warp has some tiles far from one another, as the components of a window
+/// Adds what tiles have kept of their parts, and tells which are to be measured again.  A warp has some tiles far from one another, as the components of a window
 /// begin in tiles side by side.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     const uint32_t lane = threadIdx.x % WARP;
-    Together together;
+    Together together = {0, Sums::none()};
     for (uint32_t tile = blockIdx.x * WARPS + threadIdx.x / WARP; tile < tiles.count(); tile += gridDim.x * WARPS) {
         const uint32_t parts = tiles.parts[tile], nodes = tiles.joined ? tiles.nodes[tile] : 0;
-        if (parts == NOT_KEPT) continue;
+        const bool is_kept = parts != NOT_KEPT && parts != NODES_KEPT;
         const Place place = place_of<Tile>(tiles, tile);
-        const uint32_t known = parts != NODES_KEPT && begins_in<Tile>(window, place, tiles) ? parts : nodes;
+        const bool begins = begins_in<Tile>(window, place, tiles);
+        const uint32_t known = parts == NOT_KEPT ? 0 : is_kept && begins ? parts : nodes;
+        bool again = !is_kept && begins;
+        if (parts == NOT_KEPT && !again)
+            for (uint32_t i = lane; i < nodes; i += WARP)
+                again = again || window.has(number_of_node<Tile>(tiles, tile << Tile::NODE_BITS | i));
+        if (__any_sync(ALL_LANES, again) && lane == 0) tiles.again[1 + atomicAdd(tiles.again, 1u)] = tile;
         for (uint32_t i = lane; i - lane < known; i += WARP) {
             uint32_t number = 0;
             KeptSums kept = {};
@@ -159,73 +191,36 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     together.finish(window);
 }
 
-/// A labelled tile, and what is known of those of its parts whose roots are among ROUND runs.
+/// Measures a tile of which not all parts were kept: what it has of components of a window, but of nodes that were kept.
 template <class Tile>
-struct Measured {
-    // More parts would leave room for fewer tiles at once, and in a volume all together takes less than 99 KiB, which is
-    // what a block of most devices has at most.
-    static constexpr uint32_t ROUND = Tile::PLANES > 1 ? 512 : 1024;
-
-    Labelled<Tile> labelled;
-    PartSums<Tile, ROUND> sums;
-};
-static_assert(sizeof(Measured<PlaneTile<1>>) < 99 << 10 && sizeof(Measured<VolumeTile<1>>) < 99 << 10);
-
-/// Adds what a labelled tile, whose roots have the numbers of their components, knows of parts whose roots are of a round.
-template <class Tile>
-__device__ void measure_round(Measured<Tile> &measured, uint32_t round, const Place &place, const Tiles &tiles,
-                              const Window &window) {
-    constexpr uint32_t ENTRIES = Labelled<Tile>::ENTRIES, ROUND = Measured<Tile>::ROUND;
-    Labelled<Tile> &labelled = measured.labelled;
-    measured.sums.clear(ROUND);
-    __syncthreads();
-    uint32_t number = labelled.before[threadIdx.x];
-    for (uint32_t rest = labelled.start[threadIdx.x]; rest; rest &= rest - 1, ++number)
-        if (const uint32_t run = labelled.entry(number) - round; run < ROUND)
-            measured.sums.first[run] = threadIdx.x * 32 + __ffs(rest) - 1;
-    measured.sums.add_words(labelled, [&](uint32_t of) {
-        const uint32_t up = labelled.up(of), root = up < ENTRIES ? up : of;
-        return root - round < ROUND && window.has(labelled.up(root) - ENTRIES) ? root - round : ROUND;
-    });
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < ROUND; i += Tile::THREADS)
-        if (measured.sums.area[i] > 0)
-            window.of(labelled.up(round + i) - ENTRIES).add_shared(sums_of<Tile>(keep_sums(measured.sums, i), place, tiles));
-    __syncthreads();
-}
-
-/// Measures a tile of which not all parts were kept, if it has some others of a window.
-template <class Tile>
-__device__ void measure_tile(Measured<Tile> &measured, const Place &place, const Tiles &tiles, const Window &window) {
-    const bool knows_nodes = tiles.parts[place.tile] == NODES_KEPT;
-    bool has = begins_in<Tile>(window, place, tiles);
-    if (!knows_nodes)
-        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { has = has || window.has(number_of_node<Tile>(tiles, node)); });
-    if (!__syncthreads_or(has)) return;
-    const uint32_t runs = recall_tile(measured.labelled, place, tiles);
-    name_roots(measured.labelled, runs, place, tiles);
-    if (knows_nodes) {
-        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            measured.labelled.up(measured.labelled.root_of_node(tiles, node)) = Labelled<Tile>::ENTRIES;
-        });
+__device__ void measure_tile(Labelled<Tile> &labelled, const Place &place, const Tiles &tiles, const Window &window) {
+    constexpr uint32_t ENTRIES = Labelled<Tile>::ENTRIES;
+    const uint32_t runs = recall_tile(labelled, place, tiles);
+    name_roots(labelled, runs, place, tiles);
+    if (tiles.parts[place.tile] == NODES_KEPT) {
+        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { labelled.up(labelled.root_of_node(tiles, node)) = ENTRIES; });
         __syncthreads();
     }
-    for (uint32_t round = 0; round < measured.labelled.entry(runs); round += Measured<Tile>::ROUND)
-        measure_round(measured, round, place, tiles, window);
+    for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
+        const int x = __ffs(rest) - 1;
+        const uint32_t number = labelled.up(labelled.run_at(threadIdx.x, x)) - ENTRIES;
+        if (window.has(number)) window.of(number).first = index_at<Tile>(tiles, place, threadIdx.x * 32 + x);
+    }
+    add_words<Tile>(
+        labelled,
+        [&](uint32_t run) {
+            const uint32_t up = labelled.up(run), number = (up < ENTRIES ? labelled.up(up) : up) - ENTRIES;
+            return window.has(number) ? number : NO_PLACE;
+        },
+        [&](uint32_t number, const Share &share) { window.of(number).add_shared(sums_of<Tile>(share, place, tiles)); });
+    __syncthreads();
 }
 
-/// A block has as many tiles, far from one another, as a warp has lanes to look at what was kept of them: mostly all.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Window window) {
     extern __shared__ __align__(16) uint8_t memory[];
-    const int64_t own = int64_t(threadIdx.x % WARP) * gridDim.x + blockIdx.x;
-    const uint32_t parts = own < tiles.count() ? tiles.parts[own] : 0;
-    const bool may_have = parts == NOT_KEPT || (parts == NODES_KEPT && begins_in<Tile>(window, place_of<Tile>(tiles, own), tiles));
-    uint32_t rest = __ballot_sync(ALL_LANES, may_have);
-    for (; rest; rest &= rest - 1) {
-        const uint32_t tile = (__ffs(rest) - 1) * gridDim.x + blockIdx.x;
-        measure_tile(*reinterpret_cast<Measured<Tile> *>(memory), place_of<Tile>(tiles, tile), tiles, window);
-    }
+    for (uint32_t i = blockIdx.x; i < tiles.again[0]; i += gridDim.x)
+        measure_tile(*reinterpret_cast<Labelled<Tile> *>(memory), place_of<Tile>(tiles, tiles.again[1 + i]), tiles, window);
 }
 
 }  // namespace
@@ -233,13 +228,13 @@ __global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Wind
 template <class Tile>
 void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream) {
     constexpr int64_t MANY = 512;  // blocks, as the largest devices run at once
-    const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = parts(tiles.count(), WARP);
+    const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
     for (int64_t from = 0; from < count; from += room) {
         const int64_t here = std::min(room, count - from);
         const Window window = {static_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(here)};
-        launch("clear_window", clear_window, parts(here, BLOCK), BLOCK, stream, window);
+        launch("clear_window", clear_window, parts(here, BLOCK), BLOCK, stream, window, tiles.again);
         launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
-        launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Measured<Tile>), stream, tiles, window);
+        launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles, window);
         launch("finish_window", finish_window, parts(here, BLOCK), BLOCK, stream, window);
         check(cudaMemcpyAsync(to + from, memory, static_cast<size_t>(here) * sizeof(Sums), cudaMemcpyDeviceToHost, stream),
               "reading components");

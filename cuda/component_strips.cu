@@ -323,21 +323,21 @@ struct MeasuredStrips : S {
 template <class S>
 __device__ void add_strips(MeasuredStrips<S> &strips, const Strip &own, uint32_t limit) {
     using Tile = typename S::Tile;
-    auto &sums = strips.sums;
     const uint32_t upper = __shfl_up_sync(ALL_LANES, own.upper, S::WORDS), lower = __shfl_up_sync(ALL_LANES, own.lower, S::WORDS);
     const bool is_one = own.upper == own.lower && upper == own.upper && lower == own.upper;
-    const uint32_t alike = sums.alike(threadIdx.x % WARP < S::WORDS || !is_one);
-    uint32_t main = sums.NONE, columns = 0;
+    const uint32_t alike = rows_alike<Tile>(threadIdx.x % WARP < S::WORDS || !is_one);
+    const auto add = [&](uint32_t part, const Share &share) { strips.sums.add(part, share); };
+    uint32_t main = NO_PLACE, columns = 0;
     if (alike)
         for_segments(strips, own, [&](uint32_t here, uint32_t part) {
-            if (main == sums.NONE) main = part;
+            if (main == NO_PLACE) main = part;
             if (part == main)
                 columns |= here;
             else if (part < limit)
-                sums.add(part, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & here, own.lower & here));
+                add(part, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & here, own.lower & here));
         });
-    sums.add_together(main < limit ? main : sums.NONE,
-                      Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns));
+    add_together<Tile>(main < limit ? main : NO_PLACE,
+                       Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns), add);
 }
 
 template <class S, Asked ASKED>

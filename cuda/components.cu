@@ -49,6 +49,7 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
     tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
     tiles.parts = carver.take<uint32_t>(count);
+    tiles.again = carver.take<uint32_t>(count + 1);
     tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);

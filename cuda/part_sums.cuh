@@ -54,11 +54,84 @@ struct Share {
     }
 };
 
+/// The place of a part that is not to be added.
+constexpr uint32_t NO_PLACE = UINT32_MAX;
+
+/// What the lanes of a warp that have some add together.
+template <class Tile>
+__device__ Share share_of_warp(bool has, const Share &own) {
+    Share all = {sum_of_warp(has ? own.area : 0), {}, {}, {}};
+#pragma unroll
+    for (int a = 0; a < PartBits<Tile>::AXES; ++a) {
+        all.sum[a] = sum_of_warp(has ? own.sum[a] : 0);
+        all.lower[a] = least_of_warp(has ? own.lower[a] : UINT32_MAX);
+        all.upper[a] = greatest_of_warp(has ? own.upper[a] : 0);
+    }
+    return all;
+}
+
+/// Calls add(place, share) for what each lane of a warp has of a part, or has not: what is of the same one, once; of a third,
+/// by itself.
+template <class Tile, class Add>
+__device__ void add_together(uint32_t place, const Share &share, Add add) {
+    constexpr int PARTS = 2;
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t rest = __ballot_sync(ALL_LANES, place != NO_PLACE);
+    for (int part = 0; part < PARTS && rest; ++part) {
+        const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
+        const bool is_led = place == led;
+        const Share all = share_of_warp<Tile>(is_led, share);
+        if (lane == leader) add(led, all);
+        rest &= ~__ballot_sync(ALL_LANES, is_led);
+    }
+    if (rest >> lane & 1) add(place, share);
+}
+
+/// How many rows of a warp, from a thread's on, have the same word there, if each thread says whether the one before has not;
+/// 0 if it has.  So its pixels are of the same parts.
+template <class Tile>
+__device__ uint32_t rows_alike(bool differs) {
+    constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
+    static_assert(Tile::WORDS == 1 || Tile::WORDS == 4);
+    const int lane = threadIdx.x % WARP;
+    const uint32_t others = __ballot_sync(ALL_LANES, differs);
+    const uint32_t later = lane + Tile::WORDS < WARP ? others >> (lane + Tile::WORDS) & COLUMN : 0;
+    const uint32_t left = (WARP - 1 - lane) / Tile::WORDS;
+    return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
+}
+
+/// Calls add(place, share) for the words of a labelled tile.  place_of(run) is the place of its part.
+template <class Tile, class PlaceOf, class Add>
+__device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of, Add add) {
+    const int at = threadIdx.x, lane = at % WARP;
+    const uint32_t word = labelled.word[at], above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
+    const uint32_t rows = rows_alike<Tile>(lane < Tile::WORDS || above != word);
+    uint32_t main = NO_PLACE, own = 0;
+    if (word && rows) {
+        uint32_t number = labelled.runs_of(at).number_at(__ffs(word) - 1);
+        main = place_of(labelled.entry(number));
+        for (uint32_t rest = word; rest; ++number) {
+            const uint32_t segment = rest & ~(rest + (rest & -rest));
+            rest &= ~segment;
+            if (place_of(labelled.entry(number)) == main) own |= segment;
+        }
+    }
+    add_together<Tile>(main, Share::of_rows<Tile>(at, rows, own), add);
+    const uint32_t others = rows ? word & ~own : 0;
+    for_bits(others & ~(others << 1), [&](int from, int x) {
+        const uint32_t alike = __shfl_sync(ALL_LANES, rows, from);
+        if (x < 0) return;
+        const int there = at - lane + from;
+        const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
+        const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
+        if (place != NO_PLACE) add(place, Share::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
+    });
+}
+
 /// Of up to COUNT parts, by their places.
 template <class Tile, uint32_t COUNT>
 struct PartSums {
     static constexpr int AXES = PartBits<Tile>::AXES;
-    static constexpr uint32_t NONE = UINT32_MAX;
 
     uint32_t first[COUNT];  // set by who knows
     uint32_t area[COUNT], sum[AXES][COUNT], lower[AXES][COUNT], upper[AXES][COUNT];
@@ -71,85 +144,15 @@ struct PartSums {
         }
     }
 
-    /// Adds the words of a labelled tile.  place_of(run) is the place of its part, COUNT or more where that does not count.
-    template <class PlaceOf>
-    __device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of) {
-        const int at = threadIdx.x, lane = at % WARP;
-        const uint32_t word = labelled.word[at], above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
-        const uint32_t rows = alike(lane < Tile::WORDS || above != word);
-        uint32_t main = NONE, own = 0;
-        if (word && rows) {
-            uint32_t number = labelled.runs_of(at).number_at(__ffs(word) - 1);
-            main = place_of(labelled.entry(number));
-            for (uint32_t rest = word; rest; ++number) {
-                const uint32_t segment = rest & ~(rest + (rest & -rest));
-                rest &= ~segment;
-                if (place_of(labelled.entry(number)) == main) own |= segment;
-            }
-        }
-        add_together(main < COUNT ? main : NONE, Share::of_rows<Tile>(at, rows, own));
-        const uint32_t others = rows ? word & ~own : 0;
-        for_bits(others & ~(others << 1), [&](int from, int x) {
-            const uint32_t alike = __shfl_sync(ALL_LANES, rows, from);
-            if (x < 0) return;
-            const int there = at - lane + from;
-            const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
-            const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
-            if (place < COUNT) add(place, Share::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
-        });
-    }
-
-    /// How many rows of a warp, from a thread's on, have the same word there, if each thread says whether the one before has
-    /// not; 0 if it has.  So its pixels are of the same parts.
-    __device__ static uint32_t alike(bool differs) {
-        constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
-        static_assert(Tile::WORDS == 1 || Tile::WORDS == 4);
-        const int lane = threadIdx.x % WARP;
-        const uint32_t others = __ballot_sync(ALL_LANES, differs);
-        const uint32_t later = lane + Tile::WORDS < WARP ? others >> (lane + Tile::WORDS) & COLUMN : 0;
-        const uint32_t left = (WARP - 1 - lane) / Tile::WORDS;
-        return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
-    }
-
-    __device__ void add(uint32_t place, const Share &share) { add_all(place, share.area, share.sum, share.lower, share.upper); }
-
-    /// Adds what each lane of a warp has of a part, or has not: what is of the same one, once; of a third, by itself.
-    __device__ void add_together(uint32_t place, const Share &share) {
-        constexpr int PARTS = 2;
-        const uint32_t lane = threadIdx.x % WARP;
-        uint32_t rest = __ballot_sync(ALL_LANES, place != NONE);
-        for (int part = 0; part < PARTS && rest; ++part) {
-            const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
-            const bool is_led = place == led;
-            add_warp(is_led, lane == leader, led, share);
-            rest &= ~__ballot_sync(ALL_LANES, is_led);
-        }
-        if (rest >> lane & 1) add(place, share);
-    }
-
-  private:
     /// Most boxes have grown already when more is put into them.
-    __device__ void add_all(uint32_t place, uint32_t pixels, const uint32_t *sums, const uint32_t *low,
-                            const uint32_t *high) {
-        atomicAdd(&area[place], pixels);
+    __device__ void add(uint32_t place, const Share &share) {
+        atomicAdd(&area[place], share.area);
 #pragma unroll
         for (int a = 0; a < AXES; ++a) {
-            if (sums[a]) atomicAdd(&sum[a][place], sums[a]);
-            if (low[a] < lower[a][place]) atomicMin(&lower[a][place], low[a]);
-            if (high[a] > upper[a][place]) atomicMax(&upper[a][place], high[a]);
+            if (share.sum[a]) atomicAdd(&sum[a][place], share.sum[a]);
+            if (share.lower[a] < lower[a][place]) atomicMin(&lower[a][place], share.lower[a]);
+            if (share.upper[a] > upper[a][place]) atomicMax(&upper[a][place], share.upper[a]);
         }
-    }
-
-    __device__ void add_warp(bool has, bool leads, uint32_t place, const Share &share) {
-        const uint32_t total = sum_of_warp(has ? share.area : 0);
-        uint32_t sums[3], low[3], high[3];
-#pragma unroll
-        for (int a = 0; a < AXES; ++a) {
-            sums[a] = sum_of_warp(has ? share.sum[a] : 0);
-            low[a] = least_of_warp(has ? share.lower[a] : UINT32_MAX);
-            high[a] = greatest_of_warp(has ? share.upper[a] : 0);
-        }
-        if (leads) add_all(place, total, sums, low, high);
     }
 };
 

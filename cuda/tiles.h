@@ -101,6 +101,7 @@ struct Tiles {
     uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
     unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
     uint32_t *parts;    // [tile]: of how many parts the sums are kept, the nodes first; or NODES_KEPT or NOT_KEPT
+    uint32_t *again;    // how many tiles are measured again, and which
     KeptSums *sums;     // [tile][part]: what is known of them (part_sums.cuh)
     uint32_t *total;    // where components are only counted: how many there are; then there are no first pixels
     View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
