@@ -1,4 +1,4 @@
-// Joins the parts of tiles into components: a union-find without locks over nodes, whose roots have the lowest pixels.
+// Joins the parts of tiles into components: a union-find without locks over nodes.
 //
 // Cost: what the nodes take, less than 1/4 byte a pixel in 2-D.
 #include "tiles.h"
@@ -10,11 +10,11 @@ namespace {
 /// Goes from two nodes to their roots, or to where they meet, and halves the ways.  Both at once: it is waiting for memory.
 __device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
     while (one != other) {
-        const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
+        const uint32_t up_one = __ldcg(tiles.link + one), up_other = __ldcg(tiles.link + other);
         if (up_one == one && up_other == other) return;
-        const uint32_t next_one = __ldcg(tiles.parent + up_one), next_other = __ldcg(tiles.parent + up_other);
-        if (next_one != up_one) __stcg(tiles.parent + one, next_one);
-        if (next_other != up_other) __stcg(tiles.parent + other, next_other);
+        const uint32_t next_one = __ldcg(tiles.link + up_one), next_other = __ldcg(tiles.link + up_other);
+        if (next_one != up_one) __stcg(tiles.link + one, next_one);
+        if (next_other != up_other) __stcg(tiles.link + other, next_other);
         one = next_one;
         other = next_other;
     }
@@ -26,10 +26,35 @@ __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
     return index_at<Tile>(tiles, place_of<Tile>(tiles, node >> Tile::NODE_BITS), tiles.first[node]);
 }
 
-/// Whether the first pixel of a node comes before that of another; where they are only counted, one of them does.
+/// An order of nodes that has nothing to do with where they lie (the last steps of MurmurHash3).
+__device__ uint32_t shuffled(uint32_t node) {
+    node = (node ^ node >> 16) * 0x85ebca6bu;
+    node = (node ^ node >> 13) * 0xc2b2ae35u;
+    return node ^ node >> 16;
+}
+
+/// Which of two roots becomes the parent of the other.  In the order of first pixels a line through many tiles would be one
+/// long way, as all of it is joined at once; at random ways are short (Jayanti and Tarjan 2016).
 template <class Tile>
-__device__ bool is_before(const Tiles &tiles, uint32_t one, uint32_t other) {
-    return tiles.total ? one < other : first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
+__device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
+    if constexpr (Tile::AT_RANDOM)
+        return shuffled(one) < shuffled(other);
+    else
+        return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
+}
+
+/// Tells a node's roots what is the lowest node below it.  Whoever makes a root a child looks at what it knows afterwards, and
+/// who tells it something looks afterwards whether it is a root: so one of them takes it further.
+__device__ void raise_lowest(const Tiles &tiles, uint32_t from, uint32_t to) {
+    __threadfence();
+    const unsigned long long lowest = __ldcg(tiles.lowest + from);
+    for (;;) {
+        if (__ldcg(tiles.lowest + to) <= lowest || atomicMin(tiles.lowest + to, lowest) <= lowest) return;
+        __threadfence();
+        const uint32_t up = __ldcg(tiles.link + to);
+        if (up == to) return;
+        to = up;
+    }
 }
 
 /// Joins two nodes.  Returns how many roots are roots no more.
@@ -38,13 +63,16 @@ __device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
         find_roots(tiles, one, other);
         if (one == other) return 0;
-        if (is_before<Tile>(tiles, one, other)) {
-            const uint32_t lower = one;
+        if (is_above<Tile>(tiles, one, other)) {
+            const uint32_t above = one;
             one = other;
-            other = lower;
+            other = above;
         }
-        if (atomicCAS(tiles.parent + one, one, other) == one) return 1;
+        if (atomicCAS(tiles.link + one, one, other) == one) break;
     }
+    if constexpr (Tile::AT_RANDOM)
+        if (!tiles.total) raise_lowest(tiles, one, other);
+    return 1;
 }
 
 /// A word of a rim row: its tile, and its row there.
@@ -241,16 +269,18 @@ __global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
 /// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
 /// be led back to where it has been.
 __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
-    uint32_t parent = __ldcg(tiles.parent + node);
-    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
+    uint32_t parent = __ldcg(tiles.link + node);
+    for (uint32_t next; (next = __ldcg(tiles.link + parent)) != parent; parent = next) __stcg(tiles.link + node, next);
     return parent;
 }
 
-/// The first pixels of nodes that are no roots count no more.
+/// Tells nodes which one has the lowest first pixel of their component; those of the others count no more.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
-        if (flatten(tiles, node) != node) drop_first<Tile>(tiles, node);
+        uint32_t lowest = flatten(tiles, node);
+        if constexpr (Tile::AT_RANDOM) tiles.parent[node] = lowest = node_of_key<Tile>(tiles, __ldcg(tiles.lowest + lowest));
+        if (lowest != node) drop_first<Tile>(tiles, node);
     });
 }
 

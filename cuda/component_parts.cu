@@ -75,7 +75,7 @@ __device__ void find_nodes(Parts<Tile> &parts, uint32_t tile, const Tiles &tiles
 
 /// The first pixels in a thread's word, and of nodes where they are.
 template <class Tile>
-__device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
+__device__ uint32_t find_firsts(const Parts<Tile> &parts, const Place &place, const Tiles &tiles) {
     const Labelled<Tile> &labelled = parts.labelled;
     const int at = threadIdx.x;
     uint32_t firsts = 0, number = labelled.before[at];
@@ -84,10 +84,7 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, uint32_t tile, const T
         if (root != run && above == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
-        if (above == 0) continue;
-        const uint32_t node = tile << Tile::NODE_BITS | (above - 1);
-        tiles.parent[node] = node;
-        tiles.first[node] = static_cast<uint16_t>(at * 32 + x);
+        if (above > 0) begin_node<Tile>(tiles, place, above - 1, at * 32 + x);
     }
     return firsts;
 }
@@ -152,7 +149,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
             root = static_cast<uint16_t>(labelled.up(labelled.entry(run)));
         });
     if (tiles.joined) find_nodes<Tile>(parts, tile, tiles);
-    const uint32_t firsts = runs ? find_firsts<Tile>(parts, tile, tiles) : 0;
+    const uint32_t firsts = runs ? find_firsts<Tile>(parts, place, tiles) : 0;
     count_firsts<Tile>(firsts, static_cast<int>(at), place, tiles);
     if (at < tiles.kept) {
         tiles.bits[int64_t(tile) * tiles.kept + at] = labelled.word[at];

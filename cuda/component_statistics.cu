@@ -157,11 +157,28 @@ __device__ bool begins_in(const Window &window, const Place &place, const Tiles 
     return begin < window.from + window.count && end > window.from;
 }
 
+/// The first tile below all that components of a window begin in: a bisection over rows of tiles.
+template <class Tile>
+__device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
+    uint32_t low = 0, high = tiles.down * tiles.deep;  // whose first rows have fewer components before, and not
+    while (low + 1 < high) {
+        const uint32_t line = (low + high) / 2;
+        const Place place = place_of<Tile>(tiles, line * tiles.across);
+        const bool is_below = tiles.before[tiles.rank_at(place.y, place.z, 0)] >= window.from + window.count;
+        (is_below ? high : low) = line;
+    }
+    return high * tiles.across;
+}
+
 /// Adds what tiles have kept of their parts, and tells which are to be measured again.  A warp has some tiles far from one another, as the components of a window
 /// begin in tiles side by side.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     const uint32_t lane = threadIdx.x % WARP;
+    const uint32_t end = tiles_before_end<Tile>(window, tiles);
+    const auto number_in = [&](uint32_t node) {  // 0 where it is soon known that the window has it not
+        return tiles.parent[node] >> Tile::NODE_BITS < end ? number_of_node<Tile>(tiles, node) : 0;
+    };
     Together together = {0, Sums::none()};
     for (uint32_t tile = blockIdx.x * WARPS + threadIdx.x / WARP; tile < tiles.count(); tile += gridDim.x * WARPS) {
         const uint32_t parts = tiles.parts[tile], nodes = tiles.joined ? tiles.nodes[tile] : 0;
@@ -172,14 +189,14 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
         bool again = !is_kept && begins;
         if (parts == NOT_KEPT && !again)
             for (uint32_t i = lane; i < nodes; i += WARP)
-                again = again || window.has(number_of_node<Tile>(tiles, tile << Tile::NODE_BITS | i));
+                again = again || window.has(number_in(tile << Tile::NODE_BITS | i));
         if (__any_sync(ALL_LANES, again) && lane == 0) tiles.again[1 + atomicAdd(tiles.again, 1u)] = tile;
         for (uint32_t i = lane; i - lane < known; i += WARP) {
             uint32_t number = 0;
             KeptSums kept = {};
             if (i < known) kept = tiles.sums[int64_t(tile) * tiles.most_parts + i];
-            if (i < nodes)
-                number = number_of_node<Tile>(tiles, tile << Tile::NODE_BITS | i);
+            if (i < nodes && i < known)
+                number = number_in(tile << Tile::NODE_BITS | i);
             else if (i < known)
                 number = number_at<Tile>(tiles, place, kept.first);
             const bool has = window.has(number), is_whole = i >= nodes;

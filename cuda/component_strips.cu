@@ -21,6 +21,17 @@ enum class Asked {
     SUMS     // and what is known of them
 };
 
+/// A run is known by its entry among the parents, which meet many banks (see Labelled::entry).
+__device__ uint32_t entry_of(uint32_t number) { return number + number / 32; }
+
+/// The runs of a word of a strip.
+struct Runs {
+    uint32_t start, before;
+
+    /// The one that holds a pixel of a column; beside a run, the last one before it.
+    __device__ uint32_t run_at(int x) const { return entry_of(before + __popc(start & up_to(x)) - 1); }
+};
+
 template <class Tile_>
 struct Strips {
     using Tile = Tile_;
@@ -43,16 +54,6 @@ struct Strips {
     uint32_t of_warp[THREADS / WARP];
     uint32_t nodes, parts;      // and how many of these have been found
 
-    /// As in Labelled, threads that walk the runs of their words meet as many banks as those that take runs side by side.
-    __device__ static uint32_t entry(uint32_t number) { return number + number / 32; }
-
-    /// The runs of a word.
-    struct Runs {
-        uint32_t start, before;
-
-        __device__ uint32_t number_at(int x) const { return before + __popc(start & up_to(x)) - 1; }
-        __device__ uint32_t run_at(int x) const { return entry(number_at(x)); }
-    };
     __device__ Runs runs_of(int at) const { return {start[at], before[at]}; }
 
     /// The run of a pixel in a word of a row.
@@ -75,6 +76,12 @@ struct Strip {
     uint32_t start, before;
 
     __device__ uint32_t pixels() const { return upper | lower; }
+    __device__ Runs runs() const { return {start, before}; }
+    /// The columns from one on, a bit, in which no other run begins.
+    __device__ uint32_t columns_from(uint32_t begin) const {
+        const uint32_t later = start & ~(begin | (begin - 1));
+        return ((later & -later) - 1) & ~(begin - 1);
+    }
 };
 
 /// The word to the left, of which the last bit counts.
@@ -112,7 +119,7 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
     strips.start[at] = own.start;
     strips.before[at] = static_cast<uint16_t>(own.before);
     uint4 *const parents = reinterpret_cast<uint4 *>(strips.parents);
-    for (uint32_t i = at; i * 4 < S::entry(runs); i += S::THREADS) parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
+    for (uint32_t i = at; i * 4 < entry_of(runs); i += S::THREADS) parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
     __syncthreads();
     return own;
 }
@@ -125,7 +132,7 @@ __device__ uint32_t first_after(uint32_t word, uint32_t separators) {
 /// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.  Returns
 /// the columns at which it does, and in `rest` those at which other runs meet.
 template <class S>
-__device__ uint32_t link(S &strips, const Strip &own, typename S::Runs &above, uint32_t &rest) {
+__device__ uint32_t link(S &strips, const Strip &own, Runs &above, uint32_t &rest) {
     const int at = threadIdx.x;
     uint32_t other = 0, left_other = 0;
     above = {0, 0};
@@ -140,7 +147,7 @@ __device__ uint32_t link(S &strips, const Strip &own, typename S::Runs &above, u
     const uint32_t goes_on = left_of<S>(meet);  // two runs have met before this word
     const uint32_t linked = first_after(meet, own.start);
     rest = first_after(meet, own.start | above.start | (goes_on ^ 1)) & ~linked;
-    const typename S::Runs runs = {own.start, own.before};
+    const Runs runs = own.runs();
     for (uint32_t bits = linked; bits; bits &= bits - 1) {
         const int x = __ffs(bits) - 1;
         strips.parents[runs.run_at(x)] = above.run_at(x);
@@ -152,21 +159,21 @@ __device__ uint32_t link(S &strips, const Strip &own, typename S::Runs &above, u
 /// the lanes of a warp do not wait at every run for the one with the longest way.
 template <class S>
 __device__ void flatten(S &strips, uint32_t runs) {
-    uint32_t run = S::entry(threadIdx.x), end = S::entry(runs), parent = run < end ? strips.load(run) : 0;
+    uint32_t run = entry_of(threadIdx.x), end = entry_of(runs), parent = run < end ? strips.load(run) : 0;
     while (run < end) {
         const uint32_t next = strips.load(parent);
         if (next != parent)
             strips.store(run, next);
         else
-            run += S::entry(S::THREADS);
+            run += entry_of(S::THREADS);
         parent = next != parent ? next : run < end ? strips.load(run) : 0;
     }
 }
 
 /// Joins runs that meet (see Labelled::climb).  Returns how many roots are roots no more.
 template <class S>
-__device__ uint32_t join_runs(S &strips, const Strip &own, const typename S::Runs &above, uint32_t rest) {
-    const typename S::Runs runs = {own.start, own.before};
+__device__ uint32_t join_runs(S &strips, const Strip &own, const Runs &above, uint32_t rest) {
+    const Runs runs = own.runs();
     uint32_t one = 0, two = 0, joined = 0;
     for (;;) {
         if (one == two) {
@@ -218,8 +225,6 @@ __device__ void find_nodes(S &strips, uint32_t tile, const Tiles &tiles) {
     if (pixels[1].is_there) tiles.side[int64_t(tile) * (2 * Tile::ROWS) + threadIdx.x] = node_of(roots[1]);
     if (lane == 0) tiles.side_bits[int64_t(tile) * (2 * Tile::ROWS / WARP) + i] = side_bits;
     if (threadIdx.x == 0) tiles.nodes[tile] = strips.nodes;
-    for (uint32_t k = threadIdx.x; k < strips.nodes; k += S::THREADS)
-        tiles.parent[tile << Tile::NODE_BITS | k] = tile << Tile::NODE_BITS | k;
 }
 
 /// The first pixel of some columns of a thread's words.
@@ -229,17 +234,27 @@ __device__ uint32_t first_in(const Strip &own, uint32_t columns) {
     return (row * WORDS + at % WORDS) * 32 + __ffs(upper ? upper : own.lower & columns) - 1;
 }
 
+/// Where a thread's words have roots, and other runs whose roots are in the same strip.
+struct Begins {
+    uint32_t roots, siblings;
+};
+
+/// The run of the strip that a thread's words begin with is one of those before.
+__device__ bool goes_on(const Strip &own) { return own.pixels() & ((own.start & -own.start) - 1); }
+
 /// Numbers the parts, the nodes first, of whose roots a thread has those that begin in its words, and tells each root its first
-/// pixel, as far as the thread knows.  Returns where they begin.
+/// pixel, as far as the thread knows.
 template <class S>
-__device__ uint32_t name_roots(S &strips, const Strip &own) {
+__device__ Begins name_roots(S &strips, const Strip &own) {
     const int lane = threadIdx.x % WARP;
-    uint32_t roots = 0, others = 0, run = own.before;
+    const uint32_t of_strip = entry_of(strips.before[threadIdx.x / S::WORDS * S::WORDS]);
+    uint32_t roots = 0, siblings = 0, others = 0, run = own.before;
     for (uint32_t rest = own.start; rest; rest &= rest - 1, ++run) {
-        const uint32_t up = strips.parents[S::entry(run)];
-        if ((up & S::RUN) != S::entry(run)) continue;
-        roots |= rest & -rest;
-        others += up >> S::NODE == 0;
+        const uint32_t up = strips.parents[entry_of(run)];
+        if ((up & S::RUN) == entry_of(run))
+            roots |= rest & -rest, others += up >> S::NODE == 0;
+        else if (up >= of_strip)
+            siblings |= rest & -rest;
     }
     uint32_t part = others;
 #pragma unroll
@@ -251,44 +266,35 @@ __device__ uint32_t name_roots(S &strips, const Strip &own) {
     if (lane == WARP - 1) from = atomicAdd(&strips.parts, part);
     part += strips.nodes + __shfl_sync(ALL_LANES, from, WARP - 1) - others;
     for (uint32_t rest = roots; rest; rest &= rest - 1) {
-        const uint32_t begin = rest & -rest, later = own.start & ~(begin | (begin - 1));
-        const uint32_t here = ((later & -later) - 1) & ~(begin - 1);  // to the next run, or all
-        uint32_t &up = strips.parents[typename S::Runs{own.start, own.before}.run_at(__ffs(begin) - 1)];
-        up = S::ROOT | (up >> S::NODE ? (up >> S::NODE) - 1 : part++) << S::PART | first_in(own, here);
+        uint32_t &up = strips.parents[own.runs().run_at(__ffs(rest) - 1)];
+        up = S::ROOT | (up >> S::NODE ? (up >> S::NODE) - 1 : part++) << S::PART | first_in(own, own.columns_from(rest & -rest));
     }
-    return roots;
+    return {roots, siblings};
 }
 
-/// Calls body(columns, part) for what a thread's words have of runs, with pixels of those columns, after it has told the roots
-/// in the same strip what is their first pixel.
-template <class S, class Body>
-__device__ void for_segments(S &strips, const Strip &own, Body body) {
-    const uint32_t of_strip = S::entry(strips.before[threadIdx.x / S::WORDS * S::WORDS]);
-    uint32_t number = own.before - 1, begin = 1, rest = own.start;
-    if (rest & 1 || !(own.pixels() & ((rest & -rest) - 1))) begin = rest & -rest, rest &= rest - 1, ++number;
-    for (; begin; begin = rest & -rest, rest &= rest - 1, ++number) {
-        const uint32_t columns = ((rest & -rest) - 1) & ~(begin - 1) & own.pixels(), run = S::entry(number);
-        uint32_t up = strips.load(run);
-        if (!(up & S::ROOT) || begin == 1) {
-            const uint32_t root = up & S::ROOT ? run : up;
-            up = strips.load(root);
-            if (root >= of_strip) {
-                const uint32_t first = first_in(own, columns);
-                if (first < (up & S::FIRST)) atomicMin(&strips.parents[root], (up & ~S::FIRST) | first);
-            }
-        }
-        body(columns, (up & ~S::ROOT) >> S::PART);
-    }
+/// Tells roots their first pixels, where other runs of the strip, or a later word of the root, have them.
+template <class S>
+__device__ void lower_firsts(S &strips, const Strip &own, uint32_t siblings) {
+    const auto tell = [&](uint32_t run, uint32_t columns) {
+        const uint32_t up = strips.load(run), root = up & S::ROOT ? run : up, at_root = up & S::ROOT ? up : strips.load(root);
+        const uint32_t first = first_in(own, columns);
+        if (first < (at_root & S::FIRST)) atomicMin(&strips.parents[root], (at_root & ~S::FIRST) | first);
+    };
+    for (uint32_t rest = siblings; rest; rest &= rest - 1)
+        tell(own.runs().run_at(__ffs(rest) - 1), own.columns_from(rest & -rest));
+    if (!goes_on(own)) return;
+    const uint32_t run = entry_of(own.before - 1), up = strips.load(run);
+    if (up >= entry_of(strips.before[threadIdx.x / S::WORDS * S::WORDS])) tell(run, own.columns_from(1));
 }
 
 /// Tells which pixels are the first of parts, and of nodes where they are.
 template <class S, class Body>
-__device__ void tell_firsts(S &strips, const Strip &own, uint32_t roots, uint32_t tile, const Tiles &tiles, Body body) {
+__device__ void tell_firsts(S &strips, const Strip &own, uint32_t roots, const Place &place, const Tiles &tiles, Body body) {
     for (uint32_t rest = roots; rest; rest &= rest - 1) {
-        const uint32_t up = strips.parents[typename S::Runs{own.start, own.before}.run_at(__ffs(rest) - 1)];
+        const uint32_t up = strips.parents[own.runs().run_at(__ffs(rest) - 1)];
         const uint32_t first = up & S::FIRST, part = (up & ~S::ROOT) >> S::PART;
         atomicOr(&strips.firsts[first / 32], 1u << first % 32);
-        if (part < strips.nodes) tiles.first[tile << S::Tile::NODE_BITS | part] = static_cast<uint16_t>(first);
+        if (part < strips.nodes) begin_node<typename S::Tile>(tiles, place, part, static_cast<int>(first));
         body(part, first);
     }
 }
@@ -319,25 +325,44 @@ struct MeasuredStrips : S {
     PartSums<typename S::Tile, S::Tile::KEPT_PARTS> sums;
 };
 
-/// Adds up what is known of parts below a limit.
+/// Adds up what is known of parts below a limit.  What words have of the part that they begin with is added by whole warps, as
+/// there most words are of the same one; the rest run by run, dealt out to all lanes.
 template <class S>
 __device__ void add_strips(MeasuredStrips<S> &strips, const Strip &own, uint32_t limit) {
     using Tile = typename S::Tile;
     const uint32_t upper = __shfl_up_sync(ALL_LANES, own.upper, S::WORDS), lower = __shfl_up_sync(ALL_LANES, own.lower, S::WORDS);
     const bool is_one = own.upper == own.lower && upper == own.upper && lower == own.upper;
     const uint32_t alike = rows_alike<Tile>(threadIdx.x % WARP < S::WORDS || !is_one);
+    const auto part_of = [&](uint32_t run) {
+        const uint32_t up = strips.load(run), part = ((up & S::ROOT ? up : strips.load(up)) & ~S::ROOT) >> S::PART;
+        return part < limit ? part : NO_PLACE;
+    };
     const auto add = [&](uint32_t part, const Share &share) { strips.sums.add(part, share); };
-    uint32_t main = NO_PLACE, columns = 0;
-    if (alike)
-        for_segments(strips, own, [&](uint32_t here, uint32_t part) {
-            if (main == NO_PLACE) main = part;
+    uint32_t main = NO_PLACE, columns = 0, others = 0;
+    if (alike && own.pixels()) {
+        const uint32_t begin = goes_on(own) ? 1 : own.start & -own.start;
+        uint32_t number = own.before - goes_on(own);
+        main = part_of(entry_of(number));
+        columns = own.columns_from(begin);
+        for (uint32_t rest = own.start & ~columns; rest; rest &= rest - 1) {
+            const uint32_t part = part_of(entry_of(++number));
+            if (part == NO_PLACE) continue;
             if (part == main)
-                columns |= here;
-            else if (part < limit)
-                add(part, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & here, own.lower & here));
-        });
-    add_together<Tile>(main < limit ? main : NO_PLACE,
-                       Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns), add);
+                columns |= own.columns_from(rest & -rest);
+            else
+                others |= rest & -rest;
+        }
+    }
+    add_together<Tile>(main, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns), add);
+    for_bits(others, [&](int from, int x) {
+        const Strip there = {__shfl_sync(ALL_LANES, own.upper, from), __shfl_sync(ALL_LANES, own.lower, from),
+                             __shfl_sync(ALL_LANES, own.start, from), __shfl_sync(ALL_LANES, own.before, from)};
+        const uint32_t strips_there = __shfl_sync(ALL_LANES, alike, from);
+        if (x < 0) return;
+        const uint32_t here = there.columns_from(1u << x);
+        add(part_of(there.runs().run_at(x)), Share::of_strips<Tile>(threadIdx.x - threadIdx.x % WARP + from, strips_there,
+                                                                    there.upper & here, there.lower & here));
+    });
 }
 
 template <class S, Asked ASKED>
@@ -354,7 +379,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
     __syncthreads();
     uint32_t runs, rest;
     const Strip own = find_runs<S>(strips, runs);
-    typename S::Runs above;
+    Runs above;
     const uint32_t linked = link<S>(strips, own, above, rest);
     __syncthreads();
     flatten<S>(strips, runs);
@@ -368,24 +393,24 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
         if (tiles.joined) find_nodes<S>(strips, tile, tiles);
         __syncthreads();
         if (at == 0) atomicAdd(tiles.total, strips.parts);
+        if (at < strips.nodes) tiles.link[tile << Tile::NODE_BITS | at] = tile << Tile::NODE_BITS | at;
     } else {
         flatten<S>(strips, runs);
         __syncthreads();
         if (tiles.joined) find_nodes<S>(strips, tile, tiles);
         __syncthreads();
-        const uint32_t roots = name_roots<S>(strips, own);
+        const Begins begins = name_roots<S>(strips, own);
         __syncthreads();
+        lower_firsts<S>(strips, own, begins.siblings);
         const uint32_t nodes = strips.nodes, parts = nodes + strips.parts;
         uint32_t limit = 0;
         if constexpr (ASKED == Asked::SUMS) {
             limit = kept_parts(tiles, nodes, parts);
             if (at == 0) tiles.parts[tile] = limit == parts ? parts : limit > 0 ? NODES_KEPT : NOT_KEPT;
-            add_strips<S>(strips, own, limit);
-        } else {
-            for_segments<S>(strips, own, [](uint32_t, uint32_t) {});
+            if (limit > 0) add_strips<S>(strips, own, limit);
         }
         __syncthreads();
-        tell_firsts<S>(strips, own, roots, tile, tiles, [&](uint32_t part, uint32_t first) {
+        tell_firsts<S>(strips, own, begins.roots, place, tiles, [&](uint32_t part, uint32_t first) {
             if constexpr (ASKED == Asked::SUMS)
                 if (part < limit) strips.sums.first[part] = first;
         });

@@ -52,6 +52,8 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.again = carver.take<uint32_t>(count + 1);
     tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
+    tiles.link = Tile::AT_RANDOM ? carver.take<uint32_t>(nodes) : tiles.parent;
+    tiles.lowest = carver.take<unsigned long long>(Tile::AT_RANDOM ? nodes : 0);
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
     tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);

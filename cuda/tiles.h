@@ -35,6 +35,7 @@ struct PlaneTile {
     static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
     static constexpr uint32_t KEPT_PARTS = 256;  // of whose sums it keeps at the most: 1/4 byte a pixel; few have more that
                                                  // are not small, and those are looked at again
+    static constexpr bool AT_RANDOM = true;  // which of two nodes becomes the parent of the other (component_nodes.cu)
     static constexpr int RIM_ROWS = 2, STEPS = 1;
     static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
@@ -50,6 +51,7 @@ struct VolumeTile {
     static constexpr int BLOCKS = 2;
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
     static constexpr uint32_t KEPT_PARTS = 64;  // 1/32 byte a voxel: noise has more than 256 as well
+    static constexpr bool AT_RANDOM = false;  // it would take more memory, and ways in volumes are short
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
     static constexpr int BACK_ROWS = RIM_ROWS;
@@ -94,7 +96,9 @@ struct Tiles {
     uint32_t *before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
                         // before; and at the end, how many there are in all
     uint32_t *nodes;    // [tile]: how many
-    uint32_t *parent;   // [node]: itself or one of a lower first pixel; in the end the lowest of its component
+    uint32_t *parent;   // [node]: in the end, that of the lowest first pixel in its component
+    uint32_t *link;     // [node]: itself or another one of its component, on the way to its root; in volumes, the parent
+    unsigned long long *lowest;  // [node]: of a root, which node of its component has the lowest first pixel; not in volumes
     uint16_t *first;    // [node]: its first pixel in the tile
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
@@ -166,12 +170,36 @@ __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     return number_at<Tile>(tiles, place_of<Tile>(tiles, root >> Tile::NODE_BITS), tiles.first[root]);
 }
 
+/// Nodes in the order of their first pixels, and back.
+template <class Tile>
+__device__ unsigned long long lowest_key(const Tiles &tiles, const Place &place, uint32_t i, int first) {
+    const int at = first / 32, row = at / Tile::WORDS;
+    const int64_t rank = tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx);
+    return (static_cast<unsigned long long>(rank) * (Tile::WORDS * 32) + first % (Tile::WORDS * 32)) << Tile::NODE_BITS | i;
+}
+template <class Tile>
+__device__ uint32_t node_of_key(const Tiles &tiles, unsigned long long key) {
+    const uint32_t rank = static_cast<uint32_t>((key >> Tile::NODE_BITS) / (Tile::WORDS * 32));
+    const uint32_t row = rank / tiles.across, height = static_cast<uint32_t>(tiles.height), z = row / height, y = row - z * height;
+    const uint32_t tile = (z / Tile::PLANES * tiles.down + y / Tile::ROWS) * tiles.across + (rank - row * tiles.across);
+    return tile << Tile::NODE_BITS | (static_cast<uint32_t>(key) & ((1u << Tile::NODE_BITS) - 1));
+}
+
 /// The index of a pixel of a tile in the image.
 template <class Tile>
 __device__ int64_t index_at(const Tiles &tiles, const Place &place, int pixel) {
     const int at = pixel / 32, row = at / Tile::WORDS;
     const int64_t x = place.x + at % Tile::WORDS * 32 + pixel % 32;
     return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
+}
+
+/// Begins a union-find with a node, of which this is the first pixel.
+template <class Tile>
+__device__ void begin_node(const Tiles &tiles, const Place &place, uint32_t i, int first) {
+    const uint32_t node = place.tile << Tile::NODE_BITS | i;
+    tiles.link[node] = node;
+    tiles.first[node] = static_cast<uint16_t>(first);
+    if constexpr (Tile::AT_RANDOM) tiles.lowest[node] = lowest_key<Tile>(tiles, place, i, first);
 }
 
 /// The first pixel of a node counts no more.
