@@ -33,14 +33,13 @@ __device__ uint32_t shuffled(uint32_t node) {
     return node ^ node >> 16;
 }
 
-/// Which of two roots becomes the parent of the other.  In the order of first pixels a line through many tiles would be one
-/// long way, as all of it is joined at once; at random ways are short (Jayanti and Tarjan 2016).
+/// Which of two roots becomes the parent of the other.  In the order of first pixels a line through many tiles is one long
+/// way, if all of it is joined at once; at random ways are short (Jayanti and Tarjan 2016), but the lowest has to be found.
 template <class Tile>
 __device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
-    if constexpr (Tile::AT_RANDOM)
-        return shuffled(one) < shuffled(other);
-    else
-        return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
+    if (tiles.lowest) return shuffled(one) < shuffled(other);
+    if (tiles.total) return one < other;  // as they are only counted
+    return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
 }
 
 /// Tells a node's roots what is the lowest node below it.  Whoever makes a root a child looks at what it knows afterwards, and
@@ -70,8 +69,7 @@ __device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
         }
         if (atomicCAS(tiles.link + one, one, other) == one) break;
     }
-    if constexpr (Tile::AT_RANDOM)
-        if (!tiles.total) raise_lowest(tiles, one, other);
+    if (tiles.lowest && !tiles.total) raise_lowest(tiles, one, other);
     return 1;
 }
 
@@ -279,7 +277,7 @@ template <class Tile>
 __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
         uint32_t lowest = flatten(tiles, node);
-        if constexpr (Tile::AT_RANDOM) tiles.parent[node] = lowest = node_of_key<Tile>(tiles, __ldcg(tiles.lowest + lowest));
+        if (tiles.lowest) tiles.parent[node] = lowest = node_of_key<Tile>(tiles, __ldcg(tiles.lowest + lowest));
         if (lowest != node) drop_first<Tile>(tiles, node);
     });
 }

@@ -24,7 +24,8 @@ __device__ inline uint32_t inside(int64_t x, int64_t width) {
 /// Packs a tile from bytes of which 16 are one load.  A thread's loads, under way together, are so many rows or planes apart.
 template <class Tile, int THREADS>
 __device__ void pack_aligned(const View &set, const Place &place, uint32_t *word) {
-    constexpr int IN_ROW = 2 * Tile::WORDS, LOADS = 2 * Tile::THREADS / THREADS, ROWS = THREADS / IN_ROW, DOWN = ROWS % (Tile::ROWS * Tile::PLANES);
+    constexpr int IN_ROW = 2 * Tile::WORDS, LOADS = 2 * Tile::THREADS / THREADS;
+    constexpr int ROWS = THREADS / IN_ROW, DOWN = ROWS % (Tile::ROWS * Tile::PLANES);
     const int row = threadIdx.x / IN_ROW;
     const int64_t x = place.x + threadIdx.x % IN_ROW * 16, left = set.size[0] - x;
     const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;

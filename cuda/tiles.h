@@ -35,7 +35,8 @@ struct PlaneTile {
     static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
     static constexpr uint32_t KEPT_PARTS = 256;  // of whose sums it keeps at the most: 1/4 byte a pixel; few have more that
                                                  // are not small, and those are looked at again
-    static constexpr bool AT_RANDOM = true;  // which of two nodes becomes the parent of the other (component_nodes.cu)
+    /// Up to so many tiles, joining is waiting for memory, and nodes are joined at random (component_nodes.cu): 2048 x 2048.
+    static constexpr int64_t RANDOM_TILES = 256;
     static constexpr int RIM_ROWS = 2, STEPS = 1;
     static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
@@ -51,7 +52,7 @@ struct VolumeTile {
     static constexpr int BLOCKS = 2;
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
     static constexpr uint32_t KEPT_PARTS = 64;  // 1/32 byte a voxel: noise has more than 256 as well
-    static constexpr bool AT_RANDOM = false;  // it would take more memory, and ways in volumes are short
+    static constexpr int64_t RANDOM_TILES = 0;  // it would take more memory, and ways in volumes are short
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
     static constexpr int BACK_ROWS = RIM_ROWS;
@@ -97,8 +98,8 @@ struct Tiles {
                         // before; and at the end, how many there are in all
     uint32_t *nodes;    // [tile]: how many
     uint32_t *parent;   // [node]: in the end, that of the lowest first pixel in its component
-    uint32_t *link;     // [node]: itself or another one of its component, on the way to its root; in volumes, the parent
-    unsigned long long *lowest;  // [node]: of a root, which node of its component has the lowest first pixel; not in volumes
+    uint32_t *link;     // [node]: itself or another one of its component, on the way to its root; or the same as the parent
+    unsigned long long *lowest;  // [node]: of a root, which node of its component has the lowest first pixel; or null: it has
     uint16_t *first;    // [node]: its first pixel in the tile
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
@@ -199,7 +200,7 @@ __device__ void begin_node(const Tiles &tiles, const Place &place, uint32_t i, i
     const uint32_t node = place.tile << Tile::NODE_BITS | i;
     tiles.link[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
-    if constexpr (Tile::AT_RANDOM) tiles.lowest[node] = lowest_key<Tile>(tiles, place, i, first);
+    if (tiles.lowest) tiles.lowest[node] = lowest_key<Tile>(tiles, place, i, first);
 }
 
 /// The first pixel of a node counts no more.
