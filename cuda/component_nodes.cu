@@ -10,11 +10,11 @@ namespace {
 /// Goes from two nodes to their roots, or to where they meet, and halves the ways.  Both at once: it is waiting for memory.
 __device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
     while (one != other) {
-        const uint32_t up_one = __ldcg(tiles.link + one), up_other = __ldcg(tiles.link + other);
+        const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
         if (up_one == one && up_other == other) return;
-        const uint32_t next_one = __ldcg(tiles.link + up_one), next_other = __ldcg(tiles.link + up_other);
-        if (next_one != up_one) __stcg(tiles.link + one, next_one);
-        if (next_other != up_other) __stcg(tiles.link + other, next_other);
+        const uint32_t next_one = __ldcg(tiles.parent + up_one), next_other = __ldcg(tiles.parent + up_other);
+        if (next_one != up_one) __stcg(tiles.parent + one, next_one);
+        if (next_other != up_other) __stcg(tiles.parent + other, next_other);
         one = next_one;
         other = next_other;
     }
@@ -42,20 +42,6 @@ __device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
     return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
 }
 
-/// Tells a node's roots what is the lowest node below it.  Whoever makes a root a child looks at what it knows afterwards, and
-/// who tells it something looks afterwards whether it is a root: so one of them takes it further.
-__device__ void raise_lowest(const Tiles &tiles, uint32_t from, uint32_t to) {
-    __threadfence();
-    const unsigned long long lowest = __ldcg(tiles.lowest + from);
-    for (;;) {
-        if (__ldcg(tiles.lowest + to) <= lowest || atomicMin(tiles.lowest + to, lowest) <= lowest) return;
-        __threadfence();
-        const uint32_t up = __ldcg(tiles.link + to);
-        if (up == to) return;
-        to = up;
-    }
-}
-
 /// Joins two nodes.  Returns how many roots are roots no more.
 template <class Tile>
 __device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
@@ -67,10 +53,8 @@ __device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
             one = other;
             other = above;
         }
-        if (atomicCAS(tiles.link + one, one, other) == one) break;
+        if (atomicCAS(tiles.parent + one, one, other) == one) return 1;
     }
-    if (tiles.lowest && !tiles.total) raise_lowest(tiles, one, other);
-    return 1;
 }
 
 /// A word of a rim row: its tile, and its row there.
@@ -215,7 +199,8 @@ __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int of_warp) 
             const int at = __shfl_sync(ALL_LANES, i, lane) * 32 + bit;
             if (bit < 0) return;
             const uint16_t *const side = tiles.side + int64_t(of) * (2 * ROWS) + at;
-            joined += join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back], (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
+            joined += join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back],
+                                 (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
         });
     };
     const SideWords here = words_at(0, 0), above = words_at(-1, 0), plane = words_at(0, -1);
@@ -257,8 +242,9 @@ struct Deal {
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
     const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    const uint32_t joined = blockIdx.x < deal.row_blocks ? join_rows<Tile>(tiles, warp, deal.of_warp)
-                                                         : join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
+    const uint32_t joined = blockIdx.x < deal.row_blocks
+                                ? join_rows<Tile>(tiles, warp, deal.of_warp)
+                                : join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
     if (!tiles.total) return;
     const uint32_t of_warp = sum_of_warp(joined);
     if (of_warp && threadIdx.x % WARP == 0) atomicSub(tiles.total, of_warp);
@@ -267,19 +253,32 @@ __global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
 /// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
 /// be led back to where it has been.
 __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
-    uint32_t parent = __ldcg(tiles.link + node);
-    for (uint32_t next; (next = __ldcg(tiles.link + parent)) != parent; parent = next) __stcg(tiles.link + node, next);
+    uint32_t parent = __ldcg(tiles.parent + node);
+    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
     return parent;
 }
 
-/// Tells nodes which one has the lowest first pixel of their component; those of the others count no more.
+/// The first pixels of nodes that are no roots count no more.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
-        uint32_t lowest = flatten(tiles, node);
-        if (tiles.lowest) tiles.parent[node] = lowest = node_of_key<Tile>(tiles, __ldcg(tiles.lowest + lowest));
-        if (lowest != node) drop_first<Tile>(tiles, node);
+        if (flatten(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
+}
+
+/// Where any node may be the root: of two first pixels of a component, when they meet at the root, the later one counts no
+/// more.  Of the nodes of a warp, most have the same root: only one of these goes there.
+template <class Tile>
+__global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
+    static_assert(1 << Tile::NODE_BITS <= BLOCK);
+    const bool is_there = threadIdx.x < tiles.nodes[blockIdx.x];
+    const uint32_t node = blockIdx.x << Tile::NODE_BITS | threadIdx.x, root = is_there ? flatten(tiles, node) : node;
+    const uint32_t own = is_there ? position_of<Tile>(tiles, first_of_node<Tile>(tiles, node)) : UINT32_MAX;
+    const bool is_usual = root == __shfl_sync(ALL_LANES, root, 0);
+    const uint32_t least = least_of_warp(is_usual && root != node ? own : UINT32_MAX);
+    if (root == node) return;
+    const uint32_t other = is_usual && own != least ? 0 : atomicMin(tiles.lowest + root, own);
+    drop_first<Tile>(tiles, pixel_at<Tile>(tiles, max(own, other)));
 }
 
 }  // namespace
@@ -289,7 +288,10 @@ void join_nodes(const Tiles &tiles, cudaStream_t stream) {
     const int64_t count = tiles.count();
     const Deal deal(count * (Tile::BACK_ROWS * Tile::WORDS), tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
     launch("join_tiles", join_tiles<Tile>, deal.row_blocks + deal.side_blocks, BLOCK, stream, tiles, deal);
-    if (!tiles.total) launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
+    if (tiles.total) return;
+    if constexpr (Tile::RANDOM_TILES > 0)
+        if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, tiles.count(), BLOCK, stream, tiles);
+    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
 }
 
 template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);

@@ -141,7 +141,8 @@ __global__ void __launch_bounds__(Tile::THREADS) weigh_tile(Tiles tiles, Wanted 
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) drop_nodes(Tiles tiles, Wanted wanted) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
-        if (tiles.parent[node] == node && !wanted.takes(tiles.area[node])) drop_first<Tile>(tiles, node);
+        if (tiles.parent[node] == node && !wanted.takes(tiles.area[node]))
+            drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
 }
 

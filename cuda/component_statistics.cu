@@ -170,8 +170,8 @@ __device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
     return high * tiles.across;
 }
 
-/// Adds what tiles have kept of their parts, and tells which are to be measured again.  A warp has some tiles far from one another, as the components of a window
-/// begin in tiles side by side.
+/// Adds what tiles have kept of their parts, and tells which are to be measured again.  A warp has some tiles far from one
+/// another, as the components of a window begin in tiles side by side.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     const uint32_t lane = threadIdx.x % WARP;
@@ -188,8 +188,7 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
         const uint32_t known = parts == NOT_KEPT ? 0 : is_kept && begins ? parts : nodes;
         bool again = !is_kept && begins;
         if (parts == NOT_KEPT && !again)
-            for (uint32_t i = lane; i < nodes; i += WARP)
-                again = again || window.has(number_in(tile << Tile::NODE_BITS | i));
+            for (uint32_t i = lane; i < nodes; i += WARP) again = again || window.has(number_in(tile << Tile::NODE_BITS | i));
         if (__any_sync(ALL_LANES, again) && lane == 0) tiles.again[1 + atomicAdd(tiles.again, 1u)] = tile;
         for (uint32_t i = lane; i - lane < known; i += WARP) {
             uint32_t number = 0;
@@ -251,7 +250,8 @@ void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_co
         const Window window = {static_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(here)};
         launch("clear_window", clear_window, parts(here, BLOCK), BLOCK, stream, window, tiles.again);
         launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
-        launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles, window);
+        launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles,
+                     window);
         launch("finish_window", finish_window, parts(here, BLOCK), BLOCK, stream, window);
         check(cudaMemcpyAsync(to + from, memory, static_cast<size_t>(here) * sizeof(Sums), cudaMemcpyDeviceToHost, stream),
               "reading components");

@@ -49,17 +49,15 @@ struct Strips {
 
     uint32_t parents[ENTRIES];
     uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
-    uint32_t start[THREADS];    // the columns at which runs begin
-    uint16_t before[THREADS];   // runs that begin before the word
+    uint32_t start[THREADS];   // the columns at which runs begin
+    uint16_t before[THREADS];  // runs that begin before the word
     uint32_t of_warp[THREADS / WARP];
-    uint32_t nodes, parts;      // and how many of these have been found
+    uint32_t nodes, parts;  // and how many of these have been found
 
     __device__ Runs runs_of(int at) const { return {start[at], before[at]}; }
 
     /// The run of a pixel in a word of a row.
-    __device__ uint32_t run_of_pixel(int at, int x) const {
-        return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x);
-    }
+    __device__ uint32_t run_of_pixel(int at, int x) const { return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x); }
 
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
@@ -97,8 +95,9 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
     const int at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
     Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0};
     const uint32_t left_upper = left_of<S>(own.upper), left_lower = left_of<S>(own.lower);
-    const uint32_t goes_on = S::REACH ? own.pixels() << 1 | left_upper | left_lower
-                                      : (own.upper & (own.upper << 1 | left_upper)) | (own.lower & (own.lower << 1 | left_lower));
+    const uint32_t goes_on = S::REACH
+                                 ? own.pixels() << 1 | left_upper | left_lower
+                                 : (own.upper & (own.upper << 1 | left_upper)) | (own.lower & (own.lower << 1 | left_lower));
     own.start = own.pixels() & ~goes_on;
     uint32_t end = __popc(own.start);
 #pragma unroll
@@ -119,7 +118,8 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
     strips.start[at] = own.start;
     strips.before[at] = static_cast<uint16_t>(own.before);
     uint4 *const parents = reinterpret_cast<uint4 *>(strips.parents);
-    for (uint32_t i = at; i * 4 < entry_of(runs); i += S::THREADS) parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
+    for (uint32_t i = at; i * 4 < entry_of(runs); i += S::THREADS)
+        parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
     __syncthreads();
     return own;
 }
@@ -129,8 +129,8 @@ __device__ uint32_t first_after(uint32_t word, uint32_t separators) {
     return word & ((~word + (separators & ~word)) | separators);
 }
 
-/// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.  Returns
-/// the columns at which it does, and in `rest` those at which other runs meet.
+/// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.
+/// Returns the columns at which it does, and in `rest` those at which other runs meet.
 template <class S>
 __device__ uint32_t link(S &strips, const Strip &own, Runs &above, uint32_t &rest) {
     const int at = threadIdx.x;
@@ -267,7 +267,8 @@ __device__ Begins name_roots(S &strips, const Strip &own) {
     part += strips.nodes + __shfl_sync(ALL_LANES, from, WARP - 1) - others;
     for (uint32_t rest = roots; rest; rest &= rest - 1) {
         uint32_t &up = strips.parents[own.runs().run_at(__ffs(rest) - 1)];
-        up = S::ROOT | (up >> S::NODE ? (up >> S::NODE) - 1 : part++) << S::PART | first_in(own, own.columns_from(rest & -rest));
+        const uint32_t here = up >> S::NODE ? (up >> S::NODE) - 1 : part++;
+        up = S::ROOT | here << S::PART | first_in(own, own.columns_from(rest & -rest));
     }
     return {roots, siblings};
 }
@@ -330,7 +331,8 @@ struct MeasuredStrips : S {
 template <class S>
 __device__ void add_strips(MeasuredStrips<S> &strips, const Strip &own, uint32_t limit) {
     using Tile = typename S::Tile;
-    const uint32_t upper = __shfl_up_sync(ALL_LANES, own.upper, S::WORDS), lower = __shfl_up_sync(ALL_LANES, own.lower, S::WORDS);
+    const uint32_t upper = __shfl_up_sync(ALL_LANES, own.upper, S::WORDS),
+                   lower = __shfl_up_sync(ALL_LANES, own.lower, S::WORDS);
     const bool is_one = own.upper == own.lower && upper == own.upper && lower == own.upper;
     const uint32_t alike = rows_alike<Tile>(threadIdx.x % WARP < S::WORDS || !is_one);
     const auto part_of = [&](uint32_t run) {
@@ -393,7 +395,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
         if (tiles.joined) find_nodes<S>(strips, tile, tiles);
         __syncthreads();
         if (at == 0) atomicAdd(tiles.total, strips.parts);
-        if (at < strips.nodes) tiles.link[tile << Tile::NODE_BITS | at] = tile << Tile::NODE_BITS | at;
+        if (at < strips.nodes) tiles.parent[tile << Tile::NODE_BITS | at] = tile << Tile::NODE_BITS | at;
     } else {
         flatten<S>(strips, runs);
         __syncthreads();

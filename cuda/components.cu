@@ -52,11 +52,9 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.again = carver.take<uint32_t>(count + 1);
     tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
-    const bool at_random = tiles.joined && count <= Tile::RANDOM_TILES;
-    const auto lowest = carver.take<unsigned long long>(at_random ? nodes : 0);
-    const auto link = carver.take<uint32_t>(at_random ? nodes : 0);
-    tiles.lowest = at_random ? lowest : nullptr;
-    tiles.link = at_random ? link : tiles.parent;
+    const bool at_random = tiles.joined && count <= Tile::RANDOM_TILES && !job.selects();
+    const auto lowest = carver.take<uint32_t>(at_random ? nodes : 0);  // the memory is the same whether components are wanted
+    tiles.lowest = at_random && !job.components ? lowest : nullptr;    // as these are looked up by where their roots are
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
     tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);

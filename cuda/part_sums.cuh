@@ -124,7 +124,8 @@ __device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of, Add 
         const int there = at - lane + from;
         const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
         const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
-        if (place != NO_PLACE) add(place, Share::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
+        if (place != NO_PLACE)
+            add(place, Share::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
     });
 }
 

@@ -2,7 +2,7 @@
 // pixels (tile.cuh), and this is kept of it outside.
 //
 // What of a component lies in a tile is a part of it.  Parts at the rim of a tile may go on in the next one: they are its
-// nodes, joined by a union-find whose roots are the nodes with the lowest pixel.  The first pixels of parts without nodes
+// nodes, joined by a union-find, of whose nodes one has the lowest pixel.  The first pixels of parts without nodes
 // and of roots stand for the components: a scan over how many of them each row of each tile has gives the numbers, in the
 // order of the image whatever the threads did.
 #pragma once
@@ -37,6 +37,7 @@ struct PlaneTile {
                                                  // are not small, and those are looked at again
     /// Up to so many tiles, joining is waiting for memory, and nodes are joined at random (component_nodes.cu): 2048 x 2048.
     static constexpr int64_t RANDOM_TILES = 256;
+    static constexpr int COLUMN_BITS = 15;  // of that many tiles in a row
     static constexpr int RIM_ROWS = 2, STEPS = 1;
     static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
 
@@ -52,7 +53,7 @@ struct VolumeTile {
     static constexpr int BLOCKS = 2;
     static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
     static constexpr uint32_t KEPT_PARTS = 64;  // 1/32 byte a voxel: noise has more than 256 as well
-    static constexpr int64_t RANDOM_TILES = 0;  // it would take more memory, and ways in volumes are short
+    static constexpr int64_t RANDOM_TILES = 0;  // ways in volumes are short
     static constexpr int SIDES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
     static constexpr int BACK_ROWS = RIM_ROWS;
@@ -97,9 +98,9 @@ struct Tiles {
     uint32_t *before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
                         // before; and at the end, how many there are in all
     uint32_t *nodes;    // [tile]: how many
-    uint32_t *parent;   // [node]: in the end, that of the lowest first pixel in its component
-    uint32_t *link;     // [node]: itself or another one of its component, on the way to its root; or the same as the parent
-    unsigned long long *lowest;  // [node]: of a root, which node of its component has the lowest first pixel; or null: it has
+    uint32_t *parent;   // [node]: itself or another one of its component; in the end its root, of the lowest first pixel
+    uint32_t *lowest;   // [node]: of a root, the first pixel of its component (position_of), where nodes are joined at random
+                        // and any may be the root; or null
     uint16_t *first;    // [node]: its first pixel in the tile
     uint16_t *rim;      // [tile][rim row][word][slot]: nodes
     uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
@@ -164,26 +165,42 @@ __device__ uint32_t number_at(const Tiles &tiles, const Place &place, int first)
     return number + __popc(own & up_to(first % 32));
 }
 
+/// A pixel of a tile, the first of a part.
+struct FirstPixel {
+    uint32_t tile;
+    int first;
+};
+
+template <class Tile>
+__device__ FirstPixel first_of_node(const Tiles &tiles, uint32_t node) {
+    return {node >> Tile::NODE_BITS, tiles.first[node]};
+}
+
+/// A pixel of few tiles in the order of the image, and back.
+template <class Tile>
+__device__ uint32_t position_of(const Tiles &tiles, const FirstPixel &pixel) {
+    constexpr int WIDTH = Tile::WORDS * 32;
+    static_assert(Tile::PLANES == 1 && WIDTH <= Tile::ROWS && Tile::RANDOM_TILES * Tile::ROWS <= 1 << Tile::COLUMN_BITS);
+    const uint32_t ty = pixel.tile / tiles.across, tx = pixel.tile - ty * tiles.across;
+    return (ty * Tile::ROWS + pixel.first / WIDTH) << Tile::COLUMN_BITS | (tx * WIDTH + pixel.first % WIDTH);
+}
+template <class Tile>
+__device__ FirstPixel pixel_at(const Tiles &tiles, uint32_t position) {
+    constexpr uint32_t WIDTH = Tile::WORDS * 32;
+    const uint32_t y = position >> Tile::COLUMN_BITS, x = position & below(Tile::COLUMN_BITS);
+    return {y / Tile::ROWS * tiles.across + x / WIDTH, static_cast<int>(y % Tile::ROWS * WIDTH + x % WIDTH)};
+}
+
 /// The number of a node's component, likewise.
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     const uint32_t root = tiles.parent[node];
-    return number_at<Tile>(tiles, place_of<Tile>(tiles, root >> Tile::NODE_BITS), tiles.first[root]);
-}
-
-/// Nodes in the order of their first pixels, and back.
-template <class Tile>
-__device__ unsigned long long lowest_key(const Tiles &tiles, const Place &place, uint32_t i, int first) {
-    const int at = first / 32, row = at / Tile::WORDS;
-    const int64_t rank = tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx);
-    return (static_cast<unsigned long long>(rank) * (Tile::WORDS * 32) + first % (Tile::WORDS * 32)) << Tile::NODE_BITS | i;
-}
-template <class Tile>
-__device__ uint32_t node_of_key(const Tiles &tiles, unsigned long long key) {
-    const uint32_t rank = static_cast<uint32_t>((key >> Tile::NODE_BITS) / (Tile::WORDS * 32));
-    const uint32_t row = rank / tiles.across, height = static_cast<uint32_t>(tiles.height), z = row / height, y = row - z * height;
-    const uint32_t tile = (z / Tile::PLANES * tiles.down + y / Tile::ROWS) * tiles.across + (rank - row * tiles.across);
-    return tile << Tile::NODE_BITS | (static_cast<uint32_t>(key) & ((1u << Tile::NODE_BITS) - 1));
+    FirstPixel pixel;
+    if constexpr (Tile::RANDOM_TILES > 0)
+        pixel = tiles.lowest ? pixel_at<Tile>(tiles, tiles.lowest[root]) : first_of_node<Tile>(tiles, root);
+    else
+        pixel = first_of_node<Tile>(tiles, root);
+    return number_at<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
 }
 
 /// The index of a pixel of a tile in the image.
@@ -198,17 +215,18 @@ __device__ int64_t index_at(const Tiles &tiles, const Place &place, int pixel) {
 template <class Tile>
 __device__ void begin_node(const Tiles &tiles, const Place &place, uint32_t i, int first) {
     const uint32_t node = place.tile << Tile::NODE_BITS | i;
-    tiles.link[node] = node;
+    tiles.parent[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
-    if (tiles.lowest) tiles.lowest[node] = lowest_key<Tile>(tiles, place, i, first);
+    if constexpr (Tile::RANDOM_TILES > 0)
+        if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }
 
 /// The first pixel of a node counts no more.
 template <class Tile>
-__device__ void drop_first(const Tiles &tiles, uint32_t node) {
-    const Place place = place_of<Tile>(tiles, node >> Tile::NODE_BITS);
-    const int first = tiles.first[node], at = first / 32, row = at / Tile::WORDS;
-    atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept + at, ~(1u << first % 32));
+__device__ void drop_first(const Tiles &tiles, const FirstPixel &pixel) {
+    const Place place = place_of<Tile>(tiles, pixel.tile);
+    const int at = pixel.first / 32, row = at / Tile::WORDS;
+    atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept + at, ~(1u << pixel.first % 32));
     atomicSub(tiles.before + tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
 }
 
