@@ -191,7 +191,7 @@ __device__ FirstPixel pixel_at(const Tiles &tiles, uint32_t position) {
     return {y / Tile::ROWS * tiles.across + x / WIDTH, static_cast<int>(y % Tile::ROWS * WIDTH + x % WIDTH)};
 }
 
-/// The number of a node's component, likewise.
+/// The number of a node's component, or 0 if it is left out.
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     const uint32_t root = tiles.parent[node];
@@ -221,7 +221,7 @@ __device__ void begin_node(const Tiles &tiles, const Place &place, uint32_t i, i
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }
 
-/// The first pixel of a node counts no more.
+/// A first pixel counts no more.
 template <class Tile>
 __device__ void drop_first(const Tiles &tiles, const FirstPixel &pixel) {
     const Place place = place_of<Tile>(tiles, pixel.tile);
