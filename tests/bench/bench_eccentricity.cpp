@@ -3,7 +3,7 @@
 //
 //     bench_eccentricity [--check] [--only MASK] GROUP...
 //
-//     shapes    one component, or few large ones, 1024^2
+//     shapes    one component, or few large ones, 1024^2, and noise near the threshold of percolation
 //     large     some of them, 4096^2
 //     volume    the same, 96^3, with 26 neighbours
 //     farthest  shapes with the farthest pixels
@@ -73,10 +73,9 @@ class Bench : public Gpu {
             check(gpu_, apsis_set_workspace(gpu_, workspace.data, bytes));
             Answer answer;
             const double ms = median_ms([&] { ask(gpu_, c, set, out, index, answer); });
-            std::printf("%s,%s,%lld,%lld,%lld,%s,%lld,%lld,%.3f,%.1f%s\n", c.group.c_str(), mask.c_str(),
-                        (long long)c.size[0], (long long)c.size[1], (long long)c.size[2],
-                        c.farthest ? "eccentricity+farthest" : "eccentricity", (long long)answer.count, fields_, ms,
-                        static_cast<double>(bytes) / static_cast<double>(c.pixels()),
+            std::printf("%s,%s,%lld,%lld,%lld,%s,%lld,%lld,%.3f,%.1f%s\n", c.group.c_str(), mask.c_str(), (long long)c.size[0],
+                        (long long)c.size[1], (long long)c.size[2], c.farthest ? "eccentricity+farthest" : "eccentricity",
+                        (long long)answer.count, fields_, ms, static_cast<double>(bytes) / static_cast<double>(c.pixels()),
                         compare_ ? verdict(c, host, out, index, answer) : "");
             std::fflush(stdout);
             check(gpu_, apsis_set_workspace(gpu_, nullptr, 0));
@@ -103,8 +102,8 @@ class Bench : public Gpu {
 
     static void ask(apsis_context *context, const Case &c, const apsis_image &set, const apsis_image &out,
                     const apsis_image &index, Answer &answer) {
-        check(context, apsis_eccentricity(context, &set, &out, c.farthest ? &index : nullptr, &answer.extent, 1,
-                                          &answer.count, &c.options));
+        check(context, apsis_eccentricity(context, &set, &out, c.farthest ? &index : nullptr, &answer.extent, 1, &answer.count,
+                                          &c.options));
     }
 
     /// ",same" if the CPU back end, by its own method, gives the same bytes.
@@ -130,8 +129,8 @@ class Bench : public Gpu {
     long long fields_ = 0;
 };
 
-const char *const shapes[] = {"-disc",     "full",      "holes", "-blobs", "blobs", "-islands",
-                              "noise-0.8", "noise-0.9", "coil",  "maze",   "comb",  "spiral"};
+const char *const shapes[] = {"-disc",     "full",       "holes", "-blobs", "blobs", "-islands", "noise-0.8",
+                              "noise-0.9", "noise-0.41", "coil",  "maze",   "comb",  "spiral"};
 const char *const large[] = {"-disc", "full", "holes", "-blobs", "blobs", "-islands", "noise-0.8", "coil", "maze"};
 const char *const volumes[] = {"-disc", "full", "-blobs", "blobs", "noise-0.8", "torus"};
 
