@@ -31,7 +31,8 @@ struct Parts {
     __device__ uint16_t node_at(int at, int x) const { return static_cast<uint16_t>((labelled.up(root_at(at, x)) >> ABOVE) - 1); }
 };
 
-/// Calls body(at, x, i) for the runs of words in rim rows, of which i counts the words, each by its own thread: a warp a word, a lane a pixel.
+/// Calls body(at, x, i) for the runs of words in rim rows, of which i counts the words, each by its own thread: a warp a word,
+/// a lane a pixel.
 template <class Tile, class Body>
 __device__ void for_rim_runs(const Labelled<Tile> &labelled, Body body) {
     const int lane = threadIdx.x % WARP;

@@ -21,7 +21,8 @@
 // goes on until that is used up.
 //
 // Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 4 out for the mixed map, 4
-// in and out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a pixel, as in the paper.
+// in and out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a
+// pixel, as in the paper.
 #include "columns.h"
 #include "site_map.h"
 #include "transforms.h"
@@ -324,7 +325,8 @@ void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t
 
 // ---- Combining ----
 
-/// The closest of the four maps makes the mixed map, which takes the place of M_d.  What is in column-major order goes through shared memory, in the diagonal arrangement: a warp meets 32 banks both ways.
+/// The closest of the four maps makes the mixed map, which takes the place of M_d.  What is in column-major order goes through
+/// shared memory, in the diagonal arrangement: a warp meets 32 banks both ways.
 __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
     __shared__ Site right[PATCH][PATCH], left[PATCH][PATCH];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
