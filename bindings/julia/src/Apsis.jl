@@ -1,0 +1,23 @@
+"""
+Exact maps of binary images, on the CPU or on an NVIDIA GPU: [`distance`](@ref), [`voronoi`](@ref), [`components`](@ref),
+[`geodesic`](@ref) and [`eccentricity`](@ref).
+
+    using Apsis
+    d = Apsis.distance(mask)                         # to the nearest element that is not zero
+    d, which = Apsis.distance(mask; nearest=true)    # and its linear index
+    labels, n = Apsis.components(mask; connectivity=2)
+
+Arrays have two or three dimensions, and are taken as they lie, views too.  An index is a linear one, from 1 on, and 0 is none.
+"""
+module Apsis
+
+using Libdl: dlopen, dlsym
+
+include("library.jl")
+include("context.jl")
+include("arrays.jl")
+include("transforms.jl")
+
+__init__() = load_library()
+
+end

@@ -1,0 +1,68 @@
+# The C library as it is: its structures and constants, and calls of its functions by name.  apsis.h describes them.
+
+const AUTO_METHODS = (auto=0, raster_scan=1, sweep=2, jump_flood=3, tile_fill=4, every_source=5, sweep_blocks=6,
+                      sweep_rows=7, sequential_scan=8)
+const METRICS = (euclidean=0, city_block=1, chessboard=2, chamfer=3)
+const DEVICES = (cpu=-1, best=-2)
+const HOST, DEVICE = Cint(0), Cint(1)
+const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED = UInt32.(1 .<< (0:6))
+const OK, ERROR_BUDGET = Cint(0), Cint(10)
+
+"The version of the header that this package is written for."
+const VERSION_NUMBER = v"0.4.0"
+
+struct CImage
+    data::Ptr{Cvoid}
+    type::Cint
+    ndim::Int32
+    size::NTuple{3,Int64}
+    stride::NTuple{3,Int64}
+    memory::Cint
+    reserved::Int32
+end
+
+struct COptions
+    struct_size::UInt32
+    flags::UInt32
+    spacing::NTuple{3,Float64}
+    max_distance::Float64
+    metric::Cint
+    method::Cint
+    connectivity::Int32
+    largest::Int32
+    min_area::Int64
+    max_area::Int64
+    budget::Int64
+end
+
+"What is known of a component: pixels are linear indices and coordinates indices of the array, from 1 on."
+struct Component
+    first::Int64
+    area::Int64
+    lower::NTuple{3,Int64}
+    upper::NTuple{3,Int64}
+    centroid::NTuple{3,Float64}
+end
+
+"How far a component reaches: pixels are linear indices; `gap` is 0, but where the budget has run out."
+struct Extent
+    first::Int64
+    ends::NTuple{2,Int64}
+    centre::Int64
+    diameter::Float64
+    radius::Float64
+    gap::Float64
+end
+
+const library = Ref{Ptr{Cvoid}}(C_NULL)
+
+function load_library()
+    name = get(ENV, "APSIS_LIBRARY", "libapsis.so.$(VERSION_NUMBER.major)")
+    library[] = dlopen(name; throw_error=false)
+    library[] == C_NULL && error("Apsis: there is no library $name: install apsis, or name its file in APSIS_LIBRARY")
+    found = ccall(symbol(:apsis_version), Cint, ())
+    div(found, 100) == 100VERSION_NUMBER.major + VERSION_NUMBER.minor ||
+        error("Apsis: the library $name has version $found, but this package is for $VERSION_NUMBER")
+end
+
+symbol(name) = dlsym(library[], name)

@@ -1,0 +1,163 @@
+# The five transforms.
+
+function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto, flags=0, connectivity=0, largest=0,
+                 min_area=0, max_area=0, budget=0)
+    sizes = spacing isa Number ? ntuple(_ -> Float64(spacing), 3) : ntuple(i -> i <= length(spacing) ? Float64(spacing[i]) : 1.0, 3)
+    spacing isa Number || length(spacing) == ndims(set) ||
+        throw(ArgumentError("spacing has $(length(spacing)) numbers, but the set has $(ndims(set)) dimensions"))
+    return Ref(COptions(sizeof(COptions), flags, sizes, max_distance, chosen("metric", metric, METRICS),
+                        chosen("method", method, AUTO_METHODS), connectivity, largest, min_area, max_area, budget))
+end
+
+flags(choices::Pair...) = reduce(|, (flag for (flag, chosen) in choices if chosen); init=UInt32(0))
+
+"What is given, alone if it is one thing, without what is left out."
+function results(maps...)
+    left = filter(m -> m !== nothing, maps)
+    return length(left) == 1 ? left[1] : left
+end
+
+new_map(set, type) = type === nothing ? nothing : similar(set, type)
+
+const LENGTHS = (Float32, Float64, Int32, Int64)
+const INDICES = (Int32, Int64)
+
+"""
+    distance(set; nearest=false, type=Float32, spacing=1, metric=:euclidean, max_distance=0, complement=false,
+             signed=false, slices=false, method=:auto, context)
+
+How far every element is from the nearest one that is not zero; with `nearest=true` also which one that is.  `type` is
+`Float32` or `Float64`; `Int32` or `Int64` for the square (Euclidean) or the distance itself; or `nothing`.
+"""
+function distance(set::AbstractArray; type=Float32, nearest=false, kw...)
+    set = as_set(set)
+    return distance!(new_map(set, type), set; nearest=nearest ? similar(set, index_type(set)) : nothing, kw...)
+end
+
+"""
+    distance!(out, set; nearest=nothing, ...)
+
+The same into arrays that are given; `out` may be `nothing`.
+"""
+function distance!(out, set::AbstractArray; nearest=nothing, complement=false, signed=false, slices=false,
+                   context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    check_output("out", out, set, LENGTHS)
+    check_output("nearest", nearest, set, INDICES)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SIGNED => signed, SLICES => slices), kw...)
+    prepare(context, set)
+    GC.@preserve set out nearest check(context, ccall(symbol(:apsis_distance), Cint,
+        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
+        context.handle, reference(set), reference(out), reference(nearest), asked))
+    return results(out, count_from_one!(nearest))
+end
+
+"""
+    voronoi(set; connected=false, mixed=false, spacing=1, metric=:euclidean, max_distance=0, complement=false,
+            slices=false, method=:auto, context)
+
+For every element the linear index of the site, an element that is not zero, in whose cell it is; 0 if there is none.
+`connected` hides exclaves, so that every cell is connected.
+"""
+function voronoi(set::AbstractArray; out=nothing, connected=false, mixed=false, complement=false, slices=false,
+                 context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    out = out === nothing ? similar(set, index_type(set)) : out
+    check_output("out", out, set, INDICES)
+    asked = options(set; flags=flags(COMPLEMENT => complement, CONNECTED => connected, SLICES => slices, MIXED => mixed), kw...)
+    prepare(context, set)
+    GC.@preserve set out check(context, ccall(symbol(:apsis_voronoi), Cint,
+        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}), context.handle, reference(set), reference(out), asked))
+    return count_from_one!(out)
+end
+
+"""
+    components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
+               inner=true, complement=false, slices=false, method=:auto, context)
+
+Numbers the connected components 1, 2, 3, ... by their lowest index, 0 outside, and says how many there are: `(labels, n)`, and
+with `statistics=true` a vector of [`Component`](@ref) too.  `connectivity` is the number of axes along which neighbours may
+differ.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for the set alone, without what is left out; or `nothing`.
+"""
+function components(set::AbstractArray; type=Int32, out=nothing, connectivity=1, statistics=false, border=true, inner=true,
+                    complement=false, slices=false, context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    out = out === nothing ? new_map(set, type) : out
+    check_output("out", out, set, (Int32, Int64, Bool, UInt8))
+    asked = options(set; connectivity=connectivity,
+                    flags=flags(COMPLEMENT => complement, SLICES => slices, NO_BORDER => !border, NO_INNER => !inner), kw...)
+    prepare(context, set)
+    known = known_of(Component, statistics) do room, count
+        GC.@preserve set out check(context, ccall(symbol(:apsis_components), Cint,
+            (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{Component}, Int64, Ptr{Int64}, Ptr{COptions}),
+            context.handle, reference(set), reference(out), room, length(room), count, asked))
+    end
+    return statistics ? (out, length(known), map(count_from_one, known)) : (out, known)
+end
+
+"""
+    geodesic(set, seeds; nearest=false, type=Float32, connectivity, spacing=1, metric=:euclidean, max_distance=0,
+             complement=false, slices=false, context)
+
+The length of the shortest path within the set to the nearest seed, and with `nearest=true` which seed that is; -1 and 0
+outside.
+"""
+function geodesic(set::AbstractArray, seeds::AbstractArray; type=Float32, nearest=false, complement=false, slices=false,
+                  context=context_on(device_of(set)), kw...)
+    set, seeds = as_set(set), as_set(seeds)
+    check_dimensions(set)
+    check_output("seeds", seeds, set, (Bool, UInt8))
+    out, site = new_map(set, type), nearest ? similar(set, index_type(set)) : nothing
+    check_output("type", out, set, LENGTHS)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices), kw...)
+    prepare(context, set)
+    GC.@preserve set seeds out site check(context, ccall(symbol(:apsis_geodesic), Cint,
+        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
+        context.handle, reference(set), reference(seeds), reference(out), reference(site), asked))
+    return results(out, count_from_one!(site))
+end
+
+"""
+    eccentricity(set; farthest=false, extents=false, type=Float32, connectivity, spacing=1, metric=:euclidean, budget=0,
+                 complement=false, slices=false, method=:auto, context)
+
+The length of the shortest path to the farthest element of the component; with `farthest=true` which element that is, and with
+`extents=true` a vector of [`Extent`](@ref).  Where `budget`, in distance fields for a component, runs out, a warning says so.
+"""
+function eccentricity(set::AbstractArray; type=Float32, farthest=false, extents=false, complement=false, slices=false,
+                      context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    out, far = new_map(set, type), farthest ? similar(set, index_type(set)) : nothing
+    check_output("type", out, set, LENGTHS)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices), kw...)
+    prepare(context, set)
+    known = known_of(Extent, extents) do room, count
+        GC.@preserve set out far check(context, ccall(symbol(:apsis_eccentricity), Cint,
+            (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{Extent}, Int64, Ptr{Int64}, Ptr{COptions}),
+            context.handle, reference(set), reference(out), reference(far), room, length(room), count, asked))
+    end
+    return results(out, count_from_one!(far), extents ? map(count_from_one, known) : nothing)
+end
+
+# ---- What is known of components ----
+
+const ROOM = 4096  # for how many there is room at first; if there are more, the call is made again
+
+"A vector of what a call tells of components, if that is wanted; otherwise how many there are."
+function known_of(call, kind, is_wanted)
+    room, count = Vector{kind}(undef, is_wanted ? ROOM : 0), Ref{Int64}(0)
+    call(room, count)
+    is_wanted || return Int(count[])
+    if count[] > ROOM
+        resize!(room, count[])
+        call(room, count)
+    end
+    return resize!(room, count[])
+end
+
+count_from_one(c::Component) = Component(c.first + 1, c.area, c.lower .+ 1, c.upper .+ 1, c.centroid .+ 1)
+count_from_one(e::Extent) = Extent(e.first + 1, e.ends .+ 1, e.centre + 1, e.diameter, e.radius, e.gap)

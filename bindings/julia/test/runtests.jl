@@ -1,0 +1,133 @@
+# The package against brute force, and what only Julia can get wrong: axes, views, indices, types, errors, callbacks.
+using Apsis, Random, Test
+
+random_set(size...; density=0.1) = rand(MersenneTwister(1), size...) .< density
+
+alike(a, b) = all(isapprox.(a, b))
+
+"The distance to the nearest element of a set and its linear index, the lowest of several."
+function brute(set, spacing=ones(ndims(set)))
+    sites = findall(set)
+    length_to(p, s) = sqrt(sum(((p[i] - s[i]) * spacing[i])^2 for i in 1:ndims(set)))
+    nearest(p) = argmin([length_to(p, s) for s in sites])
+    found = map(p -> nearest(p), CartesianIndices(set))
+    return map((p, k) -> length_to(p, sites[k]), CartesianIndices(set), found), map(k -> LinearIndices(set)[sites[k]], found)
+end
+
+"Whether a call throws an error of a kind that says this."
+function fails(call, kind, text)
+    try
+        call()
+    catch error
+        return error isa kind && occursin(text, sprint(showerror, error))
+    end
+    return false
+end
+
+@testset "Apsis" begin
+    @testset "distance" begin
+        for size in [(13, 19), (5, 7, 9)], kind in [Bool, UInt8, Int, Float32]
+            set = random_set(size...)
+            d, which = Apsis.distance(kind.(set); nearest=true, type=Float64)
+            expected, sites = brute(set)
+            @test alike(d, expected) && which == sites
+        end
+        set = random_set(6, 7, 8)
+        @test alike(Apsis.distance(set; spacing=(1, 2, 5)), brute(set, (1, 2, 5))[1])
+        @test (Apsis.distance(set; signed=true) .< 0) == set
+        @test Apsis.distance(set; slices=true)[:, :, 3] == Apsis.distance(set[:, :, 3])
+        @test Apsis.distance(.!set; complement=true) == Apsis.distance(set)
+        out, which = fill(-1, 6, 7, 8), zeros(Int32, 6, 7, 8)
+        Apsis.distance!(out, set; nearest=which)
+        @test alike(sqrt.(out), brute(set)[1]) && which == brute(set)[2]
+        @test Apsis.distance(falses(3, 3); nearest=true) == (fill(Inf32, 3, 3), zeros(Int32, 3, 3))
+        @test isempty(Apsis.distance(falses(0, 3)))
+    end
+
+    @testset "views" begin
+        set = Array(random_set(24, 40))
+        for view_of in [a -> view(a, 24:-1:1, :), a -> view(a, 2:3:20, 5:30), a -> view(a, :, 40:-2:1), a -> a[1:20, :]']
+            v = view_of(set)
+            @test Apsis.distance(v) == Apsis.distance(collect(v))
+        end
+        out = zeros(Float32, 48, 40)
+        Apsis.distance!(view(out, 1:2:48, :), set)
+        @test out[1:2:48, :] == Apsis.distance(set) && all(iszero, out[2:2:48, :])
+    end
+
+    @testset "voronoi" begin
+        set = random_set(31, 33; density=0.02)
+        @test Apsis.voronoi(set) == brute(set)[2]
+        @test Apsis.voronoi(set; method=:sweep) == Apsis.voronoi(set)
+        @test size(Apsis.voronoi(set; connected=true)) == size(set)
+    end
+
+    @testset "components" begin
+        set = falses(6, 4)
+        set[2:4, 1] .= set[6, 4] = true
+        labels, n, known = Apsis.components(set; statistics=true)
+        @test n == 2 && labels[3, 1] == 1 && labels[6, 4] == 2
+        @test known[1] == Apsis.Component(2, 3, (2, 1, 1), (4, 1, 1), (3.0, 1.0, 1.0))
+        @test Apsis.components(set; type=nothing, largest=1) == (nothing, 1)
+        kept, n = Apsis.components(set; type=Bool, border=false)
+        @test !any(kept) && n == 0
+        many = [isodd(x) && isodd(y) for x in 1:140, y in 1:140]
+        _, n, known = Apsis.components(many; statistics=true)
+        @test n == length(known) == 4900 && [c.first for c in known] == findall(vec(many))
+        @test length(Apsis.eccentricity(many; extents=true)[2]) == 4900
+    end
+
+    @testset "paths" begin
+        set = trues(5, 5)
+        set[2:4, 2:4] .= false
+        seeds = falses(5, 5)
+        seeds[1, 1] = true
+        len, which = Apsis.geodesic(set, seeds; nearest=true, metric=:city_block, type=Int32)
+        @test len[5, 5] == 8 && len[3, 3] == -1 && which[5, 5] == 1 && which[3, 3] == 0
+        reach, far, extents = Apsis.eccentricity(set; farthest=true, extents=true, metric=:city_block)
+        @test all(reach[set] .== 8) && extents[1].diameter == 8 && far[1, 1] == 25
+        ring = [900 < (x - 32)^2 + (y - 32)^2 < 961 for x in 1:64, y in 1:64]
+        _, extents = @test_logs (:warn, r"budget is 2") Apsis.eccentricity(ring; extents=true, budget=2)
+        @test extents[1].gap > 0
+    end
+
+    @testset "errors" begin
+        set = trues(3, 3)
+        @test fails(() -> Apsis.distance(set; spacing=(1, -1)), Apsis.ApsisError, "spacing[1] is -1")
+        @test fails(() -> Apsis.distance(set; spacing=(1, 1, 1)), ArgumentError, "spacing has 3")
+        @test fails(() -> Apsis.distance(set; metric=:manhattan), ArgumentError, "metric is :manhattan, but must be one of :euclidean")
+        @test fails(() -> Apsis.distance(trues(3)), ArgumentError, "1 dimensions")
+        @test fails(() -> Apsis.distance(set; type=UInt8), ArgumentError, "UInt8")
+        @test fails(() -> Apsis.distance!(zeros(Float32, 2, 3), set), DimensionMismatch, "(2, 3)")
+        @test fails(() -> Apsis.Context(1000), Apsis.ApsisError, "1000")
+        @test fails(() -> Apsis.Context(:gpu), ArgumentError, ":cpu")
+    end
+
+    @testset "contexts" begin
+        set, told, lines = random_set(600, 600; density=0.001), Float64[], String[]
+        context = Apsis.Context(:cpu; threads=1, progress=done -> (push!(told, done); false), log=line -> push!(lines, line))
+        @test Apsis.device(context) == -1 && startswith(Apsis.device_name(context), "CPU")
+        @test Apsis.distance(set; context=context) == Apsis.distance(set) && last(told) == 1
+        Apsis.sync(context)
+        close(context)
+        close(context)
+        stopping = Apsis.Context(:cpu; progress=done -> true)
+        @test fails(() -> Apsis.distance(set; context=stopping), Apsis.ApsisError, "")
+        throwing = Apsis.Context(:cpu; progress=done -> error("enough"))
+        @test fails(() -> Apsis.distance(set; context=throwing), ErrorException, "enough")
+        tasks = [@async Apsis.distance(set) for _ in 1:4]
+        @test all(fetch(task) == Apsis.distance(set) for task in tasks)
+    end
+
+    @testset "the library is that of the header" begin
+        header = read(joinpath(@__DIR__, "..", "..", "..", "include", "apsis.h"), String)
+        part(name) = parse(Int, match(Regex("#define APSIS_VERSION_$name (\\d+)"), header)[1])
+        @test VersionNumber(part("MAJOR"), part("MINOR"), part("PATCH")) == Apsis.VERSION_NUMBER
+        @test occursin("version = \"$(Apsis.VERSION_NUMBER)\"", read(joinpath(@__DIR__, "..", "Project.toml"), String))
+        value(name) = parse(Int, match(Regex("\\b$name\\s*=\\s*(-?\\d+)"), header)[1])
+        for (names, prefix) in ((Apsis.METRICS, "APSIS_"), (Apsis.AUTO_METHODS, "APSIS_"), (Apsis.DEVICES, "APSIS_")), name in keys(names)
+            @test value(prefix * uppercase(String(name))) == names[name]
+        end
+        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 80
+    end
+end
