@@ -6,8 +6,6 @@
 // slot, and some threads copy between it and the image.
 #include "relay.h"
 
-#include <tbb/info.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -112,7 +110,7 @@ class Relay {
     uint8_t *slots_[SLOTS] = {}, *staging_ = nullptr;
     void *scratch_ = nullptr;
     Progress progress_;
-    std::optional<tbb::task_arena> threads_;
+    std::optional<Arena> threads_;
 };
 
 Relay::Relay(const DistanceJob &job, Conveyor &conveyor, Carver &carver)
@@ -143,7 +141,7 @@ void Relay::run(apsis_context &context) {
     }
     if (staged) {
         staging_ = static_cast<uint8_t *>(context.staging(static_cast<size_t>(std::min(parts_, int64_t(SLOTS)) * slot_bytes_)));
-        const int cores = std::min(tbb::info::default_concurrency(), MOST_THREADS);
+        const int cores = std::min(Arena::cores(), MOST_THREADS);
         threads_.emplace(context.threads ? std::min(context.threads, cores) : cores);
     }
     try {

@@ -1,6 +1,4 @@
 // The CPU back end: memory, threads, and where each transform lives.
-#include <tbb/info.h>
-
 #include <algorithm>
 #include <string>
 
@@ -38,12 +36,12 @@ class CpuBackend final : public Backend {
     CUstream_st *stream() const override { return nullptr; }
     void sync() override {}
     void set_threads(int threads) override {
-        const int most = tbb::info::default_concurrency();  // asked for more, oneTBB prints a warning
-        arena_ = std::make_unique<tbb::task_arena>(threads ? std::min(threads, most) : most);
+        const int most = Arena::cores();
+        arena_ = std::make_unique<Arena>(threads ? std::min(threads, most) : most);
     }
 
     size_t distance_scratch(const DistanceJob &job) const override {
-        return cpu::distance_scratch(job, arena_->max_concurrency());
+        return cpu::distance_scratch(job, arena_->threads());
     }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         cpu::distance(job, scratch, *arena_, progress);
@@ -56,19 +54,19 @@ class CpuBackend final : public Backend {
         cpu::hide_exclaves(job, scratch, *arena_, progress);
     }
     size_t components_scratch(const ComponentsJob &job) const override {
-        return cpu::components_scratch(job, arena_->max_concurrency());
+        return cpu::components_scratch(job, arena_->threads());
     }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         cpu::components(job, scratch, *arena_, progress);
     }
     size_t geodesic_scratch(const GeodesicJob &job) const override {
-        return cpu::geodesic_scratch(job, arena_->max_concurrency());
+        return cpu::geodesic_scratch(job, arena_->threads());
     }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         cpu::geodesic(job, scratch, *arena_, progress);
     }
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
-        return cpu::eccentricity_scratch(job, arena_->max_concurrency());
+        return cpu::eccentricity_scratch(job, arena_->threads());
     }
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         cpu::eccentricity(job, scratch, *arena_, progress);
@@ -76,7 +74,7 @@ class CpuBackend final : public Backend {
 
   private:
     std::string name_;
-    std::unique_ptr<tbb::task_arena> arena_;
+    std::unique_ptr<Arena> arena_;
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ class Labelling {
     size_t bytes() const { return carver_.used(); }
 
     /// Returns the last number that was given.
-    int64_t run(tbb::task_arena &arena, const Progress &progress) {
+    int64_t run(Arena &arena, const Progress &progress) {
         arena_ = &arena;
         progress_ = &progress;
         slots_.give();
@@ -80,7 +80,7 @@ class Labelling {
     template <class Body>
     void for_blocks(double from, double to, Body body) {
         parallel_for(*arena_, blocks_.count(), *progress_, from, to, [&](int64_t i) {
-            body(bench(tbb::this_task_arena::current_thread_index()), blocks_.at(i));
+            body(bench(Arena::thread()), blocks_.at(i));
         });
     }
 
@@ -299,7 +299,7 @@ class Labelling {
     uint32_t *begun_;  // [row]: parts that begin in it
     uint8_t *benches_;
     size_t bench_bytes_;
-    tbb::task_arena *arena_ = nullptr;
+    Arena *arena_ = nullptr;
     const Progress *progress_ = nullptr;
 };
 
@@ -323,8 +323,8 @@ size_t components_scratch(const ComponentsJob &job, int threads) {
     return Labelling(goes_by_slices(job) ? slice_of(job, 0) : job, threads, nullptr).bytes();
 }
 
-void components(const ComponentsJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
-    const int threads = arena.max_concurrency();
+void components(const ComponentsJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    const int threads = arena.threads();
     int64_t count = 0;
     if (job.method == APSIS_TILE_FILL) {
         count = tile_fill(job, scratch, arena, progress);

@@ -151,7 +151,7 @@ class Transform {
 
     size_t bytes() const { return carver_.used(); }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         const Columns &set = sides_.columns[0];
         const int64_t rows = job_.axes == 3 ? job_.set.size[1] : 1, strips = set.batch * set.strips();
         parallel_for(arena, strips * rows, progress, 0.0, 0.1, [&](int64_t i) {
@@ -173,7 +173,7 @@ class Transform {
   private:
     /// The bench of this thread.
     Bench<Cost> bench() const {
-        const int thread = tbb::this_task_arena::current_thread_index();
+        const int thread = Arena::thread();
         Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(thread));
         return Bench<Cost>(job_, ordered_, carver);
     }
@@ -280,14 +280,14 @@ size_t columns_scratch(const DistanceJob &job, int threads) {
     return Transform<Cost>(job, threads, nullptr).bytes();
 }
 template <class Cost>
-void by_columns(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
-    Transform<Cost>(job, arena.max_concurrency(), scratch).run(arena, progress);
+void by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    Transform<Cost>(job, arena.threads(), scratch).run(arena, progress);
 }
 
 /// What serves a job.
 struct Way {
     size_t (*scratch)(const DistanceJob &, int threads);
-    void (*run)(const DistanceJob &, void *scratch, tbb::task_arena &, const Progress &);
+    void (*run)(const DistanceJob &, void *scratch, Arena &, const Progress &);
 };
 
 Way way_of(const DistanceJob &job) {
@@ -309,7 +309,7 @@ Way way_of(const DistanceJob &job) {
 
 size_t distance_scratch(const DistanceJob &job, int threads) { return way_of(job).scratch(job, threads); }
 
-void distance(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void distance(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     way_of(job).run(job, scratch, arena, progress);
 }
 

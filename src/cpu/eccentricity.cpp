@@ -73,7 +73,7 @@ class Eccentricity {
                               Maxima(from_every() ? 0 : std::min(pixels_, Maxima::LARGE), carver)});
     }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         arena_ = &arena;
         progress_ = &progress;
         components(parts_, parts_scratch_, arena, progress ? [&](double done) { progress(0.05 * done); } : Progress());
@@ -188,7 +188,7 @@ class Eccentricity {
     }
 
     Lane &lane_of_thread() {
-        const int thread = tbb::this_task_arena::current_thread_index();
+        const int thread = Arena::thread();
         return lanes_[thread < 0 ? 0 : static_cast<size_t>(thread)];
     }
 
@@ -303,7 +303,7 @@ class Eccentricity {
     uint8_t *parts_scratch_;
     std::vector<Lane> lanes_;
     int64_t count_ = 0, done_ = 0;
-    tbb::task_arena *arena_ = nullptr;
+    Arena *arena_ = nullptr;
     const Progress *progress_ = nullptr;
 };
 
@@ -343,13 +343,13 @@ size_t eccentricity_scratch(const EccentricityJob &job, int threads) {
     return std::max(may_be_narrow(job) ? bytes(true) : 0, is_narrow(job) ? 0 : bytes(false));
 }
 
-void eccentricity(const EccentricityJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void eccentricity(const EccentricityJob &job, void *scratch, Arena &arena, const Progress &progress) {
     double most = 0;  // a second try does not go back
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const auto run = [&](bool narrow) {
         with_types(job, narrow, [&](auto *type) {
             Carver carver(scratch);
-            std::remove_pointer_t<decltype(type)>(job, arena.max_concurrency(), carver)
+            std::remove_pointer_t<decltype(type)>(job, arena.threads(), carver)
                 .run(arena, progress ? forward : Progress());
         });
     };

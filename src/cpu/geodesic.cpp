@@ -154,8 +154,8 @@ size_t geodesic_scratch(const GeodesicJob &job, int threads) {
     });
 }
 
-void geodesic(const GeodesicJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
-    const int threads = arena.max_concurrency();
+void geodesic(const GeodesicJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    const int threads = arena.threads();
     with_types(job, [&](auto *type) {
         using Image = std::remove_pointer_t<decltype(type)>;
         Carver carver(scratch);
@@ -169,7 +169,7 @@ void geodesic(const GeodesicJob &job, void *scratch, tbb::task_arena &arena, con
         Carver count;
         Image(job, count);
         parallel_for(arena, slices_of(job), progress, 0, 1, [&](int64_t z) {
-            const int thread = threads > 1 ? tbb::this_task_arena::current_thread_index() : 0;
+            const int thread = threads > 1 ? Arena::thread() : 0;
             Carver own(static_cast<uint8_t *>(scratch) + count.used() * static_cast<size_t>(thread));
             Image(job, own).run(z, {}, [&](double, double, auto body) {
                 for (int64_t y = 0; y < job.set.size[1]; ++y) body(y, int64_t(0));

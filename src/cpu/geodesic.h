@@ -1,13 +1,12 @@
 // apsis_geodesic on the CPU.
 #pragma once
 
-#include <tbb/task_arena.h>
-
 #include "backend.h"
+#include "cpu/parallel.h"
 
 namespace apsis::cpu {
 
 size_t geodesic_scratch(const GeodesicJob &job, int threads);
-void geodesic(const GeodesicJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress);
+void geodesic(const GeodesicJob &job, void *scratch, Arena &arena, const Progress &progress);
 
 }  // namespace apsis::cpu

@@ -40,7 +40,7 @@ class JumpFlood {
 
     size_t bytes() const { return bytes_; }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         fill_map(job_, from_, arena);
         const int passes = count_passes();
         for (int pass = 0; pass < passes; ++pass) {
@@ -75,7 +75,7 @@ class JumpFlood {
 
 size_t jump_flood_scratch(const DistanceJob &job, int) { return JumpFlood(job, nullptr).bytes(); }
 
-void jump_flood(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void jump_flood(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     JumpFlood(job, scratch).run(arena, progress);
 }
 

@@ -1,11 +1,14 @@
-// Threads of the CPU back end: a oneTBB arena a context, loops that report progress and can be cancelled, and sums that
-// threads share.
+// Threads of the CPU back end: an arena a context, loops that report progress and can be cancelled, and sums that threads
+// share.  They are oneTBB's, and nothing else knows it; a build without it, APSIS_SERIAL, has the caller's thread alone.
 #pragma once
 
+#ifndef APSIS_SERIAL
 #include <tbb/blocked_range.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+#endif
 
 #include <atomic>
 #include <thread>
@@ -14,13 +17,53 @@
 
 namespace apsis {
 
+#ifdef APSIS_SERIAL
+
+/// The one thread that there is.
+class Arena {
+  public:
+    explicit Arena(int) {}
+    int threads() const { return 1; }
+    static int cores() { return 1; }
+    static int thread() { return 0; }
+};
+
+/// Runs body(i) for 0 <= i < count, and reports progress between `from` and `to` as the loop goes.
+template <class Body>
+void parallel_for(Arena &, int64_t count, const Progress &progress, double from, double to, Body body) {
+    for (int64_t i = 0; i < count; ++i) {
+        body(i);
+        if (progress) progress(from + (to - from) * static_cast<double>(i + 1) / static_cast<double>(count));
+    }
+    if (progress) progress(to);  // a loop without bodies too
+}
+
+#else
+
+/// At most so many threads, the caller among them, from the pool that all contexts share.
+class Arena {
+  public:
+    explicit Arena(int threads) : arena_(threads) {}
+    int threads() const { return arena_.max_concurrency(); }
+    /// Runs this on a thread of it, and waits.
+    template <class Task>
+    void execute(const Task &task) { arena_.execute(task); }
+
+    static int cores() { return tbb::info::default_concurrency(); }  // more in an arena, and oneTBB prints a warning
+    /// The number of the calling thread, below threads(); negative outside of an arena.
+    static int thread() { return tbb::this_task_arena::current_thread_index(); }
+
+  private:
+    tbb::task_arena arena_;
+};
+
 /// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
 /// between `from` and `to` as the loop goes.
 ///
 /// oneTBB orders the caller before the bodies and those before the return, but no race detector sees that inside a
 /// library that it does not instrument: `done` says it once more, in so many words.
 template <class Body>
-void parallel_for(tbb::task_arena &arena, int64_t count, const Progress &progress, double from, double to, Body body) {
+void parallel_for(Arena &arena, int64_t count, const Progress &progress, double from, double to, Body body) {
     std::atomic<int64_t> done;
     done.store(0, std::memory_order_release);
     struct Join {
@@ -43,6 +86,8 @@ void parallel_for(tbb::task_arena &arena, int64_t count, const Progress &progres
     });
     if (progress) progress(to);  // whoever ran the last body
 }
+
+#endif
 
 /// Nothing else is ordered by it.
 inline void add_shared(int64_t &to, int64_t value) {

@@ -79,7 +79,7 @@ class RasterScan {
 
     size_t bytes() const { return bytes_; }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         fill_map(job_, map_, arena);
         std::fill_n(is_finished_, blocks(), uint8_t(0));
         int64_t instances = 0, changes = 1, finished = 0;
@@ -161,7 +161,7 @@ class RasterScan {
 
 size_t raster_scan_scratch(const DistanceJob &job, int) { return RasterScan(job, nullptr).bytes(); }
 
-void raster_scan(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void raster_scan(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     RasterScan(job, scratch).run(arena, progress);
 }
 

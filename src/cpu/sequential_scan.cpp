@@ -59,7 +59,7 @@ class SequentialScan {
 
     size_t bytes() const { return bytes_; }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         fill_map(job_, values_, arena);
         for (int64_t image = 0; image < batch_.images; ++image) {
             const auto tell = [&](double share) {
@@ -94,7 +94,7 @@ class SequentialScan {
         }, tell);
     }
 
-    void write_costs(tbb::task_arena &arena, const Progress &progress) const {
+    void write_costs(Arena &arena, const Progress &progress) const {
         parallel_for(arena, batch_.rows(), progress, MADE, WRITTEN, [&](int64_t i) {
             const RowTarget target{job_, i % batch_.height, i / batch_.height, false};
             write_distances(target, [&](int64_t x) { return static_cast<int64_t>(values_[i * batch_.width + x]); });
@@ -111,7 +111,7 @@ class SequentialScan {
 
 size_t sequential_scan_scratch(const DistanceJob &job, int) { return SequentialScan(job, nullptr).bytes(); }
 
-void sequential_scan(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void sequential_scan(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     SequentialScan(job, scratch).run(arena, progress);
 }
 

@@ -21,7 +21,7 @@ bool offer(Site &pixel, Site own, int x, int y, Site site) {
 
 }  // namespace
 
-void fill_map(const DistanceJob &job, Site *map, tbb::task_arena &arena) {
+void fill_map(const DistanceJob &job, Site *map, Arena &arena) {
     const Batch batch(job);
     parallel_for(arena, batch.rows(), {}, 0, 0, [&](int64_t i) {
         const int y = static_cast<int>(i % batch.height);
@@ -30,7 +30,7 @@ void fill_map(const DistanceJob &job, Site *map, tbb::task_arena &arena) {
     });
 }
 
-int64_t complete_map(const Batch &batch, const Site *map, Site *complete, tbb::task_arena &arena, const Progress &progress) {
+int64_t complete_map(const Batch &batch, const Site *map, Site *complete, Arena &arena, const Progress &progress) {
     parallel_for(arena, batch.rows(), {}, 0, 0, [&](int64_t i) {
         std::copy_n(map + i * batch.width, batch.width, complete + i * batch.width);
     });
@@ -53,7 +53,7 @@ int64_t complete_map(const Batch &batch, const Site *map, Site *complete, tbb::t
     return changed;
 }
 
-void write_map(const DistanceJob &job, const Site *map, tbb::task_arena &arena, const Progress &progress) {
+void write_map(const DistanceJob &job, const Site *map, Arena &arena, const Progress &progress) {
     const Batch batch(job);
     parallel_for(arena, batch.rows(), progress, COMPLETED, WRITTEN, [&](int64_t i) {
         const int y = static_cast<int>(i % batch.height);

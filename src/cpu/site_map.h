@@ -2,9 +2,8 @@
 // written from.  The images of a batch lie one after the other, packed.
 #pragma once
 
-#include <tbb/task_arena.h>
-
 #include "backend.h"
+#include "cpu/parallel.h"
 #include "core/exclaves.h"
 
 namespace apsis::cpu {
@@ -24,13 +23,13 @@ struct Batch {
 inline Site first_site(const DistanceJob &job, const uint8_t *row, int x, int y) {
     return is_set(job.set, row, x) != job.complement ? site_at(x, y) : NO_SITE;
 }
-void fill_map(const DistanceJob &job, Site *map, tbb::task_arena &arena);
+void fill_map(const DistanceJob &job, Site *map, Arena &arena);
 
 /// Makes the complete map from one that is right but for exclaves.  Returns how many pixels it changed.
-int64_t complete_map(const Batch &batch, const Site *map, Site *complete, tbb::task_arena &arena, const Progress &progress);
+int64_t complete_map(const Batch &batch, const Site *map, Site *complete, Arena &arena, const Progress &progress);
 
 /// Writes what a job asks for of its map.
-void write_map(const DistanceJob &job, const Site *map, tbb::task_arena &arena, const Progress &progress);
+void write_map(const DistanceJob &job, const Site *map, Arena &arena, const Progress &progress);
 
 /// Tells what it took, if somebody wants to know.
 inline void report(const DistanceJob &job, int64_t kernels, int64_t mended) {

@@ -32,7 +32,7 @@ void add_shared(Sums &to, const Sums &sums) {
 
 /// Calls body(i) for the components of an array, on all threads.
 template <class Body>
-void for_components(tbb::task_arena &arena, int64_t count, Body body) {
+void for_components(Arena &arena, int64_t count, Body body) {
     parallel_for(arena, (count + CHUNK - 1) / CHUNK, {}, 0, 0, [&](int64_t i) {
         for (int64_t k = i * CHUNK; k < std::min((i + 1) * CHUNK, count); ++k) body(k);
     });
@@ -40,7 +40,7 @@ void for_components(tbb::task_arena &arena, int64_t count, Body body) {
 
 }  // namespace
 
-void Statistics::begin(int64_t total, tbb::task_arena &arena) {
+void Statistics::begin(int64_t total, Arena &arena) {
     if (!job_.components) return;
     count_ = std::min(total - numbered_, job_.capacity);
     for_components(arena, count_, [this](int64_t k) { sums()[k].clear(); });
@@ -68,7 +68,7 @@ void Statistics::add(const Bench &b, const Block &block, uint32_t parts) const {
     }
 }
 
-void Statistics::finish(tbb::task_arena &arena) const {
+void Statistics::finish(Arena &arena) const {
     for_components(arena, count_, [this](int64_t k) {
         const Sums of = sums()[k];
         for (int a = 0; a < 3; ++a)

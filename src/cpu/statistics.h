@@ -39,10 +39,10 @@ class Statistics {
         : job_(job), blocks_(blocks), parts_(parts), numbered_(numbered), z_(z) {}
 
     /// `total` is the last number that was given.
-    void begin(int64_t total, tbb::task_arena &arena);
+    void begin(int64_t total, Arena &arena);
     /// Adds a block whose parts are found and have their numbers.
     void add(const Bench &b, const Block &block, uint32_t parts) const;
-    void finish(tbb::task_arena &arena) const;
+    void finish(Arena &arena) const;
 
   private:
     Sums *sums() const { return reinterpret_cast<Sums *>(job_.components); }

@@ -76,7 +76,7 @@ size_t chessboard_scratch(const DistanceJob &job, int) {
     return count.used();
 }
 
-void chessboard(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
     const Grid grid{static_cast<Key *>(scratch), width, height, depth,
                     KeyFormat(job.axes == 3 ? job.set.pixels() : width * height)};

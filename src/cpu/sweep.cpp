@@ -42,7 +42,7 @@ class Sweep {
 
     size_t bytes() const { return bytes_; }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         for_bands(arena, [this](int64_t image, int y0, int y1) { fill(image, y0, y1); });
         for (int share = 0; share < SHARES; ++share)
             parallel_for(arena, DIRECTIONS * batch_.images, progress, MADE * share / SHARES, MADE * (share + 1) / SHARES,
@@ -56,7 +56,7 @@ class Sweep {
 
   private:
     template <class Body>
-    void for_bands(tbb::task_arena &arena, Body body) const {
+    void for_bands(Arena &arena, Body body) const {
         const int64_t bands = (batch_.height + BAND - 1) / BAND;
         parallel_for(arena, bands * batch_.images, {}, 0, 0, [&](int64_t i) {
             const int y = static_cast<int>(i % bands) * BAND;
@@ -114,7 +114,7 @@ class Sweep {
 
 size_t sweep_scratch(const DistanceJob &job, int) { return Sweep(job, nullptr).bytes(); }
 
-void sweep(const DistanceJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void sweep(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     Sweep(job, scratch).run(arena, progress);
 }
 

@@ -35,7 +35,7 @@ class TileFill {
         return fill.colours_ + fill.tiles_ < std::numeric_limits<Colour>::max();  // what comes after a tile's last one, too
     }
 
-    int64_t run(tbb::task_arena &arena, const Progress &progress) {
+    int64_t run(Arena &arena, const Progress &progress) {
         parallel_for(arena, tiles_, progress, 0.0, 0.4, [this](int64_t tile) { fill_tile(tile); });
         for (int64_t z = 0; z < depth_; ++z)
             for (int64_t y = 0; y < height_; ++y) merge_row(y, z);
@@ -155,7 +155,7 @@ size_t tile_fill_scratch(const ComponentsJob &job) {
     return TileFill<uint32_t>::fits(job) ? TileFill<uint32_t>(job, nullptr).bytes() : TileFill<uint64_t>(job, nullptr).bytes();
 }
 
-int64_t tile_fill(const ComponentsJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+int64_t tile_fill(const ComponentsJob &job, void *scratch, Arena &arena, const Progress &progress) {
     return TileFill<uint32_t>::fits(job) ? TileFill<uint32_t>(job, scratch).run(arena, progress)
                                          : TileFill<uint64_t>(job, scratch).run(arena, progress);
 }

@@ -31,7 +31,7 @@ class Exclaves {
             *front = {carver.take<uint32_t>(words), carver.take<Index>(words), carver.take<Index>(1)};
     }
 
-    void run(tbb::task_arena &arena, const Progress &progress) {
+    void run(Arena &arena, const Progress &progress) {
         *current_.count = *next_.count = 0;
         find_tips(arena, progress);
         go_on<Stage::CLOSE>();
@@ -64,7 +64,7 @@ class Exclaves {
 
     /// Calls body(word, bits) for the words with suspects, each by one thread.
     template <class Body>
-    void for_suspects(tbb::task_arena &arena, Body body) const {
+    void for_suspects(Arena &arena, Body body) const {
         const int64_t words = static_cast<int64_t>(map_.words());
         parallel_for(arena, (words + SPAN - 1) / SPAN, {}, 0, 1, [&](int64_t span) {
             for (int64_t word = span * SPAN; word < std::min(span * SPAN + SPAN, words); ++word)
@@ -72,7 +72,7 @@ class Exclaves {
         });
     }
 
-    void find_tips(tbb::task_arena &arena, const Progress &progress) {
+    void find_tips(Arena &arena, const Progress &progress) {
         const int64_t rows = static_cast<int64_t>(map_.rows()), each = std::max<int64_t>(SPAN / map_.view.size[0], 1);
         parallel_for(arena, (rows + each - 1) / each, progress, 0.8, 1, [&](int64_t part) {
             for (int64_t row = part * each; row < std::min(part * each + each, rows); ++row)
@@ -95,7 +95,7 @@ class Exclaves {
 
     /// Finds what a stage changes first.  Nothing that it looks at changes meanwhile.
     template <Stage STAGE>
-    void find_first(tbb::task_arena &arena) {
+    void find_first(Arena &arena) {
         for_suspects(arena, [this](Index word, uint32_t bits) {
             for_places(word, bits, [&](Place p) { take_in<STAGE>(current_, p); });
         });
@@ -147,7 +147,7 @@ size_t exclaves_scratch(const VoronoiJob &job) {
     });
 }
 
-void hide_exclaves(const VoronoiJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void hide_exclaves(const VoronoiJob &job, void *scratch, Arena &arena, const Progress &progress) {
     with_type(job, [&](auto *type) {
         Carver carver(scratch);
         std::remove_pointer_t<decltype(type)>(job, carver).run(arena, progress);
