@@ -2,7 +2,11 @@
 #define _GNU_SOURCE /* MAP_NORESERVE */
 #include "run_distance.h"
 
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
+#endif
 
 /* ---- Long images: 46341^2 is the first square above INT32_MAX, and 65536^2 is 0 in 32 bits ---- */
 
@@ -65,12 +69,28 @@ static void squares_that_do_not_fit(bench *b) {
 enum { W = 300, H = 4 };
 static const int64_t APART = 3 * ((int64_t)1 << 30);
 
-/** An image in memory of which only its rows are ever touched. */
-static apsis_image spread(apsis_type type, int64_t pixel) {
+/** Memory of which only what is at the rows is ever touched. */
+#ifdef _WIN32
+static void *spread_memory(void) {
+    uint8_t *data = VirtualAlloc(NULL, (size_t)(H * APART), MEM_RESERVE, PAGE_READWRITE);
+    assert_non_null(data);
+    for (int y = 0; y < H; ++y) assert_non_null(VirtualAlloc(data + y * APART, W * 4, MEM_COMMIT, PAGE_READWRITE));
+    return data;
+}
+static void release_spread(void *data) { VirtualFree(data, 0, MEM_RELEASE); }
+#else
+static void *spread_memory(void) {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *data = mmap(NULL, (size_t)(H * APART), PROT_READ | PROT_WRITE, flags, -1, 0);
     assert_true(data != MAP_FAILED);
-    return (apsis_image){.data = data, .type = type, .ndim = 2, .size = {W, H}, .stride = {pixel, APART}};
+    return data;
+}
+static void release_spread(void *data) { munmap(data, (size_t)(H * APART)); }
+#endif
+
+static apsis_image spread(apsis_type type, int64_t pixel) {
+    return (apsis_image){
+        .data = spread_memory(), .type = type, .ndim = 2, .size = {W, H}, .stride = {pixel, APART}};
 }
 
 static void rows_gigabytes_apart(bench *b) {
@@ -87,8 +107,8 @@ static void rows_gigabytes_apart(bench *b) {
     answer want = solve(&p);
     compare_outputs(&p, &how, &(outputs){values, NULL}, &want);
     free_answer(&want);
-    munmap(set.data, (size_t)(H * APART));
-    munmap(distance.data, (size_t)(H * APART));
+    release_spread(set.data);
+    release_spread(distance.data);
 }
 
 int main(int argc, char **argv) {
