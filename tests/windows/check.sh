@@ -10,7 +10,8 @@ export LC_ALL=C
 
 sed -n 's/@@.*//p' "$here/../abi/symbols.txt" | sort >"$work/promised"
 $dump -p "$1" >"$work/dll"
-awk '/^\[Ordinal\/Name Pointer\] Table/ {inside = 1; next} !NF {inside = 0} inside {print $NF}' "$work/dll" | sort >"$work/exported"
+awk '/^\[Ordinal\/Name Pointer\] Table/ {inside = 1; next} !NF {inside = 0} inside {print $NF}' "$work/dll" |
+    sort >"$work/exported"
 diff -u "$work/promised" "$work/exported"
 x86_64-w64-mingw32-nm "$2" | awk '$2 == "T" {print $3}' | sort >"$work/linked"
 diff -u "$work/promised" "$work/linked"

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The man page apsis(3), made from the comments and declarations of apsis.h.
+
+    header_page.py apsis.h FOLDER     writes FOLDER/apsis.3.gz, with a link to it of the name of each function
+
+In the header a comment `---- Title ----` begins a section, and a comment before declarations tells of them.  In a comment
+lines indented by four are an example, or a table, and `@param name` or `Threads.` at the start of a line begins an item.
+"""
+import pathlib
+import re
+import sys
+
+import roff
+
+SECTION = re.compile(r"/\* -{4} (.+?) -+ (?:\*/|\*\n(.*?)\*/)", re.S)
+DECLARATION = re.compile(r"(?:^/\*\*((?:(?!\*/).)*)\*/\n)?^((?:typedef|enum \{|APSIS_API).+?)(?=\n\n|\n/\*\*|\Z)", re.S | re.M)
+FUNCTION = re.compile(r"APSIS_API ([^;]*?\b(apsis_\w+)\([^;]*\);)", re.S)
+TYPE = re.compile(r"(?:\} |\(\*|struct \w+ )(apsis_\w+)\)?[;(]")
+CONSTANT = re.compile(r"^ +(APSIS_\w+) +=", re.M)
+ERROR = re.compile(r"(APSIS_ERROR_\w+) *= \d+, /\*\*< (.*?) \*/")
+ITEM = re.compile(r"(?:@param (?P<parameter>\w+)|(?P<topic>[A-Z][a-z]+(?: [a-z]+)?)\.  )\s*")
+
+
+def marked(text):
+    """Functions and constants in bold, arguments and fields of options in italics."""
+    text = re.sub(r"`(\w+)`", r"\\fI\1\\fP", text)
+    text = re.sub(r"\b(apsis_[a-z_]+|APSIS_[A-Z0-9_]+)\b", r"\\fB\1\\fP", text)
+    return re.sub(r"\boptions\\->(\w+)", r"\\fIoptions\\->\1\\fP", text)
+
+
+def bare(comment):
+    """The lines of a comment, without what begins them."""
+    return [re.sub(r"^ ?\*? ?", "", line).rstrip() for line in comment.split("\n")]
+
+
+def code(source):
+    """The lines of declarations, as a user writes them; what goes on in a second line stays below what it goes on from."""
+    if source.startswith("APSIS_API "):
+        source = source.replace("\n          ", "\n")
+    return re.sub(r"\n  ( {12,})", r"\n\1", source).replace("APSIS_API ", "").replace("/**<", "/*").split("\n")
+
+
+def chunks(lines):
+    """Paragraphs, examples and items, each as its lines."""
+    chunk = []
+    for line in [*lines, ""]:
+        if chunk and (not line or ITEM.match(line)):
+            yield chunk
+            chunk = []
+        if line:
+            chunk.append(line)
+
+
+def tell(page, lines):
+    for chunk in chunks(lines):
+        item = ITEM.match(chunk[0])
+        if item:
+            page.item(item["parameter"] or item["topic"], [chunk[0][item.end():], *chunk[1:]])
+        elif chunk[0].startswith("    "):
+            page.verbatim([line[4:] for line in chunk])
+        else:
+            page.paragraph(chunk)
+
+
+def tell_declarations(page, comment, source):
+    names = [name for _, name in FUNCTION.findall(source)] or TYPE.findall(source) or CONSTANT.findall(source)
+    page.subheading(", ".join(dict.fromkeys(names)))
+    page.verbatim(code(source), font="B")
+    tell(page, bare(comment))
+    if "APSIS_API apsis_status " in source:
+        own = sorted(set(re.findall(r"APSIS_ERROR_\w+", comment)))
+        page.item("Errors", ["Those of ERRORS" + (", with " + " and ".join(own) + " as told here." if own else ".")])
+
+
+def make(header):
+    version = ".".join(re.search(rf"APSIS_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    page = roff.Page("apsis", 3, version, "Library Functions Manual", marked)
+    _, purpose, *about = bare(re.match(r"/\*(.*?)\*/", header, re.S)[1])
+    page.heading("Name")
+    page.lines.append(purpose.rstrip(".").replace(": ", r" \- ", 1))
+    page.heading("Synopsis")
+    page.verbatim(["#include <apsis.h>", "", *(line for source, _ in FUNCTION.findall(header) for line in code(source))], "B")
+    page.paragraph(["Compile and link with:"])
+    page.verbatim(["cc program.c $(pkg-config --cflags --libs apsis)"])
+    page.heading("Description")
+    tell(page, about)
+
+    sections = list(SECTION.finditer(header))
+    ends = [section.start() for section in sections[1:]] + [header.index("#ifdef __cplusplus\n}")]
+    for section, end in zip(sections, ends):
+        page.heading(section[1])
+        tell(page, bare(section[2] or ""))
+        for comment, source in DECLARATION.findall(header[section.end():end].rstrip()):
+            tell_declarations(page, comment, source)
+
+    page.heading("Errors")
+    page.paragraph(["What a call that failed returns; apsis_message says more."])
+    for name, text in ERROR.findall(header):
+        page.item(name, [text])
+    page.heading("See also")
+    page.lines.append(r"\fBapsis\fP(1)")
+    return page.text()
+
+
+def main(header_path, folder):
+    header = pathlib.Path(header_path).read_text(encoding="utf-8")
+    folder = pathlib.Path(folder)
+    for page in folder.glob("*.3.gz"):  # there may be functions no more
+        page.unlink()
+    roff.write(folder / "apsis.3.gz", make(header))
+    for _, name in FUNCTION.findall(header):
+        (folder / f"{name}.3.gz").symlink_to("apsis.3.gz")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,27 @@
+# Removes what the last `cmake --install` of this build put there, below DESTDIR if that is set, and the folders that are
+# empty then, but for its prefix.  MANIFEST is the list of it, HEADER where apsis.h is below the prefix.
+if(NOT EXISTS "${MANIFEST}")
+  message(FATAL_ERROR "nothing has been installed from this build: there is no ${MANIFEST}")
+endif()
+file(STRINGS "${MANIFEST}" installed)
+set(header ${installed})
+list(FILTER header INCLUDE REGEX "/${HEADER}$")
+string(REGEX REPLACE "/${HEADER}$" "" prefix "$ENV{DESTDIR}${header}")
+
+function(remove_empty_folders folder)
+  file(GLOB left LIST_DIRECTORIES TRUE "${folder}/*" "${folder}/.[!.]*")
+  if(left OR NOT EXISTS "${folder}" OR folder STREQUAL prefix)
+    return()
+  endif()
+  file(REMOVE_RECURSE "${folder}")
+  get_filename_component(parent "${folder}" DIRECTORY)
+  remove_empty_folders("${parent}")
+endfunction()
+
+foreach(path IN LISTS installed)
+  set(path "$ENV{DESTDIR}${path}")
+  message(STATUS "Removing: ${path}")
+  file(REMOVE "${path}")
+  get_filename_component(folder "${path}" DIRECTORY)
+  remove_empty_folders("${folder}")
+endforeach()

@@ -1,0 +1,41 @@
+#!/bin/sh
+# pages.sh BUILD [APSIS]: the man pages have no fault that mandoc or groff knows, and tell of every function and, if there is
+# the command, of every option.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+pages=$1/packaging/man
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+command -v mandoc >/dev/null || command -v groff >/dev/null || exit 77
+
+complaints() {
+    if command -v mandoc >/dev/null; then mandoc -T lint -W warning "$1"; fi
+    if command -v groff >/dev/null; then groff -ww -man -Tutf8 -z "$1"; fi
+}
+
+# page NAME SECTION: it is there, without a complaint; and as text.
+page() {
+    gzip -dc "$pages/man$2/$1.$2.gz" >"$work/$1.$2"
+    complaints "$work/$1.$2" >"$work/complaints" 2>&1 || true
+    if [ -s "$work/complaints" ]; then
+        cat "$work/complaints"
+        exit 1
+    fi
+    sed -e 's/\\f[BIRP]//g' -e 's/\\[:&]//g' -e 's/\\-/-/g' "$work/$1.$2" >"$work/$1.$2.txt"
+}
+
+page apsis 3
+sed -n 's/@@.*//p' "$here/../abi/symbols.txt" >"$work/functions"
+while read -r name; do
+    grep -qx "\.SS .*\b$name\b.*" "$work/apsis.3.txt" || { echo "apsis(3) does not tell of $name"; exit 1; }
+    test "$(readlink "$pages/man3/$name.3.gz")" = apsis.3.gz
+done <"$work/functions"
+
+[ $# -eq 2 ] || exit 0
+page apsis 1
+for verb in $("$2" --help | sed -nE 's/^  ([a-z]+)  .*/\1/p' | grep -vx help); do
+    sed -n "/^\.SS apsis $verb /,/^\.S[SH] [^a]*$/p" "$work/apsis.1.txt" >"$work/verb"
+    for option in $("$2" help "$verb" | grep -oE '^  (-[a-z], )?--[a-z-]+' | grep -oE -- '--.*'); do
+        grep -qE -- "^(-., )?$option( |$)" "$work/verb" || { echo "apsis(1) does not tell of $verb $option"; exit 1; }
+    done
+done
