@@ -26,7 +26,8 @@ says bindings/rust/apsis/Cargo.toml '^apsis-sys = .*version = "([^"]*)"'
 says bindings/julia/Project.toml '^version = "([^"]*)"'
 says bindings/julia/src/library.jl '^const VERSION_NUMBER = v"([^"]*)"'
 says bindings/python/pyproject.toml '^version = "([^"]*)"'
-is bindings/python/apsis/_library.py "$(sed -n 's/, /./g; s/^VERSION = (\(.*\))/\1/p' "$root/bindings/python/apsis/_library.py")"
+python=bindings/python/apsis/_library.py
+is $python "$(sed -n 's/, /./g; s/^VERSION = (\(.*\))/\1/p' "$root/$python")"
 # A module of Go has no number of its own, and takes that of the header.
 grep -qx 'const HeaderVersion = C.APSIS_VERSION' "$root/bindings/go/apsis.go" || { echo "bindings/go has a number"; wrong=1; }
 
