@@ -8,7 +8,7 @@ set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
 find_program(WINE wine64 PATHS /usr/lib/wine)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${WINE})
 
-# What Windows 10 runs on; without -march it would be no vectors at all.
+# What every machine has had since 2011, SSE4 among it; without -march there would be no vectors at all.
 set(CMAKE_CXX_FLAGS_INIT "-march=x86-64-v2 -DHWY_DISABLE_PCLMUL_AES")
 
 # Nothing of this machine is for that one, but what root.sh puts into the build.
