@@ -32,7 +32,7 @@ is $python "$(sed -n 's/, /./g; s/^VERSION = (\(.*\))/\1/p' "$root/$python")"
 grep -qx 'const HeaderVersion = C.APSIS_VERSION' "$root/bindings/go/apsis.go" || { echo "bindings/go has a number"; wrong=1; }
 
 is "$library" "$(basename "$(realpath "$library")" | sed 's/^libapsis\.so\.//')"
-is apsis.pc "$(sed -n 's/^Version: //p' "$build/packaging/apsis.pc")"
-is apsisConfigVersion.cmake "$(sed -nE 's/^set\(PACKAGE_VERSION "(.*)"\)/\1/p' "$build/packaging/apsisConfigVersion.cmake")"
+is apsis.pc "$(sed -n 's/^Version: //p' "$build/pkgconfig/apsis.pc")"
+is apsisConfigVersion.cmake "$(sed -nE 's/^set\(PACKAGE_VERSION "(.*)"\)/\1/p' "$build/pkgconfig/apsisConfigVersion.cmake")"
 [ -z "$apsis" ] || is 'apsis --version' "$("$apsis" --version | sed 's/^apsis //')" # it asks the library
 exit $wrong

@@ -2,7 +2,7 @@
 # completion.sh bash|zsh|fish BUILD APSIS: the shell offers the verbs, every option of each, and the words that an option
 # takes: what --help says of them, and nothing else.
 set -euo pipefail
-shell=$1 folder=$2/packaging/completion apsis=$3
+shell=$1 folder=$2/pkgconfig/completion apsis=$3
 command -v "$shell" >/dev/null || exit 77
 
 # What is offered after these words, one a line.

@@ -3,7 +3,7 @@
 # the command, of every option.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-pages=$1/packaging/man
+pages=$1/pkgconfig/man
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 command -v mandoc >/dev/null || command -v groff >/dev/null || exit 77
