@@ -319,14 +319,14 @@ impl Callbacks {
 }
 
 unsafe extern "C" fn tell_progress(user: *mut c_void, done: f64) -> c_int {
-    let callbacks = &*(user as *const Callbacks);
+    let callbacks = unsafe { &*(user as *const Callbacks) };
     let goes_on = callbacks.progress.as_ref().map_or(Some(true), |progress| callbacks.keep_panic(|| progress(done)));
     c_int::from(goes_on != Some(true))
 }
 
 unsafe extern "C" fn tell_log(user: *mut c_void, line: *const c_char) {
-    let callbacks = &*(user as *const Callbacks);
+    let (callbacks, line) = unsafe { (&*(user as *const Callbacks), CStr::from_ptr(line)) };
     if let Some(log) = &callbacks.log {
-        callbacks.keep_panic(|| log(&CStr::from_ptr(line).to_string_lossy()));
+        callbacks.keep_panic(|| log(&line.to_string_lossy()));
     }
 }

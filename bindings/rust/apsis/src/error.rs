@@ -65,8 +65,9 @@ impl Error {
     /// # Safety
     /// `context` is null, or one that lives.
     pub(crate) unsafe fn of(status: sys::apsis_status, context: *const sys::apsis_context) -> Error {
-        let message = CStr::from_ptr(sys::apsis_message(context));
-        let message = if message.to_bytes().is_empty() { CStr::from_ptr(sys::apsis_status_name(status)) } else { message };
+        let said = unsafe { CStr::from_ptr(sys::apsis_message(context)) };
+        let name = unsafe { CStr::from_ptr(sys::apsis_status_name(status)) };
+        let message = if said.to_bytes().is_empty() { name } else { said };
         Error::new(status.into(), message.to_string_lossy())
     }
 

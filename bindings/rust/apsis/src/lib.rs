@@ -28,6 +28,8 @@
 //! shared::<apsis::Context>();
 //! ```
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
 mod context;
 mod error;
 mod image;
