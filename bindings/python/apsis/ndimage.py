@@ -99,20 +99,23 @@ def expand_labels(label_image, distance=1, spacing=1):
                     np.zeros((), label_image.dtype))
 
 
-def remove_small_objects(ar, min_size=64, connectivity=1, *, out=None):
-    """Leaves out components, or labels, of fewer than `min_size` elements: skimage.morphology.remove_small_objects."""
+def remove_small_objects(ar, min_size=None, connectivity=1, *, max_size=64, out=None):
+    """Leaves out components, or labels, of up to `max_size` elements, or, as it was before scikit-image 0.26, of fewer than
+    `min_size`: skimage.morphology.remove_small_objects."""
     ar = np.asarray(ar)
+    least = int(max_size) + 1 if min_size is None else int(min_size)
     if not (ar.dtype == bool or np.issubdtype(ar.dtype, np.integer)):
         raise TypeError(f"Only bool or integer image types are supported. Got {ar.dtype}.")
     if out is None:
         out = np.empty_like(ar)
     if ar.dtype == bool:
-        context_for(ar).components(ar, connectivity=connectivity, min_area=int(min_size), out=out)
+        kept, _ = context_for(ar).components(ar, connectivity=connectivity, min_area=least, dtype=bool)
+        np.copyto(out, kept)  # which may be `ar`
         return out
     if ar.size and ar.min() < 0:
         raise ValueError("Negative value labels are not supported.")
     areas = np.bincount(ar.reshape(-1))
-    np.copyto(out, np.where((areas < min_size)[ar], 0, ar))
+    np.copyto(out, np.where((areas < least)[ar], 0, ar))
     return out
 
 

@@ -62,20 +62,34 @@ def test_label_and_boxes(shape):
     assert ours.find_objects(np.array([0, 3, 3, 1])) == theirs.find_objects(np.array([0, 3, 3, 1]))
 
 
-def test_labels_grow_and_small_ones_go():
-    labels = theirs.label(image(60, 70, density=0.03))[0]
+@pytest.mark.parametrize("spacing", [1, (1, 2)])
+def test_labels_grow(spacing):
+    labels, count = theirs.label(image(60, 70, density=0.03))
+    near = np.stack([theirs.distance_transform_edt(labels != label, spacing) for label in range(1, count + 1)])
+    is_nearest = near == near.min(axis=0)
     for distance in (0, 1, 2.5, 100):
-        grown, expected = ours.expand_labels(labels, distance), skimage.segmentation.expand_labels(labels, distance)
+        grown = ours.expand_labels(labels, distance, spacing)
+        expected = skimage.segmentation.expand_labels(labels, distance, spacing)
         np.testing.assert_array_equal(grown != 0, expected != 0)
-        alone = theirs.distance_transform_edt(labels == 0)
-        assert (np.abs(grown - expected)[alone <= 1] == 0).mean() > 0.5  # where two are equally near, they may differ
+        has_one = is_nearest.sum(axis=0) == 1  # where several are equally near, any of them may be taken
+        np.testing.assert_array_equal(grown[has_one], expected[has_one])
+        y, x = np.nonzero(grown)
+        assert is_nearest[grown[y, x] - 1, y, x].all()
+
+
+def test_small_labels_go():
     input = image(60, 70, density=0.5)
+    removed = skimage.morphology.remove_small_objects
     for connectivity in (1, 2):
-        np.testing.assert_array_equal(ours.remove_small_objects(input, 10, connectivity),
-                                      skimage.morphology.remove_small_objects(input, max_size=9, connectivity=connectivity))
+        expected = removed(input, max_size=9, connectivity=connectivity)
+        np.testing.assert_array_equal(ours.remove_small_objects(input, max_size=9, connectivity=connectivity), expected)
+        np.testing.assert_array_equal(ours.remove_small_objects(input, 10, connectivity), expected)
     labels = theirs.label(input)[0]
-    np.testing.assert_array_equal(ours.remove_small_objects(labels, 10),
-                                  skimage.morphology.remove_small_objects(labels, max_size=9))
+    np.testing.assert_array_equal(ours.remove_small_objects(labels), removed(labels))
+    np.testing.assert_array_equal(ours.remove_small_objects(labels, max_size=0), removed(labels, max_size=0))
+    expected = removed(input)
+    assert ours.remove_small_objects(input, out=input) is input
+    np.testing.assert_array_equal(input, expected)
 
 
 def test_under_scipys_own_tests():
