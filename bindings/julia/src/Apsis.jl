@@ -11,7 +11,7 @@ Arrays have two or three dimensions, and are taken as they lie, views too.  An i
 """
 module Apsis
 
-using Libdl: dlopen, dlsym
+using Libdl: RTLD_LAZY, RTLD_LOCAL, dlopen, dlsym
 
 include("library.jl")
 include("context.jl")

@@ -58,7 +58,8 @@ const library = Ref{Ptr{Cvoid}}(C_NULL)
 
 function load_library()
     name = get(ENV, "APSIS_LIBRARY", "libapsis.so.$(VERSION_NUMBER.major)")
-    library[] = dlopen(name; throw_error=false)
+    # Not RTLD_DEEPBIND, which is the default: C++ exceptions, and what they pass through, would be of two different unwinders.
+    library[] = dlopen(name, RTLD_LAZY | RTLD_LOCAL; throw_error=false)
     library[] == C_NULL && error("Apsis: there is no library $name: install apsis, or name its file in APSIS_LIBRARY")
     found = ccall(symbol(:apsis_version), Cint, ())
     div(found, 100) == 100VERSION_NUMBER.major + VERSION_NUMBER.minor ||

@@ -1,6 +1,10 @@
 # The package against brute force, and what only Julia can get wrong: axes, views, indices, types, errors, callbacks.
 using Apsis, Random, Test
 
+pushfirst!(LOAD_PATH, joinpath(@__DIR__, "stand-in"))
+using CUDA
+include(joinpath(@__DIR__, "..", "ext", "ApsisCUDAExt.jl"))
+
 random_set(size...; density=0.1) = rand(MersenneTwister(1), size...) .< density
 
 alike(a, b) = all(isapprox.(a, b))
@@ -117,6 +121,19 @@ end
         @test fails(() -> Apsis.distance(set; context=throwing), ErrorException, "enough")
         tasks = [@async Apsis.distance(set) for _ in 1:4]
         @test all(fetch(task) == Apsis.distance(set) for task in tasks)
+    end
+
+    @testset "arrays of CUDA.jl, as its stand-in has them" begin
+        host = Array(random_set(20, 30))
+        array = CuArray(host)
+        for (ours, theirs) in [(array, host), (view(array, 3:2:19, 5:30), view(host, 3:2:19, 5:30))]
+            image, expected = Apsis.image(ours), Apsis.image(theirs)
+            @test image.memory == Apsis.DEVICE && image.data == expected.data && image.stride == expected.stride
+            @test Apsis.device_of(ours) == 3 && Apsis.as_set(ours) === ours
+        end
+        @test similar(array, Int32) isa CuArray{Int32,2}
+        @test fails(() -> Apsis.distance(array), Apsis.ApsisError, "3")
+        @test fails(() -> Apsis.distance(array; context=Apsis.Context(:cpu)), Apsis.ApsisError, "stream")
     end
 
     @testset "the library is that of the header" begin
