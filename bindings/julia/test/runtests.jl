@@ -136,6 +136,13 @@ end
         @test fails(() -> Apsis.distance(array; context=Apsis.Context(:cpu)), Apsis.ApsisError, "stream")
     end
 
+    @testset "the program of the README" begin
+        readme = read(joinpath(@__DIR__, "..", "README.md"), String)
+        program = Module()
+        include_string(program, match(r"```julia\n(using Apsis\n.*?)```"s, readme)[1])
+        @test Core.eval(program, :(n == 2 && length(known) == 2 && size(cells) == (640, 480)))
+    end
+
     @testset "the library is that of the header" begin
         header = read(joinpath(@__DIR__, "..", "..", "..", "include", "apsis.h"), String)
         part(name) = parse(Int, match(Regex("#define APSIS_VERSION_$name (\\d+)"), header)[1])
