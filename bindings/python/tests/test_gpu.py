@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import apsis
+import apsis.ndimage as ndimage
 
 pytestmark = pytest.mark.skipif(apsis.device_count() == 0, reason="no GPU")
 
@@ -110,6 +111,19 @@ def test_work_is_queued_on_the_current_stream(maker):
             distance = apsis.distance(there)
         result = maker.to_host(distance)
     np.testing.assert_array_equal(result, expected)
+
+
+def test_functions_of_scipys_names_take_cupys_arrays():
+    cupy = pytest.importorskip("cupy")
+    mask = random_set(60, 80)
+    there = cupy.asarray(mask)
+    for ours in (lambda a: ndimage.distance_transform_edt(a, sampling=(2, 1), return_indices=True),
+                 lambda a: ndimage.distance_transform_cdt(a, "taxicab", return_indices=True),
+                 lambda a: ndimage.label(a, np.ones((3, 3)))):
+        (map, *more), (expected, *rest) = ours(there), ours(mask)
+        assert isinstance(map, cupy.ndarray) and map.dtype == expected.dtype
+        np.testing.assert_array_equal(cupy.asnumpy(map), expected)
+        np.testing.assert_array_equal(cupy.asnumpy(more[0]) if isinstance(more[0], cupy.ndarray) else more[0], rest[0])
 
 
 def test_more_than_2_31_elements():
