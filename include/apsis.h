@@ -447,6 +447,75 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
                                           int64_t *count, const apsis_options *options);
 
 
+/* ---- Slabs -------------------------------------------------------------- *
+ *
+ * An image too large for one memory, or spread over several, is cut across its
+ * last axis into slabs: some of its rows, in 3-D some of its planes.  All that a
+ * slab must know of the others is, in each column of pixels along that axis, the
+ * nearest pixel of the set before the slab, and after it.  So a file is read
+ * twice and its map written once, and ranks pass on two integers a column:
+ *
+ *     1. apsis_slab_summary    of each slab: the first and the last row in each column
+ *     2. apsis_slab_merge      those of all slabs above one, and of all below it
+ *     3. apsis_slab_distance   of each slab
+ *
+ * The pixels are those of apsis_distance of the whole image, byte for byte,
+ * however it is cut; a slab may have no rows.  Rows are counted in the whole
+ * image.  There is one column for each x; in 3-D read "plane" for "row", and
+ * column x + width * y.  Arrays have an element for each column, are in host
+ * memory, and are not kept.
+ *
+ * Slabs are for CPU contexts, APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO,
+ * without APSIS_SIGNED and APSIS_SLICES: otherwise APSIS_ERROR_UNSUPPORTED.
+ */
+
+/**
+ * Tells where in each column the set begins and ends.
+ *
+ * @param set      APSIS_BIT or APSIS_U8: the slab.
+ * @param start    The rows of the image before it.
+ * @param first    Receives the first row with a pixel of the set, or INT64_MAX.
+ * @param last     Receives the last one, or -1.  Either may be NULL.
+ * @param options  Those of apsis_slab_distance.  Only the flags matter.
+ */
+APSIS_API apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set,
+                                          int64_t start, int64_t *first, int64_t *last,
+                                          const apsis_options *options);
+
+/**
+ * Merges what is known of two slabs, or more: all_first becomes the lower first
+ * row of each column, and all_last the higher last one.  In any order and
+ * grouping the outcome is the same, so that minima and maxima of MPI or NCCL do as
+ * well.  first and all_first, or last and all_last, may be NULL.  Any thread.
+ */
+APSIS_API void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last,
+                                int64_t *all_first, int64_t *all_last);
+
+/** Where a slab is, and what of the set is outside it.  This structure is final. */
+typedef struct apsis_slab {
+    int64_t        start;  /**< The rows of the image before it. */
+    int64_t        extent; /**< The rows of the image, at most 2^30. */
+    const int64_t *above;  /**< The last row of the set before the slab, or -1; NULL: there is none. */
+    const int64_t *below;  /**< The first one after it, or INT64_MAX; NULL: there is none. */
+} apsis_slab;
+
+/**
+ * The rows of a slab, of what apsis_distance gives for the whole image.  Options
+ * and outputs are the same; nearest pixels are indices in the whole image, and
+ * whether a type is too small goes by its size.  The scratch memory is at most
+ * twice that of apsis_distance for the slab alone (apsis_workspace_size).
+ *
+ * @param set       APSIS_BIT or APSIS_U8: the slab.
+ * @param slab      Its place; above and below merged from all other slabs.
+ * @param distance  Of the size of the set, as is nearest.  Either may be NULL.
+ */
+APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
+                                           const apsis_slab *slab,
+                                           const apsis_image *distance,
+                                           const apsis_image *nearest,
+                                           const apsis_options *options);
+
+
 /* ---- Memory ------------------------------------------------------------- *
  *
  * Enough to use the GPU without a line of CUDA: allocate, copy in, transform

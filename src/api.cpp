@@ -98,6 +98,29 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
     });
 }
 
+apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
+                                const apsis_options *options) {
+    return guard("slab_summary", context, [&] {
+        SummaryJob job = check_slab_summary(*context, set, start, options);
+        job.first = first;
+        job.last = last;
+        if (job.columns() > 0 && (first || last)) run(*context, job);
+    });
+}
+
+void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last, int64_t *all_first, int64_t *all_last) {
+    for (int64_t c = 0; first && all_first && c < columns; ++c) all_first[c] = std::min(all_first[c], first[c]);
+    for (int64_t c = 0; last && all_last && c < columns; ++c) all_last[c] = std::max(all_last[c], last[c]);
+}
+
+apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set, const apsis_slab *slab,
+                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
+    return guard("slab_distance", context, [&] {
+        const DistanceJob job = check_slab_distance(*context, set, slab, distance, nearest, options);
+        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
+    });
+}
+
 apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set, const apsis_image *cells,
                            const apsis_options *options) {
     return guard("voronoi", context, [&] {

@@ -17,6 +17,12 @@ namespace apsis {
 /// called on the calling thread only.  Empty if nobody listens.
 using Progress = std::function<void(double)>;
 
+/// A part of an image along its last axis.  Of a whole image: all of it.
+struct Slab {
+    int64_t start = 0, extent = 0;                     // where it begins, and the image's extent
+    const int64_t *above = nullptr, *below = nullptr;  // as in apsis_slab
+};
+
 /// apsis_distance, its arguments checked and its defaults filled in.
 struct DistanceJob {
     View set;
@@ -28,6 +34,10 @@ struct DistanceJob {
     apsis_method method = APSIS_AUTO;
     bool mixed = false;  // of APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
+    Slab slab;
+
+    /// The pixels side by side across the last axis.
+    int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
 
     /// What a published method takes; nullptr if nobody listens.  Host memory on every device.
     struct Report {
@@ -40,6 +50,11 @@ struct DistanceJob {
 /// apsis_voronoi, likewise: `nearest` is the map of cells.
 struct VoronoiJob : DistanceJob {
     bool connected = false;
+};
+
+/// apsis_slab_summary, likewise: of a distance job the set counts, and where the slab begins.
+struct SummaryJob : DistanceJob {
+    int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
 };
 
 /// apsis_components, likewise.
@@ -121,6 +136,8 @@ class Backend {
     // The transforms, each with the bytes of scratch memory that it carves.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }       // slabs: the CPU back end alone is asked
+    virtual void summary(const SummaryJob &, void *, const Progress &) {}
     virtual size_t voronoi_scratch(const VoronoiJob &job) const = 0;
     virtual void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted

@@ -70,10 +70,11 @@ int axes_of(const apsis_image *set, const apsis_options &options) {
     return 2;
 }
 
-void check_indices_fit(const char *name, const apsis_image *image, const View &set) {
-    if (image && image->type == APSIS_I32 && set.pixels() > (int64_t(1) << 31))
-        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but an index may be as large as %lld", name,
-                    static_cast<long long>(set.pixels() - 1));
+/// Images of so many pixels have indices that the type of an output holds.
+void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels) {
+    if (!image || pixels <= __int128(1) << (image->type == APSIS_I32 ? 31 : 63)) return;
+    throw Error(APSIS_ERROR_RANGE, "%s: type is %s, but an index may be as large as %.0f", name,
+                image->type == APSIS_I32 ? "APSIS_I32" : "APSIS_I64", static_cast<double>(pixels - 1));
 }
 
 /// An image of a call, and where its view goes.
@@ -117,15 +118,67 @@ int64_t most_components(const ComponentsJob &job) {
     return job.largest < most / images ? job.largest * images : most;
 }
 
-/// Fills in what options say of a distance.
-void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
-    job.axes = axes_of(set, options);
+/// Fills in what options say of a distance in the image whose slab a job is.
+void fill_in(const apsis_options &options, DistanceJob &job) {
+    int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
+    size[job.axes - 1] = job.slab.extent;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.is_signed = options.flags & APSIS_SIGNED;
     job.method = options.method;
-    job.measure = make_measure(options, job.set.size, job.axes);
+    job.measure = make_measure(options, size, job.axes);
     if (job.method != APSIS_AUTO) check_method(job);
     if (options.metric == APSIS_CHESSBOARD) check_keys(job);
+}
+
+/// A distance in an image that is whole.
+void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
+    job.axes = axes_of(set, options);
+    job.slab.extent = job.set.size[job.axes - 1];
+    fill_in(options, job);
+}
+
+void check_distance_images(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
+                           const apsis_image *nearest, bool need_data, DistanceJob &job) {
+    const Argument images[] = {{"set", set, job.set, Role::SET}, {"distance", distance, job.distance, Role::DISTANCE},
+                               {"nearest", nearest, job.nearest, Role::INDEX}};
+    check_images(context, images, need_data);
+    if (need_data) check_all_apart(images);
+}
+
+void check_cells(const apsis_options &options) {
+    if (options.flags & (APSIS_CONNECTED | APSIS_MIXED))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
+}
+
+/// The set of a slab, and where it is.
+void check_slab(const apsis_context &context, const apsis_image *set, int64_t start, int64_t extent,
+                const apsis_options &options, DistanceJob &job) {
+    if (context.backend->device() != APSIS_CPU)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "the context is of a device, but slabs are for CPU ones");
+    check_cells(options);
+    if (options.flags & (APSIS_SIGNED | APSIS_SLICES))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: flags is 0x%x, but slabs have no sign and no slices",
+                    unsigned(options.flags));
+    job.axes = set->ndim;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.slab.start = start;
+    job.slab.extent = extent;
+    const int64_t rows = job.set.size[job.axes - 1];
+    if (extent < 0 || extent > LONGEST_AXIS)
+        throw Error(APSIS_ERROR_ARGUMENT, "slab: extent is %lld, but must be from 0 to 2^30", static_cast<long long>(extent));
+    if (start < 0 || start > extent - rows)
+        throw Error(APSIS_ERROR_ARGUMENT, "start is %lld, but must be from 0 to %lld: the slab has %lld of %lld rows",
+                    static_cast<long long>(start), static_cast<long long>(extent - rows), static_cast<long long>(rows),
+                    static_cast<long long>(extent));
+}
+
+/// Sites outside a slab, which say so if they are none.
+void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
+    for (int64_t c = 0; sites && c < columns; ++c)
+        if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
+            throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is %lld, but must be from %lld to %lld, or %lld", name,
+                        static_cast<long long>(c), static_cast<long long>(sites[c]), static_cast<long long>(begin),
+                        static_cast<long long>(end - 1), static_cast<long long>(none));
 }
 
 }  // namespace
@@ -138,33 +191,44 @@ void check_reach(const apsis_context &context, const char *name, const apsis_ima
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data) {
     DistanceJob job;
-    job.set = check_image("set", set, Role::SET, need_data);
+    check_distance_images(context, set, distance, nearest, need_data, job);
     const apsis_options options = read_options(given);
-    if (distance) {
-        job.distance = check_image("distance", distance, Role::DISTANCE, need_data);
-        check_same_size("set", set, "distance", distance);
-    }
-    if (nearest) {
-        job.nearest = check_image("nearest", nearest, Role::INDEX, need_data);
-        check_same_size("set", set, "nearest", nearest);
-    }
-    check_reach(context, "set", set);
-    check_reach(context, "distance", distance);
-    check_reach(context, "nearest", nearest);
-    if (need_data) {
-        check_apart("set", job.set, "distance", job.distance);
-        check_apart("set", job.set, "nearest", job.nearest);
-        check_apart("distance", job.distance, "nearest", job.nearest);
-    }
-
-    if (options.flags & (APSIS_CONNECTED | APSIS_MIXED))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
+    check_cells(options);
     check_taken("apsis_distance", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
                                    APSIS_JUMP_FLOOD, APSIS_SEQUENTIAL_SCAN}, options);
     if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
     fill_in(set, options, job);
     if (distance) check_fits("distance", distance->type, job.measure);
-    check_indices_fit("nearest", nearest, job.set);
+    check_indices_fit("nearest", nearest, job.set.pixels());
+    return job;
+}
+
+SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start,
+                              const apsis_options *given) {
+    SummaryJob job;
+    job.set = check_image("set", set, Role::SET);
+    check_reach(context, "set", set);
+    check_slab(context, set, start, LONGEST_AXIS, read_options(given), job);
+    return job;
+}
+
+DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
+                                const apsis_image *distance, const apsis_image *nearest, const apsis_options *given) {
+    DistanceJob job;
+    check_distance_images(context, set, distance, nearest, true, job);
+    if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
+    const apsis_options options = read_options(given);
+    check_slab(context, set, slab->start, slab->extent, options, job);
+    if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
+                    "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK", name_of(options.method), int(options.metric));
+    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
+    check_sites("below", slab->below, job.columns(), INT64_MAX, slab->start + job.set.size[job.axes - 1], slab->extent);
+    job.slab.above = slab->above;
+    job.slab.below = slab->below;
+    fill_in(options, job);
+    if (distance) check_fits("distance", distance->type, job.measure);
+    check_indices_fit("nearest", nearest, __int128(job.columns()) * slab->extent);
     return job;
 }
 
@@ -188,7 +252,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                     job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
     fill_in(set, options, job);
-    check_indices_fit("cells", cells, job.set);
+    check_indices_fit("cells", cells, job.set.pixels());
     return job;
 }
 
@@ -237,7 +301,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     job.steps = make_steps(options, job.set.size, job.axes);
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
-    check_indices_fit("nearest", nearest, job.set);
+    check_indices_fit("nearest", nearest, job.set.pixels());
     return job;
 }
 
@@ -266,7 +330,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     if (options.budget) job.budget = options.budget;
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (eccentricity) check_lengths_fit("eccentricity", eccentricity->type, options, job.steps, image);
-    check_indices_fit("farthest", farthest, job.set);
+    check_indices_fit("farthest", farthest, job.set.pixels());
     return job;
 }
 

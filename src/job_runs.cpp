@@ -124,6 +124,12 @@ void run(apsis_context &context, const DistanceJob &job) {
     });
 }
 
+void run(apsis_context &context, const SummaryJob &job) {
+    void *const memory = context.scratch(context.backend->summary_scratch(job));
+    log_start(context, "slab summary", job.set);
+    context.backend->summary(job, memory, context.progress());
+}
+
 void run(apsis_context &context, const VoronoiJob &job) {
     if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
     void *const memory = context.scratch(workspace_of(context, job));

@@ -9,10 +9,14 @@ namespace apsis {
 /// A CPU context cannot reach device memory.  NULL is an image that is left out.
 void check_reach(const apsis_context &context, const char *name, const apsis_image *image);
 
-// The images and options of a call, checked.  `need_data` is false for apsis_workspace_size.
+// The images and options of a call, checked.  `need_data` is false for apsis_workspace_size, which slabs have none of.
 
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data);
+SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start,
+                              const apsis_options *given);
+DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
+                                const apsis_image *distance, const apsis_image *nearest, const apsis_options *given);
 VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
                          const apsis_options *given, bool need_data);
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
@@ -37,9 +41,10 @@ size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
 
-// Runs a job of an image that has pixels.
+// Runs a job of an image that has pixels; a summary also without, if there are columns.
 
 void run(apsis_context &context, const DistanceJob &job);
+void run(apsis_context &context, const SummaryJob &job);
 void run(apsis_context &context, const VoronoiJob &job);
 void run(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const GeodesicJob &job);

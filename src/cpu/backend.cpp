@@ -46,6 +46,10 @@ class CpuBackend final : public Backend {
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         cpu::distance(job, scratch, *arena_, progress);
     }
+    size_t summary_scratch(const SummaryJob &job) const override { return cpu::summary_scratch(job); }
+    void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
+        cpu::summary(job, scratch, *arena_, progress);
+    }
     size_t voronoi_scratch(const VoronoiJob &job) const override {
         return std::max(distance_scratch(job), cpu::exclaves_scratch(job));
     }

@@ -1,6 +1,6 @@
 // apsis_distance on the CPU, Euclidean and city-block: bit-packed columns with carries (core/columns.h), then one pass
 // a remaining axis over lines in cache (cpu/rows.h).  Time is n log n at worst; memory is 3/8 byte a pixel, and a few
-// lines (2-D) or planes (3-D) a thread.
+// lines (2-D) or planes (3-D) a thread.  A slab's carries begin with the sites outside it.
 #include "cpu/distance.h"
 
 #include <algorithm>
@@ -18,18 +18,23 @@ namespace {
 constexpr int64_t BATCH = 16;         // lines along y that are turned at once: a cache line of 32-bit costs
 constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: its carries stay in the first cache
 
+/// The columns of a job, with room for their words.
+Columns columns_of(const DistanceJob &job, Carver &carver) {
+    Columns set;
+    set.count = job.columns();
+    set.length = job.set.size[job.axes - 1];
+    set.batch = job.axes == 3 ? 1 : job.set.size[2];
+    set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
+    return set;
+}
+
 /// The columns of a job, and those of the set's complement: the same words, flipped, with carries of their own.
 struct Sides {
     Columns columns[2];
     int count;
 
     Sides(const DistanceJob &job, Carver &carver) : count(job.is_signed ? 2 : 1) {
-        Columns &set = columns[0];
-        set.count = job.axes == 3 ? job.set.size[0] * job.set.size[1] : job.set.size[0];
-        set.length = job.axes == 3 ? job.set.size[2] : job.set.size[1];
-        set.batch = job.axes == 3 ? 1 : job.set.size[2];
-        set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
-        columns[1] = set;
+        const Columns set = columns[0] = columns[1] = columns_of(job, carver);
         for (int side = 0; side < count; ++side) {
             columns[side].before = carver.take<int32_t>(set.total() + LINE_PAD);
             columns[side].after = carver.take<int32_t>(set.total() + LINE_PAD);
@@ -58,10 +63,37 @@ void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int
         for (int64_t x = 0; x < width; ++x) words[x] ^= columns.valid(strip);
 }
 
+/// Packs the whole set.
+void pack(const DistanceJob &job, const Columns &columns, tbb::task_arena &arena, const Progress &progress, double to) {
+    const int64_t rows = job.axes == 3 ? job.set.size[1] : 1;
+    parallel_for(arena, columns.batch * columns.strips() * rows, progress, 0.0, to, [&](int64_t i) {
+        pack_row(job, columns, i / rows / columns.strips(), i / rows % columns.strips(), i % rows);
+    });
+}
+
+/// Calls body(chunk, begin, end) for chunks of columns, `sets` times.
+template <class Body>
+void for_chunks(const Columns &columns, int64_t sets, tbb::task_arena &arena, const Progress &progress, double from, double to,
+                Body body) {
+    const int64_t chunks = (columns.count + CARRY_CHUNK - 1) / CARRY_CHUNK;
+    parallel_for(arena, sets * chunks, progress, from, to, [&](int64_t i) {
+        const int64_t begin = i % chunks * CARRY_CHUNK;
+        body(i / chunks, begin, std::min(begin + CARRY_CHUNK, columns.count));
+    });
+}
+
+/// The sites outside a slab, as positions in it: at most 2^30 away, as the longest axis is.
+void carry_in(const int64_t *sites, int64_t none, int64_t start, int32_t no_site, int64_t begin, int64_t end,
+              int32_t *carried) {
+    for (int64_t c = begin; c < end; ++c)
+        carried[c - begin] = sites && sites[c] != none ? static_cast<int32_t>(sites[c] - start) : no_site;
+}
+
 /// Carries the nearest sites across the strips of a chunk of columns.
-void carry_chunk(const Columns &columns, const Sides &sides, int side, int64_t image, int64_t begin, int64_t end) {
+void carry_chunk(const Slab &slab, const Columns &columns, const Sides &sides, int side, int64_t image, int64_t begin,
+                 int64_t end) {
     int32_t carried[CARRY_CHUNK];
-    std::fill_n(carried, end - begin, NO_SITE_BEFORE);
+    carry_in(slab.above, -1, slab.start, NO_SITE_BEFORE, begin, end, carried);
     for (int64_t strip = 0; strip < columns.strips(); ++strip)
         for (int64_t c = begin; c < end; ++c) {
             const int64_t at = columns.at(image, strip, c);
@@ -69,7 +101,7 @@ void carry_chunk(const Columns &columns, const Sides &sides, int side, int64_t i
             columns.before[at] = carried[c - begin];
             if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
         }
-    std::fill_n(carried, end - begin, NO_SITE_AFTER);
+    carry_in(slab.below, INT64_MAX, slab.start, NO_SITE_AFTER, begin, end, carried);
     for (int64_t strip = columns.strips() - 1; strip >= 0; --strip)
         for (int64_t c = begin; c < end; ++c) {
             const int64_t at = columns.at(image, strip, c);
@@ -77,6 +109,21 @@ void carry_chunk(const Columns &columns, const Sides &sides, int side, int64_t i
             columns.after[at] = carried[c - begin];
             if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + lowest_bit(word);
         }
+}
+
+/// The first and the last site of a chunk of columns.
+void summarize_chunk(const SummaryJob &job, const Columns &columns, int64_t begin, int64_t end) {
+    const int64_t start = job.slab.start, strips = columns.strips();
+    if (job.first) std::fill(job.first + begin, job.first + end, INT64_MAX);
+    if (job.last) std::fill(job.last + begin, job.last + end, -1);
+    for (int64_t strip = strips - 1; job.first && strip >= 0; --strip)
+        for (int64_t c = begin; c < end; ++c)
+            if (const uint32_t word = columns.words[columns.at(0, strip, c)])
+                job.first[c] = start + strip * STRIP + lowest_bit(word);
+    for (int64_t strip = 0; job.last && strip < strips; ++strip)
+        for (int64_t c = begin; c < end; ++c)
+            if (const uint32_t word = columns.words[columns.at(0, strip, c)])
+                job.last[c] = start + strip * STRIP + highest_bit(word);
 }
 
 /// table[d] = the cost of an offset d, beyond the line that of its ends.
@@ -153,15 +200,10 @@ class Transform {
 
     void run(Arena &arena, const Progress &progress) {
         const Columns &set = sides_.columns[0];
-        const int64_t rows = job_.axes == 3 ? job_.set.size[1] : 1, strips = set.batch * set.strips();
-        parallel_for(arena, strips * rows, progress, 0.0, 0.1, [&](int64_t i) {
-            pack_row(job_, set, i / rows / set.strips(), i / rows % set.strips(), i % rows);
-        });
-        const int64_t chunks = (set.count + CARRY_CHUNK - 1) / CARRY_CHUNK;
-        parallel_for(arena, sides_.count * set.batch * chunks, progress, 0.1, 0.15, [&](int64_t i) {
-            const int side = static_cast<int>(i / chunks / set.batch);
-            const int64_t begin = i % chunks * CARRY_CHUNK, end = std::min(begin + CARRY_CHUNK, set.count);
-            carry_chunk(sides_.columns[side], sides_, side, i / chunks % set.batch, begin, end);
+        pack(job_, set, arena, progress, 0.1);
+        for_chunks(set, sides_.count * set.batch, arena, progress, 0.1, 0.15, [&](int64_t i, int64_t begin, int64_t end) {
+            const int side = static_cast<int>(i / set.batch);
+            carry_chunk(job_.slab, sides_.columns[side], sides_, side, i % set.batch, begin, end);
         });
         const int64_t height = job_.set.size[1], depth = job_.set.size[2];
         parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
@@ -234,7 +276,9 @@ class Transform {
                                  bench.arg_order, bench.bracket});
         const RowTarget target{job_, y, z, side == 1};
         const auto cost_at = [&](int64_t x) { return static_cast<int64_t>(bench.least[x]); };
-        const int64_t image = job_.axes == 3 ? 0 : z * job_.set.size[1] * width;  // where the indices of a slice begin
+        // Where the indices of a slice begin, or those of a slab.
+        const int64_t slice = job_.axes == 3 ? 0 : z * job_.set.size[1] * width;
+        const int64_t image = job_.nearest ? slice + job_.slab.start * job_.columns() : 0;
         if (!write_floats(target, bench)) write_distances(target, cost_at);
         write_sites(target, cost_at, [&](int64_t x) {
             return image + static_cast<int64_t>(bench.arg_order[x]) * width + static_cast<int64_t>(bench.arg[x]);
@@ -311,6 +355,21 @@ size_t distance_scratch(const DistanceJob &job, int threads) { return way_of(job
 
 void distance(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     way_of(job).run(job, scratch, arena, progress);
+}
+
+size_t summary_scratch(const SummaryJob &job) {
+    Carver count;
+    columns_of(job, count);
+    return count.used();
+}
+
+void summary(const SummaryJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+    Carver carver(scratch);
+    const Columns columns = columns_of(job, carver);
+    pack(job, columns, arena, progress, 0.8);
+    for_chunks(columns, 1, arena, progress, 0.8, 1.0, [&](int64_t, int64_t begin, int64_t end) {
+        summarize_chunk(job, columns, begin, end);
+    });
 }
 
 }  // namespace apsis::cpu

@@ -1,4 +1,4 @@
-// apsis_distance on the CPU.
+// apsis_distance and slabs on the CPU.
 #pragma once
 
 #include "backend.h"
@@ -8,6 +8,10 @@ namespace apsis::cpu {
 
 size_t distance_scratch(const DistanceJob &job, int threads);
 void distance(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
+
+// Where the columns of a slab begin and end.
+size_t summary_scratch(const SummaryJob &job);
+void summary(const SummaryJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress);
 
 // The chessboard metric, in steps.cpp.
 size_t chessboard_scratch(const DistanceJob &job, int threads);

@@ -56,6 +56,15 @@ static void extents(void **state) {
     FIELD(apsis_extent, gap, 48, 8);
 }
 
+static void slabs(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(apsis_slab), 32);
+    FIELD(apsis_slab, start, 0, 8);
+    FIELD(apsis_slab, extent, 8, 8);
+    FIELD(apsis_slab, above, 16, 8);
+    FIELD(apsis_slab, below, 24, 8);
+}
+
 static void values(void **state) {
     (void)state;
     static const int in_order[] = {
@@ -94,6 +103,7 @@ static void values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(components),
-                                       cmocka_unit_test(extents),    cmocka_unit_test(values)};
+                                       cmocka_unit_test(extents),    cmocka_unit_test(slabs),
+                                       cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
