@@ -8,6 +8,7 @@
 #include <gdal_alg.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -165,13 +166,14 @@ class Proximity {
         for_pieces(rows, share, [&](int row, int count, size_t offset) {
             transfer(source_, GF_Read, row, count, values_.data(), GDT_Int32);
             const size_t pixels = static_cast<size_t>(count) * static_cast<size_t>(width_);
+            const int *const values = values_.data();
             uint8_t *const is_target = &is_target_[offset];
             if (request_.values.empty())
-                for (size_t i = 0; i < pixels; ++i) is_target[i] = values_[i] != 0;
+                for (size_t i = 0; i < pixels; ++i) is_target[i] = values[i] != 0;
             else
-                for (size_t i = 0; i < pixels; ++i) is_target[i] = request_.is_target(values_[i]);
+                for (size_t i = 0; i < pixels; ++i) is_target[i] = request_.is_target(values[i]);
             for (size_t i = 0; is_hidden_ && i < pixels; ++i)
-                is_hidden_[offset + i] = !is_target[i] && values_[i] == *request_.input_nodata;
+                is_hidden_[offset + i] = !is_target[i] && values[i] == *request_.input_nodata;
         });
     }
 
@@ -203,13 +205,11 @@ class Proximity {
     void finish(size_t begin, size_t count) {
         float *const pixels = &distance_[begin];
         const double scale = request_.scale;
-        const float nodata = request_.nodata;
-        if (request_.fixed) {
-            const float fixed = static_cast<float>(*request_.fixed);
-            for (size_t i = 0; i < count; ++i) pixels[i] = std::isinf(pixels[i]) ? nodata : pixels[i] > 0 ? fixed : 0;
-        } else {
-            for (size_t i = 0; i < count; ++i)
-                pixels[i] = std::isinf(pixels[i]) ? nodata : static_cast<float>(pixels[i] * scale);
+        const bool has_fixed = request_.fixed.has_value();
+        const float nodata = request_.nodata, fixed = static_cast<float>(request_.fixed.value_or(0));
+        for (size_t i = 0; i < count; ++i) {
+            const float written = has_fixed ? (pixels[i] > 0 ? fixed : 0) : static_cast<float>(pixels[i] * scale);
+            pixels[i] = pixels[i] <= FLT_MAX ? written : nodata;
         }
         for (size_t i = 0; is_hidden_ && i < count; ++i)
             if (is_hidden_[begin + i]) pixels[i] = nodata;
