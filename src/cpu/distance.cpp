@@ -64,7 +64,7 @@ void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int
 }
 
 /// Packs the whole set.
-void pack(const DistanceJob &job, const Columns &columns, tbb::task_arena &arena, const Progress &progress, double to) {
+void pack(const DistanceJob &job, const Columns &columns, Arena &arena, const Progress &progress, double to) {
     const int64_t rows = job.axes == 3 ? job.set.size[1] : 1;
     parallel_for(arena, columns.batch * columns.strips() * rows, progress, 0.0, to, [&](int64_t i) {
         pack_row(job, columns, i / rows / columns.strips(), i / rows % columns.strips(), i % rows);
@@ -73,7 +73,7 @@ void pack(const DistanceJob &job, const Columns &columns, tbb::task_arena &arena
 
 /// Calls body(chunk, begin, end) for chunks of columns, `sets` times.
 template <class Body>
-void for_chunks(const Columns &columns, int64_t sets, tbb::task_arena &arena, const Progress &progress, double from, double to,
+void for_chunks(const Columns &columns, int64_t sets, Arena &arena, const Progress &progress, double from, double to,
                 Body body) {
     const int64_t chunks = (columns.count + CARRY_CHUNK - 1) / CARRY_CHUNK;
     parallel_for(arena, sets * chunks, progress, from, to, [&](int64_t i) {
@@ -363,7 +363,7 @@ size_t summary_scratch(const SummaryJob &job) {
     return count.used();
 }
 
-void summary(const SummaryJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress) {
+void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress) {
     Carver carver(scratch);
     const Columns columns = columns_of(job, carver);
     pack(job, columns, arena, progress, 0.8);

@@ -11,7 +11,7 @@ void distance(const DistanceJob &job, void *scratch, Arena &arena, const Progres
 
 // Where the columns of a slab begin and end.
 size_t summary_scratch(const SummaryJob &job);
-void summary(const SummaryJob &job, void *scratch, tbb::task_arena &arena, const Progress &progress);
+void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress);
 
 // The chessboard metric, in steps.cpp.
 size_t chessboard_scratch(const DistanceJob &job, int threads);
