@@ -14,7 +14,7 @@ import roff
 
 SECTION = re.compile(r"/\* -{4} (.+?) -+ (?:\*/|\*\n(.*?)\*/)", re.S)
 DECLARATION = re.compile(r"(?:^/\*\*((?:(?!\*/).)*)\*/\n)?^((?:typedef|enum \{|APSIS_API).+?)(?=\n\n|\n/\*\*|\Z)", re.S | re.M)
-FUNCTION = re.compile(r"APSIS_API ([^;]*?\b(apsis_\w+)\([^;]*\);)", re.S)
+FUNCTION = re.compile(r"(APSIS_API [^;]*?\b(apsis_\w+)\([^;]*\);)", re.S)
 TYPE = re.compile(r"(?:\} |\(\*|struct \w+ )(apsis_\w+)\)?[;(]")
 CONSTANT = re.compile(r"^ +(APSIS_\w+) +=", re.M)
 ERROR = re.compile(r"(APSIS_ERROR_\w+) *= \d+, /\*\*< (.*?) \*/")
@@ -35,9 +35,15 @@ def bare(comment):
 
 def code(source):
     """The lines of declarations, as a user writes them; what goes on in a second line stays below what it goes on from."""
-    if source.startswith("APSIS_API "):
-        source = source.replace("\n          ", "\n")
-    return re.sub(r"\n  ( {12,})", r"\n\1", source).replace("APSIS_API ", "").replace("/**<", "/*").split("\n")
+    lines, cut = [], 0
+    for line in source.split("\n"):
+        if not line.startswith(" " * 10):
+            written = line.replace("APSIS_API ", "").replace("/**<", "/*")
+            cut = len(line) - len(written)
+        else:
+            written = line[cut:]
+        lines.append(written)
+    return lines
 
 
 def chunks(lines):
