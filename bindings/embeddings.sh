@@ -9,7 +9,7 @@ embeddings() {
         case " ${hosts[*]} " in *" $host "*) "embed_$host" ;; *) usage >&2; exit 2 ;; esac
     done
 }
-hosts=(gdal)
+hosts=(gdal opencv vips octave)
 
 # embed HOST PACKAGE ...: its tests are those whose names begin with the host's.
 embed() {
@@ -20,3 +20,17 @@ embed() {
 }
 
 embed_gdal() { embed gdal libgdal-dev gdal-bin python3-gdal python3-numpy; }
+
+embed_opencv() { embed opencv libopencv-core-dev libopencv-imgproc-dev; }
+
+# pyvips is not among Debian's packages: it is Python alone, upon Debian's libvips.
+embed_vips() {
+    local python=$PWD/build/pyvips/bin/python
+    if [[ ! -x $python ]]; then
+        python3 -m venv build/pyvips
+        "$python" -m pip install -q numpy pyvips
+    fi
+    embed vips libvips-dev libvips-tools
+}
+
+embed_octave() { embed octave octave-dev octave-image; }
