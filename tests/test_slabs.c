@@ -449,12 +449,13 @@ static void the_scratch_memory(bench *b) {
     const apsis_slab slab = {(int64_t)1 << 29, (int64_t)1 << 30, NULL, NULL}; /* 64-bit costs, where a slab alone has 32 */
     size_t bytes;
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes));
-    void *memory = aligned_alloc(256, (2 * bytes + 255) / 256 * 256);
-    assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory, 2 * bytes));
+    apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {2 * (int64_t)bytes, 1}};
+    assert_ok(b->ctx, apsis_alloc(b->ctx, APSIS_HOST, &memory));
+    assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, 2 * bytes));
     assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set, slab.start, first, last, NULL));
     assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slab, &distance, &nearest, NULL));
     assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
-    free(memory);
+    apsis_free(b->ctx, &memory);
     free(mask);
     free(length);
     free(sites);
