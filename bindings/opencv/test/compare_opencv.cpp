@@ -40,33 +40,35 @@ static int wrong_labels(const cv::Mat &image, const cv::Mat &labels, const cv::M
     return wrong;
 }
 
-static void line(const char *image, const char *what, double theirs, double ours, int their_errors, int our_errors) {
-    const double ratio = theirs / ours;
-    std::printf("| %s | %s | %.1f | %.1f | %.1f | %d | %d |\n", image, what, theirs, ours, ratio, their_errors, our_errors);
+static void line(const char *image, const char *what, double theirs, double ours) {
+    std::printf("| %s | %s | %.1f | %.1f | %.1f |", image, what, theirs, ours, theirs / ours);
 }
+
+static void errors(int theirs, int ours) { std::printf(" %d | %d |\n", theirs, ours); }
 
 static void compare(const char *name, const cv::Mat &image) {
     const cv::Mat squares = squares_to_zero(image);
     cv::Mat out, ours, labels, our_labels, stats, centroids;
     const double exact = milliseconds([&] { apsis::distanceTransform(image, ours, cv::DIST_L2, cv::DIST_MASK_PRECISE); });
-    const int errors = wrong_distances(ours, squares);
+    const int our_errors = wrong_distances(ours, squares);
     const double five = milliseconds([&] { cv::distanceTransform(image, out, cv::DIST_L2, cv::DIST_MASK_5); });
-    line(name, "distanceTransform, 5 × 5", five, exact, wrong_distances(out, squares), errors);
+    line(name, "distanceTransform, 5 × 5", five, exact);
+    errors(wrong_distances(out, squares), our_errors);
     const double precise = milliseconds([&] { cv::distanceTransform(image, out, cv::DIST_L2, cv::DIST_MASK_PRECISE); });
-    line(name, "distanceTransform, precise", precise, exact, wrong_distances(out, squares), errors);
+    line(name, "distanceTransform, precise", precise, exact);
+    errors(wrong_distances(out, squares), our_errors);
     const int of_pixels = cv::DIST_LABEL_PIXEL;
     const double theirs = milliseconds([&] { cv::distanceTransform(image, out, labels, cv::DIST_L2, 5, of_pixels); });
     const double mine = milliseconds([&] { apsis::distanceTransform(image, ours, our_labels, cv::DIST_L2, 5, of_pixels); });
-    line(name, "distanceTransform, labels of pixels", theirs, mine, wrong_labels(image, labels, squares),
-         wrong_labels(image, our_labels, squares));
+    line(name, "distanceTransform, labels of pixels", theirs, mine);
+    errors(wrong_labels(image, labels, squares), wrong_labels(image, our_labels, squares));
     for (const int connectivity : {4, 8}) {
         const double before =
             milliseconds([&] { cv::connectedComponentsWithStats(image, labels, stats, centroids, connectivity); });
-        const int count = stats.rows;
         const double after =
             milliseconds([&] { apsis::connectedComponentsWithStats(image, our_labels, stats, centroids, connectivity); });
-        line(name, connectivity == 4 ? "connectedComponentsWithStats, 4" : "connectedComponentsWithStats, 8", before, after, 0,
-             count == stats.rows ? 0 : -1);
+        line(name, connectivity == 4 ? "connectedComponentsWithStats, 4" : "connectedComponentsWithStats, 8", before, after);
+        std::printf(" | |\n");
     }
 }
 
