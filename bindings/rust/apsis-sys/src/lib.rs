@@ -135,6 +135,15 @@ pub struct apsis_extent {
     pub gap: f64,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct apsis_slab {
+    pub start: i64,
+    pub extent: i64,
+    pub above: *const i64,
+    pub below: *const i64,
+}
+
 pub type apsis_alloc_fn = Option<
     unsafe extern "C" fn(user: *mut c_void, memory: apsis_memory, bytes: usize, stream: *mut CUstream_st) -> *mut c_void,
 >;
@@ -191,6 +200,23 @@ extern "C" {
         extents: *mut apsis_extent,
         capacity: i64,
         count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_summary(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        start: i64,
+        first: *mut i64,
+        last: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_merge(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
+    pub fn apsis_slab_distance(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        slab: *const apsis_slab,
+        distance: *const apsis_image,
+        nearest: *const apsis_image,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_alloc(context: *mut apsis_context, memory: apsis_memory, image: *mut apsis_image) -> apsis_status;
