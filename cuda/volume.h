@@ -88,6 +88,15 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
     }
 }
 
+/// One of a tile's numbers in registers, which no running index reaches.
+template <class Number>
+__device__ Number pick(const Number (&number)[TILE], int which) {
+    Number picked = number[0];
+#pragma unroll
+    for (int k = 1; k < TILE; ++k) picked = k == which ? number[k] : picked;
+    return picked;
+}
+
 /// Writes a tile of row y: its voxels' costs, whose lengths length(cost) tells, and their nearest sites,
 /// which site(k) finds.
 template <class Length, class Site>
@@ -97,11 +106,11 @@ __device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z
     const int64_t inside = volume.width() - x;
     const int32_t limit = static_cast<int32_t>(output.measure.limit);
     if (!volume.plain) {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k)
-            if (k < inside)
-                write_pixel(output, x + k, y, z, cost[k], true,
-                            output.nearest && cost[k] <= limit ? site(k) : 0);
+#pragma unroll 1
+        for (int k = 0; k < TILE && k < inside; ++k) {
+            const int32_t here = pick(cost, k);
+            write_pixel(output, x + k, y, z, here, true, output.nearest && here <= limit ? site(k) : 0);
+        }
         return;
     }
     if (output.distance) {

@@ -1,15 +1,15 @@
 // The monotone argmin along the lines of a volume where sites are far.
 //
-// A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory,
-// and finds what costs least for every eighth voxel: the best candidate never moves left as the voxel moves
-// right (Hirata 1996), so the best of two voxels bracket those between them, and brackets are halved.  A
-// voxel's own cost and those at the ends of its bracket tell how far it need look.  While voxels are few,
-// several threads share one.  Then a thread holds the TILE voxels between two bests in registers and tries the
-// candidates of their bracket on all of them.  Where the best leaps over a gap, a bracket is long and most of it
-// is vain: the least cost of every STRETCH candidates tells which of them are passed over.  A warp takes its tiles
-// by the length of their brackets, so that its lanes have as much to do.  Ties at the ends of a tile go to the left,
-// which keeps every equal candidate of its voxels in the bracket; the nearest site is the one of lowest z, then y,
-// then x.
+// A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory, and
+// finds what costs least for every eighth voxel: the best candidate never moves left as the voxel moves right (Hirata
+// 1996), so the best of two voxels bracket those between them, and brackets are halved.  The first few voxels, far from
+// each other, have no bracket: their own cost and those of some candidates tell how far they need look, as those at the
+// ends of a bracket do later.  While voxels are few, several threads share one.  Then a thread holds the TILE voxels
+// between two bests in registers and tries the candidates of their bracket on all of them.  Where the best leaps over a
+// gap, a bracket is long and most of it is vain: the least cost of every STRETCH candidates tells which of them are
+// passed over.  A warp takes its tiles by the length of their brackets, so that its lanes have as much to do.  Ties at
+// the ends of a tile go to the left, which keeps every equal candidate of its voxels in the bracket; the nearest site is
+// the one of lowest z, then y, then x.
 //
 // Along y a bundle has lines of two planes: one word of bits tells both their costs.
 //
@@ -18,6 +18,9 @@
 //
 // Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 6 bytes a voxel
 // through the second cache and 4 out, along x 4 in and the outputs out.
+#include <cstring>
+#include <type_traits>
+
 #include "launch.h"
 #include "volume.h"
 #include "volume_bundle.cuh"
@@ -27,7 +30,7 @@ namespace apsis {
 namespace {
 
 constexpr int RESIDENT = 6;          // blocks on a multiprocessor: leaves a thread 40 registers
-constexpr int RESIDENT_NEAREST = 4;  // and 64 where it keeps candidates too
+constexpr int RESIDENT_NEAREST = 5;  // and 48 where it keeps candidates too
 constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every plane
 constexpr uint32_t NO_PLACE = 0xffffffffu;   // stored for the nearest site where there is none
 constexpr int64_t LONGEST_LINE = 65535;      // places and candidates are 16 bits
@@ -79,7 +82,7 @@ __device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x,
     Ramp ramp(bundle, lane, x, low);
     const int32_t *score = bundle.score + low * LANES + lane;
     int32_t way = ramp.here - *score;
-#pragma unroll 1
+#pragma unroll 2
     for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
         ramp.here = *score + way;
         asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, in as many registers
@@ -166,30 +169,39 @@ struct AlongY {
     }
 
     static constexpr int DEEP = 2;   // planes of a bundle, to which the same words tell the costs
-    static constexpr int AHEAD = 4;  // candidates that a thread loads at once, three words each
+    static constexpr int WIDE = 1;   // lines that a thread loads together
+    static constexpr int AHEAD = 4;  // candidates that it loads at once, three words each
     /// Where a line's candidates are, and how far apart.
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
-    __device__ int64_t stride() const { return volume.columns.strips() * volume.columns.count; }
+    __device__ uint32_t stride() const { return static_cast<uint32_t>(volume.columns.strips() * volume.columns.count); }
 
     /// Of which groups of a line's candidates costs are known; nullptr for all.
     __device__ const uint8_t *known(int64_t, int64_t) const { return nullptr; }
 
+    /// What is stored of a candidate, `offset` behind the first one of its line: 32 bits, or no memory would hold it.
+    struct Stored {
+        uint32_t word = 0;
+        int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
+    };
+    __device__ Stored load(int64_t begin, uint32_t offset) const {
+        const Columns &columns = volume.columns;
+        return {__ldg(columns.words + begin + offset), __ldg(columns.before + begin + offset),
+                __ldg(columns.after + begin + offset)};
+    }
     /// Both planes lie in one strip: what is far in one is one farther in the other.
-    __device__ void costs(int64_t at, int32_t z, int32_t, int32_t (&cost)[DEEP]) const {
+    __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[DEEP][WIDE]) const {
         static_assert(DEEP == 2 && STRIP % DEEP == 0);
         const int bit = z % STRIP;
-        const uint32_t word = __ldg(volume.columns.words + at);
-        const int32_t before = __ldg(volume.columns.before + at), after = __ldg(volume.columns.after + at);
-        const uint32_t lower = word << (STRIP - 1 - bit), upper = word >> bit >> 1;
+        const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> 1;
         const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
-        const int32_t up = lower ? STRIP - 1 - highest_bit(lower) : z - before;
-        const int32_t down = upper ? highest_bit(first) : after - z - 1;
-        cost[0] = square(up == 0 ? 0 : min(up, down + 1));
-        cost[1] = square(upper & 1 ? 0 : min(up + 1, down));
+        const int32_t up = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
+        const int32_t down = upper ? highest_bit(first) : stored.after - z - 1;
+        cost[0][0] = square(min(up, down + 1));
+        cost[1][0] = square(min(up + 1, down));
     }
     __device__ int32_t square(int32_t d) const { return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>; }
     __device__ uint32_t site(int64_t z, int64_t x, int32_t y) const {
-        const int64_t at = first(z, x) + y * stride();
+        const int64_t at = first(z, x) + y * int64_t(stride());
         const int32_t found =
             nearest_in_column(__ldg(volume.columns.words + at), __ldg(volume.columns.before + at),
                               __ldg(volume.columns.after + at), static_cast<int32_t>(z / STRIP * STRIP),
@@ -217,16 +229,27 @@ struct AlongX {
     __device__ int32_t weight() const { return volume.weight[0]; }
     __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
 
-    static constexpr int DEEP = 1, AHEAD = 8;
+    static constexpr int DEEP = 1, AHEAD = 4;
+    static constexpr int WIDE = 4;  // a load of 16 bytes
+    static_assert(TILE % WIDE == 0);  // lines are stored by whole tiles
     __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
-    __device__ int64_t stride() const { return pitch_of(volume); }
+    __device__ uint32_t stride() const { return static_cast<uint32_t>(pitch_of(volume)); }
+
+    static constexpr uint32_t NOTHING = NEAREST ? NO_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
 
     /// What is not needed is too far from every tile that is marked.
     __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
 
-    __device__ void costs(int64_t at, int32_t z, int32_t y, int32_t (&cost)[DEEP]) const {
-        const uint32_t stored = __ldg(volume.store + at);
-        cost[0] = NEAREST ? cost_of(stored, z, y) : static_cast<int32_t>(stored);
+    struct Stored {
+        uint4 quad = {NOTHING, NOTHING, NOTHING, NOTHING};
+    };
+    __device__ Stored load(int64_t begin, uint32_t offset) const {
+        return {__ldg(reinterpret_cast<const uint4 *>(volume.store + begin + offset))};
+    }
+    __device__ void costs(const Stored &stored, int32_t z, int32_t y, int32_t (&cost)[DEEP][WIDE]) const {
+        const uint32_t word[WIDE] = {stored.quad.x, stored.quad.y, stored.quad.z, stored.quad.w};
+#pragma unroll
+        for (int i = 0; i < WIDE; ++i) cost[0][i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
     }
     __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
         const int32_t down = static_cast<int32_t>(stored >> 16) - z,
@@ -235,13 +258,14 @@ struct AlongX {
                                   : volume.weight[2] * down * down + volume.weight[1] * along * along;
     }
     __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const {
-        return __ldg(volume.store + first(z, y) + x * stride());
+        return __ldg(volume.store + first(z, y) + x * int64_t(stride()));
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, const Tile &tile) const {
         const Measure &measure = volume.output.measure;
         const auto index = [&](int k) {
-            const uint32_t place = tile.site[k];
-            return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + tile.at[k];
+            if (!NEAREST) return int64_t(0);  // or else a tile's candidates would be kept in registers
+            const uint32_t place = pick(tile.site, k);
+            return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + pick(tile.at, k);
         };
         int32_t bits = 0;
 #pragma unroll
@@ -271,39 +295,58 @@ struct Place {
 /// Lays the costs of a bundle's lines in shared memory, a stretch of them at a time, with its least.
 template <class Lines, int LANES>
 __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
-    constexpr int DEEP = Lines::DEEP, ACROSS = place.ACROSS;
-    constexpr int SIDES = ACROSS < WARP ? WARP / ACROSS : 1;  // candidates of a line that a warp loads side by side
-    constexpr int STEP = THREADS / (ACROSS * SIDES);
-    const int32_t lane = threadIdx.x % ACROSS, side = threadIdx.x / ACROSS % SIDES, z = place.plane;
-    const int32_t line = min(place.line(lane), static_cast<int32_t>(lines.lines()) - 1);
+    constexpr int DEEP = Lines::DEEP, WIDE = Lines::WIDE, ACROSS = place.ACROSS;
+    constexpr int HEADS = ACROSS / WIDE;  // threads that load a candidate of all lines
+    constexpr int SIDES = HEADS * WIDE < WARP ? WARP / (HEADS * WIDE) : 1;  // candidates that fill a row of banks
+    constexpr int PARTY = HEADS * SIDES;                                   // threads that load a stretch
+    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;              // stretches that a warp loads at once
+    constexpr int AHEAD = Lines::AHEAD < STRETCH / SIDES ? Lines::AHEAD : STRETCH / SIDES;
+    using Scores = std::conditional_t<WIDE == 1, int32_t, int4>;
+    const int32_t lane = threadIdx.x % HEADS * WIDE, side = threadIdx.x / HEADS % SIDES, z = place.plane;
+    const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / WIDE * WIDE, line = min(place.line(lane), last);
     const int32_t count = bundle.stretches(bundle.length);
     const uint8_t *const known = lines.known(z, line);
-    const int64_t begin = lines.first(z, line), stride = lines.stride() * SIDES;
-    for (int32_t s = threadIdx.x / (ACROSS * SIDES); s < count; s += STEP) {
-        const bool is_known = !known || __ldg(known + s * STRETCH / GROUP);
-        int32_t least[DEEP], c = s * STRETCH + side;
+    const int64_t begin = lines.first(z, line);
+    const uint32_t stride = lines.stride();
+    for (int32_t s = threadIdx.x / PARTY; s / TOGETHER * TOGETHER < count; s += THREADS / PARTY) {
+        const bool is_known = s < count && (!known || __ldg(known + s * STRETCH / GROUP));
+        int32_t least[DEEP][WIDE], c = s * STRETCH + side;
 #pragma unroll
-        for (int p = 0; p < DEEP; ++p) least[p] = NO_COST<int32_t>;
-        int64_t at = begin + c * lines.stride();
-#pragma unroll Lines::AHEAD
-        for (int i = 0; i < STRETCH / SIDES; ++i, c += SIDES, at += stride) {
-            if (c >= bundle.length) continue;
-            int32_t cost[DEEP];
-            if (is_known) lines.costs(at, z, line, cost);
+        for (int p = 0; p < DEEP; ++p)
 #pragma unroll
-            for (int p = 0; p < DEEP; ++p) {
-                if (!is_known) cost[p] = NO_COST<int32_t>;
-                least[p] = min(least[p], cost[p]);
-                bundle.score[c * LANES + p * ACROSS + lane] = cost[p] + bundle.square(c);
+            for (int i = 0; i < WIDE; ++i) least[p][i] = NO_COST<int32_t>;
+#pragma unroll 1
+        for (int k = 0; k < STRETCH / SIDES; k += AHEAD) {
+            typename Lines::Stored stored[AHEAD];
+            if (is_known)
+#pragma unroll
+                for (int j = 0; j < AHEAD; ++j)  // without a branch, or else one would wait for the other
+                    stored[j] = lines.load(begin, min(c + j * SIDES, bundle.length - 1) * stride);
+#pragma unroll
+            for (int j = 0; j < AHEAD; ++j, c += SIDES) {
+                int32_t cost[DEEP][WIDE];
+                lines.costs(stored[j], z, line, cost);
+                const int32_t square = bundle.square(c);
+#pragma unroll
+                for (int p = 0; p < DEEP; ++p) {
+                    int32_t score[WIDE];
+#pragma unroll
+                    for (int i = 0; i < WIDE; ++i) least[p][i] = min(least[p][i], cost[p][i]), score[i] = cost[p][i] + square;
+                    Scores together;
+                    memcpy(&together, score, sizeof(together));
+                    if (c < bundle.length) *reinterpret_cast<Scores *>(bundle.score + c * LANES + p * ACROSS + lane) = together;
+                }
             }
         }
 #pragma unroll
-        for (int p = 0; p < DEEP; ++p) {
+        for (int p = 0; p < DEEP; ++p)
 #pragma unroll
-            for (int step = ACROSS; step < WARP; step *= 2)
-                least[p] = min(least[p], __shfl_xor_sync(ALL_LANES, least[p], step));
-            if (side == 0) bundle.keep_least(p * ACROSS + lane, s, least[p]);
-        }
+            for (int i = 0; i < WIDE; ++i) {
+#pragma unroll
+                for (int step = 1; step < SIDES; step *= 2)
+                    least[p][i] = min(least[p][i], __shfl_xor_sync(ALL_LANES, least[p][i], step * HEADS));
+                if (side == 0 && s < count) bundle.keep_least(p * ACROSS + lane + i, s, least[p][i]);
+            }
     }
     for (int32_t i = bundle.length * LANES + threadIdx.x; i < bundle.padded(bundle.length) * LANES; i += THREADS)
         bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);

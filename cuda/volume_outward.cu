@@ -218,7 +218,7 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         return;
     }
     const auto offset = [&](int k, int axis) {
-        return static_cast<int64_t>(word[k] >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_ZERO;
+        return static_cast<int64_t>(pick(word, k) >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_ZERO;
     };
     write_tile(
         volume, x, y, z, cost,
