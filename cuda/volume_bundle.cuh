@@ -17,6 +17,8 @@ constexpr int LONG = 2 * STRETCH;  // brackets where that pays
 constexpr int ROUNDS = 4;        // rows of tiles, one a lane, that a warp orders together
 constexpr int ORDERED = ROUNDS * WARP;
 constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // what is greater by so much in `float` is greater: few roundings of 2^-24
+constexpr int FIRST_LOG2 = 4;  // of the tiles that are searched first, each by itself: 8 would take a level more
+constexpr int PROBES = 8;        // candidates that tell these how far to look
 constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which tiles are wanted
 
 // Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
@@ -75,6 +77,8 @@ struct Bundle {
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * LANES + lane] + slope(x) * (c - middle);
     }
+    /// Whether a voxel of a line costs nothing.
+    __device__ bool is_site(int32_t lane, int32_t x) const { return score[x * LANES + lane] == square(x); }
     /// Keeps the least cost of a stretch.
     __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
         least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
@@ -142,12 +146,22 @@ __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x
     return {best.cost, min(best.at, bundle.length - 1)};
 }
 
-/// The part of a bracket where voxel x may have its best, as all farther costs more than a known candidate.  Returns what
-/// that costs.
+/// What the cheapest of some candidates costs voxel x, where there are no bests of others to tell how far to look.
 template <int LANES>
-__device__ int32_t narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t &low, int32_t &high) {
+__device__ int32_t probe(const Bundle<LANES> &bundle, int32_t lane, int32_t x) {
+    int32_t least = INT32_MAX;
+#pragma unroll 4
+    for (int32_t i = 0; i < PROBES; ++i) least = min(least, bundle.at(lane, x, bundle.length * i / PROBES));
+    return least + bundle.square(x);
+}
+
+/// The part of a bracket where voxel x may have its best, as all farther costs more than a known candidate.  Returns what
+/// that costs, no more than `known`.
+template <int LANES>
+__device__ int32_t narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low, int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
-    const int32_t bound = min(own, min(bundle.at(lane, x, low), bundle.at(lane, x, high))) + bundle.square(x);
+    const int32_t ends = min(bundle.at(lane, x, low), bundle.at(lane, x, high));
+    const int32_t bound = min(known, min(own, ends) + bundle.square(x));
     float root;  // of a relative error below 2^-20: of one voxel, the second is for what is cut off
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(bound) * bundle.inverse));
     const int32_t reach = static_cast<int32_t>(root) + 2;
@@ -158,25 +172,41 @@ __device__ int32_t narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, 
 
 __device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
 
-/// Finds the bests of `count` tiles, first, first + stride ..., between those `step` tiles to either side.
+/// Tiles to be searched: first, first + stride ..., `count` of them, each between the bests of those `step` tiles to either
+/// side, if any are known.
+struct Level {
+    int32_t first, stride, count, step;
+    bool is_open;  // nothing is known yet
+};
+
+/// Finds the bests of a level's tiles.
 template <int LANES>
-__device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t stride, int32_t count,
-                             int32_t step, bool all_wanted) {
-    const uint32_t items = count * LANES;
+__device__ void search_tiles(const Bundle<LANES> &bundle, const Level &level, bool all_wanted) {
+    const int32_t step = level.step;
+    const uint32_t items = level.count * LANES;
     const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
     const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
     const int32_t shares = 1 << shares_log2;
     for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
-        const int32_t lane = item % LANES, t = first + item / LANES * stride;
+        const int32_t lane = item % LANES, t = level.first + item / LANES * level.stride;
         bool needed = all_wanted || step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
         for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i)
             needed = bundle.wanted[i];
         if (!needed) continue;
-        int32_t low = bundle.best[max(t - step, 0) * LANES + lane];
-        int32_t high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
-        const int32_t bound = narrow(bundle, lane, t * TILE, low, high);
+        int32_t low = 0, high = bundle.length - 1;
+        if (bundle.is_site(lane, t * TILE)) {
+            low = high = t * TILE;
+        } else if (!level.is_open) {
+            low = bundle.best[(t - step) * LANES + lane];
+            high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
+        }
+        int32_t bound = NO_COST<int32_t>;
+        if (high > low) {
+            if (level.is_open) bound = probe(bundle, lane, t * TILE);
+            bound = narrow(bundle, lane, t * TILE, bound, low, high);
+        }
         if (shares == 1) {
             bundle.best[t * LANES + lane] =
                 static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high, bound).at);
@@ -196,23 +226,24 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, int32_t first, int32_t
             if (const uint32_t other = i << padded_log2 | item;
                 bundle.rest_cost[other] < bundle.rest_cost[found])
                 found = other;
-        bundle.best[(first + item / LANES * stride) * LANES + item % LANES] = bundle.rest_at[found];
+        bundle.best[(level.first + item / LANES * level.stride) * LANES + item % LANES] = bundle.rest_at[found];
     }
     __syncthreads();
 }
 
-/// Finds the bests of the first voxels of all tiles that are wanted, and of those after them.  The first and the last
-/// candidate do for those of the line's first voxel and of the one after its last.
+/// Finds the bests of the first voxels of all tiles that are wanted, and of those after them.  The last candidate does for
+/// that of the one after the line's last.
 template <int LANES>
 __device__ void search_brackets(const Bundle<LANES> &bundle, bool all_wanted) {
-    for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS) {
-        bundle.best[lane] = 0;
+    for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS)
         bundle.best[bundle.tiles * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
-    }
     __syncthreads();
-    for (int32_t log2 = ceil_log2(bundle.tiles) - 1; log2 >= 0; --log2) {
-        const int32_t step = 1 << log2;
-        search_tiles(bundle, step, 2 * step, ((bundle.tiles - step - 1) >> (log2 + 1)) + 1, step, all_wanted);
+    const int32_t widest = 1 << max(ceil_log2(bundle.tiles) - FIRST_LOG2, 0);
+    Level level = {0, widest, (bundle.tiles - 1) / widest + 1, widest, true};
+    for (int32_t step = widest; step > 0; step /= 2) {
+        search_tiles(bundle, level, all_wanted);
+        const int32_t half = step / 2;
+        level = {half, step, (bundle.tiles - half - 1) / step + 1, half, false};
     }
 }
 
