@@ -39,6 +39,10 @@ template <class Tile>
 __device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
     if (tiles.lowest) return shuffled(one) < shuffled(other);
     if (tiles.total) return one < other;  // as they are only counted
+    // Tiles that are a row of tiles apart, or a plane, tell without a look at the pixels.
+    const uint32_t tile = one >> Tile::NODE_BITS, other_tile = other >> Tile::NODE_BITS;
+    const uint32_t apart = Tile::PLANES > 1 ? tiles.across * tiles.down : tiles.across;
+    if (max(tile, other_tile) - min(tile, other_tile) >= apart) return tile < other_tile;
     return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
 }
 
@@ -258,9 +262,13 @@ __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
     return parent;
 }
 
+/// Threads for the nodes of a tile, of which planes have few.
+template <class Tile>
+constexpr int FLATTENERS = Tile::PLANES > 1 ? BLOCK : WALKERS;
+
 /// The first pixels of nodes that are no roots count no more.
 template <class Tile>
-__global__ void __launch_bounds__(BLOCK) flatten_nodes(Tiles tiles) {
+__global__ void __launch_bounds__(FLATTENERS<Tile>) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
         if (flatten(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
@@ -291,7 +299,7 @@ void join_nodes(const Tiles &tiles, cudaStream_t stream) {
     if (tiles.total) return;
     if constexpr (Tile::RANDOM_TILES > 0)
         if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, tiles.count(), BLOCK, stream, tiles);
-    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), BLOCK, stream, tiles);
+    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), FLATTENERS<Tile>, stream, tiles);
 }
 
 template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
