@@ -87,6 +87,7 @@ __device__ void weigh(Weighed<Tile> &weighed, const Wanted &wanted, const Place 
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     const bool at_edge = y == 0 || y == tiles.height - 1 || (wanted.volume && (z == 0 || z == tiles.depth - 1));
     const uint32_t word = labelled.word[at];
+    // What a root has may grow while others look at it; it is NOTHING or more before and after, which is all that they ask.
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
         const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.load(run);
