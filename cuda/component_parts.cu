@@ -93,6 +93,7 @@ __device__ uint32_t find_firsts(const Parts<Tile> &parts, const Place &place, co
 template <class Tile>
 struct MeasuredParts : Parts<Tile> {
     PartSums<Tile, Tile::KEPT_PARTS> sums;
+    uint32_t first[Tile::KEPT_PARTS];
 };
 
 /// Numbers the parts of a tile that are no nodes after those, and keeps what is known of each, if there are not too many.
@@ -117,9 +118,10 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
     if (limit == 0) return;
     for_roots([&](uint32_t &root, int first) {
         if (root >> ABOVE == 0 && limit == total) root |= ++place << ABOVE;
-        if (root >> ABOVE) parts.sums.first[(root >> ABOVE) - 1] = first;
+        if (root >> ABOVE) parts.first[(root >> ABOVE) - 1] = first;
     });
-    parts.sums.clear(limit);
+    static_assert(Tile::KEPT_PARTS <= Tile::THREADS);
+    if (at < static_cast<int>(limit)) parts.sums.clear(at);
     __syncthreads();
     add_words<Tile>(
         labelled,
@@ -130,7 +132,7 @@ __device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint3
         [&](uint32_t part, const Share &share) { parts.sums.add(part, share); });
     __syncthreads();
     KeptSums *const kept = tiles.sums + int64_t(tile) * tiles.most_parts;
-    for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i);
+    for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i, parts.first[i]);
 }
 
 template <class Tile, bool MEASURES>

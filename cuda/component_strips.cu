@@ -30,16 +30,19 @@ struct Runs {
 
     /// The one that holds a pixel of a column; beside a run, the last one before it.
     __device__ uint32_t run_at(int x) const { return entry_of(before + __popc(start & up_to(x)) - 1); }
+    /// The one that begins at a column, a bit.
+    __device__ uint32_t run_from(uint32_t begin) const { return entry_of(before + __popc(start & (begin - 1))); }
 };
 
 template <class Tile_>
 struct Strips {
     using Tile = Tile_;
+    using Sums = PartSums<Tile, Tile::KEPT_PARTS>;
     static constexpr int WORDS = Tile::WORDS, THREADS = Tile::THREADS / 2;
     static constexpr bool REACH = Tile::step(0).reach;
     /// Of two columns side by side both may begin runs, but not with diagonals.
     static constexpr uint32_t RUNS = THREADS * (REACH ? 16 : 32), ENTRIES = RUNS + RUNS / 32;
-    static constexpr int BLOCKS = 5;  // that share a multiprocessor, as memory allows
+    static constexpr int BLOCKS = REACH ? 6 : 5;  // that share a multiprocessor, as registers and memory allow
 
     /// The parent of a run is one of its part that is not higher.  A root knows more in the end: which part it is, and its
     /// first pixel.
@@ -47,12 +50,23 @@ struct Strips {
     static constexpr int NODE = 16, PART = 14;
     static_assert(ENTRIES <= RUN && FIRST >> PART == 0 && (RUNS + (1u << Tile::NODE_BITS)) << PART < ROOT);
 
-    uint32_t parents[ENTRIES];
+    /// The sums lie behind the parents.  With diagonals there is room for both; without them there is unless nearly every
+    /// other column begins a run.
+    static constexpr uint32_t SUMS = sizeof(Sums) / sizeof(uint32_t), SPACE = ENTRIES + (REACH ? SUMS : 0);
+
+    static_assert(Tile::KEPT_PARTS == THREADS);  // a thread clears one
+
+    uint32_t parents[SPACE];
     uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
     uint32_t start[THREADS];   // the columns at which runs begin
     uint16_t before[THREADS];  // runs that begin before the word
     uint32_t of_warp[THREADS / WARP];
-    uint32_t nodes, parts;  // and how many of these have been found
+    uint32_t differs[THREADS / WARP];  // words that are not those of the strip before, a bit each
+    uint32_t first[Tile::KEPT_PARTS];  // pixels of the parts that are kept
+    uint32_t nodes, parts;             // and how many of these have been found
+
+    __device__ Sums &sums() { return *reinterpret_cast<Sums *>(parents + SPACE - SUMS); }
+    __device__ static bool has_sums(uint32_t runs) { return entry_of(runs) + SUMS <= SPACE; }
 
     __device__ Runs runs_of(int at) const { return {start[at], before[at]}; }
 
@@ -72,6 +86,7 @@ struct Strips {
 struct Strip {
     uint32_t upper, lower;
     uint32_t start, before;
+    uint32_t unlinked;  // where runs begin that have no link here: all roots are among them
 
     __device__ uint32_t pixels() const { return upper | lower; }
     __device__ Runs runs() const { return {start, before}; }
@@ -93,7 +108,7 @@ __device__ uint32_t left_of(uint32_t word) {
 template <class S>
 __device__ Strip find_runs(S &strips, uint32_t &runs) {
     const int at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
-    Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0};
+    Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0, 0};
     const uint32_t left_upper = left_of<S>(own.upper), left_lower = left_of<S>(own.lower);
     const uint32_t goes_on = S::REACH
                                  ? own.pixels() << 1 | left_upper | left_lower
@@ -129,10 +144,15 @@ __device__ uint32_t first_after(uint32_t word, uint32_t separators) {
     return word & ((~word + (separators & ~word)) | separators);
 }
 
+/// The last bits of a word up to each separator, after the one before.
+__device__ uint32_t last_before(uint32_t word, uint32_t separators) {
+    return __brev(first_after(__brev(word), __brev(separators)));
+}
+
 /// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.
 /// Returns the columns at which it does, and in `rest` those at which other runs meet.
 template <class S>
-__device__ uint32_t link(S &strips, const Strip &own, Runs &above, uint32_t &rest) {
+__device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
     const int at = threadIdx.x;
     uint32_t other = 0, left_other = 0;
     above = {0, 0};
@@ -152,6 +172,7 @@ __device__ uint32_t link(S &strips, const Strip &own, Runs &above, uint32_t &res
         const int x = __ffs(bits) - 1;
         strips.parents[runs.run_at(x)] = above.run_at(x);
     }
+    own.unlinked = own.start & ~last_before(own.start, linked);
     return linked;
 }
 
@@ -248,13 +269,13 @@ template <class S>
 __device__ Begins name_roots(S &strips, const Strip &own) {
     const int lane = threadIdx.x % WARP;
     const uint32_t of_strip = entry_of(strips.before[threadIdx.x / S::WORDS * S::WORDS]);
-    uint32_t roots = 0, siblings = 0, others = 0, run = own.before;
-    for (uint32_t rest = own.start; rest; rest &= rest - 1, ++run) {
-        const uint32_t up = strips.parents[entry_of(run)];
-        if ((up & S::RUN) == entry_of(run))
-            roots |= rest & -rest, others += up >> S::NODE == 0;
+    uint32_t roots = 0, siblings = 0, others = 0;
+    for (uint32_t rest = own.unlinked; rest; rest &= rest - 1) {
+        const uint32_t begin = rest & -rest, run = own.runs().run_from(begin), up = strips.parents[run];
+        if ((up & S::RUN) == run)
+            roots |= begin, others += up >> S::NODE == 0;
         else if (up >= of_strip)
-            siblings |= rest & -rest;
+            siblings |= begin;
     }
     uint32_t part = others;
 #pragma unroll
@@ -321,25 +342,45 @@ __device__ void write_rim(const S &strips, uint32_t tile, const Tiles &tiles) {
     if (at < S::Tile::THREADS && at < tiles.kept) tiles.bits[int64_t(tile) * tiles.kept + at] = strips.word[at];
 }
 
+/// Tells the others which words are not those of the strip before, or not two rows that are alike.
 template <class S>
-struct MeasuredStrips : S {
-    PartSums<typename S::Tile, S::Tile::KEPT_PARTS> sums;
-};
+__device__ void compare_strips(S &strips, const Strip &own) {
+    constexpr int WORDS = S::WORDS;
+    const int at = threadIdx.x, above = at / WORDS * (2 * WORDS) + at % WORDS - 2 * WORDS;
+    const bool differs = own.upper != own.lower || above < 0 || strips.word[above] != own.upper ||
+                         strips.word[above + WORDS] != own.upper;
+    const uint32_t others = __ballot_sync(ALL_LANES, differs);
+    if (at % WARP == 0) strips.differs[at / WARP] = others;
+}
+
+/// How many strips, from a thread's on, have the same word there; 0 if the one before has it too.
+template <class S>
+__device__ uint32_t strips_alike(const S &strips) {
+    constexpr int WORDS = S::WORDS, DOWN = WARP / WORDS;
+    constexpr uint32_t COLUMN = 0x11111111u;
+    static_assert(WORDS == 4);
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    if (!(strips.differs[warp] >> lane & 1)) return 0;
+    uint32_t later = lane + WORDS < WARP ? strips.differs[warp] >> (lane + WORDS) & COLUMN : 0;
+    int count = 1, left = DOWN - 1 - lane / WORDS;
+    for (int next = warp + 1; !later && next < S::THREADS / WARP; ++next, left = DOWN) {
+        count += left;
+        later = strips.differs[next] >> lane % WORDS & COLUMN;
+    }
+    return count + (later ? (__ffs(later) - 1) / WORDS : left);
+}
 
 /// Adds up what is known of parts below a limit.  What words have of the part that they begin with is added by whole warps, as
-/// there most words are of the same one; the rest run by run, dealt out to all lanes.
+/// there most words are of the same one; the rest run by run, dealt out to all lanes.  Strips that are alike are added as one.
 template <class S>
-__device__ void add_strips(MeasuredStrips<S> &strips, const Strip &own, uint32_t limit) {
+__device__ void add_strips(S &strips, const Strip &own, uint32_t limit) {
     using Tile = typename S::Tile;
-    const uint32_t upper = __shfl_up_sync(ALL_LANES, own.upper, S::WORDS),
-                   lower = __shfl_up_sync(ALL_LANES, own.lower, S::WORDS);
-    const bool is_one = own.upper == own.lower && upper == own.upper && lower == own.upper;
-    const uint32_t alike = rows_alike<Tile>(threadIdx.x % WARP < S::WORDS || !is_one);
+    const uint32_t alike = strips_alike(strips);
     const auto part_of = [&](uint32_t run) {
         const uint32_t up = strips.load(run), part = ((up & S::ROOT ? up : strips.load(up)) & ~S::ROOT) >> S::PART;
         return part < limit ? part : NO_PLACE;
     };
-    const auto add = [&](uint32_t part, const Share &share) { strips.sums.add(part, share); };
+    const auto add = [&](uint32_t part, const Share &share) { strips.sums().add(part, share); };
     uint32_t main = NO_PLACE, columns = 0, others = 0;
     if (alike && own.pixels()) {
         const uint32_t begin = goes_on(own) ? 1 : own.start & -own.start;
@@ -358,7 +399,7 @@ __device__ void add_strips(MeasuredStrips<S> &strips, const Strip &own, uint32_t
     add_together<Tile>(main, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns), add);
     for_bits(others, [&](int from, int x) {
         const Strip there = {__shfl_sync(ALL_LANES, own.upper, from), __shfl_sync(ALL_LANES, own.lower, from),
-                             __shfl_sync(ALL_LANES, own.start, from), __shfl_sync(ALL_LANES, own.before, from)};
+                             __shfl_sync(ALL_LANES, own.start, from), __shfl_sync(ALL_LANES, own.before, from), 0};
         const uint32_t strips_there = __shfl_sync(ALL_LANES, alike, from);
         if (x < 0) return;
         const uint32_t here = there.columns_from(1u << x);
@@ -371,16 +412,19 @@ template <class S, Asked ASKED>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, bool aligned, bool complement, Tiles tiles) {
     using Tile = typename S::Tile;
     extern __shared__ __align__(16) uint8_t memory[];
-    auto &strips = *reinterpret_cast<std::conditional_t<ASKED == Asked::SUMS, MeasuredStrips<S>, S> *>(memory);
+    auto &strips = *reinterpret_cast<S *>(memory);
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
     const Place place = place_of<Tile>(tiles, tile);
     if (at == 0) strips.nodes = strips.parts = 0;
     if constexpr (ASKED != Asked::COUNT) strips.firsts[at] = strips.firsts[at + S::THREADS] = 0;
-    if constexpr (ASKED == Asked::SUMS) strips.sums.clear(tiles.most_parts);
     pack_tile<Tile, S::THREADS>(set, aligned, complement, place, strips.word);
     __syncthreads();
     uint32_t runs, rest;
-    const Strip own = find_runs<S>(strips, runs);
+    Strip own = find_runs<S>(strips, runs);
+    if constexpr (ASKED == Asked::SUMS) {
+        compare_strips(strips, own);
+        if (S::has_sums(runs)) strips.sums().clear(at);
+    }
     Runs above;
     const uint32_t linked = link<S>(strips, own, above, rest);
     __syncthreads();
@@ -407,21 +451,21 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
         const uint32_t nodes = strips.nodes, parts = nodes + strips.parts;
         uint32_t limit = 0;
         if constexpr (ASKED == Asked::SUMS) {
-            limit = kept_parts(tiles, nodes, parts);
+            limit = S::has_sums(runs) ? kept_parts(tiles, nodes, parts) : 0;
             if (at == 0) tiles.parts[tile] = limit == parts ? parts : limit > 0 ? NODES_KEPT : NOT_KEPT;
             if (limit > 0) add_strips<S>(strips, own, limit);
         }
         __syncthreads();
         tell_firsts<S>(strips, own, begins.roots, place, tiles, [&](uint32_t part, uint32_t first) {
             if constexpr (ASKED == Asked::SUMS)
-                if (part < limit) strips.sums.first[part] = first;
+                if (part < limit) strips.first[part] = first;
         });
         __syncthreads();
         write_words<S>(strips, place, tiles);
         if (tile == 0 && at == 0) tiles.before[tiles.ranks()] = 0;
         if constexpr (ASKED == Asked::SUMS)
             for (uint32_t i = at; i < limit; i += S::THREADS)
-                tiles.sums[int64_t(tile) * tiles.most_parts + i] = keep_sums(strips.sums, i);
+                tiles.sums[int64_t(tile) * tiles.most_parts + i] = keep_sums(strips.sums(), i, strips.first[i]);
     }
 }
 
@@ -438,7 +482,7 @@ void find_parts_by_strips(const ComponentsJob &job, const Tiles &tiles, cudaStre
     if (tiles.total)
         launch_tiles(find_strips<S, Asked::COUNT>, sizeof(S));
     else if (job.components)
-        launch_tiles(find_strips<S, Asked::SUMS>, sizeof(MeasuredStrips<S>));
+        launch_tiles(find_strips<S, Asked::SUMS>, sizeof(S));
     else
         launch_tiles(find_strips<S, Asked::FIRSTS>, sizeof(S));
 }

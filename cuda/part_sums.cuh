@@ -1,4 +1,4 @@
-// What is known of the parts of a tile, added up in shared memory: first pixel, area, box and sums of coordinates.
+// What is known of the parts of a tile, added up in shared memory: area, box and sums of coordinates.
 //
 // The pixels that a word has of the part that it begins with are added by whole warps, as there most words are of the same
 // one; what else the words of a warp have, run by run, dealt out to all lanes.  Rows that are alike are added as one.
@@ -129,20 +129,19 @@ __device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of, Add 
     });
 }
 
-/// Of up to COUNT parts, by their places.
+/// Of up to COUNT parts, by their places.  Where a part begins along the last axis, its first pixel tells.
 template <class Tile, uint32_t COUNT>
 struct PartSums {
     static constexpr int AXES = PartBits<Tile>::AXES;
 
-    uint32_t first[COUNT];  // set by who knows
-    uint32_t area[COUNT], sum[AXES][COUNT], lower[AXES][COUNT], upper[AXES][COUNT];
+    uint32_t area[COUNT], sum[AXES][COUNT], lower[AXES - 1][COUNT], upper[AXES][COUNT];
 
-    __device__ void clear(uint32_t count) {
-        for (uint32_t i = threadIdx.x; i < count; i += Tile::THREADS) {
-            area[i] = 0;
+    __device__ void clear(uint32_t place) {
+        area[place] = 0;
 #pragma unroll
-            for (int a = 0; a < AXES; ++a) sum[a][i] = 0, lower[a][i] = UINT32_MAX, upper[a][i] = 0;
-        }
+        for (int a = 0; a < AXES; ++a) sum[a][place] = 0, upper[a][place] = 0;
+#pragma unroll
+        for (int a = 0; a < AXES - 1; ++a) lower[a][place] = UINT32_MAX;
     }
 
     /// Most boxes have grown already when more is put into them.
@@ -151,7 +150,7 @@ struct PartSums {
 #pragma unroll
         for (int a = 0; a < AXES; ++a) {
             if (share.sum[a]) atomicAdd(&sum[a][place], share.sum[a]);
-            if (share.lower[a] < lower[a][place]) atomicMin(&lower[a][place], share.lower[a]);
+            if (a < AXES - 1 && share.lower[a] < lower[a][place]) atomicMin(&lower[a][place], share.lower[a]);
             if (share.upper[a] > upper[a][place]) atomicMax(&upper[a][place], share.upper[a]);
         }
     }
@@ -165,12 +164,14 @@ struct alignas(16) KeptSums {
 };
 
 template <class Tile, uint32_t COUNT>
-__device__ KeptSums keep_sums(const PartSums<Tile, COUNT> &sums, uint32_t place) {
+__device__ KeptSums keep_sums(const PartSums<Tile, COUNT> &sums, uint32_t place, uint32_t first) {
     using Bits = PartBits<Tile>;
-    KeptSums kept = {static_cast<uint16_t>(sums.first[place]), static_cast<uint16_t>(sums.area[place]), 0, 0};
+    constexpr uint32_t IN_ROW = Tile::WORDS * 32, LAST = Tile::PLANES > 1 ? IN_ROW * Tile::ROWS : IN_ROW;
+    KeptSums kept = {static_cast<uint16_t>(first), static_cast<uint16_t>(sums.area[place]), 0, 0};
 #pragma unroll
     for (int a = 0; a < Bits::AXES; ++a) {
-        kept.box |= (sums.lower[a][place] | sums.upper[a][place] << Bits::COORDINATE) << 2 * Bits::COORDINATE * a;
+        const uint32_t lower = a < Bits::AXES - 1 ? sums.lower[a][place] : first / LAST;
+        kept.box |= (lower | sums.upper[a][place] << Bits::COORDINATE) << 2 * Bits::COORDINATE * a;
         kept.sum |= static_cast<unsigned long long>(sums.sum[a][place]) << Bits::SUM * a;
     }
     return kept;
