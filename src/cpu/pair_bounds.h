@@ -40,6 +40,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
     using Base::bounds_of, Base::lengths_of, Base::check, Base::total_open, Base::unproved, Base::weakest;
+    using Base::bound_, Base::place_of, Base::taken_;
     using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
         Base::slot_, Base::tops_, Base::witness_;
 
@@ -72,29 +73,45 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     struct Target {
         int64_t from, witness;
         Length bound;
+        int64_t hub_at;  // the rank of a new hub; -1: none
         Made field, hub;
-        int place;  // of the hub
     };
 
     // ---- Fields ----
 
-    /// The field is kept in a slot, if one is given.
-    Made make_field(Lengths &field, int64_t source, Length *slot = nullptr) const {
+    /// A field.  Of a hub, which has a place, the lengths are kept, and their maxima.
+    Made make_field(Lengths &field, int64_t source, int place = -1) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
         Made made{source, 0, source};
-        for (int64_t i = 0; i < count_; ++i) {
-            const Length length = field.length[cell_[i]];
-            if (slot) slot[i] = length;
-            if (length > made.eccentricity || (length == made.eccentricity && cell_[i] < cell_[made.farthest]))
-                made.eccentricity = length, made.farthest = i;
+        Length seen[BLOCK];
+        for (int64_t large = 0; large < Maxima::large(count_); ++large) {
+            Length most = 0;
+            for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
+                const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
+                Length *const length = place < 0 ? seen : slot_[place] + begin;
+                for (int64_t i = begin; i < end; ++i) length[i - begin] = field.length[cell_[i]];
+                const Length top = *std::max_element(length, length + (end - begin));
+                if (top >= made.eccentricity) note_farthest(made, length, top, begin, end);
+                if (place >= 0) tops_.small[block * HUBS + place] = top;
+                most = std::max(most, top);
+            }
+            if (place >= 0) tops_.wide[large * HUBS + place] = most;
         }
         return made;
+    }
+
+    /// Of the pixels of a block, which are not nearer than those before, the one of the lowest cell.
+    void note_farthest(Made &made, const Length *length, Length top, int64_t begin, int64_t end) const {
+        for (int64_t i = begin; i < end; ++i)
+            if (length[i - begin] == top && (top > made.eccentricity || cell_[i] < cell_[made.farthest]))
+                made.eccentricity = top, made.farthest = i;
     }
 
     /// Three hubs far from each other, and one between them.
     void start(int64_t budget) {
         std::fill_n(lower_, count_, Length(-1));
         std::fill_n(witness_, count_, Cell(0));
+        std::fill_n(bound_, count_, std::numeric_limits<Length>::max());
         std::fill_n(is_source_, count_, uint8_t(0));
         for (int64_t i = 0; i < Maxima::blocks(count_); ++i) {
             const int64_t end = std::min((i + 1) * BLOCK, count_);
@@ -106,15 +123,15 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
         std::fill_n(tops_.small, Maxima::blocks(count_) * HUBS, FAR<Length>);
         std::fill_n(tops_.wide, Maxima::large(count_) * HUBS, FAR<Length>);
+        std::fill_n(tops_.open, Maxima::large(count_), LARGE);
         int64_t source = 0;
         for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
             Made made;
-            Length *const slot = slot_[place_of(taken_)];
-            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, slot); });
+            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, place_of(taken_)); });
             if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
-            raise(made, 0, [slot](int64_t rank) { return slot[rank]; });
+            raise_by_hub(made, place_of(taken_), 0);
             take(made);
             keep_hubs(1);
             source = made.farthest;
@@ -138,27 +155,22 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         witness_[made.source] = PROVED;
     }
 
-    /// Where the n-th hub is kept: when there is no more room, in place of an old one.
-    int place_of(int64_t n) const {
-        return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS));
-    }
-
-    /// Takes so many hubs more, which are in their places, and finds their maxima.
+    /// Takes so many hubs more, which are in their places.
     void keep_hubs(int count) {
-        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
-            for (int i = 0; i < count; ++i) find_tops(place_of(taken_ + i), large);
-        });
         taken_ += count;
         hubs_ = static_cast<int>(std::min<int64_t>(taken_, room_));
     }
 
-    /// Raises the lower bounds by a field.  Several threads may do so, each beginning at a gate of its own.
+    /// Raises the lower bounds by a field, where there are some that are not proved.  Several threads may do so, each beginning
+    /// at a gate of its own.
     template <class LengthAt>
     void raise(const Made &made, int64_t first, LengthAt length_at) {
+        const int64_t blocks = Maxima::large(count_);
         for (int64_t i = 0; i < GATES; ++i) {
             const int64_t part = (first + i) % GATES;
             const std::lock_guard<std::mutex> lock(gate_[part]);
-            raise_part(made, count_ * part / GATES, count_ * (part + 1) / GATES, length_at);
+            for (int64_t large = blocks * part / GATES; large < blocks * (part + 1) / GATES; ++large)
+                if (tops_.open[large]) raise_part(made, large * LARGE, std::min((large + 1) * LARGE, count_), length_at);
         }
     }
 
@@ -177,15 +189,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    void find_tops(int hub, int64_t large) const {
-        Length most = 0;
-        for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
-            const int64_t end = std::min((block + 1) * BLOCK, count_);
-            const Length top = *std::max_element(slot_[hub] + block * BLOCK, slot_[hub] + end);
-            tops_.small[block * HUBS + hub] = top;
-            most = std::max(most, top);
-        }
-        tops_.wide[large * HUBS + hub] = most;
+    void raise_by_hub(const Made &made, int place, int64_t first) {
+        raise(made, first, [slot = slot_[place]](int64_t rank) { return slot[rank]; });
     }
 
     // ---- The next sources ----
@@ -196,7 +201,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
         for (int64_t i = 0; i < batch; ++i) {
             const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
-            Target target{v, -1, 0, {}, {}, 0};
+            Target target{v, -1, 0, -1, {}, {}};
             target.witness = farthest_by_bound(v, target.bound);
             const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
             if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
@@ -242,31 +247,58 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    /// The fields of the witnesses, and where bounds were loose those of new hubs, which take places as they come.
+    /// The fields of the witnesses, and where bounds were loose those of new hubs, in places in the order of targets.  Threads
+    /// take them one by one, hubs last: so whoever waits for a walk waits for a thread that is at work.
     void make_fields(bool hubs_too) {
-        std::atomic<int> hubs = 0;
-        each_(targets_, [&](int64_t i, Lengths &field) {
-            Target &target = target_[i];
-            target.field = make_field(field, target.witness);
-            const auto length_at = [this, length = field.length](int64_t rank) { return length[cell_[rank]]; };
-            raise(target.field, 2 * i, length_at);
-            const Length length = length_at(target.from);
-            if (!hubs_too || length == target.bound) return;
-            target.place = place_of(taken_ + hubs++);
-            Length *const slot = slot_[target.place];
-            target.hub = make_field(field, walk(field, target.from, length), slot);
-            raise(target.hub, 2 * i, [slot](int64_t rank) { return slot[rank]; });
+        std::atomic<int> next = 0;
+        std::atomic<bool> walked[BATCH<Length>] = {};
+        each_(2 * targets_, [&](int64_t, Lengths &field) {
+            const int job = next++;
+            if (job < targets_)
+                make_witness(field, job, hubs_too, walked[job]);
+            else
+                make_hub(field, job - targets_, walked);
         });
-        Length *made[BATCH<Length>];
-        int count = 0;
+        int hubs = 0;
         for (int i = 0; i < targets_; ++i) {
             take(target_[i].field);
-            if (target_[i].hub.source < 0) continue;
+            if (target_[i].hub_at < 0) continue;
             take(target_[i].hub);
-            made[count++] = slot_[target_[i].place];
+            ++hubs;
         }
-        for (int i = 0; i < count; ++i) slot_[place_of(taken_ + i)] = made[i];  // in the order of targets
-        keep_hubs(count);
+        keep_hubs(hubs);
+    }
+
+    /// A witness's field, and where the hub is going to be.
+    void make_witness(Lengths &field, int number, bool hub_too, std::atomic<bool> &walked) {
+        struct Tell {  // even if this throws: others wait
+            std::atomic<bool> &walked;
+            ~Tell() {
+                walked = true;
+                walked.notify_all();
+            }
+        };
+        Target &target = target_[number];
+        {
+            const Tell tell{walked};
+            target.field = make_field(field, target.witness);
+            const Length length = field.length[cell_[target.from]];
+            if (hub_too && length != target.bound) target.hub_at = walk(field, target.from, length);
+        }
+        raise(target.field, number, [this, length = field.length](int64_t rank) { return length[cell_[rank]]; });
+    }
+
+    void make_hub(Lengths &field, int number, const std::atomic<bool> *walked) {
+        int before = 0;
+        for (int i = 0; i <= number; ++i) {
+            walked[i].wait(false);
+            before += i < number && target_[i].hub_at >= 0;
+        }
+        Target &target = target_[number];
+        if (target.hub_at < 0) return;
+        const int place = place_of(taken_ + before);
+        target.hub = make_field(field, target.hub_at, place);
+        raise_by_hub(target.hub, place, targets_ + number);
     }
 
     /// Goes from a pixel down the field, and says where it is when ALONG of the way is left.
@@ -298,7 +330,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     static constexpr int64_t GATES = 2 * BATCH<Length>;  // so that threads seldom wait
     std::mutex gate_[GATES];                             // to parts of the lower bounds
-    int64_t taken_ = 0, fields_ = 0;      // hubs, and fields
+    int64_t fields_ = 0;
     Target target_[BATCH<Length>];
     int targets_ = 0;
 };

@@ -17,6 +17,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     using typename Base::Claim, typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
     using Base::bounds_of, Base::claim_of, Base::is_open, Base::lengths_of, Base::strongest, Base::weaken;
+    using Base::bound_, Base::place_of, Base::room_, Base::taken_;
     using Base::cell_, Base::count_, Base::hubs_, Base::is_source_, Base::lower_, Base::slot_, Base::tops_, Base::witness_;
 
     PairProof(const Ranks<Length, Cell> &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
@@ -24,6 +25,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
 
     /// Looks for a witness of every pixel that is not proved.
     void check() {
+        list_fresh_hubs();
         each_(Maxima::large(count_), [&](int64_t large, Field<Length> &) {
             constexpr int64_t PART = 2048;
             const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
@@ -71,6 +73,15 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     Each each_;
 
   private:
+    /// The hubs by which bounds may be other than they were: if some have made room for others, all.
+    void list_fresh_hubs() {
+        all_fresh_ = taken_ > room_ && taken_ > proved_by_;
+        fresh_ = 0;
+        const int64_t first = all_fresh_ ? 0 : proved_by_, last = all_fresh_ ? room_ : taken_;
+        for (int64_t n = first; n < last; ++n) fresh_hub_[fresh_++] = slot_[place_of(n)];
+        proved_by_ = taken_;
+    }
+
     /// The pixels of a block that look for a witness.
     struct Search {
         int count = 0;
@@ -80,30 +91,27 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         Claim weakest = strongest();
     };
 
-    /// Those of a block's pixels that have no witness, as bits.  Pixels beside each other mostly have had the same one.
+    /// Those of a block's pixels that have no witness, as bits.
     uint64_t find_searching(int64_t block, int64_t &closed, Claim &weakest) const {
         const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
         uint64_t searching = 0;
-        Cell witness = PROVED;
-        Length from_hubs[HUBS], bound[STRETCH];  // of the witness
-        int64_t at = begin, until = begin;       // the stretch that has them
         for (int64_t v = begin; v < end; ++v) {
-            if (witness_[v] == PROVED) continue;
-            if (!is_source_[witness_[v]]) {
-                if (witness != witness_[v]) lengths_of(static_cast<int64_t>(witness_[v]), from_hubs);
-                if (witness != witness_[v] || v >= until) {
-                    witness = witness_[v];
-                    at = v / STRETCH * STRETCH;
-                    until = std::min(at + STRETCH, end);
-                    bounds_of(from_hubs, at, until, bound);
-                }
-                if (is_open(bound[v - at], cell_[witness], claim_of(v))) continue;
-            }
+            const Cell witness = witness_[v];
+            if (witness == PROVED) continue;
+            if (!is_source_[witness] && is_open(renewed_bound(v, witness), cell_[witness], claim_of(v))) continue;
             searching |= uint64_t(1) << (v % BLOCK);
-            closed = std::min(closed, static_cast<int64_t>(witness_[v]));
+            closed = std::min(closed, static_cast<int64_t>(witness));
             weaken(weakest, claim_of(v));
         }
         return searching;
+    }
+
+    /// Of a pixel and its witness, by the hubs that there are now.
+    Length renewed_bound(int64_t v, Cell witness) const {
+        Length bound = all_fresh_ ? std::numeric_limits<Length>::max() : bound_[v];
+        for (int h = 0; h < fresh_; ++h)
+            bound = std::min(bound, static_cast<Length>(fresh_hub_[h][witness] + fresh_hub_[h][v]));
+        return bound_[v] = bound;
     }
 
     /// Those that have found none are proved.
@@ -176,11 +184,17 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
             for (int64_t q = std::max(first, at); q < until; ++q)
                 if (is_open(bound[q - at], cell_[q], claim) && !is_source_[q]) {
                     witness_[v] = static_cast<Cell>(q);
+                    bound_[v] = bound[q - at];
                     return true;
                 }
         }
         return false;
     }
+
+    const Length *fresh_hub_[HUBS];
+    int fresh_ = 0;
+    bool all_fresh_ = false;
+    int64_t proved_by_ = 0;  // how many hubs had been taken at the last proof
 };
 
 }  // namespace apsis::cpu

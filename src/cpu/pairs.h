@@ -14,6 +14,7 @@ struct Ranks {
     Length *lower;      // [rank]: the lower bound
     Cell *farthest;     // [rank]: the cell of the source that it comes from; null if not wanted
     Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
+    Length *bound;      // [rank]: of it and its witness, by the hubs that there were at the last proof
     uint8_t *is_source; // [rank]
     Length *lengths;    // [slot][rank]: from hubs
     int64_t pixels;
@@ -25,6 +26,7 @@ struct Ranks {
         lower = carver.take<Length>(count);
         farthest = carver.take<Cell>(farthest_too ? count : 0);
         witness = carver.take<Cell>(pairs ? count : 0);
+        bound = carver.take<Length>(pairs ? count : 0);
         is_source = carver.take<uint8_t>(pairs ? count : 0);
         lengths = carver.take<Length>(pairs ? HUB_ROOM<Length> * count : 0);
     }
@@ -66,8 +68,14 @@ class Pairs {
     Pairs(const Memory &memory, const Maxima &tops, int64_t first, int64_t count)
         : tops_(tops), count_(count), cell_(memory.cell + first), lower_(memory.lower + first),
           farthest_(FARTHEST ? memory.farthest + first : nullptr), witness_(memory.witness + first),
-          is_source_(memory.is_source + first), room_(hub_room<Length>(memory.pixels, memory.members)) {
+          bound_(memory.bound + first), is_source_(memory.is_source + first),
+          room_(hub_room<Length>(memory.pixels, memory.members)) {
         for (int i = 0; i < room_; ++i) slot_[i] = memory.lengths + i * memory.members + first;
+    }
+
+    /// Where the n-th hub is kept: when there is no more room, in place of an old one.
+    int place_of(int64_t n) const {
+        return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS));
     }
 
     void lengths_of(int64_t rank, Length *from_hubs) const {
@@ -104,9 +112,11 @@ class Pairs {
     const Cell *cell_;
     Length *lower_;
     Cell *farthest_, *witness_;
+    Length *bound_;
     uint8_t *is_source_;
     Length *slot_[HUBS];
     int room_, hubs_ = 0;
+    int64_t taken_ = 0;  // hubs, and those that have made room for others
 };
 
 }  // namespace apsis::cpu
