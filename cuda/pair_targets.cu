@@ -255,13 +255,13 @@ __global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint3
     pairs.plan(0, i, made.source);
 }
 
-/// Goes from a pixel down a field, and says where it is when ALONG of the way is left.  For a warp.
+/// Goes from a pixel down a field, to where a hub is wanted.  For a warp.
 template <class Length>
 __device__ uint32_t walk(const Pairs<Length> &pairs, const Length *field, uint32_t pixel, Length length) {
     const Raster &raster = pairs.ranks.raster;
     const int lane = threadIdx.x % WARP;
     const Length weight = static_cast<Length>(lane < pairs.moves.count ? pairs.moves.weight[lane] : 0);
-    const double until = ALONG * static_cast<double>(length);
+    const double until = along(pairs.moves.axes) * static_cast<double>(length);
     Raster::Place at = raster.place(pixel);
     while (static_cast<double>(length) > until) {
         const uint32_t to = lane < pairs.moves.count ? pairs.moves.target(raster, at, lane) : NONE;

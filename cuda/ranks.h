@@ -28,14 +28,14 @@ struct Raster {
 /// The steps to the neighbours of a pixel, in the order of the pixels that they lead to: the first half back, the others on.
 struct Moves {
     static constexpr int MOST = 26;
-    int count = 0;
+    int axes, count = 0;
     int8_t by[MOST][3];
     int64_t weight[MOST];
 
-    Moves(const Steps &steps, int axes) {
+    Moves(const Steps &steps, int dimensions) : axes(dimensions) {
         for (int n = 0; n < 27; ++n) {
             const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
-            if ((axes == 2 && dz) || steps.weight[kind] == 0) continue;
+            if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
             by[count][0] = static_cast<int8_t>(dx), by[count][1] = static_cast<int8_t>(dy),
             by[count][2] = static_cast<int8_t>(dz);
             weight[count++] = steps.weight[kind];

@@ -18,7 +18,10 @@ template <class Length>
 constexpr int BATCH = 32 / static_cast<int>(sizeof(Length));
 constexpr int64_t SHORT_PIECE = 4096;  // in a component of so many pixels one does
 constexpr int64_t FEW_FIELDS = 64;     // after so many of them there are going to be many: each turn makes more
-constexpr double ALONG = 0.7;          // where between a pixel and its witness a hub is put, from the witness
+
+/// Where between a pixel and its witness a hub is put, from the witness.  In a plane a few pixels are the farthest of nearly
+/// all, and a hub not far from one of them is on the way of many; in a volume they may be all of a surface.
+APSIS_BOTH constexpr double along(int axes) { return axes == 2 ? 0.4 : 0.7; }
 
 /// The most hubs of a component: a whole number of lines of 16 bytes.
 template <class Length>

@@ -38,13 +38,13 @@ struct Grid {
 
 /// The steps to the neighbours of a cell.
 struct Moves {
-    int count = 0;
+    int axes, count = 0;
     int64_t by[26], weight[26];
 
-    Moves(const Grid &grid, const Steps &steps, int axes) {
+    Moves(const Grid &grid, const Steps &steps, int dimensions) : axes(dimensions) {
         for (int n = 0; n < 27; ++n) {
             const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
-            if ((axes == 2 && dz) || steps.weight[kind] == 0) continue;
+            if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
             by[count] = dz * grid.plane + dy * grid.pitch + dx;
             weight[count++] = steps.weight[kind];
         }

@@ -301,11 +301,12 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         raise_by_hub(target.hub, place, targets_ + number);
     }
 
-    /// Goes from a pixel down the field, and says where it is when ALONG of the way is left.
+    /// Goes from a pixel down the field, to where a hub is wanted.
     int64_t walk(const Lengths &field, int64_t from, Length length) const {
         int64_t cell = static_cast<int64_t>(cell_[from]);
         const Moves &moves = field.moves();
-        while (static_cast<double>(field.length[cell]) > ALONG * static_cast<double>(length))
+        const double until = along(moves.axes) * static_cast<double>(length);
+        while (static_cast<double>(field.length[cell]) > until)
             for (int k = 0; k < moves.count; ++k) {
                 const int64_t to = cell + moves.by[k];
                 if (field.length[to] < 0 || field.length[to] + moves.weight[k] != field.length[cell]) continue;
