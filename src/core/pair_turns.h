@@ -21,7 +21,7 @@ constexpr int64_t FEW_FIELDS = 64;     // after so many of them there are going 
 
 /// Where between a pixel and its witness a hub is put, from the witness.  In a plane a few pixels are the farthest of nearly
 /// all, and a hub not far from one of them is on the way of many; in a volume they may be all of a surface.
-APSIS_BOTH constexpr double along(int axes) { return axes == 2 ? 0.4 : 0.7; }
+APSIS_BOTH constexpr double along(int axes) { return axes == 2 ? 0.6 : 0.7; }
 
 /// The most hubs of a component: a whole number of lines of 16 bytes.
 template <class Length>
