@@ -3,14 +3,6 @@
 % seen on small discs, where there is brute force.
 1;
 
-function l = by_first (l)  % the same parts, numbered by their first elements
-  [labels, first, which] = unique (l(:), "first");
-  first(labels == 0) = 0;
-  [~, order] = sort (first);
-  rank(order) = (1:numel (order)) - any (labels == 0);
-  l(:) = rank(which);
-endfunction
-
 function [ms, out] = timed (call)
   ms = Inf;
   for i = 1:3
@@ -31,6 +23,7 @@ function dist = brute (bw)  % the least over rows, of each column, and then over
   dist = sqrt (dist);
 endfunction
 
+addpath (fileparts (mfilename ("fullpath")));  % by_first
 folder = argv (){1}; side = 4096;
 if (numel (argv ()) > 1) side = str2double (argv (){2}); endif
 rand ("twister", 1);

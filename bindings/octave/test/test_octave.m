@@ -62,15 +62,6 @@ function close = near (a, b)  % as classes of the precision of the first one
   close = size_equal (a, b) && all (same(:) | abs (a(:) - b(:)) <= eps ("single") * abs (b(:)));
 endfunction
 
-% The same parts, numbered by their first elements.
-function l = by_first (l)
-  [labels, first, which] = unique (l(:), "first");
-  first(labels == 0) = 0;
-  [~, order] = sort (first);
-  rank(order) = (1:numel (order)) - any (labels == 0);
-  l(:) = rank(which);
-endfunction
-
 global failures = 0;
 rand ("twister", 5);
 methods = {"euclidean", "cityblock", "chessboard", "quasi-euclidean"};
