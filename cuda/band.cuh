@@ -13,11 +13,9 @@ constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 163
 constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
-constexpr int SHORTEST = 8;   // contenders that a thread prunes, at least: fewer have nothing to tell of each other
-constexpr uint32_t SKIPPED = 0x80000000;
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
-static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) < 32 && LONGEST <= 1 << DISTANCE_BITS, "below SKIPPED");
+static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 
 /// Who works on a band: a block, or a warp alone.
 struct BlockTeam {
@@ -25,79 +23,54 @@ struct BlockTeam {
     __device__ static int32_t rank() { return static_cast<int32_t>(threadIdx.x); }
     __device__ static int32_t size() { return static_cast<int32_t>(blockDim.x); }
     __device__ static void sync() { __syncthreads(); }
+    __device__ static bool any(bool mine) { return __syncthreads_or(mine); }
 };
 struct WarpTeam {
     static constexpr bool IS_WARP = true;
     __device__ static int32_t rank() { return static_cast<int32_t>(threadIdx.x % WARP); }
     __device__ static int32_t size() { return WARP; }
     __device__ static void sync() { __syncwarp(); }
+    __device__ static bool any(bool mine) { return __any_sync(ALL_LANES, mine); }
 };
 
-/// A band's contenders are cut into stretches, one a thread, whose length is a power of two.  Those that pruning leaves
-/// lie side by side in their stretch.  LAST is set in the last one's column; where the first position has been dropped,
-/// SKIPPED stands there instead, and the next one that is kept.
+/// A band's contenders from left to right, and its tiles.
 template <class N, class T>
 struct BandOf {
     using Number = N;
     using Team = T;
     static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
-    static constexpr uint32_t LAST = Number(1) << (8 * sizeof(Number) - 1);
 
-    uint32_t *distances;  // [place]: of the contender's column to its nearest site, in all rows: see pack
-    Number *columns;      // [place]
+    uint32_t *distances;  // [position]: of the contender's column to its nearest site, in all rows: see pack
+    Number *columns;      // [position]
     uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
     uint32_t *highs;      // [tile]: the last
-    int32_t length, tiles, count, stretch;
-    int32_t room;    // that the tiles' arrays have, for as many stretches
+    uint8_t *bests;       // [group]: of WARP contenders the one, counted from their first, whose sites are nearest
+    int32_t length, tiles, count;
     int32_t origin;  // the first pixel of a piece
     float wide_slack;
 
     __device__ float slack() const { return IS_PIECE ? wide_slack : SLACK; }
-    __device__ static int32_t place(int32_t position) { return spread_banks(position); }
-    /// Before there are brackets, in their place: the first and the last position that is kept of every stretch.
-    __device__ uint16_t *firsts() const { return reinterpret_cast<uint16_t *>(lows); }
-    __device__ uint16_t *lasts() const { return firsts() + room; }
+    __device__ int32_t groups() const { return (count + WARP - 1) / WARP; }
+    __device__ int32_t best_of(int32_t group) const { return group * WARP + bests[group]; }
     /// When there are brackets: the tiles in the order in which they are finished.
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
-    /// Whether a place still holds a column, be it kept or dropped, and not where its stretch begins.
-    __device__ bool is_column(int32_t position) const { return !(distances[place(position)] & SKIPPED); }
-    /// Where a stretch begins: where its first position says.
-    __device__ int32_t begin(int32_t position) const {
-        if (position >= count) return position;
-        const uint32_t word = distances[place(position)];
-        return word & SKIPPED ? static_cast<int32_t>(word & ~SKIPPED) : position;
-    }
-    /// The position after one.
-    __device__ int32_t next(int32_t position, bool last) const {
-        return last ? begin((position | (stretch - 1)) + 1) : position + 1;
-    }
-    /// Lets as few contenders as may be to every thread.
-    __device__ void cut_stretches() {
-        stretch = SHORTEST;
-        while (stretch * Team::size() < count) stretch *= 2;
-    }
 };
 using RowBand = BandOf<uint16_t, BlockTeam>;    // of whole rows
 using PieceBand = BandOf<uint32_t, BlockTeam>;  // of a piece of rows that are cut
 using ThinBand = BandOf<uint16_t, WarpTeam>;    // of short rows
 
-__host__ __device__ int32_t count_places(int32_t length) { return (length + 31) / 32 * 32; }
-
-size_t band_bytes(int64_t length) {
-    return static_cast<size_t>(count_places(static_cast<int32_t>(length)) * 6 + parts(length, TILE) * 8);
-}
+size_t band_bytes(int64_t length) { return static_cast<size_t>(length * 6 + parts(length, TILE) * 8 + parts(length, WARP)); }
 
 __device__ RowBand shape_band(uint32_t *shared, int32_t length, int32_t count) {
-    const int32_t places = count_places(length);
     RowBand band = {};
     band.length = length;
-    band.tiles = band.room = (length + TILE - 1) / TILE;
+    band.tiles = (length + TILE - 1) / TILE;
+    band.count = count;
     band.lows = shared;
     band.highs = band.lows + band.tiles;
     band.distances = band.highs + band.tiles;
-    band.columns = reinterpret_cast<uint16_t *>(band.distances + places);
-    band.count = count;
-    band.cut_stretches();
+    band.columns = reinterpret_cast<uint16_t *>(band.distances + length);
+    band.bests = reinterpret_cast<uint8_t *>(band.columns + length);
     return band;
 }
 
@@ -185,9 +158,8 @@ __device__ void load_columns(const RowBand &band, const Columns &columns, int64_
     const int32_t start = static_cast<int32_t>(strip * STRIP);
     for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
         const Sight sight(columns, from + x, start, NOWHERE);
-        const int32_t place = band.place(x);
-        band.distances[place] = measure_column(sight, columns.words[from + x], static_cast<int>(y % STRIP));
-        band.columns[place] = static_cast<uint16_t>(x);
+        band.distances[x] = measure_column(sight, columns.words[from + x], static_cast<int>(y % STRIP));
+        band.columns[x] = static_cast<uint16_t>(x);
     }
 }
 
@@ -207,11 +179,11 @@ __device__ void load_band(const RowBand &band, const Rows &rows, int64_t image, 
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const int32_t position = turn + k * threads, place = band.place(position);
+            const int32_t position = turn + k * threads;
             if (position >= band.count) break;
             const Sight seen(sight[k]);
-            band.distances[place] = word[k] ? measure_column(seen, word[k], bit) : measure_from_afar(seen, bit);
-            band.columns[place] = static_cast<uint16_t>(x[k]);
+            band.distances[position] = word[k] ? measure_column(seen, word[k], bit) : measure_from_afar(seen, bit);
+            band.columns[position] = static_cast<uint16_t>(x[k]);
         }
     }
 }

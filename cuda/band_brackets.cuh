@@ -1,49 +1,99 @@
-// Which contenders of a band bracket each tile, and in which order tiles are finished: the third part of envelope.cu, which
+// Which contenders of a band bracket each tile, and in which order tiles are finished: the second part of envelope.cu, which
 // tells how it all goes together.
 #pragma once
 
-#include "band_prune.cuh"
+#include "band.cuh"
+#include "roots.h"
 
 namespace apsis {
 
 namespace {
 
-constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
-constexpr float DOUBTFUL = 8 * TILE;  // halves of a pixel: below, a bracket has little to gain
+constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its contender leaves long brackets
+constexpr int CLOSE = 4, AWAY = 16;   // places: so far off, another slope or stroke begins
+constexpr int32_t LONG = 256;         // contenders of a bracket: for a longer one a block waits longer than to ask more
+constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
 template <class Band>
 __device__ void clear_tiles(const Band &band) {
     for (int32_t t = Band::Team::rank(); t < band.tiles; t += Band::Team::size()) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
-/// The least and the greatest breakpoint of two contenders in the rows of a band.
+/// A contender in numbers that are quick to compare; all of them are whole, and exact.
+struct Contender {
+    uint32_t word;
+    float first, last, x;  // its column's distances in the first and the last row of the band, and the column
+
+    template <class Band>
+    __device__ Contender(const Band &band, int32_t position)
+        : word(band.distances[position]),
+          first(static_cast<float>(unpack(word, 0))),
+          last(static_cast<float>(unpack(word, BAND - 1))),
+          x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)) {}
+    /// Whether one site is the column's nearest in all rows.
+    __device__ bool is_straight() const { return fabsf(last - first) == BAND - 1; }
+    __device__ float distance(int r) const { return static_cast<float>(unpack(word, r)); }
+};
+
+/// The least and the greatest breakpoint of two contenders in the rows of a band: twice the x from which the right one is
+/// nearer.  If both are straight, those of the first and the last row speak for the others.
 struct BreakRange {
     float least, most;
 
     __device__ BreakRange(const Contender &left, const Contender &right) {
-        const Breaks breaks(left, right);
-        least = fminf(breaks.first, breaks.last), most = fmaxf(breaks.first, breaks.last);
+        const float inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
+        const auto at = [&](float a, float b) { return fmaf((b - a) * (b + a), inverse, sum); };
+        const float first = at(left.first, right.first), last = at(left.last, right.last);
+        least = fminf(first, last), most = fmaxf(first, last);
         if (left.is_straight() && right.is_straight()) return;
 #pragma unroll
         for (int r = 1; r < BAND - 1; ++r) {
-            const float here = breaks.at(left.distance(r), right.distance(r));
+            const float here = at(left.distance(r), right.distance(r));
             least = fminf(least, here), most = fmaxf(most, here);
         }
     }
-    /// A contender is overtaken as soon as anybody on its right is nearer in all rows, and has overtaken no sooner than it
-    /// is nearer than everybody on its left.  Where rows differ much, neighbours alone leave brackets of hundreds, and two
-    /// others are asked: whoever stands AWAY places off, even if it has been dropped.
+};
+
+/// Finds the best contender of every group.
+template <class Band>
+__device__ void find_bests(const Band &band) {
+    const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), groups = band.groups();
+    for (int32_t group = Band::Team::rank() / WARP; group < groups; group += Band::Team::size() / WARP) {
+        const int32_t position = group * WARP + lane;
+        const uint32_t word = band.distances[min(position, band.count - 1)];
+        const int32_t away = unpack(word, 0) + unpack(word, BAND - 1);
+        const uint32_t least = least_of_warp(position < band.count ? static_cast<uint32_t>(away * WARP + lane) : ~0u);
+        if (lane == 0) band.bests[group] = static_cast<uint8_t>(least % WARP);
+    }
+}
+
+/// Between which breakpoints a contender may be nearest: it is overtaken as soon as anybody on its right is nearer in all
+/// rows, and has overtaken those on its left no sooner than it is nearer than each.  Whom it asks is for speed alone.
+struct Reign {
+    float from, to;
+
+    /// Its neighbours may be far worse than itself, and then tell little: it asks others AWAY places off, and if it is to be
+    /// thorough some CLOSE by, and the best of its group and of those beside it.
     template <class Band>
-    __device__ void narrow(const Band &band, int32_t position, const Contender &left, int32_t next, const Contender &right) {
-        if (most - least <= DOUBTFUL) return;
-        if (position + AWAY < band.count && band.is_column(position + AWAY)) {
-            const Contender other(band, position + AWAY);
-            if (other.x > left.x) most = fminf(most, BreakRange(left, other).most);
-        }
-        if (next >= AWAY && band.is_column(next - AWAY)) {
-            const Contender other(band, next - AWAY);
-            if (other.x < right.x) least = fmaxf(least, BreakRange(other, right).least);
-        }
+    __device__ void narrow(const Band &band, int32_t position, const Contender &mine, bool thorough) {
+        const auto ask_right = [&](int32_t other) {
+            if (to > 2 * mine.x + DOUBTFUL) to = fminf(to, BreakRange(mine, Contender(band, other)).most);
+        };
+        const auto ask_left = [&](int32_t other) {
+            if (from < 2 * mine.x - DOUBTFUL) from = fmaxf(from, BreakRange(Contender(band, other), mine).least);
+        };
+        const auto ask_both = [&](int32_t away) {
+            if (position + away < band.count) ask_right(position + away);
+            if (position >= away) ask_left(position - away);
+        };
+        ask_both(AWAY);
+        if (!thorough) return;
+        ask_both(CLOSE);
+        const int32_t group = position / WARP, own = band.best_of(group);
+        if (own > position) ask_right(own);
+        if (group + 1 < band.groups()) ask_right(band.best_of(group + 1));
+        if (own < position) ask_left(own);
+        if (group > 0) ask_left(band.best_of(group - 1));
     }
 };
 
@@ -51,39 +101,33 @@ struct BreakRange {
 /// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
 /// end of the tile, for all after it are farther than one of theirs.
 template <class Band>
-__device__ void scatter_breaks(const Band &band) {
-    const int32_t start = Band::Team::rank() * band.stretch, first = band.begin(start);
-    if (first >= min(start + band.stretch, band.count)) return;
-    int32_t low_tile = -1, high_tile = band.tiles, high = 0;
-    const auto tell_high = [&] {
-        if (high_tile < band.tiles) atomicMax(band.highs + high_tile, static_cast<uint32_t>(high));
-    };
-    Contender left(band, first);
-    for (int32_t position = first;;) {
-        const bool ends = left.column & band.LAST;
-        const int32_t next = band.next(position, ends);
-        int32_t low_now = band.tiles - 1, high_now = band.tiles;  // the last of all is never overtaken
-        if (next < band.count) {
-            const Contender right(band, next);
-            BreakRange breaks(left, right);
-            breaks.narrow(band, position, left, next, right);
-            // The last pixel of tile t is where 2x = 16 t + 14.
-            low_now = min(low_now, __float2int_rd((breaks.most + band.slack()) / (2 * TILE)));
-            high_now = max(0, __float2int_rd((breaks.least - band.slack() + 2) / (2 * TILE)));
-            left = right;
-        }
-        if (low_now >= 0 && low_now != low_tile) atomicMin(band.lows + low_now, static_cast<uint32_t>(position));
-        if (high_now != high_tile) tell_high();
-        low_tile = low_now, high_tile = high_now, high = next;
-        if (ends) break;
-        position = next;
+__device__ void scatter_breaks(const Band &band, bool thorough) {
+    constexpr int32_t EACH = WARP - 1;  // contenders of a warp: its first lane helps the second
+    const int lane = threadIdx.x % WARP;
+    const int32_t step = Band::Team::size() / WARP * EACH;
+    for (int32_t turn = Band::Team::rank() / WARP * EACH; turn < band.count; turn += step) {
+        const int32_t position = turn + lane - 1, here = min(max(position, 0), band.count - 1);
+        const Contender mine(band, here);
+        const BreakRange breaks(mine, Contender(band, min(here + 1, band.count - 1)));
+        Reign reign = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
+        if (position <= 0) reign.from = -NEVER;
+        if (position + 1 >= band.count) reign.to = NEVER;
+        reign.narrow(band, here, mine, thorough);
+        // The last pixel of tile t is where 2x = 16 t + 14.
+        const int32_t low = min(band.tiles - 1, __float2int_rd((reign.to + band.slack()) / (2 * TILE)));
+        const int32_t high = max(0, __float2int_rd((reign.from - band.slack() + 2) / (2 * TILE)));
+        const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
+        if (lane == 0 || position >= band.count) continue;
+        if (low >= 0 && (low != low_before || lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
+        if (high < band.tiles && (high != high_after || lane == WARP - 1 || position + 1 == band.count))
+            atomicMax(band.highs + high, static_cast<uint32_t>(position));
     }
-    tell_high();
 }
 
-/// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.
+/// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
+/// whether a thread has found a long one.
 template <class Band>
-__device__ void bracket_tiles(const Band &band) {
+__device__ bool bracket_tiles(const Band &band) {
     __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int32_t threads = Band::Team::size(), each = (band.tiles + threads - 1) / threads;
@@ -109,10 +153,13 @@ __device__ void bracket_tiles(const Band &band) {
         for (int w = 0; w < warp; ++w) high = max(high, most[w]);
     }
     for (int32_t t = to - 1; t >= from; --t) band.lows[t] = low = min(low, band.lows[t]);
+    bool any_long = false;
     for (int32_t t = from; t < to; ++t) {
         high = max(high, band.highs[t]);
+        any_long = any_long || high > band.lows[t] + LONG;
         band.lows[t] |= high << 16;
     }
+    return any_long;
 }
 
 constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
@@ -168,16 +215,17 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// Finds the brackets of a band whose contenders are laid out.
+/// Finds the brackets of a band whose contenders its team has laid out.
 template <class Band>
-__device__ void find_brackets(const Band &band, bool worth_pruning) {
-    prune(band, worth_pruning);
-    clear_tiles(band);
-    Band::Team::sync();
-    scatter_breaks(band);
-    Band::Team::sync();
-    bracket_tiles(band);
-    Band::Team::sync();
+__device__ void find_brackets(const Band &band) {
+    for (bool thorough = false;; thorough = true) {
+        clear_tiles(band);
+        if (thorough) find_bests(band);
+        Band::Team::sync();
+        scatter_breaks(band, thorough);
+        Band::Team::sync();
+        if (!Band::Team::any(bracket_tiles(band)) || thorough) return;
+    }
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ __device__ bool is_near(int32_t rows, int32_t columns) {
 /// What a candidate costs the first pixel of a tile that begins at x.
 template <class Band>
 __device__ uint64_t cost_at_first(const Band &band, int32_t position, int32_t x) {
-    const int32_t place = band.place(position), down = unpack(band.distances[place], 0);
-    const int32_t d = x - static_cast<int32_t>(band.columns[place] & ~band.LAST);
+    const int32_t down = unpack(band.distances[position], 0), d = x - static_cast<int32_t>(band.columns[position]);
     return static_cast<uint64_t>(int64_t(down) * down + int64_t(d) * d);
 }
 
@@ -49,15 +48,10 @@ struct Candidate {
     int32_t first[BAND], slope;
     int32_t column;
     uint32_t word;
-    bool last;  // of its stretch
 
     template <class Band>
-    __device__ Candidate(const Band &band, int32_t position, int32_t x, uint64_t least) {
-        const int32_t place = band.place(position);
-        word = band.distances[place];
-        const uint32_t named = band.columns[place];
-        last = named & band.LAST;
-        column = static_cast<int32_t>(named & ~band.LAST);
+    __device__ Candidate(const Band &band, int32_t position, int32_t x, uint64_t least)
+        : column(static_cast<int32_t>(band.columns[position])), word(band.distances[position]) {
         const int32_t d = x - column;
         slope = 2 * d;
         if constexpr (FAR) {
@@ -119,12 +113,12 @@ __device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, in
         if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
 }
 
-/// Calls take(position) for every candidate of a tile, which returns whether it is the last of its stretch.
+/// Calls take(position) for every candidate of a tile.
 template <class Band, class Take>
 __device__ void try_bracket(const Band &band, int32_t t, Take take) {
     if (band.count == 0) return;
     const int32_t low = static_cast<int32_t>(band.lows[t] & 0xffff), high = static_cast<int32_t>(band.lows[t] >> 16);
-    for (int32_t p = low; p <= high;) p = band.next(p, take(p));
+    for (int32_t p = low; p <= high; ++p) take(p);
 }
 
 /// Writes a row of a tile.
@@ -176,18 +170,11 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     Tile tile;
     uint64_t least = ~uint64_t(0);
     const auto each = [&](auto take) {
-        try_bracket(band, t, [&](int32_t position) {
-            const Candidate<FAR> candidate(band, position, x, least);
-            take(candidate);
-            return candidate.last;
-        });
+        try_bracket(band, t, [&](int32_t position) { take(Candidate<FAR>(band, position, x, least)); });
     };
     if (!is_solid) {
         if constexpr (FAR)
-            try_bracket(band, t, [&](int32_t position) {
-                least = min(least, cost_at_first(band, position, x));
-                return (band.columns[band.place(position)] & band.LAST) != 0;
-            });
+            try_bracket(band, t, [&](int32_t position) { least = min(least, cost_at_first(band, position, x)); });
         each([&](const Candidate<FAR> &candidate) { tile.take(candidate); });
     }
 #pragma unroll

@@ -172,10 +172,9 @@ __device__ void each_column(const Strip &strip, Wanted wanted, Take take) {
 }
 
 /// Finds out what counts of the columns of a strip, and which of every group may be nearest; where rows are cut, also what
-/// groups see.  Returns whether any has been dropped, or stays unasked.
-__device__ bool see_columns(const Strip &strip, uint32_t valid, Outlook *outlooks) {
+/// groups see.
+__device__ void see_columns(const Strip &strip, uint32_t valid, Outlook *outlooks) {
     constexpr int32_t LAST_ROW = STRIP - 1;
-    uint32_t worth = 0;
     each_column(strip, [](int32_t) { return true; }, [&](int32_t x, const Sites &sites) {
         const uint32_t word = sites.word;
         const int32_t above = sites.before - strip.start, below = sites.after - strip.start, group = x / GROUP;
@@ -198,13 +197,11 @@ __device__ bool see_columns(const Strip &strip, uint32_t valid, Outlook *outlook
         const Middle mine(static_cast<float>(x), packed);
         const uint32_t kept = envelope_of(strip, seen, stays, mine);
         const int best = best_of(kept, mine);
-        worth |= seen ^ (kept & ~stays);
         if (threadIdx.x % WARP == 0) {
             strip.kept[group] = kept, strip.stays[group] = stays, strip.full[group] = full;
             strip.bests[group] = best < 0 ? -1 : group * GROUP + best;
         }
     });
-    return __syncthreads_or(worth);
 }
 
 /// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Who has lost to one of
@@ -376,8 +373,8 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
     const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
-    const bool pruned =
-        see_columns(strip, columns.valid(number), CUT ? rows.outlooks_of(image, number) + first / GROUP : nullptr);
+    see_columns(strip, columns.valid(number), CUT ? rows.outlooks_of(image, number) + first / GROUP : nullptr);
+    __syncthreads();
     uint32_t *const solid = reinterpret_cast<uint32_t *>(rows.solid_of(image, number)) + first / GROUP;
     drop_solid(strip, solid, segment == 0, segment + 1 == segments);
     __syncthreads();
@@ -389,7 +386,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     __syncthreads();
     const int32_t total = write_list<CUT>(strip, rows, image, number, first);
     if (threadIdx.x == 0)
-        rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total) | (pruned ? WORTH_PRUNING : 0);
+        rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total);
 }
 
 }  // namespace

@@ -3,14 +3,14 @@
 // A block takes a band of four rows and lays the distances of its strip's contenders in shared memory.  Of two
 // contenders the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb & Huttenlocher
 // 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
-// nearest.  Every thread drops such from its own stretch of contenders, and no more is asked: the first contender that
-// is not overtaken before a tile of 8 pixels and the last that has overtaken another by its end bracket the nearest of
-// its pixels in any case, and tightly where little is left to drop (band*.cuh).  A thread then holds the 32 pixels of
-// a tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all
+// nearest.  Nobody is dropped: every contender asks its neighbours, and where they tell little a few others, from where to
+// where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may
+// be nearest by its end bracket the nearest of its pixels, whomever they ask (band*.cuh).  A thread then holds the 32 pixels
+// of a tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all
 // equally near ones, of which row, then column, settles the nearest site.
 //
-// Cost: 6 bytes a contender and band through the second cache; some 60 instructions a contender and band, and for each
-// of a tile's pixels 2 a candidate, a row of 8 pixels having from 1 to 9 of them.
+// Cost: 6 bytes a contender and band through the second cache; some 200 instructions a contender and band, and for each
+// of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
 #include "launch.h"
 #include "rows.h"
 #include "band_tiles.cuh"
@@ -35,16 +35,14 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
         if (!__syncthreads_or(marked)) return;
     }
     const bool listed = rows.is_listed();
-    const uint32_t count = listed ? *rows.counts_of(image, y / STRIP) : WORTH_PRUNING | length;
-    const RowBand band = shape_band(shared, length, static_cast<int32_t>(count & ~WORTH_PRUNING));
+    const RowBand band = shape_band(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
     quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
         load_band(band, rows, image, y);
     else
         load_columns(band, rows.columns, image, y);
-    __syncthreads();
     const uint8_t *const solid = listed ? rows.solid_of(image, y / STRIP) : nullptr;
-    find_brackets(band, count & WORTH_PRUNING);
+    find_brackets(band);
     finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid, image, y,
                                        [&](int32_t t) { return far ? ~0u : marks[t / PATCH_TILES]; });
 }

@@ -21,7 +21,6 @@ constexpr int BAND = 4;     // rows that the envelope takes together: their near
 constexpr int GROUP = 32;   // columns whose contenders are counted together
 constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
                               // envelope costs twice what the search does, but half of that for a row, not for a pixel
-constexpr uint32_t WORTH_PRUNING = 0x80000000;
 constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the outward search has left marks
 constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
 constexpr int64_t NARROW = 512, TALL = 65000;  // limits of images without lists of contenders
@@ -62,7 +61,7 @@ struct Rows {
     // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
     // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.
     uint32_t *insides = nullptr, *sights = nullptr;
-    // [image][strip][segment]: how many contenders there are, and WORTH_PRUNING where bands may want fewer.
+    // [image][strip][segment]: how many contenders there are.
     uint32_t *counts = nullptr;
     // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
     uint8_t *solid = nullptr;

@@ -23,16 +23,12 @@ namespace {
 constexpr int SIDE = WARP / 2;  // groups of columns on either side of a fence that a warp takes in a turn
 
 // Contenders of a block at most: of two such a multiprocessor of 228 KiB has room, their tiles and 1 KiB each besides.
-constexpr int32_t MOST_CROWD = 13280;
+constexpr int32_t MOST_CROWD = 13248;
 
-/// The tiles of a segment: a piece may have few, and yet as many stretches of contenders as there are threads.
-__host__ __device__ int32_t count_tiles(const Rows &rows) {
-    return static_cast<int32_t>(((rows.segments() > 1 ? SEGMENT : rows.columns.count) + TILE - 1) / TILE);
-}
-static_assert(SEGMENT / TILE >= THREADS);
-
+/// What a block lays in shared memory: the tiles of a segment, and contenders.
 size_t segment_bytes(const Rows &rows, int32_t crowd) {
-    return static_cast<size_t>(count_tiles(rows)) * 8 + static_cast<size_t>(count_places(crowd)) * 8;
+    const int64_t width = rows.segments() > 1 ? SEGMENT : rows.columns.count;
+    return static_cast<size_t>((parts(width, TILE) + crowd) * 8 + parts(crowd, WARP));
 }
 
 /// Where a band is.
@@ -165,24 +161,20 @@ struct Window {
     int32_t first, last;  // segments
     int32_t from, to;     // on the first one's list, and the end on the last one's
     int32_t count;
-    bool worth_pruning;
 
     __device__ Window(const Rows &rows, const Place &place, int32_t low, int32_t high)
-        : first(low / SEGMENT), last(high / SEGMENT), count(0), worth_pruning(first < last) {
+        : first(low / SEGMENT), last(high / SEGMENT), count(0) {
         const uint16_t *const places = rows.places_of(place.image, place.strip);
         const uint32_t *const counts = rows.counts_of(place.image, place.strip);
         const int32_t after = high / GROUP + 1;
         const bool to_end = after % (SEGMENT / GROUP) == 0 || after >= rows.groups();
         from = places[low / GROUP];
-        to = to_end ? static_cast<int32_t>(counts[last] & ~WORTH_PRUNING) : places[after];
-        for (int32_t s = first; s <= last; ++s) {
-            worth_pruning = worth_pruning || (counts[s] & WORTH_PRUNING);
-            count += end_of(counts, s) - begin_of(s);
-        }
+        to = to_end ? static_cast<int32_t>(counts[last]) : places[after];
+        for (int32_t s = first; s <= last; ++s) count += end_of(counts, s) - begin_of(s);
     }
     __device__ int32_t begin_of(int32_t segment) const { return segment == first ? from : 0; }
     __device__ int32_t end_of(const uint32_t *counts, int32_t segment) const {
-        return segment == last ? to : static_cast<int32_t>(counts[segment] & ~WORTH_PRUNING);
+        return segment == last ? to : static_cast<int32_t>(counts[segment]);
     }
     /// Calls take(i, column) for the i-th contender, a thread some of them.
     template <class Take>
@@ -214,17 +206,15 @@ __device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, c
     band.wide_slack = rows.slack;
     band.count = window.count;
     band.lows = shared;
-    band.room = count_tiles(rows);
-    band.highs = band.lows + band.room;
-    band.distances = band.highs + band.room;
-    band.columns = band.distances + count_places(window.count);
-    band.cut_stretches();
+    band.highs = band.lows + band.tiles;
+    band.distances = band.highs + band.tiles;
+    band.columns = band.distances + window.count;
+    band.bests = reinterpret_cast<uint8_t *>(band.columns + window.count);
     window.each(rows, place, [&](int32_t i, int32_t column) {
-        const int32_t at = band.place(i);
         const uint32_t distances = measure_column(Sight(columns, from + column, start, Outlook::NONE),
                                                   columns.words[from + column], place.bit);
-        band.columns[at] = static_cast<uint32_t>(column);
-        band.distances[at] = distances;
+        band.columns[i] = static_cast<uint32_t>(column);
+        band.distances[i] = distances;
         far = far || !is_near(unpack(distances, 0), max(end + TILE - column, column - x));
     });
     return band;
@@ -314,7 +304,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
             bool costs_far = false;
             const PieceBand band = load_piece(shared, costs_far, rows, place, window, x, stop);
             costs_far = __syncthreads_or(costs_far || band.count == 0);
-            find_brackets(band, window.worth_pruning);
+            find_brackets(band);
             if (costs_far)
                 finish_tiles<FORM, NEAREST, true>(rows, quads, band, solid + x / TILE, place.image, place.y, wanted);
             else
@@ -334,9 +324,9 @@ void search_segments(const Rows &rows, cudaStream_t stream) {
         launch("find_fences", find_fences, parts(bands * rows.count_fences(), WARPS), BLOCK, stream, rows, bands);
     int threads = 2 * WARP;
     while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
-    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) / 8) / 32 * 32;
+    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) * WARP / (8 * WARP + 1)) - 1;
     const int32_t crowd =
-        static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? parts(width, 32) * 32 : room}));
+        static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? width : room}));
     const Quads quads(rows.output);
     with_form(quads, rows.output, [&](auto form, auto with_nearest) {
         launch_large("search_pieces", search_pieces<form, with_nearest>, bands * segments, threads,

@@ -16,6 +16,7 @@ static_assert(STRIP / BAND == WARPS, "a block takes a strip");
 struct ThinShared {
     uint32_t distances[WIDTH], tiles[2][WIDTH / TILE];
     uint16_t columns[WIDTH];
+    uint8_t bests[WIDTH / WARP];
 };
 
 /// Lays a band's contenders in shared memory.
@@ -26,9 +27,10 @@ __device__ ThinBand load_thin(ThinShared &shared, bool &far, const Columns &colu
     const int lane = threadIdx.x % WARP;
     ThinBand band = {};
     band.length = count;
-    band.tiles = band.room = (count + TILE - 1) / TILE;
+    band.tiles = (count + TILE - 1) / TILE;
     band.distances = shared.distances;
     band.columns = shared.columns;
+    band.bests = shared.bests;
     band.lows = shared.tiles[0];
     band.highs = shared.tiles[1];
 #pragma unroll 4
@@ -41,14 +43,13 @@ __device__ ThinBand load_thin(ThinShared &shared, bool &far, const Columns &colu
         const uint32_t all = __ballot_sync(ALL_LANES, any);
         if (any) {
             const uint32_t distances = measure_column(sight, word, bit);
-            const int32_t place = band.place(band.count + __popc(all & ((1u << lane) - 1)));
+            const int32_t place = band.count + __popc(all & ((1u << lane) - 1));
             band.distances[place] = distances;
             band.columns[place] = static_cast<uint16_t>(x);
             far = far || !is_near(unpack(distances, 0), WIDTH + TILE);
         }
         band.count += __popc(all);
     }
-    band.cut_stretches();
     return band;
 }
 
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(BLOCK, THIN_RESIDENT) search_thin(Rows rows, Q
     bool costs_far = false;
     const ThinBand band = load_thin(shared[warp], costs_far, rows.columns, image, strip, bit);
     costs_far = __any_sync(ALL_LANES, costs_far || band.count == 0);
-    find_brackets(band, true);
+    find_brackets(band);
     for (int32_t t = lane; t < band.tiles; t += WARP) {
         if (!wanted(t)) continue;
         if (costs_far)
