@@ -76,9 +76,10 @@ static void each(frame *f, visitor visit, void *pixels) {
     for (int64_t z = 0; z < depth(f); ++z)
         for (int64_t y = 0; y < f->image.size[1]; ++y) {
             uint8_t *row = f->bytes + f->origin + y * f->stride[1] + z * (f->image.ndim == 3 ? f->stride[2] : 0);
-            for (int64_t x = 0; x < f->image.size[0]; ++x, packed += size) {
+            for (int64_t x = 0; x < f->image.size[0]; ++x) {
                 const bool bits = f->image.type == APSIS_BIT;
                 visit(bits ? row + x / 8 : row + x * f->stride[0], (uint8_t)(bits ? 1u << (x % 8) : 0), size, packed);
+                if (packed) packed += size;
             }
         }
 }

@@ -126,11 +126,17 @@ void summarize_chunk(const SummaryJob &job, const Columns &columns, int64_t begi
                 job.last[c] = start + strip * STRIP + highest_bit(word);
 }
 
+/// The element of a slot from which it is addressed; none while scratch memory is only counted.
+template <class Cost>
+Cost *addressed_from(Cost *slot, int64_t element) {
+    return slot ? slot + element : nullptr;
+}
+
 /// table[d] = the cost of an offset d, beyond the line that of its ends.
 template <class Cost>
 Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carver, bool fill) {
     const int64_t reach = length + LINE_PAD;
-    Cost *const table = carver.take<Cost>(2 * reach + 1 + LINE_PAD) + reach;
+    Cost *const table = addressed_from(carver.take<Cost>(2 * reach + 1 + LINE_PAD), reach);
     for (int64_t d = 0; fill && d <= reach; ++d)
         table[d] = table[-d] =
             static_cast<Cost>(axis_cost<int64_t>(measure.metric, measure.weight[axis], std::min(d, length - 1)));
@@ -140,7 +146,7 @@ Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carve
 /// A line's buffer with its spare elements, of which the first `length` are addressed from 0.
 template <class Cost>
 Cost *take_line(Carver &carver, int64_t length) {
-    return carver.take<Cost>(length + 2 * LINE_PAD) + LINE_PAD;
+    return addressed_from(carver.take<Cost>(length + 2 * LINE_PAD), LINE_PAD);
 }
 
 /// Fills the spare elements of a line, so that none of them is ever the best candidate: with NO_COST in the line of
@@ -169,12 +175,13 @@ struct Bench {
         const int64_t width = job.set.size[0], height = job.set.size[1];
         const int64_t rows = job.axes == 3 ? height : 1, longest = std::max(width, job.axes == 3 ? height : 0);
         pitch = width + 2 * LINE_PAD;
-        cost = carver.take<Cost>(pitch * rows) + LINE_PAD;
-        order = ordered ? carver.take<Cost>(pitch * rows) + LINE_PAD : nullptr;
+        const int64_t plane = pitch * rows - 2 * LINE_PAD, turned = BATCH * (height + 2 * LINE_PAD) - 2 * LINE_PAD;
+        cost = take_line<Cost>(carver, plane);
+        order = ordered ? take_line<Cost>(carver, plane) : nullptr;
         turned_cost = turned_order = nullptr;
         if (job.axes == 3) {
-            turned_cost = carver.take<Cost>(BATCH * (height + 2 * LINE_PAD)) + LINE_PAD;
-            if (ordered) turned_order = carver.take<Cost>(BATCH * (height + 2 * LINE_PAD)) + LINE_PAD;
+            turned_cost = take_line<Cost>(carver, turned);
+            if (ordered) turned_order = take_line<Cost>(carver, turned);
         }
         least = take_line<Cost>(carver, longest);
         bracket = take_line<Cost>(carver, longest);
