@@ -28,8 +28,10 @@ __device__ uint32_t entry_of(uint32_t number) { return number + number / 32; }
 struct Runs {
     uint32_t start, before;
 
-    /// The one that holds a pixel of a column; beside a run, the last one before it.
-    __device__ uint32_t run_at(int x) const { return entry_of(before + __popc(start & up_to(x)) - 1); }
+    /// The one that holds a pixel of the last of some columns, from the first on; beside a run, the last one before it.
+    __device__ uint32_t run_in(uint32_t columns) const { return entry_of(before + __popc(start & columns) - 1); }
+    /// The same of a column.
+    __device__ uint32_t run_at(int x) const { return run_in(up_to(x)); }
     /// The one that begins at a column, a bit.
     __device__ uint32_t run_from(uint32_t begin) const { return entry_of(before + __popc(start & (begin - 1))); }
 };
@@ -44,17 +46,17 @@ struct Strips {
     static constexpr uint32_t RUNS = THREADS * (REACH ? 16 : 32), ENTRIES = RUNS + RUNS / 32;
     static constexpr int BLOCKS = REACH ? 6 : 5;  // that share a multiprocessor, as registers and memory allow
 
-    /// The parent of a run is one of its part that is not higher.  A root knows more in the end: which part it is, and its
-    /// first pixel.
-    static constexpr uint32_t RUN = 0xffff, ROOT = 1u << 31, FIRST = Tile::THREADS * 32 - 1;
-    static constexpr int NODE = 16, PART = 14;
-    static_assert(ENTRIES <= RUN && FIRST >> PART == 0 && (RUNS + (1u << Tile::NODE_BITS)) << PART < ROOT);
+    /// The parent of a run is one of its part that is not higher.  A root may know more in the end: above, the number of its
+    /// part, from 1, if it has one; and how far before the last pixel of the tile its own first one is, if others have told it.
+    static constexpr int PART = 16;
+    static constexpr uint32_t RUN = (1u << 14) - 1, TOLD = RUN + 1, LAST = Tile::THREADS * 32 - 1;
+    static_assert(ENTRIES <= RUN && LAST <= RUN && TOLD < 1u << PART);
 
     /// The sums lie behind the parents.  With diagonals there is room for both; without them there is unless nearly every
     /// other column begins a run.
     static constexpr uint32_t SUMS = sizeof(Sums) / sizeof(uint32_t), SPACE = ENTRIES + (REACH ? SUMS : 0);
 
-    static_assert(Tile::KEPT_PARTS == THREADS);  // a thread clears one
+    static_assert(Tile::KEPT_PARTS == THREADS);  // a thread clears and keeps one
 
     uint32_t parents[SPACE];
     uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
@@ -62,8 +64,9 @@ struct Strips {
     uint16_t before[THREADS];  // runs that begin before the word
     uint32_t of_warp[THREADS / WARP];
     uint32_t differs[THREADS / WARP];  // words that are not those of the strip before, a bit each
-    uint32_t first[Tile::KEPT_PARTS];  // pixels of the parts that are kept
-    uint32_t nodes, parts;             // and how many of these have been found
+    uint32_t first[Tile::KEPT_PARTS];  // pixels of the parts that have numbers
+    uint32_t nodes, parts, numbered;   // how many there are; and of those that are no nodes, how many have numbers
+    static_assert(Tile::KEPT_PARTS >= 1u << Tile::NODE_BITS);
 
     __device__ Sums &sums() { return *reinterpret_cast<Sums *>(parents + SPACE - SUMS); }
     __device__ static bool has_sums(uint32_t runs) { return entry_of(runs) + SUMS <= SPACE; }
@@ -86,6 +89,7 @@ struct Strips {
 struct Strip {
     uint32_t upper, lower;
     uint32_t start, before;
+    bool is_copy;       // the strip before is alike, row by row: the runs are its runs
     uint32_t unlinked;  // where runs begin that have no link here: all roots are among them
 
     __device__ uint32_t pixels() const { return upper | lower; }
@@ -104,17 +108,37 @@ __device__ uint32_t left_of(uint32_t word) {
     return threadIdx.x % S::WORDS ? left >> 31 : 0;
 }
 
+/// Tells the others which words are not those of the strip before, or not two rows that are alike.  Returns whether none of the
+/// strip's are.
+template <class S>
+__device__ bool compare_strips(S &strips, uint32_t upper, uint32_t lower) {
+    constexpr int WORDS = S::WORDS;
+    constexpr uint32_t STRIP = (1u << WORDS) - 1;
+    const int at = threadIdx.x, lane = at % WARP, above = at / WORDS * (2 * WORDS) + at % WORDS - 2 * WORDS;
+    const bool differs =
+        upper != lower || above < 0 || strips.word[above] != upper || strips.word[above + WORDS] != upper;
+    const uint32_t others = __ballot_sync(ALL_LANES, differs);
+    if (lane == 0) strips.differs[at / WARP] = others;
+    return !(others >> lane / WORDS * WORDS & STRIP);
+}
+
 /// Finds the runs of a thread's words, each its own parent, for all threads to see.  Returns how many there are in `runs`.
 template <class S>
 __device__ Strip find_runs(S &strips, uint32_t &runs) {
     const int at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
-    Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0, 0};
+    Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0, false, 0};
+    own.is_copy = compare_strips(strips, own.upper, own.lower);
     const uint32_t left_upper = left_of<S>(own.upper), left_lower = left_of<S>(own.lower);
     const uint32_t goes_on = S::REACH
                                  ? own.pixels() << 1 | left_upper | left_lower
                                  : (own.upper & (own.upper << 1 | left_upper)) | (own.lower & (own.lower << 1 | left_lower));
     own.start = own.pixels() & ~goes_on;
-    uint32_t end = __popc(own.start);
+    uint32_t from_here = __popc(own.start), end = own.is_copy ? 0 : from_here;  // runs of the strip, and of the tile
+#pragma unroll
+    for (int step = 1; step < S::WORDS; step *= 2) {
+        const uint32_t later = __shfl_down_sync(ALL_LANES, from_here, step);
+        if (lane % S::WORDS + step < S::WORDS) from_here += later;
+    }
 #pragma unroll
     for (int step = 1; step < WARP; step *= 2) {
         const uint32_t before = __shfl_up_sync(ALL_LANES, end, step);
@@ -123,7 +147,7 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
     if (lane == WARP - 1) strips.of_warp[at / WARP] = end;
     __syncthreads();
     runs = 0;
-    own.before = end - __popc(own.start);
+    own.before = end - (own.is_copy ? from_here : __popc(own.start));
 #pragma unroll
     for (int warp = 0; warp < S::THREADS / WARP; ++warp) {
         const uint32_t here = strips.of_warp[warp];
@@ -156,7 +180,7 @@ __device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
     const int at = threadIdx.x;
     uint32_t other = 0, left_other = 0;
     above = {0, 0};
-    if (at >= S::WORDS) {
+    if (at >= S::WORDS && !own.is_copy) {
         const int there = (at / S::WORDS * 2 - 1) * S::WORDS + at % S::WORDS;
         other = strips.word[there];
         if (S::REACH && at % S::WORDS) left_other = strips.word[there - 1] >> 31;
@@ -165,12 +189,12 @@ __device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
     uint32_t meet = own.upper & other;
     if (S::REACH) meet = (own.upper | own.upper << 1 | left_of<S>(own.upper)) & (other | other << 1 | left_other);
     const uint32_t goes_on = left_of<S>(meet);  // two runs have met before this word
-    const uint32_t linked = first_after(meet, own.start);
+    const uint32_t linked = own.is_copy ? own.start : first_after(meet, own.start);
     rest = first_after(meet, own.start | above.start | (goes_on ^ 1)) & ~linked;
     const Runs runs = own.runs();
-    for (uint32_t bits = linked; bits; bits &= bits - 1) {
-        const int x = __ffs(bits) - 1;
-        strips.parents[runs.run_at(x)] = above.run_at(x);
+    for (uint32_t bits = own.is_copy ? 0 : linked; bits; bits &= bits - 1) {
+        const uint32_t columns = bits ^ (bits - 1);
+        strips.parents[runs.run_in(columns)] = above.run_in(columns);
     }
     own.unlinked = own.start & ~last_before(own.start, linked);
     return linked;
@@ -180,14 +204,14 @@ __device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
 /// the lanes of a warp do not wait at every run for the one with the longest way.
 template <class S>
 __device__ void flatten(S &strips, uint32_t runs) {
-    uint32_t run = entry_of(threadIdx.x), end = entry_of(runs), parent = run < end ? strips.load(run) : 0;
-    while (run < end) {
+    uint32_t run = entry_of(threadIdx.x), parent = strips.load(run);
+    for (const uint32_t end = entry_of(runs); run < end;) {
         const uint32_t next = strips.load(parent);
-        if (next != parent)
-            strips.store(run, next);
-        else
-            run += entry_of(S::THREADS);
-        parent = next != parent ? next : run < end ? strips.load(run) : 0;
+        const bool is_root = next == parent;
+        if (!is_root) strips.store(run, next);
+        if (is_root) run += entry_of(S::THREADS);
+        parent = next;
+        if (is_root) parent = strips.load(run);  // beyond the last run, of other memory
     }
 }
 
@@ -199,10 +223,10 @@ __device__ uint32_t join_runs(S &strips, const Strip &own, const Runs &above, ui
     for (;;) {
         if (one == two) {
             if (!rest) return joined;
-            const int x = __ffs(rest) - 1;
+            const uint32_t columns = rest ^ (rest - 1);
             rest &= rest - 1;
-            one = runs.run_at(x);
-            two = above.run_at(x);
+            one = runs.run_in(columns);
+            two = above.run_in(columns);
         }
         const uint32_t up_one = strips.load(one), up_two = strips.load(two), high = up_one > up_two ? one : two;
         two = min(up_one, up_two);
@@ -235,11 +259,11 @@ __device__ void find_nodes(S &strips, uint32_t tile, const Tiles &tiles) {
     for (int k = 0; k < 2; ++k) {
         if (!pixels[k].is_there) continue;
         const uint32_t root = roots[k] = strips.root_of(strips.run_of_pixel(pixels[k].at, pixels[k].x));
-        if (strips.load(root) != root || atomicCAS(&strips.parents[root], root, root | ~0u << S::NODE) != root) continue;
-        strips.store(root, root | (atomicAdd(&strips.nodes, 1u) + 1) << S::NODE);
+        if (strips.load(root) != root || atomicCAS(&strips.parents[root], root, root | ~0u << S::PART) != root) continue;
+        strips.store(root, root | (atomicAdd(&strips.nodes, 1u) + 1) << S::PART);
     }
     __syncthreads();
-    const auto node_of = [&](uint32_t root) { return static_cast<uint16_t>((strips.parents[root] >> S::NODE) - 1); };
+    const auto node_of = [&](uint32_t root) { return static_cast<uint16_t>((strips.parents[root] >> S::PART) - 1); };
     const uint32_t side_bits = __ballot_sync(ALL_LANES, pixels[1].is_there);
     if (pixels[0].is_there)
         tiles.rim[(int64_t(tile) * (Tile::RIM_ROWS * Tile::WORDS) + i) * SLOTS + lane / 2] = node_of(roots[0]);
@@ -248,77 +272,77 @@ __device__ void find_nodes(S &strips, uint32_t tile, const Tiles &tiles) {
     if (threadIdx.x == 0) tiles.nodes[tile] = strips.nodes;
 }
 
-/// The first pixel of some columns of a thread's words.
-__device__ uint32_t first_in(const Strip &own, uint32_t columns) {
+/// A pixel of a thread's words; `row` is 0 or 1, and of its bits the first one counts.
+__device__ uint32_t pixel_of(uint32_t row, uint32_t bits) {
     constexpr int WORDS = PlaneTile<1>::WORDS;
-    const uint32_t upper = own.upper & columns, at = threadIdx.x, row = at / WORDS * 2 + (upper ? 0 : 1);
-    return (row * WORDS + at % WORDS) * 32 + __ffs(upper ? upper : own.lower & columns) - 1;
+    const uint32_t at = threadIdx.x;
+    return ((at / WORDS * 2 + row) * WORDS + at % WORDS) * 32 + __ffs(bits) - 1;
 }
 
-/// Where a thread's words have roots, and other runs whose roots are in the same strip.
+/// Where a thread's words have roots, of these the ones without pixels of the upper row there, and other runs whose roots are in
+/// the same strip.
 struct Begins {
-    uint32_t roots, siblings;
+    uint32_t roots, low, siblings;
 };
 
 /// The run of the strip that a thread's words begin with is one of those before.
 __device__ bool goes_on(const Strip &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
-/// Numbers the parts, the nodes first, of whose roots a thread has those that begin in its words, and tells each root its first
-/// pixel, as far as the thread knows.
+/// Finds the roots in a thread's words, and their first pixels there: where a root begins, unless it has some of the upper row.
+/// Roots of nodes have the numbers of these; the others get some if all parts are to have them.
 template <class S>
-__device__ Begins name_roots(S &strips, const Strip &own) {
-    const int lane = threadIdx.x % WARP;
-    const uint32_t of_strip = entry_of(strips.before[threadIdx.x / S::WORDS * S::WORDS]);
-    uint32_t roots = 0, siblings = 0, others = 0;
+__device__ Begins find_firsts(S &strips, const Strip &own, bool all) {
+    const uint32_t at = threadIdx.x, of_strip = entry_of(strips.before[at / S::WORDS * S::WORDS]);
+    uint32_t roots = 0, numbered = 0, siblings = 0;
     for (uint32_t rest = own.unlinked; rest; rest &= rest - 1) {
         const uint32_t begin = rest & -rest, run = own.runs().run_from(begin), up = strips.parents[run];
         if ((up & S::RUN) == run)
-            roots |= begin, others += up >> S::NODE == 0;
+            roots |= begin, numbered |= all || up >> S::PART ? begin : 0;
         else if (up >= of_strip)
             siblings |= begin;
     }
-    uint32_t part = others;
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const uint32_t before = __shfl_up_sync(ALL_LANES, part, step);
-        if (lane >= step) part += before;
+    const uint32_t others = own.start & ~roots, high = first_after(own.upper | others, roots) & ~others;
+    const uint32_t low = roots & ~last_before(roots, high);
+    strips.firsts[at / S::WORDS * (2 * S::WORDS) + at % S::WORDS] = high;
+    for (uint32_t rest = numbered; rest; rest &= rest - 1) {
+        const uint32_t begin = rest & -rest;
+        uint32_t &up = strips.parents[own.runs().run_from(begin)];
+        if (up >> S::PART == 0) up |= (strips.nodes + atomicAdd(&strips.numbered, 1u) + 1) << S::PART;
+        strips.first[(up >> S::PART) - 1] = low & begin ? pixel_of(1, begin) : pixel_of(0, high & ~(begin - 1));
     }
-    uint32_t from = 0;
-    if (lane == WARP - 1) from = atomicAdd(&strips.parts, part);
-    part += strips.nodes + __shfl_sync(ALL_LANES, from, WARP - 1) - others;
-    for (uint32_t rest = roots; rest; rest &= rest - 1) {
-        uint32_t &up = strips.parents[own.runs().run_at(__ffs(rest) - 1)];
-        const uint32_t here = up >> S::NODE ? (up >> S::NODE) - 1 : part++;
-        up = S::ROOT | here << S::PART | first_in(own, own.columns_from(rest & -rest));
-    }
-    return {roots, siblings};
+    return {roots, low, siblings};
 }
 
-/// Tells roots their first pixels, where other runs of the strip, or a later word of the root, have them.
+/// Tells roots about pixels of the upper row that other runs of the strip, or later words of the root, have.
 template <class S>
-__device__ void lower_firsts(S &strips, const Strip &own, uint32_t siblings) {
-    const auto tell = [&](uint32_t run, uint32_t columns) {
-        const uint32_t up = strips.load(run), root = up & S::ROOT ? run : up, at_root = up & S::ROOT ? up : strips.load(root);
-        const uint32_t first = first_in(own, columns);
-        if (first < (at_root & S::FIRST)) atomicMin(&strips.parents[root], (at_root & ~S::FIRST) | first);
+__device__ void tell_roots(S &strips, const Strip &own, uint32_t siblings) {
+    const auto tell = [&](uint32_t root, uint32_t columns) {
+        const uint32_t high = own.upper & columns;
+        if (!high) return;
+        const uint32_t up = strips.load(root), told = (up & ~0u << S::PART) | S::TOLD | (S::LAST - pixel_of(0, high));
+        if (up < told) atomicMax(&strips.parents[root], told);
     };
     for (uint32_t rest = siblings; rest; rest &= rest - 1)
-        tell(own.runs().run_at(__ffs(rest) - 1), own.columns_from(rest & -rest));
-    if (!goes_on(own)) return;
-    const uint32_t run = entry_of(own.before - 1), up = strips.load(run);
-    if (up >= entry_of(strips.before[threadIdx.x / S::WORDS * S::WORDS])) tell(run, own.columns_from(1));
+        tell(strips.load(own.runs().run_from(rest & -rest)), own.columns_from(rest & -rest));
+    if (own.is_copy || !goes_on(own)) return;
+    const uint32_t run = entry_of(own.before - 1), up = strips.load(run), root = up > S::RUN ? run : up;
+    if (root >= entry_of(strips.before[threadIdx.x / S::WORDS * S::WORDS])) tell(root, own.columns_from(1));
 }
 
-/// Tells which pixels are the first of parts, and of nodes where they are.
-template <class S, class Body>
-__device__ void tell_firsts(S &strips, const Strip &own, uint32_t roots, const Place &place, const Tiles &tiles, Body body) {
-    for (uint32_t rest = roots; rest; rest &= rest - 1) {
-        const uint32_t up = strips.parents[own.runs().run_at(__ffs(rest) - 1)];
-        const uint32_t first = up & S::FIRST, part = (up & ~S::ROOT) >> S::PART;
+/// Finds the first pixels of roots that have none of the upper row where they begin: what they have been told, or there.
+template <class S>
+__device__ void find_low_firsts(S &strips, const Strip &own, uint32_t low) {
+    const uint32_t at = threadIdx.x;
+    uint32_t here = low;
+    for (uint32_t rest = low; rest; rest &= rest - 1) {
+        const uint32_t begin = rest & -rest, up = strips.parents[own.runs().run_from(begin)];
+        if (!(up & S::TOLD)) continue;
+        const uint32_t first = S::LAST - (up & S::RUN);
+        here &= ~begin;
         atomicOr(&strips.firsts[first / 32], 1u << first % 32);
-        if (part < strips.nodes) begin_node<typename S::Tile>(tiles, place, part, static_cast<int>(first));
-        body(part, first);
+        if (up >> S::PART) strips.first[(up >> S::PART) - 1] = first;
     }
+    strips.firsts[at / S::WORDS * (2 * S::WORDS) + S::WORDS + at % S::WORDS] = here;
 }
 
 /// Writes the words of a tile, and how many first pixels its rows have.
@@ -342,17 +366,6 @@ __device__ void write_rim(const S &strips, uint32_t tile, const Tiles &tiles) {
     if (at < S::Tile::THREADS && at < tiles.kept) tiles.bits[int64_t(tile) * tiles.kept + at] = strips.word[at];
 }
 
-/// Tells the others which words are not those of the strip before, or not two rows that are alike.
-template <class S>
-__device__ void compare_strips(S &strips, const Strip &own) {
-    constexpr int WORDS = S::WORDS;
-    const int at = threadIdx.x, above = at / WORDS * (2 * WORDS) + at % WORDS - 2 * WORDS;
-    const bool differs = own.upper != own.lower || above < 0 || strips.word[above] != own.upper ||
-                         strips.word[above + WORDS] != own.upper;
-    const uint32_t others = __ballot_sync(ALL_LANES, differs);
-    if (at % WARP == 0) strips.differs[at / WARP] = others;
-}
-
 /// How many strips, from a thread's on, have the same word there; 0 if the one before has it too.
 template <class S>
 __device__ uint32_t strips_alike(const S &strips) {
@@ -370,15 +383,15 @@ __device__ uint32_t strips_alike(const S &strips) {
     return count + (later ? (__ffs(later) - 1) / WORDS : left);
 }
 
-/// Adds up what is known of parts below a limit.  What words have of the part that they begin with is added by whole warps, as
+/// Adds up what is known of parts that have numbers.  What words have of the part that they begin with is added by whole warps, as
 /// there most words are of the same one; the rest run by run, dealt out to all lanes.  Strips that are alike are added as one.
 template <class S>
-__device__ void add_strips(S &strips, const Strip &own, uint32_t limit) {
+__device__ void add_strips(S &strips, const Strip &own) {
     using Tile = typename S::Tile;
     const uint32_t alike = strips_alike(strips);
     const auto part_of = [&](uint32_t run) {
-        const uint32_t up = strips.load(run), part = ((up & S::ROOT ? up : strips.load(up)) & ~S::ROOT) >> S::PART;
-        return part < limit ? part : NO_PLACE;
+        const uint32_t up = strips.load(run);
+        return ((up > S::RUN ? up : strips.load(up)) >> S::PART) - 1;  // NO_PLACE without a number
     };
     const auto add = [&](uint32_t part, const Share &share) { strips.sums().add(part, share); };
     uint32_t main = NO_PLACE, columns = 0, others = 0;
@@ -399,7 +412,7 @@ __device__ void add_strips(S &strips, const Strip &own, uint32_t limit) {
     add_together<Tile>(main, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns), add);
     for_bits(others, [&](int from, int x) {
         const Strip there = {__shfl_sync(ALL_LANES, own.upper, from), __shfl_sync(ALL_LANES, own.lower, from),
-                             __shfl_sync(ALL_LANES, own.start, from), __shfl_sync(ALL_LANES, own.before, from), 0};
+                             __shfl_sync(ALL_LANES, own.start, from), __shfl_sync(ALL_LANES, own.before, from), false, 0};
         const uint32_t strips_there = __shfl_sync(ALL_LANES, alike, from);
         if (x < 0) return;
         const uint32_t here = there.columns_from(1u << x);
@@ -415,57 +428,53 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
     auto &strips = *reinterpret_cast<S *>(memory);
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
     const Place place = place_of<Tile>(tiles, tile);
-    if (at == 0) strips.nodes = strips.parts = 0;
-    if constexpr (ASKED != Asked::COUNT) strips.firsts[at] = strips.firsts[at + S::THREADS] = 0;
+    if (at == 0) strips.nodes = strips.parts = strips.numbered = 0;
     pack_tile<Tile, S::THREADS>(set, aligned, complement, place, strips.word);
     __syncthreads();
-    uint32_t runs, rest;
+    uint32_t runs, rest, joined = 0;
     Strip own = find_runs<S>(strips, runs);
-    if constexpr (ASKED == Asked::SUMS) {
-        compare_strips(strips, own);
-        if (S::has_sums(runs)) strips.sums().clear(at);
-    }
     Runs above;
     const uint32_t linked = link<S>(strips, own, above, rest);
-    __syncthreads();
+    const bool joins = __syncthreads_or(rest != 0);
     flatten<S>(strips, runs);
     __syncthreads();
-    const uint32_t joined = join_runs<S>(strips, own, above, rest);
+    if (joins) {
+        joined = join_runs<S>(strips, own, above, rest);
+        __syncthreads();
+        if constexpr (ASKED != Asked::COUNT) {
+            flatten<S>(strips, runs);
+            __syncthreads();
+        }
+    }
+    const uint32_t parts_of_warp = sum_of_warp(__popc(own.start) - __popc(linked) - joined);
+    if (at % WARP == 0) atomicAdd(&strips.parts, parts_of_warp);
+    if constexpr (ASKED == Asked::COUNT) write_rim(strips, tile, tiles);
+    if (tiles.joined) find_nodes<S>(strips, tile, tiles);
     __syncthreads();
+    const uint32_t nodes = strips.nodes, parts = strips.parts;
     if constexpr (ASKED == Asked::COUNT) {
-        const uint32_t parts = sum_of_warp(__popc(own.start) - __popc(linked) - joined);
-        if (at % WARP == 0) atomicAdd(&strips.parts, parts);
-        write_rim(strips, tile, tiles);
-        if (tiles.joined) find_nodes<S>(strips, tile, tiles);
-        __syncthreads();
-        if (at == 0) atomicAdd(tiles.total, strips.parts);
-        if (at < strips.nodes) tiles.parent[tile << Tile::NODE_BITS | at] = tile << Tile::NODE_BITS | at;
+        if (at == 0) atomicAdd(tiles.total, parts);
+        if (at < nodes) tiles.parent[tile << Tile::NODE_BITS | at] = tile << Tile::NODE_BITS | at;
     } else {
-        flatten<S>(strips, runs);
-        __syncthreads();
-        if (tiles.joined) find_nodes<S>(strips, tile, tiles);
-        __syncthreads();
-        const Begins begins = name_roots<S>(strips, own);
-        __syncthreads();
-        lower_firsts<S>(strips, own, begins.siblings);
-        const uint32_t nodes = strips.nodes, parts = nodes + strips.parts;
         uint32_t limit = 0;
         if constexpr (ASKED == Asked::SUMS) {
             limit = S::has_sums(runs) ? kept_parts(tiles, nodes, parts) : 0;
             if (at == 0) tiles.parts[tile] = limit == parts ? parts : limit > 0 ? NODES_KEPT : NOT_KEPT;
-            if (limit > 0) add_strips<S>(strips, own, limit);
+            if (at < limit) strips.sums().clear(at);
         }
+        const Begins begins = find_firsts<S>(strips, own, limit == parts);
         __syncthreads();
-        tell_firsts<S>(strips, own, begins.roots, place, tiles, [&](uint32_t part, uint32_t first) {
-            if constexpr (ASKED == Asked::SUMS)
-                if (part < limit) strips.first[part] = first;
-        });
+        tell_roots<S>(strips, own, begins.siblings);
+        if constexpr (ASKED == Asked::SUMS)
+            if (limit > 0) add_strips<S>(strips, own);
+        __syncthreads();
+        find_low_firsts<S>(strips, own, begins.low);
         __syncthreads();
         write_words<S>(strips, place, tiles);
+        if (at < nodes) begin_node<Tile>(tiles, place, at, static_cast<int>(strips.first[at]));
         if (tile == 0 && at == 0) tiles.before[tiles.ranks()] = 0;
         if constexpr (ASKED == Asked::SUMS)
-            for (uint32_t i = at; i < limit; i += S::THREADS)
-                tiles.sums[int64_t(tile) * tiles.most_parts + i] = keep_sums(strips.sums(), i, strips.first[i]);
+            if (at < limit) tiles.sums[int64_t(tile) * tiles.most_parts + at] = keep_sums(strips.sums(), at, strips.first[at]);
     }
 }
 
