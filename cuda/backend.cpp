@@ -101,6 +101,7 @@ class CudaBackend final : public Backend {
             if (cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
             if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
             conveyor_.reset();
+            number_.reset();
         } catch (const Error &) {  // a failed device: nothing is left to wait for
         }
     }
@@ -184,8 +185,9 @@ class CudaBackend final : public Backend {
 
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        const auto way = job.method == APSIS_TILE_FILL ? tile_fill : apsis::components;
-        way(job, scratch, stream_, progress);
+        if (job.method == APSIS_TILE_FILL) return tile_fill(job, scratch, stream_, progress);
+        if (!number_) number_ = std::make_unique<HostNumber>();
+        apsis::components(job, scratch, stream_, progress, number_.get());
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override {
@@ -221,6 +223,7 @@ class CudaBackend final : public Backend {
     cudaStream_t stream_ = nullptr;
     cudaEvent_t handover_ = nullptr;
     std::unique_ptr<CudaConveyor> conveyor_;  // made when host images first want it
+    std::unique_ptr<HostNumber> number_;      // likewise, when components are first counted
 };
 
 }  // namespace

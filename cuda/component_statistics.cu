@@ -47,25 +47,29 @@ struct Sums {
 };
 static_assert(sizeof(Sums) == sizeof(apsis_component));
 
-/// Numbers of a window.
+/// Numbers of a window, which may end beyond the last component.
 struct Window {
     Sums *sums;
     uint32_t from, count;  // of components, from 0
+    const uint32_t *all;   // how many there are
 
     __device__ bool has(uint32_t number) const { return number - 1 - from < count; }
     __device__ Sums &of(uint32_t number) const { return sums[number - 1 - from]; }
+    __device__ bool is_empty() const { return *all <= from; }
+    /// Whether a component of it is there.
+    __device__ bool holds(uint32_t i) const { return i < count && from + i < *all; }
 };
 
 __global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *again) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i == 0) *again = 0;
-    if (i < window.count) window.sums[i] = Sums::none();
+    if (window.holds(i)) window.sums[i] = Sums::none();
 }
 
 /// From sums to centroids.
 __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= window.count) return;
+    if (!window.holds(i)) return;
     const Sums sums = window.sums[i];
     double *const centroid = reinterpret_cast<apsis_component *>(window.sums)[i].centroid;
     for (int a = 0; a < 3; ++a) centroid[a] = static_cast<double>(sums.sum[a]) / static_cast<double>(sums.area);
@@ -174,6 +178,7 @@ __device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
 /// another, as the components of a window begin in tiles side by side.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
+    if (window.is_empty()) return;
     const uint32_t lane = threadIdx.x % WARP;
     const uint32_t end = tiles_before_end<Tile>(window, tiles);
     const auto number_in = [&](uint32_t node) {  // 0 where it is soon known that the window has it not
@@ -242,26 +247,21 @@ __global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Wind
 }  // namespace
 
 template <class Tile>
-void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream) {
+void measure_components(const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count, cudaStream_t stream) {
     constexpr int64_t MANY = 512;  // blocks, as the largest devices run at once
     const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
-    for (int64_t from = 0; from < count; from += room) {
-        const int64_t here = std::min(room, count - from);
-        const Window window = {static_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(here)};
-        launch("clear_window", clear_window, parts(here, BLOCK), BLOCK, stream, window, tiles.again);
-        launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
-        launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles,
-                     window);
-        launch("finish_window", finish_window, parts(here, BLOCK), BLOCK, stream, window);
-        check(cudaMemcpyAsync(to + from, memory, static_cast<size_t>(here) * sizeof(Sums), cudaMemcpyDeviceToHost, stream),
-              "reading components");
-    }
+    const Window window = {reinterpret_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
+                           tiles.before + tiles.ranks()};
+    launch("clear_window", clear_window, parts(count, BLOCK), BLOCK, stream, window, tiles.again);
+    launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
+    launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles, window);
+    launch("finish_window", finish_window, parts(count, BLOCK), BLOCK, stream, window);
 }
 
-template void measure_components<PlaneTile<1>>(const Tiles &, void *, int64_t, apsis_component *, int64_t, cudaStream_t);
-template void measure_components<PlaneTile<2>>(const Tiles &, void *, int64_t, apsis_component *, int64_t, cudaStream_t);
-template void measure_components<VolumeTile<1>>(const Tiles &, void *, int64_t, apsis_component *, int64_t, cudaStream_t);
-template void measure_components<VolumeTile<2>>(const Tiles &, void *, int64_t, apsis_component *, int64_t, cudaStream_t);
-template void measure_components<VolumeTile<3>>(const Tiles &, void *, int64_t, apsis_component *, int64_t, cudaStream_t);
+template void measure_components<PlaneTile<1>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
+template void measure_components<PlaneTile<2>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
+template void measure_components<VolumeTile<1>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
+template void measure_components<VolumeTile<2>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
+template void measure_components<VolumeTile<3>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
 
 }  // namespace apsis

@@ -79,11 +79,24 @@ struct Strips {
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 
+    /// The root of a run; a step away if trees are flat.
+    template <bool FLAT>
     __device__ uint32_t root_of(uint32_t run) const {
-        for (uint32_t up; (up = load(run) & RUN) != run;) run = up;
-        return run;
+        uint32_t up = load(run) & RUN;
+        while (!FLAT && up != run) run = up, up = load(run) & RUN;
+        return up;
     }
 };
+
+/// The first bits of a word from each separator on, before the next one.
+__device__ uint32_t first_after(uint32_t word, uint32_t separators) {
+    return word & ((~word + (separators & ~word)) | separators);
+}
+
+/// The last bits of a word up to each separator, after the one before.
+__device__ uint32_t last_before(uint32_t word, uint32_t separators) {
+    return __brev(first_after(__brev(word), __brev(separators)));
+}
 
 /// A thread's words of a strip, and its runs there.
 struct Strip {
@@ -94,6 +107,11 @@ struct Strip {
 
     __device__ uint32_t pixels() const { return upper | lower; }
     __device__ Runs runs() const { return {start, before}; }
+    /// The columns of some of the runs, of which this is where they begin; the first one may have begun before.
+    __device__ uint32_t columns_of(uint32_t begins) const {
+        const uint32_t others = start & ~begins;
+        return first_after(others, begins) - first_after(begins, others | 1);
+    }
     /// The columns from one on, a bit, in which no other run begins.
     __device__ uint32_t columns_from(uint32_t begin) const {
         const uint32_t later = start & ~(begin | (begin - 1));
@@ -161,16 +179,6 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
         parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
     __syncthreads();
     return own;
-}
-
-/// The first bits of a word from each separator on, before the next one.
-__device__ uint32_t first_after(uint32_t word, uint32_t separators) {
-    return word & ((~word + (separators & ~word)) | separators);
-}
-
-/// The last bits of a word up to each separator, after the one before.
-__device__ uint32_t last_before(uint32_t word, uint32_t separators) {
-    return __brev(first_after(__brev(word), __brev(separators)));
 }
 
 /// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.
@@ -243,7 +251,7 @@ struct RimPixel {
 };
 
 /// Gives nodes to the parts at the rim, and writes who is where.
-template <class S>
+template <bool FLAT, class S>
 __device__ void find_nodes(S &strips, uint32_t tile, const Tiles &tiles) {
     using Tile = typename S::Tile;
     static_assert(S::THREADS / WARP == Tile::RIM_ROWS * Tile::WORDS && S::THREADS == 2 * Tile::ROWS);
@@ -258,7 +266,7 @@ __device__ void find_nodes(S &strips, uint32_t tile, const Tiles &tiles) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
         if (!pixels[k].is_there) continue;
-        const uint32_t root = roots[k] = strips.root_of(strips.run_of_pixel(pixels[k].at, pixels[k].x));
+        const uint32_t root = roots[k] = strips.template root_of<FLAT>(strips.run_of_pixel(pixels[k].at, pixels[k].x));
         if (strips.load(root) != root || atomicCAS(&strips.parents[root], root, root | ~0u << S::PART) != root) continue;
         strips.store(root, root | (atomicAdd(&strips.nodes, 1u) + 1) << S::PART);
     }
@@ -383,10 +391,10 @@ __device__ uint32_t strips_alike(const S &strips) {
     return count + (later ? (__ffs(later) - 1) / WORDS : left);
 }
 
-/// Adds up what is known of parts that have numbers.  What words have of the part that they begin with is added by whole warps, as
+/// Adds up what is known of parts that have numbers; all of them may.  What words have of the part that they begin with is added by whole warps, as
 /// there most words are of the same one; the rest run by run, dealt out to all lanes.  Strips that are alike are added as one.
 template <class S>
-__device__ void add_strips(S &strips, const Strip &own) {
+__device__ void add_strips(S &strips, const Strip &own, bool all) {
     using Tile = typename S::Tile;
     const uint32_t alike = strips_alike(strips);
     const auto part_of = [&](uint32_t run) {
@@ -396,18 +404,21 @@ __device__ void add_strips(S &strips, const Strip &own) {
     const auto add = [&](uint32_t part, const Share &share) { strips.sums().add(part, share); };
     uint32_t main = NO_PLACE, columns = 0, others = 0;
     if (alike && own.pixels()) {
-        const uint32_t begin = goes_on(own) ? 1 : own.start & -own.start;
-        uint32_t number = own.before - goes_on(own);
-        main = part_of(entry_of(number));
-        columns = own.columns_from(begin);
-        for (uint32_t rest = own.start & ~columns; rest; rest &= rest - 1) {
-            const uint32_t part = part_of(entry_of(++number));
-            if (part == NO_PLACE) continue;
-            if (part == main)
-                columns |= own.columns_from(rest & -rest);
-            else
-                others |= rest & -rest;
+        const bool is_left = goes_on(own);
+        const uint32_t begin = is_left ? 1 : own.start & -own.start;
+        uint32_t number = own.before - is_left, mains = begin;
+        const uint32_t first = entry_of(number), up = strips.load(first), root = up > S::RUN ? first : up;
+        main = (strips.load(root) >> S::PART) - 1;
+        others = own.start & ~begin;
+        for (uint32_t rest = others; rest; rest &= rest - 1) {
+            const uint32_t next = rest & -rest, run = entry_of(++number);
+            if (run == root || strips.load(run) == root)
+                mains |= next;
+            else if (!all && part_of(run) == NO_PLACE)
+                others &= ~next;
         }
+        others &= ~mains;
+        columns = own.columns_of(mains);
     }
     add_together<Tile>(main, Share::of_strips<Tile>(threadIdx.x, alike, own.upper & columns, own.lower & columns), add);
     for_bits(others, [&](int from, int x) {
@@ -449,7 +460,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
     const uint32_t parts_of_warp = sum_of_warp(__popc(own.start) - __popc(linked) - joined);
     if (at % WARP == 0) atomicAdd(&strips.parts, parts_of_warp);
     if constexpr (ASKED == Asked::COUNT) write_rim(strips, tile, tiles);
-    if (tiles.joined) find_nodes<S>(strips, tile, tiles);
+    if (tiles.joined) find_nodes<ASKED != Asked::COUNT>(strips, tile, tiles);
     __syncthreads();
     const uint32_t nodes = strips.nodes, parts = strips.parts;
     if constexpr (ASKED == Asked::COUNT) {
@@ -466,7 +477,7 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS) find_strips(View set, b
         __syncthreads();
         tell_roots<S>(strips, own, begins.siblings);
         if constexpr (ASKED == Asked::SUMS)
-            if (limit > 0) add_strips<S>(strips, own);
+            if (limit > 0) add_strips<S>(strips, own, limit == parts);
         __syncthreads();
         find_low_firsts<S>(strips, own, begins.low);
         __syncthreads();

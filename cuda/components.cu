@@ -3,6 +3,7 @@
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
 #include <cub/device/device_scan.cuh>
+#include <optional>
 
 #include "part_sums.cuh"
 #include "transforms.h"
@@ -93,16 +94,45 @@ struct Scratch {
 };
 
 /// How many components there are, after the scan, or when they are counted.
-int64_t read_count(const Tiles &tiles, cudaStream_t stream) {
-    uint32_t count = 0;
-    check(cudaMemcpyAsync(&count, tiles.before + tiles.ranks(), sizeof count, cudaMemcpyDeviceToHost, stream),
-          "reading the count");
-    check(cudaStreamSynchronize(stream), "waiting for the count");
-    return count;
+class Count {
+  public:
+    Count(const Tiles &tiles, HostNumber *number, cudaStream_t stream)
+        : from_(tiles.before + tiles.ranks()), number_(number), stream_(stream) {
+        if (number_) number_->ask(from_, stream_);
+    }
+    /// Waits for it.
+    int64_t read() const {
+        if (number_) return number_->wait();
+        uint32_t count = 0;
+        check(cudaMemcpyAsync(&count, from_, sizeof count, cudaMemcpyDeviceToHost, stream_), "reading the count");
+        check(cudaStreamSynchronize(stream_), "waiting for the count");
+        return count;
+    }
+
+  private:
+    const uint32_t *from_;
+    HostNumber *number_;
+    cudaStream_t stream_;
+};
+
+/// What is known of components, a window at a time.  The first one is measured while the host waits for their number.
+template <class Tile>
+void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const Count &count, cudaStream_t stream) {
+    int64_t end = job.capacity;
+    for (int64_t from = 0, next; from < end; from = next) {
+        next = std::min(from + scratch.room, end);
+        measure_components<Tile>(scratch.tiles, scratch.window, from, next - from, stream);
+        end = std::min(end, count.read());
+        const int64_t here = std::min(next, end) - from;
+        if (here > 0)
+            check(cudaMemcpyAsync(job.components + from, scratch.window, static_cast<size_t>(here) * sizeof(apsis_component),
+                                  cudaMemcpyDeviceToHost, stream),
+                  "reading components");
+    }
 }
 
 template <class Tile>
-void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress, HostNumber *number) {
     const Scratch<Tile> scratch(job, memory);
     Tiles tiles = scratch.tiles;
     if (Tile::PLANES == 1 && !job.labels && !job.components && !job.selects()) tiles.total = tiles.before + tiles.ranks();
@@ -112,11 +142,11 @@ void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Prog
     if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
     if (!tiles.total) scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
     report(progress, 0.6, stream);
-    const int64_t count = job.count || job.components ? read_count(tiles, stream) : 0;
-    if (job.components)
-        measure_components<Tile>(tiles, scratch.window, scratch.room, job.components, std::min(count, job.capacity), stream);
+    std::optional<Count> count;
+    if (job.count || job.components) count.emplace(tiles, number, stream);
+    if (job.components) measure(job, scratch, *count, stream);
     if (job.labels) write_labels<Tile>(job, tiles, stream);
-    if (job.count) *job.count = count;
+    if (job.count) *job.count = count->read();
     report(progress, 1, stream);
 }
 
@@ -134,8 +164,8 @@ size_t components_scratch(const ComponentsJob &job) {
     return with_tile(job, [&](auto tile) { return Scratch<decltype(tile)>(job, nullptr).bytes; });
 }
 
-void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
-    with_tile(job, [&](auto tile) { run<decltype(tile)>(job, scratch, stream, progress); });
+void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber *number) {
+    with_tile(job, [&](auto tile) { run<decltype(tile)>(job, scratch, stream, progress, number); });
 }
 
 }  // namespace apsis

@@ -5,15 +5,17 @@
 
 namespace apsis {
 
-/// One bit a byte: whether it is not 0.
+/// One bit a byte: whether it is not 0.  The sum of the places of those that are not, 128 times.
 __device__ inline uint32_t pack_four(uint32_t bytes, uint32_t places, uint32_t others) {
-    const uint32_t marks = (bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu)) >> 7 & 0x01010101u;
+    const uint32_t marks = (bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
     return __dp4a(marks, places, others);
 }
 
 __device__ inline uint32_t pack_sixteen(uint4 bytes) {
     constexpr uint32_t LOW = 0x08040201u, HIGH = 0x80402010u;
-    return pack_four(bytes.x, LOW, pack_four(bytes.y, HIGH, 0)) | pack_four(bytes.z, LOW, pack_four(bytes.w, HIGH, 0)) << 8;
+    const uint32_t first = pack_four(bytes.x, LOW, pack_four(bytes.y, HIGH, 0));
+    const uint32_t second = pack_four(bytes.z, LOW, pack_four(bytes.w, HIGH, 0));
+    return first >> 7 | second << 1;
 }
 
 /// Of a word at x, the bits that are pixels of the image.

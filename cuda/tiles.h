@@ -323,9 +323,9 @@ template <class Tile>
 void select_components(const ComponentsJob &job, const Tiles &tiles, void *memory, cudaStream_t stream);
 size_t select_bytes(const ComponentsJob &job);
 
-/// Writes what is known of the first components, so many, to host memory.  There is room for some of them at a time.
+/// Finds what is known of a window of components, from a number on, so many if there are: once there are numbers.
 template <class Tile>
-void measure_components(const Tiles &tiles, void *memory, int64_t room, apsis_component *to, int64_t count, cudaStream_t stream);
+void measure_components(const Tiles &tiles, apsis_component *window, int64_t from, int64_t count, cudaStream_t stream);
 
 /// Writes the labels.
 template <class Tile>

@@ -6,6 +6,7 @@
 
 #include "backend.h"
 #include "core/columns.h"
+#include "host_number.h"
 
 namespace apsis {
 
@@ -50,9 +51,10 @@ void sweep(const DistanceJob &job, void *scratch, cudaStream_t stream, const Pro
 size_t jump_flood_scratch(const DistanceJob &job);
 void jump_flood(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
-// Connected components.
+// Connected components; how many there are comes by way of `number`, if there is one, while the device goes on.
 size_t components_scratch(const ComponentsJob &job);
-void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+void components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
+                HostNumber *number = nullptr);
 
 // Components in the plane by the method APSIS_TILE_FILL: labels and count.
 size_t tile_fill_scratch(const ComponentsJob &job);
