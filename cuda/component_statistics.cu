@@ -17,8 +17,17 @@ namespace {
 struct Sums {
     long long first, area, lower[3], upper[3], sum[3];
 
+    static constexpr uint32_t FIELDS = 11;
+    /// A field of those of no pixels.
+    __device__ static long long none(uint32_t field) {
+        const bool is_least = field == 0 || (field >= 2 && field < 5), is_most = field >= 5 && field < 8;
+        return is_least ? INT64_MAX : is_most ? -1 : 0;
+    }
     __device__ static Sums none() {
-        return {INT64_MAX, 0, {INT64_MAX, INT64_MAX, INT64_MAX}, {-1, -1, -1}, {0, 0, 0}};
+        Sums sums;
+#pragma unroll
+        for (uint32_t i = 0; i < FIELDS; ++i) reinterpret_cast<long long *>(&sums)[i] = none(i);
+        return sums;
     }
 
     __device__ void add(const Sums &other) {
@@ -45,7 +54,7 @@ struct Sums {
         }
     }
 };
-static_assert(sizeof(Sums) == sizeof(apsis_component));
+static_assert(sizeof(Sums) == sizeof(apsis_component) && sizeof(Sums) == Sums::FIELDS * sizeof(long long));
 
 /// Numbers of a window, which may end beyond the last component.
 struct Window {
@@ -60,10 +69,11 @@ struct Window {
     __device__ bool holds(uint32_t i) const { return i < count && from + i < *all; }
 };
 
+/// A thread a field, so that neighbouring threads write neighbouring fields.
 __global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *again) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i == 0) *again = 0;
-    if (window.holds(i)) window.sums[i] = Sums::none();
+    if (window.holds(i / Sums::FIELDS)) reinterpret_cast<long long *>(window.sums)[i] = Sums::none(i % Sums::FIELDS);
 }
 
 /// From sums to centroids.
@@ -128,12 +138,11 @@ struct Together {
 
     /// Adds what the threads of a block have: a warp together, and warps of the same component.
     __device__ void finish(const Window &window) {
-        constexpr int FIELDS = sizeof(Sums) / sizeof(long long);
         __shared__ Together of_warp[WARPS];
         for (int step = WARP / 2; step > 0; step /= 2) {
             Sums other;
 #pragma unroll
-            for (int i = 0; i < FIELDS; ++i)
+            for (uint32_t i = 0; i < Sums::FIELDS; ++i)
                 reinterpret_cast<long long *>(&other)[i] =
                     __shfl_xor_sync(ALL_LANES, reinterpret_cast<const long long *>(&sums)[i], step);
             sums.add(other);
@@ -252,7 +261,7 @@ void measure_components(const Tiles &tiles, apsis_component *memory, int64_t fro
     const int64_t warp_blocks = std::min(parts(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
     const Window window = {reinterpret_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
                            tiles.before + tiles.ranks()};
-    launch("clear_window", clear_window, parts(count, BLOCK), BLOCK, stream, window, tiles.again);
+    launch("clear_window", clear_window, parts(count * Sums::FIELDS, BLOCK), BLOCK, stream, window, tiles.again);
     launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
     launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles, window);
     launch("finish_window", finish_window, parts(count, BLOCK), BLOCK, stream, window);
