@@ -186,7 +186,7 @@ class CudaBackend final : public Backend {
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         if (job.method == APSIS_TILE_FILL) return tile_fill(job, scratch, stream_, progress);
-        if (!number_) number_ = std::make_unique<HostNumber>();
+        if (!number_ && (job.count || job.components)) number_ = std::make_unique<HostNumber>();
         apsis::components(job, scratch, stream_, progress, number_.get());
     }
 
