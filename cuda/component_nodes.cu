@@ -235,16 +235,20 @@ struct Deal {
     int of_warp;
 
     Deal(int64_t row_words, int64_t side_words) {
-        constexpr int64_t MANY = 4096;  // warps, as the largest devices run at once
+        constexpr int64_t MANY = 16384;  // warps, twice as many as the largest devices run at once
         of_warp = static_cast<int>(std::clamp<int64_t>((row_words + side_words) / MANY, 1, WARP));
         row_blocks = parts(parts(row_words, of_warp), WARPS);
         side_blocks = parts(parts(side_words, of_warp), WARPS);
     }
 };
 
+/// Blocks that share a multiprocessor: as many as there is room for, but volumes have no use for so few registers.
+template <class Tile>
+constexpr int JOINERS = Tile::PLANES > 1 ? 4 : 8;
+
 /// The first blocks take the rim rows, the others the sides.
 template <class Tile>
-__global__ void __launch_bounds__(BLOCK, 4) join_tiles(Tiles tiles, Deal deal) {
+__global__ void __launch_bounds__(BLOCK, JOINERS<Tile>) join_tiles(Tiles tiles, Deal deal) {
     const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
     const uint32_t joined = blockIdx.x < deal.row_blocks
                                 ? join_rows<Tile>(tiles, warp, deal.of_warp)

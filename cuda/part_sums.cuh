@@ -34,22 +34,23 @@ struct Share {
 
     /// Pixels of two rows of a word, side by side, and of as many such strips after them; `at` counts words of strips.
     template <class Tile>
-    __device__ static Share of_strips(int at, uint32_t strips, uint32_t upper, uint32_t lower) {
+    __device__ static Share of_strips(uint32_t at, uint32_t strips, uint32_t upper, uint32_t lower) {
         const uint32_t left = at % Tile::WORDS * 32, y = at / Tile::WORDS * 2, columns = upper | lower;
         const uint32_t below = __popc(lower), count = __popc(upper) + below;
         return {count * strips,
-                {(left * count + sum_of_places(upper) + sum_of_places(lower)) * strips,
+                {(left * count + sum_of_places(upper, lower)) * strips,
                  (y * count + below) * strips + count * strips * (strips - 1), 0},
                 {left + __ffs(columns) - 1, y + (upper == 0), 0},
                 {left + 31 - __clz(static_cast<int>(columns)), y + 2 * (strips - 1) + (lower != 0), 0}};
     }
 
-    /// The sum of the places of a word's bits.
-    __device__ static uint32_t sum_of_places(uint32_t word) {
+    /// The sum of the places of the bits of one word, and of another.  To places that do not count, others are moved that do.
+    __device__ static uint32_t sum_of_places(uint32_t word, uint32_t other = 0) {
         constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
         uint32_t sum = 0;
 #pragma unroll
-        for (int bit = 0; bit < 5; ++bit) sum += __popc(word & PLACES[bit]) << bit;
+        for (int bit = 0; bit < 5; ++bit)
+            sum += __popc((word & PLACES[bit]) | (other >> (1 << bit) & ~PLACES[bit])) << bit;
         return sum;
     }
 };

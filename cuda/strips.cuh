@@ -133,7 +133,7 @@ __device__ bool compare_strips(S &strips, uint32_t upper, uint32_t lower) {
 /// Finds the runs of a thread's words, each its own parent, for all threads to see.  Returns how many there are in `runs`.
 template <class S>
 __device__ Strip find_runs(S &strips, uint32_t &runs) {
-    const int at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
+    const uint32_t at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
     Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0, false, 0};
     own.is_copy = compare_strips(strips, own.upper, own.lower);
     const uint32_t left_upper = left_of<S>(own.upper), left_lower = left_of<S>(own.lower);
@@ -143,12 +143,12 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
     own.start = own.pixels() & ~goes_on;
     uint32_t from_here = __popc(own.start), end = own.is_copy ? 0 : from_here;  // runs of the strip, and of the tile
 #pragma unroll
-    for (int step = 1; step < S::WORDS; step *= 2) {
+    for (uint32_t step = 1; step < S::WORDS; step *= 2) {
         const uint32_t later = __shfl_down_sync(ALL_LANES, from_here, step);
         if (lane % S::WORDS + step < S::WORDS) from_here += later;
     }
 #pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
+    for (uint32_t step = 1; step < WARP; step *= 2) {
         const uint32_t before = __shfl_up_sync(ALL_LANES, end, step);
         if (lane >= step) end += before;
     }
@@ -157,7 +157,7 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
     runs = 0;
     own.before = end - (own.is_copy ? from_here : __popc(own.start));
 #pragma unroll
-    for (int warp = 0; warp < S::THREADS / WARP; ++warp) {
+    for (uint32_t warp = 0; warp < S::THREADS / WARP; ++warp) {
         const uint32_t here = strips.of_warp[warp];
         if (warp < at / WARP) own.before += here;
         runs += here;
@@ -175,11 +175,11 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
 /// Returns the columns at which it does, and in `rest` those at which other runs meet.
 template <class S>
 __device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
-    const int at = threadIdx.x;
+    const uint32_t at = threadIdx.x;
     uint32_t other = 0, left_other = 0;
     above = {0, 0};
     if (at >= S::WORDS && !own.is_copy) {
-        const int there = (at / S::WORDS * 2 - 1) * S::WORDS + at % S::WORDS;
+        const uint32_t there = (at / S::WORDS * 2 - 1) * S::WORDS + at % S::WORDS;
         other = strips.word[there];
         if (S::REACH && at % S::WORDS) left_other = strips.word[there - 1] >> 31;
         above = strips.runs_of(at - S::WORDS);

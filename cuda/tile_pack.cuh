@@ -24,8 +24,9 @@ __device__ inline uint32_t inside(int64_t x, int64_t width) {
 }
 
 /// Packs a tile from bytes of which 16 are one load.  A thread's loads, under way together, are so many rows or planes apart.
-template <class Tile, int THREADS>
-__device__ void pack_aligned(const View &set, const Place &place, uint32_t *word) {
+/// Of a tile that is WHOLE, all of them are there, and so it is what it will be, or its complement.
+template <class Tile, int THREADS, bool WHOLE>
+__device__ void pack_aligned(const View &set, bool complement, const Place &place, uint32_t *word) {
     constexpr int IN_ROW = 2 * Tile::WORDS, LOADS = 2 * Tile::THREADS / THREADS;
     constexpr int ROWS = THREADS / IN_ROW, DOWN = ROWS % (Tile::ROWS * Tile::PLANES);
     const int row = threadIdx.x / IN_ROW;
@@ -37,15 +38,18 @@ __device__ void pack_aligned(const View &set, const Place &place, uint32_t *word
     uint32_t bits[LOADS] = {};
 #pragma unroll
     for (int k = 0; k < LOADS; ++k, from += DY * set.stride[1] + DZ * set.stride[2]) {
-        if (y + k * DY >= set.size[1] || z + k * DZ >= set.size[2]) continue;
-        if (left >= 16)
+        if (!WHOLE && (y + k * DY >= set.size[1] || z + k * DZ >= set.size[2])) continue;
+        if (WHOLE || left >= 16)
             bytes[k] = __ldcs(reinterpret_cast<const uint4 *>(from));
         else
+#pragma unroll 1  // at the edge of the image alone
             for (int i = 0; i < left; ++i) bits[k] |= (from[i] ? 1u : 0u) << i;
     }
+    const uint32_t flip = WHOLE && complement ? ~0u : 0;
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
-        reinterpret_cast<uint16_t *>(word)[k * THREADS + threadIdx.x] = static_cast<uint16_t>(pack_sixteen(bytes[k]) | bits[k]);
+        reinterpret_cast<uint16_t *>(word)[k * THREADS + threadIdx.x] =
+            static_cast<uint16_t>((pack_sixteen(bytes[k]) | bits[k]) ^ flip);
 }
 
 /// Packs a tile from bytes, a lane one of 32.
@@ -81,10 +85,13 @@ __device__ uint32_t gather_bits(const View &set, const Place &place, int at) {
 /// Packs a tile by so many threads, for all of them to see after a barrier.
 template <class Tile, int THREADS>
 __device__ void pack_tile(const View &set, bool aligned, bool complement, const Place &place, uint32_t *word) {
-    const bool is_packed = set.type == APSIS_BIT;
+    const bool is_packed = set.type == APSIS_BIT, is_whole = place.x + Tile::WORDS * 32 <= set.size[0] &&
+                                                             place.y + Tile::ROWS <= set.size[1] &&
+                                                             place.z + Tile::PLANES <= set.size[2];
+    if (aligned && is_whole) return pack_aligned<Tile, THREADS, true>(set, complement, place, word);
     if (!is_packed) {
         if (aligned)
-            pack_aligned<Tile, THREADS>(set, place, word);
+            pack_aligned<Tile, THREADS, false>(set, complement, place, word);
         else
             pack_bytes<Tile, THREADS>(set, place, word);
         __syncthreads();
