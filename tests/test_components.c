@@ -231,6 +231,30 @@ static void hard_shapes(bench *b) {
     for (int shape = 0; shape < HARD_SHAPES; ++shape) check_hard(b, 61, 67, 43, shape, 3, APSIS_AUTO);
 }
 
+/** Planes of a few tiles, shapes with spots and noise, of which no labels are wanted: devices have another way there. */
+static void random_planes_without_labels(bench *b) {
+    static const int64_t sizes[] = {128, 256, 384, 64, 100, 129, 250, 301};
+    static const double dense[] = {0.02, 0.1, 0.3, 0.5, 0.6, 0.7, 0.9}, sparse[] = {0, 0.001, 0.003, 0.02};
+    chance c = {2029};
+    for (int i = 0; i < effort(1500); ++i) {
+        problem p = new_problem(2, sizes[roll_below(&c, COUNT(sizes))], sizes[roll_below(&c, COUNT(sizes))], 1, NULL);
+        const int64_t pixels = pixels_of(&p);
+        uint8_t *mask = must_alloc((size_t)pixels), *spots = must_alloc((size_t)pixels);
+        const bool is_noise = roll_below(&c, 2);
+        draw_hard(mask, p.size, (int)roll_below(&c, HARD_SHAPES));
+        fill_mask(spots, p.size, NOISE, is_noise ? dense[roll_below(&c, COUNT(dense))] : sparse[roll_below(&c, COUNT(sparse))], &c);
+        for (int64_t k = 0; k < pixels; ++k) mask[k] = is_noise ? spots[k] != 0 : (mask[k] != 0) != (spots[k] != 0);
+        p.mask = mask;
+        p.options.connectivity = 1 + (int)roll_below(&c, 2);
+        p.options.flags = roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT;
+        asked how = {.set = roll_below(&c, 4) ? APSIS_U8 : APSIS_BIT};
+        how.capacity = roll_below(&c, 4) ? pixels : -1;
+        check_components(b, &p, &how);
+        free(mask);
+        free(spots);
+    }
+}
+
 static void long_and_thin(bench *b) {
     static const int64_t sizes[][3] = {{50000, 1, 1}, {1, 50000, 1},  {1, 1, 20000},  {20000, 3, 1}, {3, 20000, 1},
                                        {4, 3, 9000},  {4000, 4, 3}, {1, 4099, 3}, {140000, 3, 1}, {2, 2, 20000}};
@@ -361,6 +385,7 @@ int main(int argc, char **argv) {
                                       TEST(random_problems, EVERYWHERE),
                                       TEST(random_tile_fills, EVERYWHERE),
                                       TEST(hard_shapes, EVERYWHERE),
+                                      TEST(random_planes_without_labels, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
                                       TEST(wrong_arguments, EVERYWHERE),
                                       TEST(too_many_to_number, EVERYWHERE),
