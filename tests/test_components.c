@@ -242,7 +242,8 @@ static void random_planes_without_labels(bench *b) {
         uint8_t *mask = must_alloc((size_t)pixels), *spots = must_alloc((size_t)pixels);
         const bool is_noise = roll_below(&c, 2);
         draw_hard(mask, p.size, (int)roll_below(&c, HARD_SHAPES));
-        fill_mask(spots, p.size, NOISE, is_noise ? dense[roll_below(&c, COUNT(dense))] : sparse[roll_below(&c, COUNT(sparse))], &c);
+        const double density = is_noise ? dense[roll_below(&c, COUNT(dense))] : sparse[roll_below(&c, COUNT(sparse))];
+        fill_mask(spots, p.size, NOISE, density, &c);
         for (int64_t k = 0; k < pixels; ++k) mask[k] = is_noise ? spots[k] != 0 : (mask[k] != 0) != (spots[k] != 0);
         p.mask = mask;
         p.options.connectivity = 1 + (int)roll_below(&c, 2);
