@@ -49,6 +49,25 @@ void carve_volume(Volume &volume, Carver &carver) {
     volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
 }
 
+/// The carries of columns of a single strip, where there is nothing to walk: a warp takes 32 columns, as carry_columns() does,
+/// and counts them if none of them has a site.
+__global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
+    const int lane = threadIdx.x % WARP;
+    const uint32_t groups = static_cast<uint32_t>((columns.count + WARP - 1) / WARP);
+    const uint32_t item = blockIdx.x * WARPS + threadIdx.x / WARP, image = item / groups;
+    const int64_t column = int64_t(item - image * groups) * WARP + lane, at = columns.at(image, 0, column);
+    if (image >= columns.batch) return;
+    const bool inside = column < columns.count;
+    if (inside) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
+    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0) atomicAdd(columns.far_groups + image, 1u);
+}
+
+void find_carries(const Columns &columns, cudaStream_t stream) {
+    if (columns.strips() > 1) return carry_columns(columns, stream);
+    const int64_t warps = parts(columns.count, WARP) * columns.batch;
+    launch("carry_nothing", carry_nothing, parts(warps, WARPS), BLOCK, stream, columns);
+}
+
 /// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
 /// most rows have voxels out of reach, and would be searched twice.  A block each, a warp a plane.
 __global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
@@ -97,7 +116,7 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         carve_volume(volume, carver);
         const auto tell = [&](double done) { report(progress, (side + done) / sides, stream); };
         pack_columns(turn(job.set), 1, job.complement != inside, volume.columns, stream);
-        carry_columns(volume.columns, stream);
+        find_carries(volume.columns, stream);
         tell(0.2);
         const bool outward = outward_serves(volume);
         fill(volume.marks, !outward, volume.count_marks(), stream);
