@@ -97,34 +97,36 @@ __device__ Number pick(const Number (&number)[TILE], int which) {
     return picked;
 }
 
-/// Writes a tile of row y: its voxels' costs, whose lengths length(cost) tells, and their nearest sites,
-/// which site(k) finds.
-template <class Length, class Site>
-__device__ void write_tile(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE],
-                           Length length, Site site) {
+/// Writes a tile of row y voxel by voxel, into any outputs: its costs, and if somebody asks the nearest sites, which site(k)
+/// finds.
+template <bool NEAREST, class Site>
+__device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Site site) {
+    const Output &output = volume.output;
+#pragma unroll 1
+    for (int k = 0; k < TILE && x + k < volume.width(); ++k) {
+        const int32_t here = pick(cost, k);
+        write_pixel(output, x + k, y, z, here, true, NEAREST && here <= output.measure.limit ? site(k) : 0);
+    }
+}
+
+/// Writes a tile of row y into packed outputs: the lengths of its costs, which length(cost) tells and which take their place,
+/// and if somebody asks the nearest sites, which site(k) finds.
+template <bool NEAREST, class Length, class Site>
+__device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
+                            Site site) {
     const Output &output = volume.output;
     const int64_t inside = volume.width() - x;
     const int32_t limit = static_cast<int32_t>(output.measure.limit);
-    if (!volume.plain) {
-#pragma unroll 1
-        for (int k = 0; k < TILE && k < inside; ++k) {
-            const int32_t here = pick(cost, k);
-            write_pixel(output, x + k, y, z, here, true, output.nearest && here <= limit ? site(k) : 0);
-        }
-        return;
-    }
-    if (output.distance) {
-        float distance[TILE];
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) distance[k] = cost[k] <= limit ? length(cost[k]) : INFINITY;
-        store_tile(reinterpret_cast<float *>(output.distance.row(y, z)) + x, distance, inside);
-    }
-    if (output.nearest) {
+    if constexpr (NEAREST) {
         int32_t index[TILE];
 #pragma unroll
         for (int k = 0; k < TILE; ++k) index[k] = cost[k] <= limit ? static_cast<int32_t>(site(k)) : -1;
         store_tile(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index, inside);
     }
+    if (!output.distance) return;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(cost[k] <= limit ? length(cost[k]) : INFINITY);
+    store_tile(reinterpret_cast<int32_t *>(output.distance.row(y, z)) + x, cost, inside);
 }
 #endif
 

@@ -1,15 +1,18 @@
 // The monotone argmin along the lines of a volume where sites are far.
 //
 // A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory, and
-// finds what costs least for every eighth voxel: the best candidate never moves left as the voxel moves right (Hirata
-// 1996), so the best of two voxels bracket those between them, and brackets are halved.  The first few voxels, far from
+// finds what costs least for every 16th voxel, a post: the best candidate never moves left as the voxel moves right (Hirata
+// 1996), so the best of two posts bracket those between them, and brackets are halved.  The first few posts, far from
 // each other, have no bracket: their own cost and those of some candidates tell how far they need look, as those at the
-// ends of a bracket do later.  While voxels are few, several threads share one.  Then a thread holds the TILE voxels
-// between two bests in registers and tries the candidates of their bracket on all of them.  Where the best leaps over a
-// gap, a bracket is long and most of it is vain: the least cost of every STRETCH candidates tells which of them are
-// passed over.  A warp takes its tiles by the length of their brackets, so that its lanes have as much to do.  Ties at
-// the ends of a tile go to the left, which keeps every equal candidate of its voxels in the bracket; the nearest site is
-// the one of lowest z, then y, then x.
+// ends of a bracket do later.  While posts are few, several threads share one.  Then a thread holds the costs of the 16
+// voxels of an interval, from one post to the next, in the halves of 8 registers, counted from those of the bracket's first
+// candidate, and tries the candidates of the bracket on all of them.  Where the best leaps over a gap, a bracket is long and
+// most of it is vain: the least cost of every STRETCH candidates tells which of them are passed over.  A warp takes its
+// intervals by the length of their brackets, so that its lanes have as much to do.
+//
+// Where nearest sites are asked for, posts are 8 voxels apart, costs take a register each, and a second turn over the bracket
+// finds which candidates have them.  Ties at the ends of an interval go to the left, which keeps every equal candidate of its
+// voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
 //
 // Along y a bundle has lines of two planes: one word of bits tells both their costs.
 //
@@ -24,129 +27,15 @@
 #include "launch.h"
 #include "volume.h"
 #include "volume_bundle.cuh"
+#include "volume_finish.cuh"
 
 namespace apsis {
 
 namespace {
 
-constexpr int RESIDENT = 6;          // blocks on a multiprocessor: leaves a thread 40 registers
-constexpr int RESIDENT_NEAREST = 5;  // and 48 where it keeps candidates too
+constexpr int RESIDENT = 5;  // blocks on a multiprocessor: leaves a thread 48 registers
 constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every plane
-constexpr uint32_t NO_PLACE = 0xffffffffu;   // stored for the nearest site where there is none
 constexpr int64_t LONGEST_LINE = 65535;      // places and candidates are 16 bits
-
-/// The costs of a candidate for a tile's voxels: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k, and the
-/// second term is added when all is done.
-struct Ramp {
-    int32_t here, slope;
-
-    template <int LANES>
-    __device__ Ramp(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t c) {
-        here = bundle.at(lane, x, c) + bundle.square(x);
-        slope = 2 * bundle.weight * (x - c);
-    }
-    __device__ int32_t at(int k) const { return here + k * slope; }
-    __device__ int32_t least() const { return min(here, here + (TILE - 1) * slope); }
-};
-
-/// The least costs of a tile's voxels, less w k^2, and the candidates that they are of.
-struct Tile {
-    int32_t cost[TILE];
-    int32_t at[TILE];     // where somebody asks
-    uint32_t site[TILE];  // in the plane of each
-
-    __device__ void take(const Ramp &ramp) {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) cost[k] = min(cost[k], ramp.at(k));
-    }
-    /// What the dearest voxel costs.
-    __device__ int32_t dearest(int32_t weight) const {
-        int32_t most = cost[0];
-#pragma unroll
-        for (int k = 1; k < TILE; ++k) most = max(most, cost[k] + weight * k * k);
-        return most;
-    }
-    /// A candidate that costs more than this at both ends of the tile is no use.
-    __device__ int32_t worst() const {
-        int32_t most = cost[0];
-#pragma unroll
-        for (int k = 1; k < TILE; ++k) most = max(most, cost[k]);
-        return most;
-    }
-};
-
-/// Tries all candidates from low to high.
-template <int LANES>
-__device__ void find_costs(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
-                           Tile &tile) {
-    Ramp ramp(bundle, lane, x, low);
-    const int32_t *score = bundle.score + low * LANES + lane;
-    int32_t way = ramp.here - *score;
-#pragma unroll 2
-    for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
-        ramp.here = *score + way;
-        asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, in as many registers
-        tile.take(ramp);
-    }
-}
-
-/// Whether all of a tile's voxels are sites in their own plane, and nothing is to be found.
-template <int LANES>
-__device__ bool is_solid(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
-    if (low != x || high != x + TILE) return false;
-    int32_t costs = 0;
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) costs |= bundle.score[(x + k) * LANES + lane] - bundle.square(x + k);
-    return costs == 0;
-}
-
-/// Finds which candidates from low to high the costs are of; of several the one whose site is the lowest.
-template <int LANES, class Site>
-__device__ void find_sites(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Tile &tile,
-                           Site site) {
-    const int32_t bound = tile.worst();
-#pragma unroll 1
-    for (int32_t c = low; c <= high; ++c) {
-        const Ramp ramp(bundle, lane, x, c);
-        if (ramp.least() > bound) continue;
-        const uint32_t here = site(c);
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const bool lower = ramp.at(k) == tile.cost[k] && here < tile.site[k];
-            tile.site[k] = lower ? here : tile.site[k], tile.at[k] = lower ? c : tile.at[k];
-        }
-    }
-}
-
-/// Finds what costs least for a tile's voxels, and if somebody asks the candidates that do.
-template <bool NEAREST, int LANES, class Site>
-__device__ Tile search_tile(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Site site) {
-    Tile tile;
-    if (is_solid(bundle, lane, x, low, high)) {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            tile.cost[k] = 0, tile.at[k] = x + k;
-            if (NEAREST) tile.site[k] = site(x + k);
-        }
-        return tile;
-    }
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = 0, tile.site[k] = NO_PLACE;
-    int32_t bound = 0;
-    if (high - low >= LONG) {
-        tile.take(Ramp(bundle, lane, x, low));
-        tile.take(Ramp(bundle, lane, x, high));
-        bound = tile.dearest(bundle.weight);
-    }
-    each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
-                   [&](int32_t from, int32_t to) { find_costs(bundle, lane, x, from, to, tile); });
-    if constexpr (NEAREST)
-        each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
-                       [&](int32_t from, int32_t to) { find_sites(bundle, lane, x, from, to, tile, site); });
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
-    return tile;
-}
 
 /// What the search along y stores: [z][x][y], up to whole tiles of y's.
 __host__ __device__ int64_t pitch_of(const Volume &volume) {
@@ -156,18 +45,21 @@ __device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
     return (z * volume.width() + x) * pitch_of(volume);
 }
 
-/// The lines along y: their costs come from columns along z.
+/// The lines along y: their costs come from columns along z.  Where somebody asks for nearest sites, costs are doubled, and one
+/// more where the site is below its plane: that one is higher than any above.
 template <bool NEAREST>
 struct AlongY {
     Volume volume;
 
     __host__ __device__ int64_t length() const { return volume.height(); }
     __host__ __device__ int64_t lines() const { return volume.width(); }
-    __device__ int32_t weight() const { return volume.weight[1]; }
+    static constexpr int32_t FACTOR = NEAREST ? 2 : 1;
+    __device__ int32_t weight() const { return FACTOR * volume.weight[1]; }
     __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
         return volume.need(z, int64_t(tile) * TILE, x);
     }
 
+    static constexpr int APART = NEAREST ? TILE : PAIR;
     static constexpr int DEEP = 2;   // planes of a bundle, to which the same words tell the costs
     static constexpr int WIDE = 1;   // lines that a thread loads together
     static constexpr int AHEAD = 4;  // candidates that it loads at once, three words each
@@ -196,18 +88,21 @@ struct AlongY {
         const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
         const int32_t up = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
         const int32_t down = upper ? highest_bit(first) : stored.after - z - 1;
-        cost[0][0] = square(min(up, down + 1));
-        cost[1][0] = square(min(up + 1, down));
+        cost[0][0] = cost_of(up, down + 1);
+        cost[1][0] = cost_of(up + 1, down);
     }
-    __device__ int32_t square(int32_t d) const { return d < NO_SITE_OFFSET ? volume.weight[2] * d * d : NO_COST<int32_t>; }
-    __device__ uint32_t site(int64_t z, int64_t x, int32_t y) const {
-        const int64_t at = first(z, x) + y * int64_t(stride());
-        const int32_t found =
-            nearest_in_column(__ldg(volume.columns.words + at), __ldg(volume.columns.before + at),
-                              __ldg(volume.columns.after + at), static_cast<int32_t>(z / STRIP * STRIP),
-                              static_cast<int32_t>(z));
-        return found == NO_SITE_BEFORE ? NO_PLACE
-                                       : static_cast<uint32_t>(found) << 16 | static_cast<uint32_t>(y);
+    __device__ int32_t cost_of(int32_t up, int32_t down) const {
+        const int32_t d = min(up, down), is_below = NEAREST && down < up;
+        return d < NO_SITE_OFFSET ? FACTOR * volume.weight[2] * d * d + is_below : NO_COST<int32_t>;
+    }
+    /// The place of a candidate's site, z and y, which its cost tells.
+    template <int LANES>
+    __device__ uint32_t site(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t z, int32_t, int32_t y) const {
+        const int32_t cost = bundle.score[y * LANES + lane] - bundle.square(y);
+        float distance;
+        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(distance) : "f"(static_cast<float>(cost >> 1) * (1.0f / volume.weight[2])));
+        const int32_t way = static_cast<int32_t>(distance + 0.5f);
+        return cost == NO_COST<int32_t> ? NO_PLACE : static_cast<uint32_t>(cost & 1 ? z + way : z - way) << 16 | y;
     }
     __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
         const auto value = [&](int k) {
@@ -219,8 +114,9 @@ struct AlongY {
     }
 };
 
-/// The lines along x: what the search along y stored, a cost or a site in the plane of its x.
-template <bool NEAREST>
+/// The lines along x: what the search along y stored, a cost or a site in the plane of its x.  LEAN where outputs are packed
+/// and roots those of small numbers, which spares registers for all the rest.
+template <bool NEAREST, bool LEAN>
 struct AlongX {
     Volume volume;
 
@@ -229,7 +125,7 @@ struct AlongX {
     __device__ int32_t weight() const { return volume.weight[0]; }
     __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
 
-    static constexpr int DEEP = 1, AHEAD = 4;
+    static constexpr int APART = NEAREST ? TILE : PAIR, DEEP = 1, AHEAD = 4;
     static constexpr int WIDE = 4;  // a load of 16 bytes
     static_assert(TILE % WIDE == 0);  // lines are stored by whole tiles
     __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
@@ -257,50 +153,38 @@ struct AlongX {
         return stored == NO_PLACE ? NO_COST<int32_t>
                                   : volume.weight[2] * down * down + volume.weight[1] * along * along;
     }
-    __device__ uint32_t site(int64_t z, int64_t y, int32_t x) const {
+    template <int LANES>
+    __device__ uint32_t site(const Bundle<LANES, APART> &, int32_t, int32_t z, int32_t y, int32_t x) const {
         return __ldg(volume.store + first(z, y) + x * int64_t(stride()));
     }
-    __device__ void write(int64_t z, int64_t y, int32_t x, const Tile &tile) const {
+    __device__ void write(int64_t z, int64_t y, int32_t x, Tile &tile) const {
         const Measure &measure = volume.output.measure;
         const auto index = [&](int k) {
-            if (!NEAREST) return int64_t(0);  // or else a tile's candidates would be kept in registers
             const uint32_t place = pick(tile.site, k);
             return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + pick(tile.at, k);
         };
-        int32_t bits = 0;
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) bits |= tile.cost[k];
-        if (measure.unit == 1 && bits < 1 << 24)
-            write_tile(volume, x, y, z, tile.cost, [](int32_t cost) { return small_root(static_cast<float>(cost)); }, index);
+        const auto small = [](int32_t cost) { return small_root(static_cast<float>(cost)); };
+        const auto length = [&](int32_t cost) { return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost); };
+        if constexpr (LEAN)
+            write_plain<NEAREST>(volume, x, y, z, tile.cost, small, index);
+        else if (volume.plain)
+            write_plain<NEAREST>(volume, x, y, z, tile.cost, length, index);
         else
-            write_tile(volume, x, y, z, tile.cost, [&](int32_t cost) {
-                return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
-            }, index);
-    }
-};
-
-/// Where a bundle's lines are: those of a plane side by side, in DEEP planes.
-template <class Lines, int LANES>
-struct Place {
-    static constexpr int ACROSS = LANES / Lines::DEEP;
-    int32_t first, plane;  // of its lines, and planes
-
-    __device__ int32_t line(int32_t lane) const { return first + lane % ACROSS; }
-    __device__ int32_t z(int32_t lane) const { return plane + lane / ACROSS; }
-    __device__ bool holds(const Lines &lines, int32_t lane) const {
-        return line(lane) < lines.lines() && z(lane) < lines.volume.depth();
+            write_voxels<NEAREST>(volume, x, y, z, tile.cost, index);
     }
 };
 
 /// Lays the costs of a bundle's lines in shared memory, a stretch of them at a time, with its least.
-template <class Lines, int LANES>
-__device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
+template <class Lines, int LANES, int APART>
+__device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
     constexpr int DEEP = Lines::DEEP, WIDE = Lines::WIDE, ACROSS = place.ACROSS;
     constexpr int HEADS = ACROSS / WIDE;  // threads that load a candidate of all lines
-    constexpr int SIDES = HEADS * WIDE < WARP ? WARP / (HEADS * WIDE) : 1;  // candidates that fill a row of banks
+    constexpr int FILLING = HEADS * WIDE < WARP ? WARP / (HEADS * WIDE) : 1;  // candidates that fill a row of banks
+    constexpr int SIDES = FILLING * Lines::AHEAD < STRETCH ? FILLING : STRETCH / Lines::AHEAD;  // which leave AHEAD to a thread
     constexpr int PARTY = HEADS * SIDES;                                   // threads that load a stretch
     constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;              // stretches that a warp loads at once
-    constexpr int AHEAD = Lines::AHEAD < STRETCH / SIDES ? Lines::AHEAD : STRETCH / SIDES;
+    constexpr int AHEAD = Lines::AHEAD;
+    static_assert(STRETCH % (SIDES * AHEAD) == 0);
     using Scores = std::conditional_t<WIDE == 1, int32_t, int4>;
     const int32_t lane = threadIdx.x % HEADS * WIDE, side = threadIdx.x / HEADS % SIDES, z = place.plane;
     const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / WIDE * WIDE, line = min(place.line(lane), last);
@@ -352,108 +236,12 @@ __device__ void load_lines(const Bundle<LANES> &bundle, const Lines &lines, cons
         bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);
 }
 
-static_assert(ROUNDS == 4);
-constexpr uint32_t VAIN_TRIES = 10 * WARP;  // of a warp's lanes that wait for another, up to which order takes longer
-constexpr int CLASSES = 8, CLASS_BITS = 3;  // of brackets, by their length
-
-__device__ int bracket_class(int32_t length) {
-    return length < 10 ? length / 2 : length < 16 ? 5 : length < LONG ? 6 : 7;
-}
-
-/// The lanes of a warp that have a number of CLASS_BITS, of which `bits` are the ballots.
-__device__ uint32_t lanes_with(int number, const uint32_t (&bits)[CLASS_BITS]) {
-    uint32_t lanes = ALL_LANES;
-#pragma unroll
-    for (int i = 0; i < CLASS_BITS; ++i) lanes &= number >> i & 1 ? bits[i] : ~bits[i];
-    return lanes;
-}
-
-/// The tiles of lines that a warp finishes together: ROUNDS rows of as many as it has lanes.
-struct TileRows {
-    int32_t first, step;
-
-    __device__ int32_t item(int place) const { return (first + place / WARP * step) * WARP + place % WARP; }
-};
-
-/// Orders the tiles of a warp's rows that are wanted by the length of their brackets, long ones first, so that its lanes
-/// have as much to do.  Returns how many they are.
-template <int LANES, class Wanted>
-__device__ int order_tiles(const Bundle<LANES> &bundle, const TileRows &rows, uint8_t *order, Wanted wanted) {
-    const int lane = threadIdx.x % WARP;
-    const int32_t items = bundle.tiles * LANES;
-    uint32_t here[ROUNDS], most = 0, sum = 0;
-    int32_t length[ROUNDS];  // 0 if nobody wants the tile
-#pragma unroll
-    for (int k = 0; k < ROUNDS; ++k) {
-        const int32_t item = rows.item(k * WARP + lane);
-        const bool is_wanted = item < items && wanted(item / LANES, item % LANES);
-        length[k] = is_wanted ? bundle.best[item + LANES] - bundle.best[item] + 1 : 0;
-        here[k] = __ballot_sync(ALL_LANES, is_wanted);
-        most += greatest_of_warp(length[k]), sum += length[k];
-    }
-    if (most * WARP <= sum_of_warp(sum) + VAIN_TRIES && (here[0] & here[1] & here[2] & here[3]) == ALL_LANES) {
-#pragma unroll
-        for (int k = 0; k < ROUNDS; ++k) order[k * WARP + lane] = static_cast<uint8_t>(k * WARP + lane);
-        __syncwarp();
-        return ORDERED;
-    }
-    uint32_t bits[ROUNDS][CLASS_BITS];
-    int number[ROUNDS], counted[ROUNDS], ours = 0;  // tiles of the class whose number is the lane's
-#pragma unroll
-    for (int k = 0; k < ROUNDS; ++k) {
-        number[k] = CLASSES - 1 - bracket_class(length[k]);
-#pragma unroll
-        for (int i = 0; i < CLASS_BITS; ++i) bits[k][i] = __ballot_sync(ALL_LANES, number[k] >> i & 1);
-        counted[k] = __popc(lanes_with(lane, bits[k]) & here[k]);
-        ours += counted[k];
-    }
-    int end = ours;
-#pragma unroll
-    for (int step = 1; step < CLASSES; step *= 2) {
-        const int other = __shfl_up_sync(ALL_LANES, end, step);
-        if (lane >= step) end += other;
-    }
-    const int total = __shfl_sync(ALL_LANES, end, CLASSES - 1);
-    int begin = end - ours;
-#pragma unroll
-    for (int k = 0; k < ROUNDS; ++k) {
-        const int place = __shfl_sync(ALL_LANES, begin, number[k]) +
-                          __popc(lanes_with(number[k], bits[k]) & here[k] & ((1u << lane) - 1));
-        if (here[k] >> lane & 1) order[place] = static_cast<uint8_t>(k * WARP + lane);
-        begin += counted[k];
-    }
-    __syncwarp();
-    return total;
-}
-
-/// Finds what costs least for the voxels of every wanted tile, and hands it on.
-template <bool NEAREST, class Lines, int LANES>
-__device__ void finish_tiles(const Bundle<LANES> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
-    constexpr int32_t WARPS_HERE = THREADS / WARP;
-    const int32_t warp = threadIdx.x / WARP, rows_in_all = (bundle.tiles * LANES + WARP - 1) / WARP;
-    uint8_t *const order = bundle.order + warp * ORDERED;
-    for (TileRows rows = {warp, WARPS_HERE}; rows.first < rows_in_all; rows.first += ROUNDS * WARPS_HERE) {
-        const int total = order_tiles(bundle, rows, order, [&](int32_t t, int32_t lane) {
-            return place.holds(lines, lane) && bundle.wanted[t] &&
-                   (LANES <= GROUP || lines.wanted(place.z(lane), place.line(lane), t));
-        });
-        for (int i = threadIdx.x % WARP; i < total; i += WARP) {
-            const int32_t item = rows.item(order[i]), lane = item % LANES, t = item / LANES;
-            const int32_t z = place.z(lane), line = place.line(lane);
-            lines.write(z, line, t * TILE,
-                        search_tile<NEAREST>(bundle, lane, t * TILE, bundle.best[item], bundle.best[item + LANES],
-                                             [&](int32_t c) { return lines.site(z, line, c); }));
-        }
-        __syncwarp();
-    }
-}
-
-template <bool NEAREST, int LANES, class Lines>
-__global__ void __launch_bounds__(THREADS, NEAREST ? RESIDENT_NEAREST : RESIDENT)
-    search_bundles(Lines lines) {
+template <int LANES, class Lines>
+__global__ void __launch_bounds__(THREADS, RESIDENT) search_bundles(Lines lines) {
+    constexpr int APART = Lines::APART;
     if (!lines.volume.any_need()) return;
     extern __shared__ __align__(16) int32_t shared[];
-    const Bundle<LANES> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
+    const Bundle<LANES, APART> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
     using Where = Place<Lines, LANES>;
     const int32_t count = static_cast<int32_t>(lines.lines());
     const uint32_t across = (count + Where::ACROSS - 1) / Where::ACROSS;
@@ -462,10 +250,10 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? RESIDENT_NEAREST : RESIDENT
     const int32_t end = min(place.first + Where::ACROSS, count);
     const int32_t deep = min(place.plane + Lines::DEEP, static_cast<int32_t>(lines.volume.depth()));
     bool any = false, all = true;
-    for (int32_t t = threadIdx.x; t < bundle.tiles; t += THREADS) {
-        bool here = false;
+    for (int32_t t = threadIdx.x; t < bundle.posts; t += THREADS) {
+        uint8_t here = 0;
         for (int32_t z = place.plane; z < deep; ++z)
-            for (int32_t line = place.first; line < end; line += GROUP) here = here || lines.wanted(z, line, t);
+            for (int32_t line = place.first; line < end; line += GROUP) here |= wanted_tiles<APART>(lines, z, line, t);
         bundle.wanted[t] = here;
         any = any || here, all = all && here;
     }
@@ -473,14 +261,14 @@ __global__ void __launch_bounds__(THREADS, NEAREST ? RESIDENT_NEAREST : RESIDENT
     const bool all_wanted = !__syncthreads_or(!all);
     load_lines(bundle, lines, place);
     search_brackets(bundle, all_wanted);
-    finish_tiles<NEAREST>(bundle, lines, place);
+    finish_intervals(bundle, lines, place);
 }
 
-template <bool NEAREST, int LANES, class Lines>
+template <int LANES, class Lines>
 void search_by(const Lines &lines, cudaStream_t stream) {
-    launch_large("search_bundles", search_bundles<NEAREST, LANES, Lines>,
+    launch_large("search_bundles", search_bundles<LANES, Lines>,
                  parts(lines.lines(), Place<Lines, LANES>::ACROSS) * parts(lines.volume.depth(), Lines::DEEP), THREADS,
-                 Bundle<LANES>::bytes(lines.length()), stream, lines);
+                 Bundle<LANES, Lines::APART>::bytes(lines.length()), stream, lines);
 }
 
 /// Bytes of shared memory that a block may have, if a multiprocessor is to have two.
@@ -492,41 +280,53 @@ size_t half_of_shared() {
     return static_cast<size_t>(room) / 2;
 }
 
-template <bool NEAREST, class Lines>
+template <class Lines>
 void search(const Lines &lines, cudaStream_t stream) {
     const size_t room = half_of_shared();
-    if (Bundle<MANY>::bytes(lines.length()) <= room / 2)
-        search_by<NEAREST, MANY>(lines, stream);
-    else if (Bundle<SOME>::bytes(lines.length()) <= room)
-        search_by<NEAREST, SOME>(lines, stream);
+    if (Bundle<MANY, Lines::APART>::bytes(lines.length()) <= room / 2)
+        search_by<MANY>(lines, stream);
+    else if (Bundle<SOME, Lines::APART>::bytes(lines.length()) <= room)
+        search_by<SOME>(lines, stream);
     else
-        search_by<NEAREST, FEW>(lines, stream);
+        search_by<FEW>(lines, stream);
+}
+
+/// Whether outputs are packed, and distances roots of numbers that small_root() takes.
+bool is_lean(const Volume &volume) {
+    const int64_t size[] = {volume.width(), volume.height(), volume.depth()};
+    int64_t farthest = 0;
+    for (int axis = 0; axis < 3; ++axis) farthest += volume.weight[axis] * size[axis] * size[axis];
+    return volume.plain && volume.output.measure.unit == 1 && farthest < 1 << 24;
+}
+
+template <bool NEAREST>
+void search_lines(const Volume &volume, cudaStream_t stream) {
+    search(AlongY<NEAREST>{volume}, stream);
+    if (is_lean(volume))
+        search(AlongX<NEAREST, true>{volume}, stream);
+    else
+        search(AlongX<NEAREST, false>{volume}, stream);
 }
 
 }  // namespace
 
 bool argmin_serves(const Volume &volume) {
     const size_t room = half_of_shared();
+    const int64_t factor = volume.output.nearest ? AlongY<true>::FACTOR : AlongY<false>::FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
         // Candidates and voxels a little beyond the end of a line are tried too: no way's cost may overflow.
-        const int64_t way = length + TILE + QUAD;
+        const int64_t way = length + PAIR + QUAD;
         return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
-               Bundle<FEW>::bytes(length) <= room;
+               Bundle<FEW, TILE>::bytes(length) <= room;
     };
     return volume.depth() <= LONGEST_LINE && fits(volume.weight[0], volume.width()) &&
-           fits(volume.weight[1], volume.height());
+           fits(factor * volume.weight[1], volume.height()) && factor * volume.output.measure.largest < NO_COST<int32_t>;
 }
 
 int64_t argmin_store(const Volume &volume) { return volume.depth() * volume.width() * pitch_of(volume); }
 
 void search_marked(const Volume &volume, cudaStream_t stream) {
-    if (volume.output.nearest) {
-        search<true>(AlongY<true>{volume}, stream);
-        search<true>(AlongX<true>{volume}, stream);
-    } else {
-        search<false>(AlongY<false>{volume}, stream);
-        search<false>(AlongX<false>{volume}, stream);
-    }
+    volume.output.nearest ? search_lines<true>(volume, stream) : search_lines<false>(volume, stream);
 }
 
 }  // namespace apsis

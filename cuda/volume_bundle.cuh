@@ -1,4 +1,4 @@
-// Lines of a volume side by side in shared memory, and which candidates bracket each tile of them: the first half of
+// Lines of a volume side by side in shared memory, and which candidates bracket the voxels between posts: the first half of
 // volume_argmin.cu, which tells how it all goes together.
 #pragma once
 
@@ -14,35 +14,37 @@ constexpr int THREADS = 1 << THREADS_LOG2;
 constexpr int QUAD = 4;          // candidates that a thread tries at once while it narrows brackets
 constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to pass over them in long brackets
 constexpr int LONG = 2 * STRETCH;  // brackets where that pays
-constexpr int ROUNDS = 4;        // rows of tiles, one a lane, that a warp orders together
-constexpr int ORDERED = ROUNDS * WARP;
 constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // what is greater by so much in `float` is greater: few roundings of 2^-24
-constexpr int FIRST_LOG2 = 4;  // of the tiles that are searched first, each by itself: 8 would take a level more
+constexpr int FIRST_LOG2 = 4;  // of the posts that are searched first, each by itself: 8 would take a level more
 constexpr int PROBES = 8;        // candidates that tell these how far to look
-constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which tiles are wanted
+constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which intervals are wanted
 
 // Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
 // multiprocessor. Short lines fill a block only if there are many; of long ones few fit, but fewer would
 // waste most of each sector read.
 constexpr int FEW = 8, SOME = 16, MANY = 256;
 
-/// LANES lines side by side in shared memory.
+/// LANES lines side by side in shared memory, with a post every APART voxels: the best candidates of two posts bracket those
+/// of the voxels from the one to the other, an interval.
 ///
 /// With places counted from the middle of a line, candidate c costs voxel x f(c) + w (x - c)^2 =
 /// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score, the last is the same for all: so
-/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + TILE + QUAD)^2: see argmin_serves.
-template <int LANES>
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + APART + QUAD)^2: see argmin_serves.
+template <int LANES, int APART>
 struct Bundle {
     int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
     int32_t *rest_cost;  // [thread]: what threads that share a voxel found
     uint16_t *rest_at;
-    uint8_t *order;   // when there are brackets, in their place: tiles of a warp, in the order in which it finishes them
-    uint16_t *best;   // [tile][lane]: of the tile's first voxel; at the end of the voxel after the last
+    uint8_t *order;   // when there are brackets, in their place: intervals of a warp, in the order in which it finishes them
+    uint16_t *best;   // [post][lane]: of its voxel; at the end of the voxel after the last
     uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float
-    uint8_t *wanted;  // [tile]: not 0 if a line wants it
-    int32_t length, tiles, weight, middle;
+    uint8_t *wanted;  // [interval]: a bit for each of its tiles that a line wants
+    int32_t length, posts, weight, middle;
     float inverse;  // of the weight
 
+    static constexpr int ROUNDS = 4 * TILE / APART;  // rows of intervals, one a lane, that a warp orders together
+    static constexpr int ORDERED = ROUNDS * WARP;
+    static_assert(ROUNDS * APART == 4 * TILE);
     static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
     static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
 
@@ -53,13 +55,13 @@ struct Bundle {
     static constexpr int32_t REST_BYTES = THREADS * 6;
     static_assert(REST_BYTES >= THREADS * ROUNDS);
     static size_t bytes(int64_t length) {
-        const int64_t tiles = parts(length, TILE);
-        return static_cast<size_t>((padded(length) * 4 + (tiles + 1 + stretches(length)) * 2) * LANES + REST_BYTES + tiles);
+        const int64_t posts = parts(length, APART);
+        return static_cast<size_t>((padded(length) * 4 + (posts + 1 + stretches(length)) * 2) * LANES + REST_BYTES + posts);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
         : score(shared),
           length(length_),
-          tiles((length_ + TILE - 1) / TILE),
+          posts((length_ + APART - 1) / APART),
           weight(weight_),
           middle(length_ / 2),
           inverse(1.0f / weight_) {
@@ -67,7 +69,7 @@ struct Bundle {
         rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
         order = reinterpret_cast<uint8_t *>(rest_cost);
         best = rest_at + THREADS;
-        least = best + (tiles + 1) * LANES;
+        least = best + (posts + 1) * LANES;
         wanted = reinterpret_cast<uint8_t *>(least + stretches(length) * LANES);
     }
     /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
@@ -97,8 +99,9 @@ struct Best {
 
 /// The best of [from, to] for a voxel, if better than what is known: the leftmost of several, but for which of its quad it
 /// is.  The rest of the last quad does no harm.
-template <int LANES>
-__device__ void search_quads(const Bundle<LANES> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to, Best &best) {
+template <int LANES, int APART>
+__device__ void search_quads(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to,
+                             Best &best) {
     const int32_t *score = bundle.score + from * LANES + lane;
     int32_t way = slope * (from - bundle.middle);
 #pragma unroll 2
@@ -113,9 +116,9 @@ __device__ void search_quads(const Bundle<LANES> &bundle, int32_t lane, int32_t 
 
 /// Calls take(first, last) for a bracket if it is short; for the stretches of a long one that may hold a candidate which
 /// costs one of the voxels from x to end no more than `bound`, which may fall meanwhile.
-template <int LANES, class Take>
-__device__ void each_promising(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from, int32_t to,
-                               const int32_t &bound, Take take) {
+template <int LANES, int APART, class Take>
+__device__ void each_promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from,
+                               int32_t to, const int32_t &bound, Take take) {
     const bool is_long = to - from >= LONG;
 #pragma unroll 1
     for (int32_t first = from, last = to; first <= to; first = last + 1) {
@@ -130,8 +133,9 @@ __device__ void each_promising(const Bundle<LANES> &bundle, int32_t lane, int32_
 }
 
 /// The leftmost best candidate in [from, to] for voxel x, for which some candidate costs `bound`.
-template <int LANES>
-__device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to, int32_t bound) {
+template <int LANES, int APART>
+__device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
+                            int32_t bound) {
     const int32_t slope = bundle.slope(x);
     Best best = {INT32_MAX, from};
     const int32_t square = bundle.square(x);
@@ -147,8 +151,8 @@ __device__ Best search_line(const Bundle<LANES> &bundle, int32_t lane, int32_t x
 }
 
 /// What the cheapest of some candidates costs voxel x, where there are no bests of others to tell how far to look.
-template <int LANES>
-__device__ int32_t probe(const Bundle<LANES> &bundle, int32_t lane, int32_t x) {
+template <int LANES, int APART>
+__device__ int32_t probe(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x) {
     int32_t least = INT32_MAX;
 #pragma unroll 4
     for (int32_t i = 0; i < PROBES; ++i) least = min(least, bundle.at(lane, x, bundle.length * i / PROBES));
@@ -157,8 +161,9 @@ __device__ int32_t probe(const Bundle<LANES> &bundle, int32_t lane, int32_t x) {
 
 /// The part of a bracket where voxel x may have its best, as all farther costs more than a known candidate.  Returns what
 /// that costs, no more than `known`.
-template <int LANES>
-__device__ int32_t narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low, int32_t &high) {
+template <int LANES, int APART>
+__device__ int32_t narrow(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
+                          int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
     const int32_t ends = min(bundle.at(lane, x, low), bundle.at(lane, x, high));
     const int32_t bound = min(known, min(own, ends) + bundle.square(x));
@@ -172,16 +177,16 @@ __device__ int32_t narrow(const Bundle<LANES> &bundle, int32_t lane, int32_t x, 
 
 __device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
 
-/// Tiles to be searched: first, first + stride ..., `count` of them, each between the bests of those `step` tiles to either
+/// Posts to be searched: first, first + stride ..., `count` of them, each between the bests of those `step` posts to either
 /// side, if any are known.
 struct Level {
     int32_t first, stride, count, step;
     bool is_open;  // nothing is known yet
 };
 
-/// Finds the bests of a level's tiles.
-template <int LANES>
-__device__ void search_tiles(const Bundle<LANES> &bundle, const Level &level, bool all_wanted) {
+/// Finds the bests of a level's posts.
+template <int LANES, int APART>
+__device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &level, bool all_wanted) {
     const int32_t step = level.step;
     const uint32_t items = level.count * LANES;
     const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
@@ -191,29 +196,29 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, const Level &level, bo
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
         const int32_t lane = item % LANES, t = level.first + item / LANES * level.stride;
-        bool needed = all_wanted || step > SKIPPED_STEP;  // or else if one of the tiles up to its neighbours is wanted
-        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.tiles) && !needed; ++i)
+        bool needed = all_wanted || step > SKIPPED_STEP;  // or else if an interval up to its neighbours is wanted
+        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.posts) && !needed; ++i)
             needed = bundle.wanted[i];
         if (!needed) continue;
         int32_t low = 0, high = bundle.length - 1;
-        if (bundle.is_site(lane, t * TILE)) {
-            low = high = t * TILE;
+        if (bundle.is_site(lane, t * APART)) {
+            low = high = t * APART;
         } else if (!level.is_open) {
             low = bundle.best[(t - step) * LANES + lane];
-            high = bundle.best[min(t + step, bundle.tiles) * LANES + lane];
+            high = bundle.best[min(t + step, bundle.posts) * LANES + lane];
         }
         int32_t bound = NO_COST<int32_t>;
         if (high > low) {
-            if (level.is_open) bound = probe(bundle, lane, t * TILE);
-            bound = narrow(bundle, lane, t * TILE, bound, low, high);
+            if (level.is_open) bound = probe(bundle, lane, t * APART);
+            bound = narrow(bundle, lane, t * APART, bound, low, high);
         }
         if (shares == 1) {
             bundle.best[t * LANES + lane] =
-                static_cast<uint16_t>(search_line(bundle, lane, t * TILE, low, high, bound).at);
+                static_cast<uint16_t>(search_line(bundle, lane, t * APART, low, high, bound).at);
         } else {
             const int32_t part = ((high - low) >> shares_log2) + 1;
             const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
-            const Best best = search_line(bundle, lane, t * TILE, from, min(from + part - 1, high), bound);
+            const Best best = search_line(bundle, lane, t * APART, from, min(from + part - 1, high), bound);
             bundle.rest_cost[turn] = best.cost;
             bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
         }
@@ -231,19 +236,19 @@ __device__ void search_tiles(const Bundle<LANES> &bundle, const Level &level, bo
     __syncthreads();
 }
 
-/// Finds the bests of the first voxels of all tiles that are wanted, and of those after them.  The last candidate does for
+/// Finds the bests of the posts at both ends of all intervals that are wanted.  The last candidate does for
 /// that of the one after the line's last.
-template <int LANES>
-__device__ void search_brackets(const Bundle<LANES> &bundle, bool all_wanted) {
+template <int LANES, int APART>
+__device__ void search_brackets(const Bundle<LANES, APART> &bundle, bool all_wanted) {
     for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS)
-        bundle.best[bundle.tiles * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
+        bundle.best[bundle.posts * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
     __syncthreads();
-    const int32_t widest = 1 << max(ceil_log2(bundle.tiles) - FIRST_LOG2, 0);
-    Level level = {0, widest, (bundle.tiles - 1) / widest + 1, widest, true};
+    const int32_t widest = 1 << max(ceil_log2(bundle.posts) - FIRST_LOG2, 0);
+    Level level = {0, widest, (bundle.posts - 1) / widest + 1, widest, true};
     for (int32_t step = widest; step > 0; step /= 2) {
-        search_tiles(bundle, level, all_wanted);
+        search_posts(bundle, level, all_wanted);
         const int32_t half = step / 2;
-        level = {half, step, (bundle.tiles - half - 1) / step + 1, half, false};
+        level = {half, step, (bundle.posts - half - 1) / step + 1, half, false};
     }
 }
 

@@ -220,17 +220,17 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
     const auto offset = [&](int k, int axis) {
         return static_cast<int64_t>(pick(word, k) >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_ZERO;
     };
-    write_tile(
-        volume, x, y, z, cost,
-        [&](int32_t c) {
-            return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c))
-                                                   : __ldg(volume.lengths + c);
-        },
-        [&](int k) {
-            return NEAREST ? ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x +
-                                 k + offset(k, 0)
-                           : int64_t(0);
-        });
+    const auto site = [&](int k) {
+        if (!NEAREST) return int64_t(0);
+        return ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x + k + offset(k, 0);
+    };
+    const auto length = [&](int32_t c) {
+        return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c)) : __ldg(volume.lengths + c);
+    };
+    if (volume.plain)
+        write_plain<NEAREST>(volume, x, y, z, cost, length, site);
+    else
+        write_voxels<NEAREST>(volume, x, y, z, cost, site);
 }
 
 /// Along x: a thread a tile of a stored plane.
