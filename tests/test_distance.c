@@ -194,12 +194,30 @@ static void structured_masks(bench *b) {
         }
 }
 
-/** Lines with gaps as long as several of the stretches of candidates that a search may pass over at once. */
+static void check_far_volume(bench *b, int64_t w, int64_t h, int64_t d, int kind, const int64_t ratio[3],
+                             uint32_t flags) {
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    chance c = {(uint64_t)(w * 31 + h * 7 + d + kind)};
+    problem p = new_problem(3, w, h, d, NULL);
+    uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+    fill_mask(mask, p.size, kind, 0.0002, &c);
+    p.mask = mask;
+    p.options.flags = flags;
+    set_spacing(&p, ratio[0], ratio[1], ratio[2], 1);
+    check_distance(b, &p, &PLAIN);
+    check_distance(b, &p, &alone);
+    free(mask);
+}
+
+/** Lines with gaps as long as several of the stretches of candidates that a search may pass over at once; and weights with
+ *  which some brackets' costs fit 16 bits, and some do not. */
 static void random_far_volumes(bench *b) {
-    for (int kind = 0; kind < MASK_KINDS; ++kind) {
-        check_mask(b, 203, 67, 5, kind, 0.0002, APSIS_EUCLIDEAN, 0);
-        check_mask(b, 67, 203, 4, kind, 0.0002, APSIS_EUCLIDEAN, APSIS_SIGNED);
-    }
+    static const int64_t ratios[][3] = {{1, 1, 1}, {2, 3, 1}, {7, 9, 11}};
+    for (int kind = 0; kind < MASK_KINDS; ++kind)
+        for (int r = 0; r < COUNT(ratios); ++r) {
+            check_far_volume(b, 203, 67, 5, kind, ratios[r], 0);
+            check_far_volume(b, 67, 203, 4, kind, ratios[r], r ? 0 : APSIS_SIGNED);
+        }
 }
 
 static void wide_structured_masks(bench *b) {
