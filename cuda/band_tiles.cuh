@@ -144,7 +144,9 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
     for (int k = 0; k < TILE; ++k)
         square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
     const auto write = [&](auto root) {
-        if constexpr (FORM != Form::OTHER) {
+        if constexpr (FORM == Form::SIGNED) {
+            write_side<NEAREST>(rows.output, quads, x, y, image, square, site, root, StoreAlone{min(length - x, TILE)});
+        } else if constexpr (FORM != Form::OTHER) {
             write_plain<FORM, NEAREST>(rows.output, quads, x, y, image, square, site, root,
                                        StoreAlone{min(length - x, TILE)});
         } else {
@@ -166,7 +168,6 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
                             int64_t image, int64_t y, int32_t t) {
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
-    if (is_solid && rows.output.is_signed) return;  // the other side writes it
     Tile tile;
     uint64_t least = ~uint64_t(0);
     const auto each = [&](auto take) {
@@ -208,13 +209,16 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     }
 }
 
-/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say.
+/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say.  Of a
+/// signed map those that are solid are the other side's.
 template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
                              int64_t image, int64_t y, Wanted wanted) {
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
-    const int32_t total = order_tiles(band, wanted), lane = threadIdx.x % WARP;
+    const bool is_signed = rows.output.is_signed;
+    const auto is_others = [&](int32_t t) { return is_signed && solid && solid[t] == (1u << TILE) - 1; };
+    const int32_t total = order_tiles(band, [&](int32_t t) { return wanted(t) && !is_others(t); }), lane = threadIdx.x % WARP;
     for (int32_t i;;) {
         if (lane == 0) i = atomicAdd(&next, WARP);
         i = __shfl_sync(ALL_LANES, i, 0) + lane;
@@ -228,12 +232,15 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
 /// Calls search(form, with_nearest) with what a map's kernels are compiled for.
 template <class Search>
 void with_form(const Quads &quads, const Output &output, Search search) {
-    with_form(quads.plain(output), [&](auto form) {
+    const auto search_form = [&](auto form) {
         if (output.nearest)
             search(form, std::true_type());
         else
             search(form, std::false_type());
-    });
+    };
+    const Form form = quads.plain_or_signed(output);
+    if (form == Form::SIGNED) return search_form(std::integral_constant<Form, Form::SIGNED>());
+    with_form(form, search_form);
 }
 
 }  // namespace

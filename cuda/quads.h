@@ -11,8 +11,9 @@ namespace apsis {
 
 constexpr int QUAD = 4;  // pixels: 16 bytes
 
-/// What an output's pixels are to those who write four at once: floats, squares in whole numbers, or something else.
-enum class Form : uint8_t { OTHER, ROOTS, SQUARES };
+/// What an output's pixels are to those who write four at once: floats, squares in whole numbers, floats of a signed map, or
+/// something else.
+enum class Form : uint8_t { OTHER, ROOTS, SQUARES, SIGNED };
 
 struct Quads {
     bool serve;    // whether every output that is wanted may be written so
@@ -34,6 +35,10 @@ struct Quads {
     Form plain(const Output &output) const {
         if (!serve || output.is_signed) return Form::OTHER;
         return output.distance ? distance : Form::ROOTS;
+    }
+    /// The same, or that of a signed map if write_side serves it.
+    Form plain_or_signed(const Output &output) const {
+        return serve && output.is_signed && distance == Form::ROOTS ? Form::SIGNED : plain(output);
     }
 
   private:
@@ -168,6 +173,33 @@ __device__ void write_plain(const Output &output, const Quads &quads, int64_t x,
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) number[k] = static_cast<uint32_t>(found(k) ? site[k] : -1);
         store(output.nearest.row(y, z) + x * 4, number);
+    }
+}
+
+/// Writes pixels of one side of a signed map likewise: of the outside all, of the inside those that are not its sites.
+template <bool NEAREST, int COUNT, class Root>
+__device__ void write_side(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+                           const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone store) {
+    const uint32_t sign = output.is_inside ? 1u << 31 : 0;
+    bool whole = true;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) whole = whole && cost[k];
+    const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
+    const auto put = [&](const View &view, const uint32_t (&number)[COUNT]) {
+        uint8_t *const to = view.row(y, z) + x * 4;
+        if (whole || !output.is_inside) return store(to, number);
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k)
+            if (k < store.count && cost[k]) store_one(to + 4 * k, number[k]);
+    };
+    uint32_t number[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) number[k] = __float_as_uint(found(k) ? root(cost[k]) : INFINITY) | sign;
+    put(output.distance, number);
+    if constexpr (NEAREST) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) number[k] = static_cast<uint32_t>(found(k) ? site[k] : -1);
+        put(output.nearest, number);
     }
 }
 

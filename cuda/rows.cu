@@ -46,7 +46,7 @@ struct Scratch {
             rows.columns = columns, rows.output.is_inside = is_inside;
             rows.least_far = least_far_groups(rows);
         }
-        if (are_paired())
+        if (job.is_signed)
             for (int side = 0; side < 2; ++side) sides[side].others_far_groups = sides[1 - side].columns.far_groups;
     }
     /// Whether both sides are searched outward at once.
@@ -116,7 +116,7 @@ void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cu
             search_staircase(rows, stream);
             continue;
         }
-        search_outward(rows, stream);
+        if (!scratch.are_paired()) search_outward(rows, stream);
         if (rows.is_listed()) list_contenders(rows, stream);
         if (rows.is_thin)
             search_thin(rows, stream);

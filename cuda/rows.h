@@ -76,8 +76,7 @@ struct Rows {
     bool is_thin, is_cut;  // rows are short and many; or are cut into segments
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
-    // Of a signed map's other side, if both are searched outward at once where neither is far.
-    const uint32_t *others_far_groups = nullptr;
+    const uint32_t *others_far_groups = nullptr;  // of a signed map's other side
     Output output;
 
     Rows(const Columns &columns, const Output &output);
@@ -104,13 +103,12 @@ struct Rows {
     __device__ void mark(int64_t image, int64_t row, int64_t x, bool far) const {
         marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
     }
+    /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is, so is the other: where large
+    /// areas are its sites, the envelope does nothing, and the search would look at them all.
     __device__ bool is_far(int64_t image, int64_t strip) const {
-        return (columns.far_groups[image * columns.strips() + strip] & ~MARKED) >= least_far;
-    }
-    /// Whether a strip is searched outward with the other side's.
-    __device__ bool is_paired(int64_t image, int64_t strip) const {
-        return others_far_groups && !is_far(image, strip) &&
-               (others_far_groups[image * columns.strips() + strip] & ~MARKED) < least_far;
+        const int64_t at = image * columns.strips() + strip;
+        return (columns.far_groups[at] & ~MARKED) >= least_far ||
+               (others_far_groups && (others_far_groups[at] & ~MARKED) >= least_far);
     }
     /// Whether there are marks of what is far in a strip.
     __device__ bool has_marks(int64_t image, int64_t strip) const {

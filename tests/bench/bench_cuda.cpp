@@ -2,7 +2,8 @@
 // copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
-//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms odd slices large volumes npp scale host
+//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms signed odd slices large volumes npp scale
+//                                             host
 //
 // The group host times whole calls on host images instead (a clock on the wall, 2 warm-ups, median of 5), page-locked and
 // pageable, beside the copies of its set in and of its outputs out alone, from and to the same memory.
@@ -236,6 +237,14 @@ void run_group(Bench &bench, const std::string &group) {
             c.options.spacing[2] = 2.5;
             bench.run(c);
         }
+    if (group == "signed")
+        for (int64_t side : {4096, 16384})
+            for (const char *mask : {"noise-0.01", "noise-0.5", "blobs", "disc", "text"})
+                for (const uint32_t flags : {0u, static_cast<uint32_t>(APSIS_SIGNED)}) {
+                    Case c = plane("signed", mask, side, side);
+                    c.options.flags = flags;
+                    bench.run(c);
+                }
     if (group == "odd")
         for (const char *mask : few) {
             bench.run(plane("odd", mask, 16383, 16381));
