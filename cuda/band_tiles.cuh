@@ -126,7 +126,8 @@ template <Form FORM, bool NEAREST, class Cost, class Index>
 __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cost)[TILE], bool is_known,
                           const Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(rows.columns.count);
-    const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other images
+    const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? rows.slice_of(image) : image;
+    const int64_t before = z * rows.columns.length * rows.columns.count;  // pixels of other slices
     Cost bits = 0;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
@@ -134,7 +135,7 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
             if (x + k < length)
-                write_pixel(rows.output, x + k, y, image, static_cast<int64_t>(cost[k]), is_known,
+                write_pixel(rows.output_of(image), x + k, y, z, static_cast<int64_t>(cost[k]), is_known,
                             before + static_cast<int64_t>(found[k]));
         return;
     }
@@ -145,13 +146,13 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
         square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
     const auto write = [&](auto root) {
         if constexpr (FORM == Form::SIGNED) {
-            write_side<NEAREST>(rows.output, quads, x, y, image, square, site, root, StoreAlone{min(length - x, TILE)});
+            write_side<NEAREST>(rows.output_of(image), quads, x, y, z, square, site, root, StoreAlone{min(length - x, TILE)});
         } else if constexpr (FORM != Form::OTHER) {
-            write_plain<FORM, NEAREST>(rows.output, quads, x, y, image, square, site, root,
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root,
                                        StoreAlone{min(length - x, TILE)});
         } else {
-            write_quad(rows.output, quads, x, y, image, square, site, root);
-            write_quad(rows.output, quads, x + QUAD, y, image, square + QUAD, site + QUAD, root);
+            write_quad(rows.output_of(image), quads, x, y, z, square, site, root);
+            write_quad(rows.output_of(image), quads, x + QUAD, y, z, square + QUAD, site + QUAD, root);
         }
     };
     if (bits < 1u << 24) {
@@ -232,15 +233,23 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
 /// Calls search(form, with_nearest) with what a map's kernels are compiled for.
 template <class Search>
 void with_form(const Quads &quads, const Output &output, Search search) {
-    const auto search_form = [&](auto form) {
+    with_form(quads.plain(output), [&](auto form) {
         if (output.nearest)
             search(form, std::true_type());
         else
             search(form, std::false_type());
-    };
-    const Form form = quads.plain_or_signed(output);
-    if (form == Form::SIGNED) return search_form(std::integral_constant<Form, Form::SIGNED>());
-    with_form(form, search_form);
+    });
+}
+
+/// The same, with kernels for the floats of a signed map, too.
+template <class Search>
+void with_form_or_signed(const Quads &quads, const Output &output, Search search) {
+    if (!quads.is_signed_float(output)) return with_form(quads, output, search);
+    const std::integral_constant<Form, Form::SIGNED> form;
+    if (output.nearest)
+        search(form, std::true_type());
+    else
+        search(form, std::false_type());
 }
 
 }  // namespace

@@ -120,11 +120,14 @@ __device__ uint32_t turn_bytes(uint32_t bytes) {
     return __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, 2 * (WARP / QUAD)), part & 2 ? 0x3276 : 0x5410);
 }
 
-/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.
+/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.  Images beyond the set's are those
+/// of the opposite set.
 __global__ void __launch_bounds__(WARP *WARP) pack_images(View set, Access access, bool complement, Columns columns) {
     __shared__ uint32_t words[WHOLE_STRIPS][WARP];
     __shared__ uint32_t filled[WHOLE_STRIPS / WARP][WARP];  // a bit a strip that has sites, of each column
     const int64_t across = (columns.count + WARP - 1) / WARP, image = blockIdx.x / across, left = blockIdx.x % across * WARP;
+    const bool is_inverse = image >= set.size[2];
+    const int64_t z = is_inverse ? image - set.size[2] : image;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     const int part = lane / (WARP / QUAD), quad = lane % (WARP / QUAD) * QUAD;
     const int here = static_cast<int>(min(max(columns.count - left - quad, int64_t(0)), int64_t(QUAD)));
@@ -133,8 +136,8 @@ __global__ void __launch_bounds__(WARP *WARP) pack_images(View set, Access acces
     __syncthreads();
     for (int strip = warp; strip < strips; strip += warps) {
         const int first = strip * STRIP + part * BYTE, rows = here ? static_cast<int>(columns.length) - first : 0;
-        const uint32_t bytes = gather_bytes(set, set.row(first, image), set.stride[1], rows, left + quad, here, access);
-        const uint32_t word = turn_bytes(bytes) ^ (complement ? columns.valid(strip) : 0);
+        const uint32_t bytes = gather_bytes(set, set.row(first, z), set.stride[1], rows, left + quad, here, access);
+        const uint32_t word = turn_bytes(bytes) ^ (complement != is_inverse ? columns.valid(strip) : 0);
         words[strip][quad + part] = word;
         if (word) atomicOr(&filled[strip / WARP][quad + part], 1u << strip % WARP);
     }

@@ -27,7 +27,7 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
                     cudaStream_t stream);
 
 /// Queues both the packing of columns along y that are LONGEST_WHOLE pixels long at most and the filling in of their
-/// carries, in one launch.
+/// carries, in one launch; of twice as many columns those of the opposite set, too.
 constexpr int64_t LONGEST_WHOLE = 4096;
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 

@@ -368,7 +368,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
     extern __shared__ int32_t shared[];
     const Columns &columns = rows.columns;
     const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
-    const int64_t line = rows.range.first + (CUT ? blockIdx.x / segments : blockIdx.x);
+    const int64_t line = rows.strip_at(CUT ? blockIdx.x / segments : blockIdx.x);
     const int64_t image = line / columns.strips(), number = line % columns.strips();
     if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
@@ -394,7 +394,7 @@ __global__ void __launch_bounds__(LISTERS, 3) list_strips(Rows rows) {
 void list_contenders(const Rows &rows, cudaStream_t stream) {
     const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
     launch_large("list_strips", rows.is_cut ? list_strips<true> : list_strips<false>,
-                 rows.range.count * rows.segments(), LISTERS, Strip::bytes(each), stream, rows);
+                 rows.count_strips() * rows.segments(), LISTERS, Strip::bytes(each), stream, rows);
 }
 
 }  // namespace apsis

@@ -24,7 +24,7 @@ template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
-    const int64_t line = rows.bands_before(rows.range.first) + blockIdx.x;
+    const int64_t line = rows.band_at(blockIdx.x);
     const int64_t image = line / rows.bands(), number = line % rows.bands(), y = number * BAND;
     const bool far = rows.is_far(image, y / STRIP);
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
@@ -60,9 +60,10 @@ bool are_cut(const Columns &columns) {
 bool rows_serve(const DistanceJob &job) {
     const Measure &measure = job.measure;
     if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
-    const int64_t width = job.set.size[0], length = job.set.size[1], strips = parts(length, STRIP) * job.set.size[2];
+    const int64_t width = job.set.size[0], length = job.set.size[1], images = job.set.size[2] * (job.is_signed ? 2 : 1);
+    const int64_t strips = parts(length, STRIP) * images;
     // Blocks are numbered in 31 bits, and indices of an image whose rows are not cut fit them.
-    if (width > LONGEST || length > LONGEST || length * job.set.size[2] > MOST_BLOCKS) return false;
+    if (width > LONGEST || length > LONGEST || length * images > MOST_BLOCKS) return false;
     if (strips * (STRIP / BAND) * parts(width, SEGMENT) > MOST_BLOCKS) return false;
     return outward_bytes(static_cast<bool>(job.nearest)) <= most_shared();
 }
@@ -71,10 +72,9 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
     int threads = 2 * WARP;
     const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
     while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
-    const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
     const Quads quads(rows.output);
-    with_form(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_bands", search_bands<form, with_nearest>, bands, threads, band_bytes(rows.columns.count),
+    with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
+        launch_large("search_bands", search_bands<form, with_nearest>, rows.count_bands(), threads, band_bytes(rows.columns.count),
                      stream, rows, quads);
     });
 }

@@ -121,22 +121,22 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     });
 }
 
-/// Both sides of a signed map at once, where neither is far.  Each costs the other's pixels nothing.
+/// Both sides of a signed map at once.  Each costs the other's pixels nothing.
 template <Form FORM>
-__global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows outside, Rows inside, Target target) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows rows, Target target) {
     extern __shared__ __align__(16) uint32_t squares[];  // [2][HALF][PITCH]
     constexpr int SPAN = WIDE_SPAN, PITCH = Shape<SPAN>::PITCH;
-    const Columns &columns = outside.columns;
-    const Block<SPAN> block(outside, blockIdx.x);
-    const int64_t image = block.image, strip = block.strip;
-    if (outside.is_far(image, strip)) return;
+    const Columns &columns = rows.columns;
+    const Block<SPAN> block(rows, blockIdx.x);  // the first half of all
+    const int64_t image = block.image, inside = image + rows.images, strip = block.strip;
+    if (rows.is_far(image, strip)) return;
     const auto lay_from = [&](uint32_t *from) {
         return [=](int c, int r, uint32_t up, uint32_t down) { from[r * PITCH + c] = square_both(__vminu2(up, down)); };
     };
     if (!scan_block(columns, block, target, lay_from(squares)) ||
-        !scan_block(inside.columns, block, target, lay_from(squares + HALF * PITCH))) {
-        mark_block(outside, block);
-        if (threadIdx.x == 0) inside.mark_strip(image, strip);
+        !scan_block(columns, block.of(inside), target, lay_from(squares + HALF * PITCH))) {
+        mark_block(rows, block);
+        if (threadIdx.x == 0) rows.mark_strip(inside, strip);
         return;
     }
 
@@ -152,9 +152,9 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows out
             const int64_t row = strip * STRIP + r + half * HALF;
             if (row >= columns.length) break;
             const bool settled = here.settled[half] && there.settled[half];
-            if (lane == 0) outside.mark(image, row, x, !settled);
+            if (lane == 0) rows.mark(image, row, x, !settled);
             if (!settled) {
-                if (lane == 0) outside.mark_strip(image, strip), inside.mark_strip(image, strip);
+                if (lane == 0) rows.mark_strip(image, strip), rows.mark_strip(inside, strip);
                 continue;
             }
             uint32_t cost[QUAD], negative[QUAD];
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows out
                 negative[c] = half ? there.best[c] >> 16 : there.best[c] & 0xffff;
                 cost[c] = negative[c] + (half ? here.best[c] >> 16 : here.best[c] & 0xffff);
             }
-            write_signed<FORM>(outside.output, target.quads, x, row, image, cost, negative,
+            write_signed<FORM>(rows.output, target.quads, x, row, image, cost, negative,
                                [](uint32_t number) { return small_root_of(number); }, StoreTogether{rest_of(columns, x)});
         }
     });
@@ -180,12 +180,12 @@ bool searches_both(const Output &output) {
     return output.is_signed && !output.nearest && Quads(output).serve && SIGNED_BYTES <= most_shared();
 }
 
-void search_both_outward(const Rows &outside, const Rows &inside, cudaStream_t stream) {
-    Target target = target_of(outside.output);
+void search_both_outward(const Rows &rows, cudaStream_t stream) {
+    Target target = target_of(rows.output);
     target.quads.limited = target.limit < Shape<WIDE_SPAN>::FARTHEST;
     launch_large("search_signed",
                  target.quads.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
-                 Block<WIDE_SPAN>::count(outside), BLOCK, SIGNED_BYTES, stream, outside, inside, target);
+                 Block<WIDE_SPAN>::count(rows) / rows.sides(), BLOCK, SIGNED_BYTES, stream, rows, target);
 }
 
 void search_outward(const Rows &rows, cudaStream_t stream) {

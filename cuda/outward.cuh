@@ -42,15 +42,20 @@ template <int SPAN>
 struct Block {
     int64_t image, strip, left;
 
-    __host__ __device__ static int64_t count(const Rows &rows) {
-        return rows.range.count * ((rows.columns.count + SPAN - 1) / SPAN);
-    }
+    __host__ __device__ static int64_t spans(const Rows &rows) { return (rows.columns.count + SPAN - 1) / SPAN; }
     __device__ Block(const Rows &rows, int64_t number) {
-        const int64_t spans = (rows.columns.count + SPAN - 1) / SPAN, line = rows.range.first + number / spans;
-        left = number % spans * SPAN;
-        strip = line % rows.columns.strips();
+        const int64_t line = rows.strip_at(number / spans(rows));
         image = line / rows.columns.strips();
+        strip = line % rows.columns.strips();
+        left = number % spans(rows) * SPAN;
     }
+    /// The same of another image.
+    __device__ Block of(int64_t other) const {
+        Block block = *this;
+        block.image = other;
+        return block;
+    }
+    static int64_t count(const Rows &rows) { return rows.count_strips() * spans(rows); }
 };
 
 /// The distances to the nearest site of a column above and below each row of a strip, rows r and r + HALF together:
@@ -181,7 +186,7 @@ __device__ int rest_of(const Columns &columns, int64_t x) {
 /// Writes four pixels of a row, a lane's of its warp: their costs, and the indices of their nearest sites if anybody
 /// wants them.
 template <Form FORM, bool NEAREST>
-__device__ void write_found(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t z,
+__device__ void write_found(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t image,
                             const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
     const auto root = [](uint32_t number) { return small_root_of(number); };
     const int rest = rest_of(rows.columns, x);
@@ -189,13 +194,14 @@ __device__ void write_found(const Rows &rows, const Target &target, int64_t x, i
 #pragma unroll
     for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
     if constexpr (FORM != Form::OTHER) {
-        write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, z, cost, index, root, StoreTogether{rest});
+        write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, image, cost, index, root, StoreTogether{rest});
     } else if (target.quads.aligned && rest >= QUAD) {
-        write_quad(rows.output, target.quads, x, y, z, cost, index, root);
+        write_quad(rows.output_of(image), target.quads, x, y, rows.slice_of(image), cost, index, root);
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
-            if (c < rest) write_pixel(rows.output, x + c, y, z, cost[c], true, site[c]);
+            if (c < rest)
+                write_pixel(rows.output_of(image), x + c, y, rows.slice_of(image), cost[c], true, site[c]);
     }
 }
 

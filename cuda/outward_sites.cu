@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
             const int64_t down = static_cast<int64_t>(best[c] >> Key::BITS & Key::MASK) - Key::ORIGIN;
             const int64_t along = static_cast<int64_t>(best[c] & Key::MASK) - Key::ORIGIN;
             cost[c] = best[c] >> COST_SHIFT;
-            site[c] = (image * columns.length + y + down) * columns.count + x + c + along;
+            site[c] = (rows.slice_of(image) * columns.length + y + down) * columns.count + x + c + along;
         }
         write_found<FORM, true>(rows, target, x, y, image, cost, site);
     }

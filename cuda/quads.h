@@ -36,10 +36,8 @@ struct Quads {
         if (!serve || output.is_signed) return Form::OTHER;
         return output.distance ? distance : Form::ROOTS;
     }
-    /// The same, or that of a signed map if write_side serves it.
-    Form plain_or_signed(const Output &output) const {
-        return serve && output.is_signed && distance == Form::ROOTS ? Form::SIGNED : plain(output);
-    }
+    /// Whether write_side serves a map.
+    bool is_signed_float(const Output &output) const { return serve && output.is_signed && distance == Form::ROOTS; }
 
   private:
     /// Whether the rows of packed numbers of 32 bits begin at multiples of some bytes.
@@ -176,7 +174,7 @@ __device__ void write_plain(const Output &output, const Quads &quads, int64_t x,
     }
 }
 
-/// Writes pixels of one side of a signed map likewise: of the outside all, of the inside those that are not its sites.
+/// Writes those pixels of one side of a signed map likewise that are not its sites.
 template <bool NEAREST, int COUNT, class Root>
 __device__ void write_side(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone store) {
@@ -187,7 +185,7 @@ __device__ void write_side(const Output &output, const Quads &quads, int64_t x, 
     const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
     const auto put = [&](const View &view, const uint32_t (&number)[COUNT]) {
         uint8_t *const to = view.row(y, z) + x * 4;
-        if (whole || !output.is_inside) return store(to, number);
+        if (whole) return store(to, number);
 #pragma unroll
         for (int k = 0; k < COUNT; ++k)
             if (k < store.count && cost[k]) store_one(to + 4 * k, number[k]);
@@ -235,8 +233,8 @@ __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned 
     }
 }
 
-/// Writes four pixels of a row of any map that quads serve, aligned.  Of a signed map the first run writes all pixels,
-/// and the second those whose own sites it has not.
+/// Writes four pixels of a row of any map that quads serve, aligned.  Each side of a signed map writes those that are not its
+/// sites.
 template <class Root>
 __device__ void write_quad(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
                            const uint32_t *cost, const int32_t *site, Root root) {
@@ -245,7 +243,7 @@ __device__ void write_quad(const Output &output, const Quads &quads, int64_t x, 
     bool found[QUAD];
 #pragma unroll
     for (int k = 0; k < QUAD; ++k) {
-        wanted |= (!negative || cost[k] ? 1u : 0u) << k;
+        wanted |= (!output.is_signed || cost[k] ? 1u : 0u) << k;
         found[k] = !quads.limited || cost[k] <= quads.limit;
     }
     if (!wanted) return;

@@ -50,9 +50,13 @@ struct Outlook {
 };
 
 /// The rows of a map, their columns packed and carried; those of a range of strips are searched.
+///
+/// A signed map has twice as many images: the inside's, whose sites are the complement, come after the outside's.  Each writes
+/// the pixels that are not its sites.
 struct Rows {
     Columns columns;
-    StripRange range = {};
+    int64_t images;  // of a side
+    StripRange range = {}, band_range = {};  // of a side
     // [image][band][patch][row]: not 0 where the outward search gave up.
     uint8_t *marks = nullptr;
     // [image][strip][i]: columns that may hold a nearest site, from left to right.  In rows that are cut each segment
@@ -73,21 +77,44 @@ struct Rows {
     int2 *fences = nullptr;
     bool is_small;         // the staircase takes all rows, and nothing is kept but the columns
     bool reaches_far;      // the outward search reaches far, and is tried everywhere
+    bool is_paired;        // both sides of a signed map are searched outward together, and have the same marks
     bool is_thin, is_cut;  // rows are short and many; or are cut into segments
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
-    const uint32_t *others_far_groups = nullptr;  // of a signed map's other side
     Output output;
 
-    Rows(const Columns &columns, const Output &output);
+    /// Of columns of one side; `columns` has room for both.
+    Rows(const Columns &side, const Output &output);
+
+    __host__ __device__ int sides() const { return output.is_signed ? 2 : 1; }
+    __device__ bool is_inside(int64_t image) const { return image >= images; }
+    __device__ int64_t slice_of(int64_t image) const { return is_inside(image) ? image - images : image; }
+    /// How an image is written: that of a side of its slice.
+    __device__ Output output_of(int64_t image) const {
+        Output own = output;
+        own.is_inside = is_inside(image);
+        return own;
+    }
 
     __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
     __host__ __device__ int64_t bands() const { return (columns.length + BAND - 1) / BAND; }
-    /// The bands of all images before a strip of the range.
-    __host__ __device__ int64_t bands_before(int64_t strip) const {
+    /// The bands of all images before a strip of a side.
+    int64_t bands_before(int64_t strip) const {
         return strip / columns.strips() * bands() + strip % columns.strips() * (STRIP / BAND);
     }
-    __host__ __device__ int64_t count_marks() const { return columns.batch * bands() * patches() * BAND; }
+    void take(const StripRange &strips) {
+        range = strips;
+        band_range = {bands_before(strips.first), bands_before(strips.end()) - bands_before(strips.first)};
+    }
+    int64_t count_strips() const { return range.count * sides(); }
+    int64_t count_bands() const { return band_range.count * sides(); }
+    /// The number in all of the n-th strip, or band, that is searched: the outside's come first.
+    __device__ int64_t strip_at(int64_t n) const { return at_side(range, images * columns.strips(), n); }
+    __device__ int64_t band_at(int64_t n) const { return at_side(band_range, images * bands(), n); }
+
+    __host__ __device__ int64_t count_marks() const {
+        return (is_paired ? images : columns.batch) * bands() * patches() * BAND;
+    }
     /// Whether strips have lists of contenders.  In a narrow image making them takes longer than it saves: all columns are
     /// contenders.
     __host__ __device__ bool is_listed() const {
@@ -97,8 +124,8 @@ struct Rows {
     __host__ __device__ int64_t count_fences() const { return segments() + 1; }
     __host__ __device__ int64_t groups() const { return (columns.count + GROUP - 1) / GROUP; }
     /// The marks of a band's patch, a byte a row.
-    __host__ __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
-        return marks + ((image * bands() + band) * patches() + patch) * BAND;
+    __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
+        return marks + (((is_paired ? slice_of(image) : image) * bands() + band) * patches() + patch) * BAND;
     }
     __device__ void mark(int64_t image, int64_t row, int64_t x, bool far) const {
         marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
@@ -106,9 +133,10 @@ struct Rows {
     /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is, so is the other: where large
     /// areas are its sites, the envelope does nothing, and the search would look at them all.
     __device__ bool is_far(int64_t image, int64_t strip) const {
-        const int64_t at = image * columns.strips() + strip;
-        return (columns.far_groups[at] & ~MARKED) >= least_far ||
-               (others_far_groups && (others_far_groups[at] & ~MARKED) >= least_far);
+        const auto is_side_far = [&](int64_t side) {
+            return (columns.far_groups[side * columns.strips() + strip] & ~MARKED) >= least_far;
+        };
+        return is_side_far(image) || (output.is_signed && is_side_far(is_inside(image) ? image - images : image + images));
     }
     /// Whether there are marks of what is far in a strip.
     __device__ bool has_marks(int64_t image, int64_t strip) const {
@@ -144,6 +172,11 @@ struct Rows {
     __host__ __device__ int2 *fences_of(int64_t image, int64_t band) const {
         return fences + (image * bands() + band) * count_fences();
     }
+
+  private:
+    __device__ int64_t at_side(const StripRange &searched, int64_t of_side, int64_t n) const {
+        return searched.first + n + (output.is_signed && n >= searched.count ? of_side - searched.count : 0);
+    }
 };
 
 /// Whether the rows of an image are few pixels long and many.
@@ -170,8 +203,8 @@ void search_outward(const Rows &rows, cudaStream_t stream);
 /// The same where somebody wants nearest sites.
 void search_sites_outward(const Rows &rows, cudaStream_t stream);
 
-/// The same of both sides of a signed map at once, where neither is far; and whether a map's outputs admit of it.
-void search_both_outward(const Rows &outside, const Rows &inside, cudaStream_t stream);
+/// The same of both sides of a signed map together, and whether a map's outputs admit of it.
+void search_both_outward(const Rows &rows, cudaStream_t stream);
 bool searches_both(const Output &output);
 
 /// Lists the contenders of far strips, and of those with marks.

@@ -138,7 +138,7 @@ __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
 __global__ void __launch_bounds__(BLOCK) find_fences(Rows rows, int64_t bands) {
     const int64_t fences = rows.count_fences(), item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
     if (item >= bands * fences) return;
-    const int64_t line = rows.bands_before(rows.range.first) + item / fences, number = item % fences;
+    const int64_t line = rows.band_at(item / fences), number = item % fences;
     const Place place(rows, line);
     if (!rows.is_far(place.image, place.strip)) {
         if (!rows.has_marks(place.image, place.strip)) return;
@@ -251,8 +251,8 @@ __device__ void search_pixel(const Rows &rows, const Place &place, const Window 
     __syncthreads();
     if (threadIdx.x == 0) {
         for (unsigned w = 1; w < blockDim.x / WARP; ++w) best.take(found[w]);
-        const int64_t before = place.image * columns.length * columns.count;
-        write_pixel(rows.output, x, y, place.image, static_cast<int64_t>(best.cost), true,
+        const int64_t slice = rows.slice_of(place.image), before = slice * columns.length * columns.count;
+        write_pixel(rows.output_of(place.image), x, y, slice, static_cast<int64_t>(best.cost), true,
                     before + static_cast<int64_t>(best.index));
     }
     __syncthreads();
@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
     extern __shared__ __align__(16) uint32_t shared[];
     __shared__ int2 fence;
     const int64_t segments = rows.segments(), segment = blockIdx.x % segments;
-    const Place place(rows, rows.bands_before(rows.range.first) + blockIdx.x / segments);
+    const Place place(rows, rows.band_at(blockIdx.x / segments));
     const int32_t count = static_cast<int32_t>(rows.columns.count), first = static_cast<int32_t>(segment * SEGMENT);
     const int32_t end = min(first + SEGMENT, count);
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(place.image, place.y / BAND, 0));
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
 
 void search_segments(const Rows &rows, cudaStream_t stream) {
     const int64_t width = rows.columns.count, segments = rows.segments();
-    const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
+    const int64_t bands = rows.count_bands();
     if (segments > 1)
         launch("find_fences", find_fences, parts(bands * rows.count_fences(), WARPS), BLOCK, stream, rows, bands);
     int threads = 2 * WARP;

@@ -249,7 +249,7 @@ __device__ void search_tiles_sites(const Row &row, const Columns &columns, int64
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(BAND *MOST_TEAM) search_staircase(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
-    const int64_t line = rows.bands_before(rows.range.first) + blockIdx.x;
+    const int64_t line = rows.band_at(blockIdx.x);
     const int64_t image = line / rows.bands(), y = line % rows.bands() * BAND;
     Row row(shared, static_cast<int32_t>(rows.columns.count), NEAREST);
     load_rows<NEAREST>(shared, row, rows.columns, image, y);
@@ -290,9 +290,8 @@ void search_staircase(const Rows &rows, cudaStream_t stream) {
     const bool nearest = static_cast<bool>(rows.output.nearest);
     Quads quads(rows.output);
     quads.limited = true;  // there may be no site
-    const int64_t bands = rows.bands_before(rows.range.end()) - rows.bands_before(rows.range.first);
-    with_form(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_staircase", search_staircase<form, with_nearest>, bands, BAND * parts(tiles, WARP) * WARP,
+    with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
+        launch_large("search_staircase", search_staircase<form, with_nearest>, rows.count_bands(), BAND * parts(tiles, WARP) * WARP,
                      static_cast<size_t>(BAND) * Row::bytes(tiles, nearest), stream, rows, quads);
     });
 }

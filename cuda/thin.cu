@@ -56,7 +56,7 @@ __device__ ThinBand load_thin(ThinShared &shared, bool &far, const Columns &colu
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(BLOCK, THIN_RESIDENT) search_thin(Rows rows, Quads quads) {
     __shared__ ThinShared shared[WARPS];
-    const int64_t line = rows.range.first + blockIdx.x, strips = rows.columns.strips(), image = line / strips,
+    const int64_t line = rows.strip_at(blockIdx.x), strips = rows.columns.strips(), image = line / strips,
                   strip = line % strips;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, bit = warp * BAND;
     const int64_t y = strip * STRIP + bit;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(BLOCK, THIN_RESIDENT) search_thin(Rows rows, Q
 void search_thin(const Rows &rows, cudaStream_t stream) {
     const Quads quads(rows.output);
     with_form(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch("search_thin", search_thin<form, with_nearest>, rows.range.count, BLOCK, stream, rows, quads);
+        launch("search_thin", search_thin<form, with_nearest>, rows.count_strips(), BLOCK, stream, rows, quads);
     });
 }
 

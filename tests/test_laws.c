@@ -104,27 +104,54 @@ static void slices(bench *b) {
     free(mask);
 }
 
+static void check_signs(bench *b, problem *p, const given *how) {
+    const uint32_t flags = p->options.flags;
+    outputs outside = run_distance(b, p, how);
+    p->options.flags = flags | APSIS_COMPLEMENT;
+    outputs inside = run_distance(b, p, how);
+    p->options.flags = flags | APSIS_SIGNED;
+    outputs both = run_distance(b, p, how);
+    for (int64_t i = 0; i < pixels_of(p); ++i) {
+        const outputs *from = p->mask[i] ? &inside : &outside;
+        const float unsigned_distance = ((float *)from->distance)[i];
+        assert_true(((float *)both.distance)[i] == (p->mask[i] ? -unsigned_distance : unsigned_distance));
+        if (how->nearest) assert_int_equal(((int32_t *)both.nearest)[i], ((int32_t *)from->nearest)[i]);
+    }
+    p->options.flags = flags;
+    free_outputs(&outside);
+    free_outputs(&inside);
+    free_outputs(&both);
+}
+
 /** A signed map is two unsigned ones. */
 static void signs(bench *b) {
     for (int k = 0; k < COUNT(kinds); ++k) {
         uint8_t *mask = some_mask(kinds[k], 5);
         problem p = new_problem(2, W, H, 1, mask);
-        outputs outside = run_distance(b, &p, &PLAIN);
-        p.options.flags = APSIS_COMPLEMENT;
-        outputs inside = run_distance(b, &p, &PLAIN);
-        p.options.flags = APSIS_SIGNED;
-        outputs both = run_distance(b, &p, &PLAIN);
-        for (int i = 0; i < W * H; ++i) {
-            const outputs *from = mask[i] ? &inside : &outside;
-            const float unsigned_distance = ((float *)from->distance)[i];
-            assert_true(((float *)both.distance)[i] == (mask[i] ? -unsigned_distance : unsigned_distance));
-            assert_int_equal(((int32_t *)both.nearest)[i], ((int32_t *)from->nearest)[i]);
-        }
-        free_outputs(&outside);
-        free_outputs(&inside);
-        free_outputs(&both);
+        check_signs(b, &p, &PLAIN);
         free(mask);
     }
+}
+
+/** So is that of many slices at once, of every kind: near both sides or far from one of them, in parts or all over. */
+static void many_signs(bench *b) {
+    enum { WIDE = 521, ROWS = 67, MANY = 99 };
+    static const double densities[] = {0.5, 0.9, 0.1, 0.01, 0.002};
+    static const int64_t size[3] = {WIDE, ROWS, 1};
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    chance c = {7};
+    uint8_t *mask = must_alloc(WIDE * ROWS * MANY);
+    for (int z = 0; z < MANY; ++z) {
+        const int kind = z % 2 ? NOISE : z / 2 % MASK_KINDS;
+        fill_mask(mask + z * WIDE * ROWS, size, kind, densities[z % COUNT(densities)], &c);
+    }
+    problem p = new_problem(3, WIDE, ROWS, MANY, mask);
+    p.options.flags = APSIS_SLICES;
+    check_signs(b, &p, &PLAIN);
+    check_signs(b, &p, &alone);
+    p.options.max_distance = 20;
+    check_signs(b, &p, &alone);
+    free(mask);
 }
 
 /** How a set is stored does not matter: bits or bytes, any non-zero byte, any layout. */
@@ -165,8 +192,8 @@ static void threads(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(turning, EVERYWHERE), TEST(moving, EVERYWHERE), TEST(doubling, EVERYWHERE),
-                                      TEST(slices, EVERYWHERE),  TEST(signs, EVERYWHERE),  TEST(storage, EVERYWHERE),
-                                      TEST(threads, EVERYWHERE)};
+    static const test_case cases[] = {TEST(turning, EVERYWHERE),    TEST(moving, EVERYWHERE),  TEST(doubling, EVERYWHERE),
+                                      TEST(slices, EVERYWHERE),     TEST(signs, EVERYWHERE),   TEST(many_signs, EVERYWHERE),
+                                      TEST(storage, EVERYWHERE),    TEST(threads, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -57,16 +57,22 @@ static const given with_nearest = {.set = APSIS_U8, .distance = APSIS_F32, .near
 static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
 static const given squares = {.set = APSIS_BIT, .distance = APSIS_I32, .nearest = APSIS_I64};
 
-static void check_layout(bench *b, const layout *bare, int64_t w, int64_t h, double density, double max_distance,
-                         const given *how) {
+static void check_side(bench *b, const layout *bare, int64_t w, int64_t h, double density, double max_distance, uint32_t flags,
+                       const given *how) {
     chance c = {(uint64_t)(w + bare->width)};
     problem p = new_problem(2, w, h, 1, NULL);
     uint8_t *mask = must_alloc((size_t)pixels_of(&p));
     fill(mask, p.size, bare, density, &c);
     p.mask = mask;
     p.options.max_distance = max_distance;
+    p.options.flags = flags;
     check_distance(b, &p, how);
     free(mask);
+}
+
+static void check_layout(bench *b, const layout *bare, int64_t w, int64_t h, double density, double max_distance,
+                         const given *how) {
+    check_side(b, bare, w, h, density, max_distance, 0, how);
 }
 
 static void mixed(bench *b) {
@@ -124,6 +130,8 @@ static void long_ways(bench *b) {
     for (int i = 0; i < COUNT(images); ++i)
         check_layout(b, &layouts[images[i].layout], images[i].w, images[i].h, images[i].density, 0,
                      i % 2 ? &alone : &with_nearest);
+    for (int i = 0; i < COUNT(images); i += 3)
+        check_side(b, &layouts[images[i].layout], images[i].w, images[i].h, images[i].density, 0, APSIS_SIGNED, &alone);
     check_layout(b, &layouts[23], 33001, 70, 0.01, 26, &with_nearest);
     check_layout(b, &layouts[20], 100, 33000, 0.01, 26, &alone);
 }
