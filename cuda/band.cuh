@@ -15,7 +15,8 @@ constexpr int TILE = 8;       // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
-static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
+constexpr uint32_t VAIN = 1u << 31;  // of a contender that is nearest nowhere
+static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) < 32 && LONGEST <= 1 << DISTANCE_BITS);
 
 /// Who works on a band: a block, or a warp alone.
 struct BlockTeam {
@@ -23,14 +24,14 @@ struct BlockTeam {
     __device__ static int32_t rank() { return static_cast<int32_t>(threadIdx.x); }
     __device__ static int32_t size() { return static_cast<int32_t>(blockDim.x); }
     __device__ static void sync() { __syncthreads(); }
-    __device__ static bool any(bool mine) { return __syncthreads_or(mine); }
+    __device__ static int32_t count(bool mine) { return __syncthreads_count(mine); }
 };
 struct WarpTeam {
     static constexpr bool IS_WARP = true;
     __device__ static int32_t rank() { return static_cast<int32_t>(threadIdx.x % WARP); }
     __device__ static int32_t size() { return WARP; }
     __device__ static void sync() { __syncwarp(); }
-    __device__ static bool any(bool mine) { return __any_sync(ALL_LANES, mine); }
+    __device__ static int32_t count(bool mine) { return __popc(__ballot_sync(ALL_LANES, mine)); }
 };
 
 /// A band's contenders from left to right, and its tiles.

@@ -12,6 +12,8 @@ namespace {
 constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its contender leaves long brackets
 constexpr int CLOSE = 4, AWAY = 16;   // places: so far off, another slope or stroke begins
 constexpr int32_t LONG = 256;         // contenders of a bracket: for a longer one a block waits longer than to ask more
+constexpr int32_t MANY_LONG = 8;      // a part of a block's threads: if fewer have a long one, it is a stroke or two
+constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: if fewer are dropped, asking again saves little
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
 template <class Band>
@@ -118,6 +120,8 @@ __device__ void scatter_breaks(const Band &band, bool thorough) {
         const int32_t high = max(0, __float2int_rd((reign.from - band.slack() + 2) / (2 * TILE)));
         const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
         if (lane == 0 || position >= band.count) continue;
+        // Others who read the word meanwhile pass over this bit.
+        if (thorough && reign.from > reign.to + 2 * band.slack()) atomicOr(band.distances + position, VAIN);
         if (low >= 0 && (low != low_before || lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
         if (high < band.tiles && (high != high_after || lane == WARP - 1 || position + 1 == band.count))
             atomicMax(band.highs + high, static_cast<uint32_t>(position));
@@ -125,7 +129,7 @@ __device__ void scatter_breaks(const Band &band, bool thorough) {
 }
 
 /// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
-/// whether a thread has found a long one.
+/// whether this thread has found a long one.
 template <class Band>
 __device__ bool bracket_tiles(const Band &band) {
     __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
@@ -215,16 +219,49 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// Finds the brackets of a band whose contenders its team has laid out.
+/// Takes those that are marked as VAIN off the list of a band.  Returns how many are left.
 template <class Band>
-__device__ void find_brackets(const Band &band) {
-    for (bool thorough = false;; thorough = true) {
+__device__ int32_t drop_vain(const Band &band) {
+    __shared__ int32_t kept[THREADS / WARP];
+    const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), warp = static_cast<int32_t>(threadIdx.x / WARP);
+    const int32_t threads = static_cast<int32_t>(blockDim.x);
+    int32_t left = 0;
+    for (int32_t turn = 0; turn < band.count; turn += threads) {
+        const int32_t position = turn + static_cast<int32_t>(threadIdx.x), here = min(position, band.count - 1);
+        const uint32_t word = band.distances[here];
+        const auto column = band.columns[here];
+        const bool stays = position < band.count && !(word & VAIN);
+        const uint32_t all = __ballot_sync(ALL_LANES, stays);
+        if (lane == 0) kept[warp] = __popc(all);
+        __syncthreads();  // all have read theirs
+        int32_t place = left + __popc(all & ((1u << lane) - 1));
+        for (int32_t w = 0; w < threads / WARP; ++w) place += w < warp ? kept[w] : 0, left += kept[w];
+        if (stays) band.distances[place] = word, band.columns[place] = column;
+        __syncthreads();
+    }
+    return left;
+}
+
+/// Finds the brackets of a band whose contenders its team has laid out.  If some are long, it asks again, thoroughly.  If many
+/// are long even then, as in rows through the centre of a round hole, from where thousands are about as far, too few know of
+/// those who matter: whoever is known to be nearest nowhere is dropped, and the others ask again whom they meet now.
+template <class Band>
+__device__ void find_brackets(Band &band) {
+    for (bool thorough = false, is_last = false;; thorough = true) {
         clear_tiles(band);
         if (thorough) find_bests(band);
         Band::Team::sync();
         scatter_breaks(band, thorough);
         Band::Team::sync();
-        if (!Band::Team::any(bracket_tiles(band)) || thorough) return;
+        const int32_t have_long = Band::Team::count(bracket_tiles(band));
+        if (have_long == 0 || is_last) return;
+        if constexpr (!Band::Team::IS_WARP) {
+            if (!thorough) continue;
+            if (have_long < Band::Team::size() / MANY_LONG) return;
+            const int32_t before = band.count;
+            band.count = drop_vain(band);
+            is_last = band.count > before - before / WORTHWHILE;
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 // A block takes a band of four rows and lays the distances of its strip's contenders in shared memory.  Of two
 // contenders the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb & Huttenlocher
 // 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
-// nearest.  Nobody is dropped: every contender asks its neighbours, and where they tell little a few others, from where to
-// where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may
+// nearest.  Nobody need be dropped: every contender asks its neighbours, and where they tell little a few others, from where
+// to where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may
 // be nearest by its end bracket the nearest of its pixels, whomever they ask (band*.cuh).  A thread then holds the 32 pixels
 // of a tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all
 // equally near ones, of which row, then column, settles the nearest site.
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
         if (!__syncthreads_or(marked)) return;
     }
     const bool listed = rows.is_listed();
-    const RowBand band = shape_band(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
+    RowBand band = shape_band(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
     quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
         load_band(band, rows, image, y);

@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
                     if (wanted(0) >> 8 * r & 0xff) search_pixel(rows, place, window, at, r);
         } else {
             bool costs_far = false;
-            const PieceBand band = load_piece(shared, costs_far, rows, place, window, x, stop);
+            PieceBand band = load_piece(shared, costs_far, rows, place, window, x, stop);
             costs_far = __syncthreads_or(costs_far || band.count == 0);
             find_brackets(band);
             if (costs_far)

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(BLOCK, THIN_RESIDENT) search_thin(Rows rows, Q
         return;
 
     bool costs_far = false;
-    const ThinBand band = load_thin(shared[warp], costs_far, rows.columns, image, strip, bit);
+    ThinBand band = load_thin(shared[warp], costs_far, rows.columns, image, strip, bit);
     costs_far = __any_sync(ALL_LANES, costs_far || band.count == 0);
     find_brackets(band);
     for (int32_t t = lane; t < band.tiles; t += WARP) {

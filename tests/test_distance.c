@@ -220,6 +220,24 @@ static void random_far_volumes(bench *b) {
         }
 }
 
+/** Round holes about a pixel: most columns of the rows through it are as far from there, or all but, and few of them are
+ *  nearest anywhere. */
+static void random_round_holes(bench *b) {
+    chance c = {1503};
+    for (int i = 0; i < effort(4); ++i) {
+        const int64_t radius = 500 + roll_below(&c, 200), w = 2049 + roll_below(&c, 8), h = 2 * radius + 1 + roll_below(&c, 64);
+        const int64_t x0 = radius + roll_below(&c, w - 2 * radius), y0 = radius + roll_below(&c, h - 2 * radius);
+        uint8_t *mask = must_alloc((size_t)(w * h));
+        for (int64_t k = 0; k < w * h; ++k) {
+            const int64_t dx = k % w - x0, dy = k / w - y0;
+            mask[k] = dx * dx + dy * dy > radius * radius;
+        }
+        problem p = new_problem(2, w, h, 1, mask);
+        check_distance(b, &p, &PLAIN);
+        free(mask);
+    }
+}
+
 static void wide_structured_masks(bench *b) {
     static const int kinds[] = {SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, LEFT_STRIP};
     for (int k = 0; k < COUNT(kinds); ++k) check_mask(b, 600, 400, 1, kinds[k], 0.0005, APSIS_EUCLIDEAN, 0);
@@ -347,6 +365,7 @@ int main(int argc, char **argv) {
                                       TEST(every_3x2x2_volume, EVERYWHERE),
                                       TEST(random_problems, EVERYWHERE),
                                       TEST(random_far_volumes, EVERYWHERE),
+                                      TEST(random_round_holes, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),
                                       TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),

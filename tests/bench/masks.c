@@ -9,8 +9,8 @@
 #include "page.h"
 
 const char *const bench_masks_2d[] = {"noise-0.0001", "noise-0.01", "noise-0.1",  "noise-0.3", "noise-0.5", "noise-0.7",
-                                      "noise-0.9",    "blobs",      "disc",       "ring",      "single",    "diagonal",
-                                      "left-strip",   "text",       "full",       "row",       NULL};
+                                      "noise-0.9",    "blobs",      "disc",       "pixel-disc", "ring",     "single",
+                                      "diagonal",     "left-strip", "text",       "full",      "row",       NULL};
 const char *const bench_masks_3d[] = {"noise-0.01", "noise-0.1", "noise-0.5", "blobs", "disc", NULL};
 
 typedef struct {
@@ -41,6 +41,13 @@ static double radius2(const shape *s, int64_t x, int64_t y, int64_t z) {
 
 /* The sites lie outside a disc or ball: a hole to be measured. */
 static int disc(const shape *s, int64_t x, int64_t y, int64_t z) { return radius2(s, x, y, z) > 0.45 * 0.45; }
+
+/* The same about a pixel, from side to side: all columns have sites that are about as far from it. */
+static int pixel_disc(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const int64_t dx = x - s->width / 2, dy = y - s->height / 2, dz = z - s->depth / 2;
+    const int64_t side = s->width < s->height ? s->width : s->height;
+    return 4 * (dx * dx + dy * dy + dz * dz) > side * side;
+}
 
 static int ring(const shape *s, int64_t x, int64_t y, int64_t z) {
     return fabs(sqrt(radius2(s, x, y, z)) - 0.4) < 1.0 / s->width;
@@ -154,7 +161,8 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
                  {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
                  {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
                  {"coil", coil},     {"maze", maze},      {"annulus", annulus},       {"torus", torus}, {"islands", islands},
-                 {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}, {"holes", holes}};
+                 {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}, {"holes", holes},
+                 {"pixel-disc", pixel_disc}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {
         if (strncmp(name, masks[m].name, strlen(masks[m].name)) != 0) continue;
