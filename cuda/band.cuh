@@ -148,10 +148,6 @@ __device__ const T *keep(const T *pointer) {
     asm("" : "+l"(pointer));
     return pointer;
 }
-__device__ int32_t keep(int32_t value) {
-    asm("" : "+r"(value));
-    return value;
-}
 
 /// Lays all columns of the band that begins at row y in shared memory.
 __device__ void load_columns(const RowBand &band, const Columns &columns, int64_t image, int64_t y) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int PATCH_TILES = PATCH / TILE;
 static_assert(TILE == 8, "a byte of Rows::solid a tile");
-// What is added to costs, so that they fit signed numbers, of which sm_90 adds and compares two in one instruction; 64
+// What is added to costs, so that they fit signed numbers, of which sm_90 finds the least of three in one instruction; 64
 // more than their least, since without the square of a way in the tile a cost may fall below 0.
 constexpr uint32_t BIAS = 0x80000000u + 64;
 constexpr int32_t UNKNOWN = INT32_MAX;
@@ -82,14 +82,21 @@ struct Tile {
 #pragma unroll
             for (int32_t &c : row) c = UNKNOWN;
     }
+    /// Tries two candidates: the least of three numbers is one instruction, as that of two is.
     template <bool FAR>
-    __device__ void take(const Candidate<FAR> &candidate) {
+    __device__ void take(const Candidate<FAR> &one, const Candidate<FAR> &other) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const int32_t way = keep(k * candidate.slope);  // once for all rows
+        for (int k = 0; k < TILE; ++k)
 #pragma unroll
-            for (int r = 0; r < BAND; ++r) cost[r][k] = __viaddmin_s32(candidate.first[r], way, cost[r][k]);
-        }
+            for (int r = 0; r < BAND; ++r) cost[r][k] = __vimin3_s32(one.cost(r, k), other.cost(r, k), cost[r][k]);
+    }
+    /// Tries the first two.
+    template <bool FAR>
+    __device__ void begin(const Candidate<FAR> &one, const Candidate<FAR> &other) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = min(one.cost(r, k), other.cost(r, k));
     }
 };
 
@@ -113,12 +120,11 @@ __device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, in
         if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
 }
 
-/// Calls take(position) for every candidate of a tile.
-template <class Band, class Take>
-__device__ void try_bracket(const Band &band, int32_t t, Take take) {
-    if (band.count == 0) return;
-    const int32_t low = static_cast<int32_t>(band.lows[t] & 0xffff), high = static_cast<int32_t>(band.lows[t] >> 16);
-    for (int32_t p = low; p <= high; ++p) take(p);
+/// The positions of a tile's candidates, from the first to the last; where nobody is any, the last is before the first.
+template <class Band>
+__device__ int2 bracket_of(const Band &band, int32_t t) {
+    if (band.count == 0) return {0, -1};
+    return {static_cast<int32_t>(band.lows[t] & 0xffff), static_cast<int32_t>(band.lows[t] >> 16)};
 }
 
 /// Writes a row of a tile.
@@ -169,16 +175,16 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
                             int64_t image, int64_t y, int32_t t) {
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
-    Tile tile;
+    int2 bracket = bracket_of(band, t);
+    if (is_solid) bracket.y = min(bracket.x, bracket.y);  // of no use
     uint64_t least = ~uint64_t(0);
-    const auto each = [&](auto take) {
-        try_bracket(band, t, [&](int32_t position) { take(Candidate<FAR>(band, position, x, least)); });
-    };
-    if (!is_solid) {
-        if constexpr (FAR)
-            try_bracket(band, t, [&](int32_t position) { least = min(least, cost_at_first(band, position, x)); });
-        each([&](const Candidate<FAR> &candidate) { tile.take(candidate); });
-    }
+    if constexpr (FAR)
+        for (int32_t p = bracket.x; p <= bracket.y; ++p) least = min(least, cost_at_first(band, p, x));
+    // An odd one out is tried twice.
+    const auto candidate = [&](int32_t position) { return Candidate<FAR>(band, min(position, bracket.y), x, least); };
+    Tile tile;
+    if (band.count > 0) tile.begin(candidate(bracket.x), candidate(bracket.x + 1));
+    for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) tile.take(candidate(p), candidate(p + 1));
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
         if (y + r >= rows.columns.length || !(marks >> 8 * r & 0xff)) continue;
@@ -186,10 +192,9 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         Whole<FAR> cost[TILE];
 #pragma unroll
         for (auto &site : found) site = NOTHING;
-        if (NEAREST && !is_solid)
-            each([&](const Candidate<FAR> &candidate) {
-                find_sites(rows, candidate, r, tile.cost[r], y + r, found);
-            });
+        if (NEAREST)
+            for (int32_t p = bracket.x; p <= bracket.y; ++p)
+                find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
         const bool is_known = band.count > 0 || is_solid;
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
