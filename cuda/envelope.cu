@@ -74,8 +74,8 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
     while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
     const Quads quads(rows.output);
     with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_bands", search_bands<form, with_nearest>, rows.count_bands(), threads, band_bytes(rows.columns.count),
-                     stream, rows, quads);
+        launch_large("search_bands", search_bands<form, with_nearest>, rows.count_bands(), threads,
+                     band_bytes(rows.columns.count), stream, rows, quads);
     });
 }
 
