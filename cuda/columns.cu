@@ -1,8 +1,9 @@
 // Packs a set into bit columns, and finds their carries: the first two steps of a distance map.
 //
 // A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in
-// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/4 in and 1/4 out.  Where columns are short,
-// a block has room for 32 of them whole, and does both in one launch.
+// registers. Cost: pack 1 byte a pixel in (1/8 from bits) and 1/8 out; carry 1/8 in and 1/4 out.  Where columns are short,
+// a block has room for 32 of them whole, and does both in one launch.  (In longer ones that does not pay: rows are read 32
+// bytes at a time then, where a warp of the former reads 128.)
 #include "columns.h"
 
 #include "launch.h"
@@ -13,11 +14,9 @@ namespace {
 
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
-constexpr int AHEAD = 16;  // words of a column on their way before they are needed: columns are few
-constexpr int STRETCHES = 16;  // of a column, walked at once, where there are AHEAD / 2 strips for each; a power of two
-constexpr int64_t CHUNK = 2 * STRETCHES * AHEAD;  // strips that a block walks at least, where columns are few and long
-constexpr int64_t MOST_CHUNKS = 256;              // of a column
-constexpr int64_t MANY_BLOCKS = 512;              // fill any device
+constexpr int STRETCHES = 32;  // of columns, walked at once by the warps of a block: no more fit one
+constexpr int STRETCH = 16;    // strips that a warp walks at most: their words are in registers; half of them if it can be
+constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips that a block walks
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
@@ -89,8 +88,8 @@ __device__ void put_word(const Columns &columns, const Columns &inverse, int64_t
 }
 /// No group of a strip is far so far.
 __device__ void clear_far(const Columns &columns, const Columns &inverse, int64_t line) {
-    if (columns.far_groups) columns.far_groups[line] = 0;
-    if (inverse.far_groups) inverse.far_groups[line] = 0;
+    if (columns.far_groups) columns.far_groups[line * FAR_PITCH] = 0;
+    if (inverse.far_groups) inverse.far_groups[line * FAR_PITCH] = 0;
 }
 
 /// Columns along y: a thread a quad of a strip.
@@ -218,94 +217,79 @@ __global__ void pack_planes(View set, Access access, bool complement, Columns co
     }
 }
 
-/// A part of a column: strips [from, to), whose words begin at `first`.
+/// Where a warp works: a stretch of 32 columns of a chunk of an image.
 struct Stretch {
-    int64_t first, from, to;
+    int64_t image, column, chunk;  // a lane's column; the chunk's first strip
+    int64_t first;                 // strip
+    int strips;
+    bool inside;
+
+    /// The `item`-th chunk of 32 columns, of `chunk_strips` strips, is cut into `stretches`.
+    __device__ Stretch(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
+        const int64_t across = (columns.count + WARP - 1) / WARP, chunks = (columns.strips() + chunk_strips - 1) / chunk_strips;
+        column = item % across * WARP + threadIdx.x % WARP;
+        image = item / across / chunks, chunk = item / across % chunks * chunk_strips;
+        inside = image < columns.batch && column < columns.count;
+        const int each = static_cast<int>(chunk_strips + stretches - 1) / stretches;
+        first = chunk + stretch * each;
+        const int64_t end = min(min(chunk + chunk_strips, first + each), columns.strips());
+        strips = image < columns.batch ? static_cast<int>(max(end - first, int64_t(0))) : 0;
+    }
+    __device__ int64_t at(const Columns &columns) const { return columns.at(image, first, column); }
+    /// What is known of a chunk is laid where its first strip's carries will be.
+    __device__ int64_t start(const Columns &columns) const { return columns.at(image, chunk, column); }
+    __device__ int32_t row() const { return static_cast<int32_t>(first * STRIP); }
+
+    __device__ void load(const Columns &columns, uint32_t (&words)[STRETCH]) const {
+        const uint32_t *const from = columns.words + at(columns);
+#pragma unroll
+        for (int k = 0; k < STRETCH; ++k) words[k] = inside && k < strips ? from[k * columns.count] : 0;
+    }
 };
 
-/// Walks a stretch down: every strip learns of the last site before it, `last` before the first.
-__device__ void carry_down(const Columns &columns, const Stretch &part, int32_t last) {
-    for (int64_t strip = part.from; strip < part.to; strip += AHEAD) {
-        const int64_t at = part.first + strip * columns.count;
-        uint32_t words[AHEAD];
+/// The first and the last site of the stretches of a block, a lane a column.
+struct Ends {
+    int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
+    uint32_t any[STRETCHES][WARP];  // [a chunk's first warp]: a bit a stretch that has sites
+
+    /// All warps of a block together.
+    __device__ void find(const Stretch &stretch, const uint32_t (&words)[STRETCH], int ours) {
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+        any[warp][lane] = 0;
+        int32_t low = NO_SITE_AFTER, high = NO_SITE_BEFORE;
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k)
-            words[k] = strip + k < part.to ? columns.words[at + k * columns.count] : 0;
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            if (strip + k < part.to) columns.before[at + k * columns.count] = last;
-            if (words[k]) last = static_cast<int32_t>((strip + k) * STRIP) + highest_bit(words[k]);
+        for (int k = 0; k < STRETCH; ++k) {
+            if (!words[k]) continue;
+            low = min(low, stretch.row() + k * STRIP + lowest_bit(words[k]));
+            high = stretch.row() + k * STRIP + highest_bit(words[k]);
         }
+        first[warp][lane] = low, last[warp][lane] = high;
+        __syncthreads();
+        if (low != NO_SITE_AFTER) atomicOr(&any[ours][lane], 1u << (warp - ours));
+        __syncthreads();
     }
-}
-
-/// Walks it up: every strip learns of the first site after it, `next` after the last.  The lanes of `group` walk side
-/// by side, and count where none of them sees a site near.
-__device__ void carry_up(const Columns &columns, const Stretch &part, int32_t next, int64_t image, unsigned group) {
-    for (int64_t strip = part.to - 1; strip >= part.from; strip -= AHEAD) {
-        const int64_t at = part.first + strip * columns.count;
-        uint32_t words[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) words[k] = strip - k >= part.from ? columns.words[at - k * columns.count] : 0;
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            if (strip - k < part.from) continue;
-            const int32_t start = static_cast<int32_t>((strip - k) * STRIP);
-            columns.after[at - k * columns.count] = next;
-            if (columns.far_groups) {
-                const bool far = !words[k] && next >= start + STRIP + NEAR && columns.before[at - k * columns.count] < start - NEAR;
-                if (__all_sync(group, far) && threadIdx.x % WARP == 0)
-                    atomicAdd(columns.far_groups + image * columns.strips() + strip - k, 1u);
-            }
-            if (words[k]) next = start + lowest_bit(words[k]);
-        }
+    /// The last site of some stretches, and the first one.
+    __device__ int32_t last_of(uint32_t some, int ours, int32_t unknown) const {
+        some &= any[ours][threadIdx.x % WARP];
+        return some ? last[ours + highest_bit(some)][threadIdx.x % WARP] : unknown;
     }
-}
-
-/// The first and the last site of a stretch.
-__device__ void find_ends(const Columns &columns, const Stretch &part, int32_t &first, int32_t &last) {
-    first = NO_SITE_AFTER, last = NO_SITE_BEFORE;
-#pragma unroll 8
-    for (int64_t strip = part.from; strip < part.to; ++strip) {
-        const uint32_t word = columns.words[part.first + strip * columns.count];
-        const int32_t start = static_cast<int32_t>(strip * STRIP);
-        if (word) first = min(first, start + lowest_bit(word)), last = start + highest_bit(word);
-    }
-}
-
-/// Where a warp of a block of STRETCHES warps works: a stretch of a chunk of 32 columns.
-struct Walk {
-    int64_t image, column, chunk;
-    Stretch part;
-
-    __device__ Walk(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
-        const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
-        const int64_t chunks = (strips + chunk_strips - 1) / chunk_strips;
-        column = item % across * WARP + threadIdx.x % WARP, chunk = item / across % chunks,
-        image = item / across / chunks;
-        const int64_t first = chunk * chunk_strips, end = min(first + chunk_strips, strips);
-        const int64_t each = (chunk_strips + stretches - 1) / stretches, from = min(first + stretch * each, end);
-        const bool wanted = image < columns.batch && column < columns.count;
-        part = {columns.at(image, 0, column), from, wanted ? min(from + each, end) : from};
-    }
-    /// What is known of a chunk is laid where its first strip's carries will be.
-    __device__ int64_t start(const Columns &columns, int64_t chunk_strips) const {
-        return columns.at(image, chunk * chunk_strips, column);
+    __device__ int32_t first_of(uint32_t some, int ours, int32_t unknown) const {
+        some &= any[ours][threadIdx.x % WARP];
+        return some ? first[ours + lowest_bit(some)][threadIdx.x % WARP] : unknown;
     }
 };
 
 /// Of columns that are cut into chunks: finds the first and the last site of each.
 __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, int64_t chunk_strips) {
-    __shared__ int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const Walk walk(columns, blockIdx.x, chunk_strips, STRETCHES, warp);
-    find_ends(columns, walk.part, first[warp][lane], last[warp][lane]);
-    __syncthreads();
-    if (warp > 0 || walk.column >= columns.count) return;
-    for (int s = 1; s < STRETCHES; ++s)
-        first[0][lane] = min(first[0][lane], first[s][lane]), last[0][lane] = max(last[0][lane], last[s][lane]);
-    columns.after[walk.start(columns, chunk_strips)] = first[0][lane];
-    columns.before[walk.start(columns, chunk_strips)] = last[0][lane];
+    __shared__ Ends ends;
+    const int warp = threadIdx.x / WARP;
+    const Stretch stretch(columns, blockIdx.x, chunk_strips, STRETCHES, warp);
+    uint32_t words[STRETCH];
+    stretch.load(columns, words);
+    ends.find(stretch, words, 0);
+    if (warp > 0 || !stretch.inside) return;
+    columns.before[stretch.start(columns)] = ends.last_of(~0u, 0, NO_SITE_BEFORE);
+    columns.after[stretch.start(columns)] = ends.first_of(~0u, 0, NO_SITE_AFTER);
 }
 
 /// Then: the last site before each, and the first one after it.  A thread takes a column.
@@ -327,33 +311,44 @@ __global__ void carry_chunks(Columns columns, int64_t chunk_strips) {
     }
 }
 
-/// A warp takes a stretch of 32 columns: it finds the ends of the stretch, learns those of the others, which are its
-/// neighbours in the block, and walks.  A column of few strips is one stretch, and there is nothing to learn.
+/// Every strip learns of the last site before it and the first one after it: a warp takes a stretch of 32 columns, learns of
+/// the other stretches, which are its neighbours in the block, and walks down and up.  It counts where none of its columns
+/// sees a site near.  A column of few strips is one stretch, and there is nothing to learn.
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
-    __shared__ int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, sharing = STRETCHES / stretches;
-    const int stretch = warp % stretches, ours = warp - stretch;
-    const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips();
-    const int64_t chunks = (strips + chunk_strips - 1) / chunk_strips, total = columns.batch * across * chunks;
-    for (int64_t turn = int64_t(blockIdx.x) * sharing; turn < total; turn += int64_t(gridDim.x) * sharing) {
-        const Walk walk(columns, turn + warp / stretches, chunk_strips, stretches, stretch);
-        const Stretch &part = walk.part;
-        int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
-        if (chunks > 1 && part.from < part.to) {
-            before = columns.before[walk.start(columns, chunk_strips)];
-            after = columns.after[walk.start(columns, chunk_strips)];
+    __shared__ Ends ends;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, number = warp % stretches, ours = warp - number;
+    const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP / stretches) + warp / stretches;
+    const Stretch stretch(columns, item, chunk_strips, stretches, number);
+    uint32_t words[STRETCH];
+    stretch.load(columns, words);
+    int32_t last = NO_SITE_BEFORE, next = NO_SITE_AFTER;
+    if (chunk_strips < columns.strips() && stretch.inside)
+        last = columns.before[stretch.start(columns)], next = columns.after[stretch.start(columns)];
+    if (stretches > 1) {
+        ends.find(stretch, words, ours);
+        last = ends.last_of((1u << number) - 1, ours, last), next = ends.first_of(~1u << number, ours, next);
+    }
+    uint32_t near = 0;  // a bit a strip that sees a site, inside or above it
+    int32_t *const before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
+#pragma unroll
+    for (int k = 0; k < STRETCH; ++k) {
+        if (k >= stretch.strips) break;
+        const int32_t start = stretch.row() + k * STRIP;
+        if (stretch.inside) before[k * columns.count] = last;
+        near |= static_cast<uint32_t>(words[k] || last >= start - NEAR) << k;
+        if (words[k]) last = start + highest_bit(words[k]);
+    }
+#pragma unroll
+    for (int k = STRETCH - 1; k >= 0; --k) {
+        if (k >= stretch.strips) continue;
+        const int32_t start = stretch.row() + k * STRIP;
+        if (stretch.inside) after[k * columns.count] = next;
+        if (columns.far_groups) {
+            const bool far = !stretch.inside || (!(near >> k & 1) && next >= start + STRIP + NEAR);
+            if (__all_sync(ALL_LANES, far) && lane == 0)
+                atomicAdd(columns.far_groups + columns.far_at(stretch.image, stretch.first + k), 1u);
         }
-        if (stretches > 1) {
-            find_ends(columns, part, first[warp][lane], last[warp][lane]);
-            __syncthreads();
-            for (int s = 0; s < stretches; ++s) {
-                if (s < stretch) before = max(before, last[ours + s][lane]);
-                if (s > stretch) after = min(after, first[ours + s][lane]);
-            }
-        }
-        carry_down(columns, part, before);
-        carry_up(columns, part, after, walk.image, __ballot_sync(ALL_LANES, part.from < part.to));
-        if (stretches > 1) __syncthreads();
+        if (words[k]) next = start + lowest_bit(words[k]);
     }
 }
 
@@ -406,19 +401,17 @@ void pack_whole(const View &set, bool complement, const Columns &columns, cudaSt
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {
+    const int64_t chunk = std::min(columns.strips(), CHUNK);
     int stretches = 1;
-    while (stretches < STRETCHES && columns.strips() >= stretches * AHEAD) stretches *= 2;
-    const int64_t across = columns.batch * parts(columns.count, WARP);
-    int64_t chunk = std::max(columns.strips(), int64_t(1));
-    if (chunk >= 2 * CHUNK && across < MANY_BLOCKS) {
-        chunk = std::max(CHUNK, parts(chunk, MOST_CHUNKS));
-        launch("find_chunks", find_chunks, across * parts(columns.strips(), chunk), STRETCHES * WARP, stream, columns,
-               chunk);
+    while (stretches < STRETCHES && chunk > stretches * STRETCH / 2) stretches *= 2;
+    const int64_t items = columns.batch * parts(columns.count, WARP) * parts(columns.strips(), std::max(chunk, int64_t(1)));
+    if (chunk < columns.strips()) {
+        launch("find_chunks", find_chunks, items, STRETCHES * WARP, stream, columns, chunk);
         launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WALKERS), WALKERS, stream, columns,
                chunk);
     }
-    const int64_t warps = across * parts(columns.strips(), chunk) * stretches;
-    launch("carry_words", carry_words, parts(warps, STRETCHES), STRETCHES * WARP, stream, columns, stretches, chunk);
+    const int64_t warps = std::max(stretches, WARPS);
+    launch("carry_words", carry_words, parts(items * stretches, warps), warps * WARP, stream, columns, stretches, chunk);
 }
 
 }  // namespace apsis

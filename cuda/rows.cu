@@ -28,7 +28,7 @@ struct Scratch {
     Scratch(const DistanceJob &job, Carver &carver) : rows(shape_columns(job.set, 1), Output(job, false)) {
         carve_words(rows.columns, carver);
         carve_carries(rows.columns, carver);
-        rows.columns.far_groups = carver.take<uint32_t>(rows.columns.all().count);
+        rows.columns.far_groups = carver.take<uint32_t>(rows.columns.count_far());
         rows.least_far = least_far_groups(rows);
         if (!rows.is_small) carve_lists(carver);
     }
@@ -37,7 +37,7 @@ struct Scratch {
         Columns columns = rows.columns;
         columns.batch = rows.images;
         columns.words += side * columns.total();
-        columns.far_groups += side * columns.all().count;
+        columns.far_groups += side * columns.count_far();
         return columns;
     }
 

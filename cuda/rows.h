@@ -134,16 +134,16 @@ struct Rows {
     /// areas are its sites, the envelope does nothing, and the search would look at them all.
     __device__ bool is_far(int64_t image, int64_t strip) const {
         const auto is_side_far = [&](int64_t side) {
-            return (columns.far_groups[side * columns.strips() + strip] & ~MARKED) >= least_far;
+            return (columns.far_groups[columns.far_at(side, strip)] & ~MARKED) >= least_far;
         };
         return is_side_far(image) || (output.is_signed && is_side_far(is_inside(image) ? image - images : image + images));
     }
     /// Whether there are marks of what is far in a strip.
     __device__ bool has_marks(int64_t image, int64_t strip) const {
-        return columns.far_groups[image * columns.strips() + strip] & MARKED;
+        return columns.far_groups[columns.far_at(image, strip)] & MARKED;
     }
     __device__ void mark_strip(int64_t image, int64_t strip) const {
-        if (!has_marks(image, strip)) atomicOr(columns.far_groups + image * columns.strips() + strip, MARKED);
+        if (!has_marks(image, strip)) atomicOr(columns.far_groups + columns.far_at(image, strip), MARKED);
     }
 
     __host__ __device__ int64_t solid_bytes() const { return groups() * (GROUP / 8); }

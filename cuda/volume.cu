@@ -41,7 +41,7 @@ Volume shape_volume(const DistanceJob &job, bool inside) {
 void carve_volume(Volume &volume, Carver &carver) {
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
-    volume.columns.far_groups = carver.take<uint32_t>(volume.columns.batch * volume.columns.strips());
+    volume.columns.far_groups = carver.take<uint32_t>(volume.columns.count_far());
     volume.far = carver.take<uint8_t>(volume.count_far());
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     if (image >= columns.batch) return;
     const bool inside = column < columns.count;
     if (inside) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
-    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0) atomicAdd(columns.far_groups + image, 1u);
+    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0) atomicAdd(columns.far_groups + columns.far_at(image, 0), 1u);
 }
 
 void find_carries(const Columns &columns, cudaStream_t stream) {
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
     const int64_t strip = blockIdx.x / volume.groups(), group = blockIdx.x % volume.groups();
     const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
     const Columns &columns = volume.columns;
-    uint32_t seen = lane < rows ? columns.far_groups[(y + lane) * columns.strips() + strip] : 0;
+    uint32_t seen = lane < rows ? columns.far_groups[columns.far_at(y + lane, strip)] : 0;
 #pragma unroll
     for (int step = WARP / 2; step > 0; step /= 2) seen += __shfl_xor_sync(ALL_LANES, seen, step);
     const bool far = int64_t(seen) * FAR_PART >= rows * volume.groups_across();

@@ -17,6 +17,8 @@ constexpr int STRIP = 32;                       // pixels of a column in a word
 constexpr int32_t NO_SITE_BEFORE = -(1 << 30);  // 2^30 or more from every position, farther than an image is long;
 constexpr int32_t NO_SITE_AFTER = INT32_MAX;    // and its difference to a position does not wrap
 
+constexpr int64_t FAR_PITCH = 32;  // from one counter to the next: those in one line of a GPU's memory would be counted in turn
+
 /// Some strips of a batch, which are numbered from image to image.
 struct StripRange {
     int64_t first = 0, count = 0;
@@ -28,8 +30,8 @@ struct Columns {
     uint32_t *words = nullptr;   // [batch][strip][column]
     int32_t *before = nullptr;   // the last site's position before the strip, or NO_SITE_BEFORE
     int32_t *after = nullptr;    // the first site's position after the strip, or NO_SITE_AFTER
-    uint32_t *far_groups = nullptr;  // [batch][strip]: groups of 32 columns side by side that see no site near the strip;
-                                     // nullptr if nobody asks
+    uint32_t *far_groups = nullptr;  // [far_at()]: groups of 32 columns side by side that see no site near the strip; nullptr
+                                     // if nobody asks
     int64_t count = 0;           // columns in a strip: width in 2-D, width * height in 3-D
     int64_t length = 0;          // pixels of a column
     int64_t batch = 0;           // images: slices in a batch, else 1
@@ -42,6 +44,9 @@ struct Columns {
     APSIS_BOTH int64_t at(int64_t image, int64_t strip, int64_t column) const {
         return (image * strips() + strip) * count + column;
     }
+    /// Where the far groups of a strip are counted, and how many counters there are.
+    APSIS_BOTH int64_t far_at(int64_t image, int64_t strip) const { return (image * strips() + strip) * FAR_PITCH; }
+    int64_t count_far() const { return batch * strips() * FAR_PITCH; }
     /// The bits of a strip that are pixels of the image: all but in the last strip.
     APSIS_BOTH uint32_t valid(int64_t strip) const {
         int64_t rest = length - strip * STRIP;
