@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "contenders.cuh"
 #include "launch.h"
 #include "quads.h"
 #include "rows.h"
@@ -128,6 +129,17 @@ __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, con
         }
     }
     __syncthreads();
+    return true;
+}
+
+/// Whether a block's strip is left to the envelope as a whole.  Then what is asked of the block is to see its columns for the
+/// list of contenders.
+template <int SPAN>
+__device__ bool leave_block(const Rows &rows, const Block<SPAN> &block) {
+    if constexpr (Shape<SPAN>::IS_SHORT) return false;  // in such images no strip is
+    if (!rows.is_far(block.image, block.strip)) return false;
+    if (rows.is_listed())
+        see_groups(rows, block.image, block.strip, block.left, min(rows.columns.count - block.left, int64_t(SPAN)));
     return true;
 }
 

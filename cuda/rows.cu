@@ -28,7 +28,7 @@ struct Scratch {
     Scratch(const DistanceJob &job, Carver &carver) : rows(shape_columns(job.set, 1), Output(job, false)) {
         carve_words(rows.columns, carver);
         carve_carries(rows.columns, carver);
-        rows.columns.far_groups = carver.take<uint32_t>(rows.columns.count_far());
+        if (!rows.is_small) rows.columns.far_groups = carver.take<uint32_t>(rows.columns.count_far());
         rows.least_far = least_far_groups(rows);
         if (!rows.is_small) carve_lists(carver);
     }
@@ -37,7 +37,7 @@ struct Scratch {
         Columns columns = rows.columns;
         columns.batch = rows.images;
         columns.words += side * columns.total();
-        columns.far_groups += side * columns.count_far();
+        if (columns.far_groups) columns.far_groups += side * columns.count_far();
         return columns;
     }
 
@@ -50,13 +50,14 @@ struct Scratch {
         rows.solid = carver.take<uint8_t>(strips * rows.solid_bytes());
         rows.contenders = carver.take<uint16_t>(columns.total());
         rows.counts = carver.take<uint32_t>(strips * rows.segments());
+        rows.seen = carver.take<Seen>(strips * rows.groups());
+        rows.sights = carver.take<uint32_t>(columns.total());
         if (rows.is_cut) {
             rows.places = carver.take<uint16_t>(strips * rows.groups());
             rows.outlooks = carver.take<Outlook>(strips * rows.groups());
             rows.fences = carver.take<int2>(columns.batch * rows.bands() * rows.count_fences());
         } else {
             rows.insides = carver.take<uint32_t>(columns.total());
-            rows.sights = carver.take<uint32_t>(columns.total());
         }
     }
 };

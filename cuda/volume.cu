@@ -59,7 +59,8 @@ __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     if (image >= columns.batch) return;
     const bool inside = column < columns.count;
     if (inside) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
-    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0) atomicAdd(columns.far_groups + columns.far_at(image, 0), 1u);
+    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0)
+        atomicAdd(columns.far_groups + columns.far_at(image, 0), 1u);
 }
 
 void find_carries(const Columns &columns, cudaStream_t stream) {
