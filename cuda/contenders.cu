@@ -150,8 +150,8 @@ __device__ void prune_columns(const Strip &strip) {
     __syncthreads();
     const Coarse coarsest = {middle_bests, &top, 1};
     for (int32_t block = warp; block < blocks; block += warps) {
-        const uint32_t left = below(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block), middle[block], 0,
-                                    max(best(block), 0));
+        const uint32_t left = below(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block), middle[block],
+                                    0, max(best(block), 0));
         if (lane == 0) middle[block] = left;
     }
     __syncthreads();

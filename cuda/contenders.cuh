@@ -134,7 +134,8 @@ __device__ void see_groups(const Rows &rows, int64_t image, int64_t number, int6
     int32_t *const packed_sites = rows.sites_of(image, number) + first;
     Outlook *const outlooks = rows.is_cut ? rows.outlooks_of(image, number) + first / GROUP : nullptr;
     const uint32_t valid = columns.valid(number);
-    for (int32_t turn = static_cast<int32_t>(left - first) + threadIdx.x; turn / GROUP * GROUP < end; turn += SEEN_AHEAD * threads) {
+    const int32_t mine = static_cast<int32_t>(left - first) + static_cast<int32_t>(threadIdx.x);
+    for (int32_t turn = mine; turn / GROUP * GROUP < end; turn += SEEN_AHEAD * threads) {
         Sites sites[SEEN_AHEAD];
 #pragma unroll
         for (int k = 0; k < SEEN_AHEAD; ++k) sites[k].load(columns, from + min(turn + k * threads, width - 1));
