@@ -315,6 +315,7 @@ __global__ void carry_chunks(Columns columns, int64_t chunk_strips) {
 /// the other stretches, which are its neighbours in the block, and walks down and up.  It counts where none of its columns
 /// sees a site near.  A column of few strips is one stretch, and there is nothing to learn.
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
+    wait_for_kernel_before();
     __shared__ Ends ends;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, number = warp % stretches, ours = warp - number;
     const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP / stretches) + warp / stretches;
@@ -411,7 +412,8 @@ void carry_columns(const Columns &columns, cudaStream_t stream) {
                chunk);
     }
     const int64_t warps = std::max(stretches, WARPS);
-    launch("carry_words", carry_words, parts(items * stretches, warps), warps * WARP, stream, columns, stretches, chunk);
+    launch("carry_words", carry_words, parts(items * stretches, warps), warps * WARP, early(stream), columns, stretches,
+           chunk);
 }
 
 }  // namespace apsis

@@ -259,6 +259,7 @@ __device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t imag
 /// A block takes a strip, or a segment of one.
 template <bool CUT, int THREADS>
 __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_strips(Rows rows) {
+    wait_for_kernel_before();
     extern __shared__ int32_t shared[];
     const Columns &columns = rows.columns;
     const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
@@ -290,7 +291,7 @@ template <int THREADS>
 void list_strips_by(const Rows &rows, cudaStream_t stream) {
     const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
     launch_large("list_strips", rows.is_cut ? list_strips<true, THREADS> : list_strips<false, THREADS>,
-                 rows.count_strips() * rows.segments(), THREADS, Strip::bytes(each), stream, rows);
+                 rows.count_strips() * rows.segments(), THREADS, Strip::bytes(each), early(stream), rows);
 }
 
 }  // namespace

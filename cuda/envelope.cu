@@ -22,6 +22,7 @@ namespace {
 
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
+    wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
     const int64_t line = rows.band_at(blockIdx.x);
@@ -75,7 +76,7 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
     const Quads quads(rows.output);
     with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
         launch_large("search_bands", search_bands<form, with_nearest>, rows.count_bands(), threads,
-                     band_bytes(rows.columns.count), stream, rows, quads);
+                     band_bytes(rows.columns.count), early(stream), rows, quads);
     });
 }
 

@@ -32,6 +32,13 @@ inline void check(cudaError_t error, const char *what) {
 __device__ inline int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
 
+/// The first statement of a kernel that is queued early(): what the kernels before it have written is there from now on.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 /// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
 template <class Number>
 __device__ Number spread_banks(Number number) {
@@ -94,30 +101,56 @@ __host__ __device__
 #endif
 inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
+/// Where a kernel is queued: on a stream, after all that is there already; or early, so that its blocks get ready while the
+/// last ones of the kernel before end, and wait there (sm_90), which saves about a microsecond.
+struct Queue {
+    cudaStream_t stream;
+    bool early = false;
+
+    Queue(cudaStream_t stream) : stream(stream) {}
+};
+inline Queue early(cudaStream_t stream) {
+    Queue queue(stream);
+    queue.early = true;
+    return queue;
+}
+
+/// Whether a kernel waits by itself for the one before, if it is told to: its code is for sm_90 at least.
+template <class... Parameters>
+bool can_wait(void (*kernel)(Parameters...)) {
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's attributes");
+    return attributes.ptxVersion >= 90;
+}
+
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
 /// the caller's own code is not taken for ours.
 template <class... Parameters, class... Arguments>
 void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                   cudaStream_t stream, const Arguments &...arguments) {
+                   const Queue &queue, const Arguments &...arguments) {
     if (blocks == 0) return;
     cudaLaunchConfig_t shape = {};
     shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));
     shape.blockDim = threads;
     shape.dynamicSmemBytes = shared_bytes;
-    shape.stream = stream;
+    shape.stream = queue.stream;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    if (queue.early && can_wait(kernel)) shape.attrs = &attribute, shape.numAttrs = 1;
     check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
 }
 
 template <class... Parameters, class... Arguments>
-void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, cudaStream_t stream,
+void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, const Queue &queue,
             const Arguments &...arguments) {
-    launch_shared(name, kernel, blocks, threads, 0, stream, arguments...);
+    launch_shared(name, kernel, blocks, threads, 0, queue, arguments...);
 }
 
 /// Launches a kernel with more shared memory than every kernel may have unasked.
 template <class... Parameters, class... Arguments>
 void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                  cudaStream_t stream, const Arguments &...arguments) {
+                  const Queue &queue, const Arguments &...arguments) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
     if (error == cudaErrorInvalidValue) {
@@ -126,7 +159,7 @@ void launch_large(const char *name, void (*kernel)(Parameters...), int64_t block
                     shared_bytes);
     }
     check(error, name);
-    launch_shared(name, kernel, blocks, threads, shared_bytes, stream, arguments...);
+    launch_shared(name, kernel, blocks, threads, shared_bytes, queue, arguments...);
 }
 
 }  // namespace apsis

@@ -90,6 +90,7 @@ __device__ uint32_t square_both(uint32_t near) {
 /// Distances alone: rows r and r + HALF at once.
 template <Form FORM, int SPAN>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {
+    wait_for_kernel_before();
     __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
     const Columns &columns = rows.columns;
     const Block<SPAN> block(rows, blockIdx.x);
@@ -124,6 +125,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
 /// Both sides of a signed map at once.  Each costs the other's pixels nothing.
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows rows, Target target) {
+    wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t squares[];  // [2][HALF][PITCH]
     constexpr int SPAN = WIDE_SPAN, PITCH = Shape<SPAN>::PITCH;
     const Columns &columns = rows.columns;
@@ -188,13 +190,15 @@ void search_both_outward(const Rows &rows, cudaStream_t stream) {
     target.quads.limited = target.limit < Shape<WIDE_SPAN>::FARTHEST;
     launch_large("search_signed",
                  target.quads.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
-                 Block<WIDE_SPAN>::count(rows) / rows.sides(), BLOCK, SIGNED_BYTES, stream, rows, target);
+                 Block<WIDE_SPAN>::count(rows) / rows.sides(), BLOCK, SIGNED_BYTES, early(stream), rows,
+                 target);
 }
 
 void search_outward(const Rows &rows, cudaStream_t stream) {
     if (rows.output.nearest) return search_sites_outward(rows, stream);
     with_span(rows, [&](auto form, auto span, const Target &target) {
-        launch("search_costs", search_costs<form, span>, Block<span>::count(rows), BLOCK, stream, rows, target);
+        launch("search_costs", search_costs<form, span>, Block<span>::count(rows), BLOCK, early(stream), rows,
+               target);
     });
 }
 

@@ -30,6 +30,7 @@ struct Keys {
 /// Distances and nearest sites: a row at a time.
 template <Form FORM, int SPAN>
 __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
+    wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
     using Key = Keys<SPAN>;
     constexpr int PITCH = Shape<SPAN>::PITCH, REACH = Shape<SPAN>::REACH, COST_SHIFT = Key::COST_SHIFT;
@@ -99,7 +100,7 @@ size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * Shape<WID
 void search_sites_outward(const Rows &rows, cudaStream_t stream) {
     with_span(rows, [&](auto form, auto span, const Target &target) {
         launch_large("search_sites", search_sites<form, span>, Block<span>::count(rows), BLOCK,
-                     STRIP * Shape<span>::PITCH * sizeof(uint32_t), stream, rows, target);
+                     STRIP * Shape<span>::PITCH * sizeof(uint32_t), early(stream), rows, target);
     });
 }
 

@@ -65,11 +65,18 @@ enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0 };
 constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
 struct cudaDeviceProp { char name[256]; };
 struct cudaPointerAttributes { cudaMemoryType type; };
-struct cudaFuncAttributes { int numRegs; };
+struct cudaFuncAttributes { int numRegs, ptxVersion; };
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    struct { int programmaticStreamSerializationAllowed; } val;
+};
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes = 0;
     cudaStream_t stream = nullptr;
+    cudaLaunchAttribute *attrs = nullptr;  // kernels run one after the other
+    unsigned numAttrs = 0;
 };
 
 cudaError_t cudaMalloc(void **data, size_t bytes);
