@@ -174,7 +174,8 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
     const int lane = threadIdx.x % WARP;
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total;
          item += int64_t(gridDim.x) * blockDim.x / WARP) {
-        const int64_t line = range.first + item / across, x = item % across * WARP, strip = line % strips, image = line / strips;
+        const int64_t line = range.first + item / across, x = item % across * WARP, strip = line % strips,
+                      image = line / strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(WARP)));
         uint32_t bits = 0;
         if (lane < rows_of(columns, strip)) {

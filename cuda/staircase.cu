@@ -248,6 +248,7 @@ __device__ void search_tiles_sites(const Row &row, const Columns &columns, int64
 /// A block takes a band.
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(BAND *MOST_TEAM) search_staircase(Rows rows, Quads quads) {
+    wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t shared[];
     const int64_t line = rows.band_at(blockIdx.x);
     const int64_t image = line / rows.bands(), y = line % rows.bands() * BAND;
@@ -291,8 +292,9 @@ void search_staircase(const Rows &rows, cudaStream_t stream) {
     Quads quads(rows.output);
     quads.limited = true;  // there may be no site
     with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_staircase", search_staircase<form, with_nearest>, rows.count_bands(), BAND * parts(tiles, WARP) * WARP,
-                     static_cast<size_t>(BAND) * Row::bytes(tiles, nearest), stream, rows, quads);
+        launch_large("search_staircase", search_staircase<form, with_nearest>, rows.count_bands(),
+                     BAND * parts(tiles, WARP) * WARP, static_cast<size_t>(BAND) * Row::bytes(tiles, nearest), early(stream),
+                     rows, quads);
     });
 }
 
