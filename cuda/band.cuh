@@ -15,8 +15,7 @@ constexpr int TILE = 8;       // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
-constexpr uint32_t VAIN = 1u << 31;  // of a contender that is nearest nowhere
-static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) < 32 && LONGEST <= 1 << DISTANCE_BITS);
+static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 
 /// Who works on a band: a block, or a warp alone.
 struct BlockTeam {
@@ -34,11 +33,12 @@ struct WarpTeam {
     __device__ static int32_t count(bool mine) { return __popc(__ballot_sync(ALL_LANES, mine)); }
 };
 
-/// A band's contenders from left to right, and its tiles.
-template <class N, class T>
+/// A band's contenders from left to right, and its tiles; or those of a pair of bands, whose brackets are the same.
+template <class N, class T, int H = 1>
 struct BandOf {
     using Number = N;
     using Team = T;
+    static constexpr int HALVES = H;
     static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
 
     uint32_t *distances;  // [position]: of the contender's column to its nearest site, in all rows: see pack
@@ -47,30 +47,43 @@ struct BandOf {
     uint32_t *highs;      // [tile]: the last
     uint8_t *bests;       // [group]: of WARP contenders the one, counted from their first, whose sites are nearest
     int32_t length, tiles, count;
+    int32_t stride;  // from the distances in one band's rows to those in the next one's
     int32_t origin;  // the first pixel of a piece
     float wide_slack;
 
+    __device__ uint32_t word(int32_t position, int half) const { return distances[position + half * stride]; }
+    /// One of the bands.
+    __device__ BandOf half(int which) const {
+        BandOf one = *this;
+        one.distances += which * stride;
+        return one;
+    }
     __device__ float slack() const { return IS_PIECE ? wide_slack : SLACK; }
     __device__ int32_t groups() const { return (count + WARP - 1) / WARP; }
     __device__ int32_t best_of(int32_t group) const { return group * WARP + bests[group]; }
     /// When there are brackets: the tiles in the order in which they are finished.
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
 };
-using RowBand = BandOf<uint16_t, BlockTeam>;    // of whole rows
-using PieceBand = BandOf<uint32_t, BlockTeam>;  // of a piece of rows that are cut
-using ThinBand = BandOf<uint16_t, WarpTeam>;    // of short rows
+template <int HALVES>
+using RowBand = BandOf<uint16_t, BlockTeam, HALVES>;  // of whole rows
+using PieceBand = BandOf<uint32_t, BlockTeam>;        // of a piece of rows that are cut
+using ThinBand = BandOf<uint16_t, WarpTeam>;          // of short rows
 
-size_t band_bytes(int64_t length) { return static_cast<size_t>(length * 6 + parts(length, TILE) * 8 + parts(length, WARP)); }
+size_t band_bytes(int64_t length, int halves) {
+    return static_cast<size_t>(length * (2 + 4 * halves) + parts(length, TILE) * 8 + parts(length, WARP));
+}
 
-__device__ RowBand shape_band(uint32_t *shared, int32_t length, int32_t count) {
-    RowBand band = {};
+template <int HALVES>
+__device__ RowBand<HALVES> shape_band(uint32_t *shared, int32_t length, int32_t count) {
+    RowBand<HALVES> band = {};
+    band.stride = length;
     band.length = length;
     band.tiles = (length + TILE - 1) / TILE;
     band.count = count;
     band.lows = shared;
     band.highs = band.lows + band.tiles;
     band.distances = band.highs + band.tiles;
-    band.columns = reinterpret_cast<uint16_t *>(band.distances + length);
+    band.columns = reinterpret_cast<uint16_t *>(band.distances + HALVES * length);
     band.bests = reinterpret_cast<uint8_t *>(band.columns + length);
     return band;
 }
@@ -150,18 +163,23 @@ __device__ const T *keep(const T *pointer) {
 }
 
 /// Lays all columns of the band that begins at row y in shared memory.
-__device__ void load_columns(const RowBand &band, const Columns &columns, int64_t image, int64_t y) {
+template <int HALVES>
+__device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns, int64_t image, int64_t y) {
     const int64_t strip = y / STRIP, from = columns.at(image, strip, 0);
     const int32_t start = static_cast<int32_t>(strip * STRIP);
+    const int bit = static_cast<int>(y % STRIP);
     for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
         const Sight sight(columns, from + x, start, NOWHERE);
-        band.distances[x] = measure_column(sight, columns.words[from + x], static_cast<int>(y % STRIP));
+#pragma unroll
+        for (int h = 0; h < HALVES; ++h)
+            band.distances[x + h * band.stride] = measure_column(sight, columns.words[from + x], bit + h * BAND);
         band.columns[x] = static_cast<uint16_t>(x);
     }
 }
 
 /// Lays the contenders of the band that begins at row y in shared memory.
-__device__ void load_band(const RowBand &band, const Rows &rows, int64_t image, int64_t y) {
+template <int HALVES>
+__device__ void load_band(const RowBand<HALVES> &band, const Rows &rows, int64_t image, int64_t y) {
     const int64_t strip = y / STRIP;
     const uint16_t *const list = keep(rows.contenders_of(image, strip));
     const uint32_t *const sights = keep(rows.sights_of(image, strip));
@@ -179,7 +197,10 @@ __device__ void load_band(const RowBand &band, const Rows &rows, int64_t image, 
             const int32_t position = turn + k * threads;
             if (position >= band.count) break;
             const Sight seen(sight[k]);
-            band.distances[position] = word[k] ? measure_column(seen, word[k], bit) : measure_from_afar(seen, bit);
+#pragma unroll
+            for (int h = 0; h < HALVES; ++h)
+                band.distances[position + h * band.stride] =
+                    word[k] ? measure_column(seen, word[k], bit + h * BAND) : measure_from_afar(seen, bit + h * BAND);
             band.columns[position] = static_cast<uint16_t>(x[k]);
         }
     }

@@ -21,20 +21,32 @@ __device__ void clear_tiles(const Band &band) {
     for (int32_t t = Band::Team::rank(); t < band.tiles; t += Band::Team::size()) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
-/// A contender in numbers that are quick to compare; all of them are whole, and exact.
+/// A contender of one band or two in numbers that are quick to compare; all of them are whole, and exact.
+template <int HALVES>
 struct Contender {
-    uint32_t word;
-    float first, last, x;  // its column's distances in the first and the last row of the band, and the column
+    static constexpr int HEIGHT = HALVES * BAND;
+    uint32_t word[HALVES];
+    float first, last, x;  // its column's distances in the first and the last row, and the column
 
     template <class Band>
     __device__ Contender(const Band &band, int32_t position)
-        : word(band.distances[position]),
-          first(static_cast<float>(unpack(word, 0))),
-          last(static_cast<float>(unpack(word, BAND - 1))),
-          x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)) {}
+        : x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)) {
+#pragma unroll
+        for (int h = 0; h < HALVES; ++h) word[h] = band.word(position, h);
+        first = distance(0), last = distance(HEIGHT - 1);
+    }
+    /// The one that another lane has.
+    __device__ Contender of_lane(int lane) const {
+        Contender other = *this;
+#pragma unroll
+        for (uint32_t &w : other.word) w = __shfl_sync(ALL_LANES, w, lane);
+        other.first = __shfl_sync(ALL_LANES, first, lane), other.last = __shfl_sync(ALL_LANES, last, lane);
+        other.x = __shfl_sync(ALL_LANES, x, lane);
+        return other;
+    }
     /// Whether one site is the column's nearest in all rows.
-    __device__ bool is_straight() const { return fabsf(last - first) == BAND - 1; }
-    __device__ float distance(int r) const { return static_cast<float>(unpack(word, r)); }
+    __device__ bool is_straight() const { return fabsf(last - first) == HEIGHT - 1; }
+    __device__ float distance(int r) const { return static_cast<float>(unpack(word[r / BAND], r % BAND)); }
 };
 
 /// The least and the greatest breakpoint of two contenders in the rows of a band: twice the x from which the right one is
@@ -42,14 +54,15 @@ struct Contender {
 struct BreakRange {
     float least, most;
 
-    __device__ BreakRange(const Contender &left, const Contender &right) {
+    template <int HALVES>
+    __device__ BreakRange(const Contender<HALVES> &left, const Contender<HALVES> &right) {
         const float inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
         const auto at = [&](float a, float b) { return fmaf((b - a) * (b + a), inverse, sum); };
         const float first = at(left.first, right.first), last = at(left.last, right.last);
         least = fminf(first, last), most = fmaxf(first, last);
         if (left.is_straight() && right.is_straight()) return;
 #pragma unroll
-        for (int r = 1; r < BAND - 1; ++r) {
+        for (int r = 1; r < HALVES * BAND - 1; ++r) {
             const float here = at(left.distance(r), right.distance(r));
             least = fminf(least, here), most = fmaxf(most, here);
         }
@@ -62,8 +75,8 @@ __device__ void find_bests(const Band &band) {
     const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), groups = band.groups();
     for (int32_t group = Band::Team::rank() / WARP; group < groups; group += Band::Team::size() / WARP) {
         const int32_t position = group * WARP + lane;
-        const uint32_t word = band.distances[min(position, band.count - 1)];
-        const int32_t away = unpack(word, 0) + unpack(word, BAND - 1);
+        const int32_t here = min(position, band.count - 1);
+        const int32_t away = unpack(band.word(here, 0), 0) + unpack(band.word(here, Band::HALVES - 1), BAND - 1);
         const uint32_t least = least_of_warp(position < band.count ? static_cast<uint32_t>(away * WARP + lane) : ~0u);
         if (lane == 0) band.bests[group] = static_cast<uint8_t>(least % WARP);
     }
@@ -77,12 +90,12 @@ struct Reign {
     /// Its neighbours may be far worse than itself, and then tell little: it asks others AWAY places off, and if it is to be
     /// thorough some CLOSE by, and the best of its group and of those beside it.
     template <class Band>
-    __device__ void narrow(const Band &band, int32_t position, const Contender &mine, bool thorough) {
+    __device__ void narrow(const Band &band, int32_t position, const Contender<Band::HALVES> &mine, bool thorough) {
         const auto ask_right = [&](int32_t other) {
-            if (to > 2 * mine.x + DOUBTFUL) to = fminf(to, BreakRange(mine, Contender(band, other)).most);
+            if (to > 2 * mine.x + DOUBTFUL) to = fminf(to, BreakRange(mine, Contender<Band::HALVES>(band, other)).most);
         };
         const auto ask_left = [&](int32_t other) {
-            if (from < 2 * mine.x - DOUBTFUL) from = fmaxf(from, BreakRange(Contender(band, other), mine).least);
+            if (from < 2 * mine.x - DOUBTFUL) from = fmaxf(from, BreakRange(Contender<Band::HALVES>(band, other), mine).least);
         };
         const auto ask_both = [&](int32_t away) {
             if (position + away < band.count) ask_right(position + away);
@@ -109,8 +122,8 @@ __device__ void scatter_breaks(const Band &band, bool thorough) {
     const int32_t step = Band::Team::size() / WARP * EACH;
     for (int32_t turn = Band::Team::rank() / WARP * EACH; turn < band.count; turn += step) {
         const int32_t position = turn + lane - 1, here = min(max(position, 0), band.count - 1);
-        const Contender mine(band, here);
-        const BreakRange breaks(mine, Contender(band, min(here + 1, band.count - 1)));
+        const Contender<Band::HALVES> mine(band, here);
+        const BreakRange breaks(mine, Contender<Band::HALVES>(band, min(here + 1, band.count - 1)));
         Reign reign = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
         if (position <= 0) reign.from = -NEVER;
         if (position + 1 >= band.count) reign.to = NEVER;
@@ -120,8 +133,6 @@ __device__ void scatter_breaks(const Band &band, bool thorough) {
         const int32_t high = max(0, __float2int_rd((reign.from - band.slack() + 2) / (2 * TILE)));
         const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
         if (lane == 0 || position >= band.count) continue;
-        // Others who read the word meanwhile pass over this bit.
-        if (thorough && reign.from > reign.to + 2 * band.slack()) atomicOr(band.distances + position, VAIN);
         if (low >= 0 && (low != low_before || lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
         if (high < band.tiles && (high != high_after || lane == WARP - 1 || position + 1 == band.count))
             atomicMax(band.highs + high, static_cast<uint32_t>(position));
@@ -219,24 +230,44 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// Takes those that are marked as VAIN off the list of a band.  Returns how many are left.
+/// Of up to 32 contenders, one a lane, drops those that are never nearest among their neighbours: all at once, again and again.
+/// Whoever is nearest to any pixel never is.
 template <class Band>
-__device__ int32_t drop_vain(const Band &band) {
+__device__ uint32_t drop_vain(const Band &band, uint32_t all, const Contender<Band::HALVES> &mine) {
+    const int lane = threadIdx.x % WARP;
+    for (;;) {
+        const uint32_t before = all & ((1u << lane) - 1), after = all & ~1u << lane;
+        const bool asked = (all >> lane & 1) && before && after;
+        const Contender<Band::HALVES> left = mine.of_lane(asked ? highest_bit(before) : lane);
+        const Contender<Band::HALVES> right = mine.of_lane(asked ? lowest_bit(after) : lane);
+        const uint32_t vain = __ballot_sync(
+            ALL_LANES, asked && BreakRange(left, mine).least > BreakRange(mine, right).most + 2 * band.slack());
+        if (!vain) return all;
+        all ^= vain;
+    }
+}
+
+/// Drops contenders that are never nearest in a group of 32.  Returns how many are left.
+template <class Band>
+__device__ int32_t drop_contenders(const Band &band) {
     __shared__ int32_t kept[THREADS / WARP];
     const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), warp = static_cast<int32_t>(threadIdx.x / WARP);
     const int32_t threads = static_cast<int32_t>(blockDim.x);
     int32_t left = 0;
     for (int32_t turn = 0; turn < band.count; turn += threads) {
         const int32_t position = turn + static_cast<int32_t>(threadIdx.x), here = min(position, band.count - 1);
-        const uint32_t word = band.distances[here];
+        const Contender<Band::HALVES> mine(band, here);
         const auto column = band.columns[here];
-        const bool stays = position < band.count && !(word & VAIN);
-        const uint32_t all = __ballot_sync(ALL_LANES, stays);
+        const uint32_t all = drop_vain(band, __ballot_sync(ALL_LANES, position < band.count), mine);
         if (lane == 0) kept[warp] = __popc(all);
         __syncthreads();  // all have read theirs
         int32_t place = left + __popc(all & ((1u << lane) - 1));
         for (int32_t w = 0; w < threads / WARP; ++w) place += w < warp ? kept[w] : 0, left += kept[w];
-        if (stays) band.distances[place] = word, band.columns[place] = column;
+        if (all >> lane & 1) {
+#pragma unroll
+            for (int h = 0; h < Band::HALVES; ++h) band.distances[place + h * band.stride] = mine.word[h];
+            band.columns[place] = column;
+        }
         __syncthreads();
     }
     return left;
@@ -244,7 +275,7 @@ __device__ int32_t drop_vain(const Band &band) {
 
 /// Finds the brackets of a band whose contenders its team has laid out.  If some are long, it asks again, thoroughly.  If many
 /// are long even then, as in rows through the centre of a round hole, from where thousands are about as far, too few know of
-/// those who matter: whoever is known to be nearest nowhere is dropped, and the others ask again whom they meet now.
+/// those who matter: whoever is never nearest is dropped, and the others ask again whom they meet now.
 template <class Band>
 __device__ void find_brackets(Band &band) {
     for (bool thorough = false, is_last = false;; thorough = true) {
@@ -259,7 +290,7 @@ __device__ void find_brackets(Band &band) {
             if (!thorough) continue;
             if (have_long < Band::Team::size() / MANY_LONG) return;
             const int32_t before = band.count;
-            band.count = drop_vain(band);
+            band.count = drop_contenders(band);
             is_last = band.count > before - before / WORTHWHILE;
         }
     }

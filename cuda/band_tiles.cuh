@@ -215,8 +215,8 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     }
 }
 
-/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say.  Of a
-/// signed map those that are solid are the other side's.
+/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
+/// their halves or both.  Of a signed map those that are solid are the other side's.
 template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
                              int64_t image, int64_t y, Wanted wanted) {
@@ -224,14 +224,22 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
     if (threadIdx.x == 0) next = 0;
     const bool is_signed = rows.output.is_signed;
     const auto is_others = [&](int32_t t) { return is_signed && solid && solid[t] == (1u << TILE) - 1; };
-    const int32_t total = order_tiles(band, [&](int32_t t) { return wanted(t) && !is_others(t); }), lane = threadIdx.x % WARP;
-    for (int32_t i;;) {
-        if (lane == 0) i = atomicAdd(&next, WARP);
-        i = __shfl_sync(ALL_LANES, i, 0) + lane;
+    const int32_t total = order_tiles(band, [&](int32_t t) {
+        uint32_t any = 0;
+#pragma unroll
+        for (int h = 0; h < Band::HALVES; ++h) any |= wanted(t, h);
+        return any && !is_others(t);
+    });
+    const int32_t lane = threadIdx.x % WARP;
+    for (int32_t turn;;) {
+        if (lane == 0) turn = atomicAdd(&next, 1);
+        turn = __shfl_sync(ALL_LANES, turn, 0);
+        const int32_t i = turn / Band::HALVES * WARP + lane, half = turn % Band::HALVES;
         if (i - lane >= total) break;
         if (i >= total) continue;
         const int32_t t = band.order()[i];
-        finish_tile<FORM, NEAREST, FAR>(rows, quads, band, wanted(t), solid ? solid[t] : 0, image, y, t);
+        finish_tile<FORM, NEAREST, FAR>(rows, quads, band.half(half), wanted(t, half), solid ? solid[t] : 0, image,
+                                        y + half * BAND, t);
     }
 }
 

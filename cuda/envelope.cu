@@ -1,13 +1,13 @@
 // The lower envelope: rows of a 2-D Euclidean distance map where sites are far.
 //
-// A block takes a band of four rows and lays the distances of its strip's contenders in shared memory.  Of two
-// contenders the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb & Huttenlocher
-// 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
-// nearest.  Nobody need be dropped: every contender asks its neighbours, and where they tell little a few others, from where
-// to where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may
-// be nearest by its end bracket the nearest of its pixels, whomever they ask (band*.cuh).  A thread then holds the 32 pixels
-// of a tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all
-// equally near ones, of which row, then column, settles the nearest site.
+// A block takes a band of four rows, or a pair of such bands, and lays the distances of its strip's contenders in shared
+// memory.  Of two contenders the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb &
+// Huttenlocher 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
+// nearest.  Nobody need be dropped: every contender asks its neighbours, and where they tell little a few others, from where to
+// where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may be
+// nearest by its end bracket the nearest of its pixels, whomever they ask (band*.cuh).  A thread then holds the 32 pixels of a
+// tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all equally
+// near ones, of which row, then column, settles the nearest site.
 //
 // Cost: 6 bytes a contender and band through the second cache; some 200 instructions a contender and band, and for each
 // of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
@@ -20,32 +20,39 @@ namespace apsis {
 
 namespace {
 
-template <Form FORM, bool NEAREST>
+/// A block takes a band, or a pair of them.
+template <Form FORM, bool NEAREST, int HALVES>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
-    const int64_t line = rows.band_at(blockIdx.x);
-    const int64_t image = line / rows.bands(), number = line % rows.bands(), y = number * BAND;
+    constexpr int64_t PER_STRIP = STRIP / (BAND * HALVES);
+    const int64_t line = rows.strip_at(blockIdx.x / PER_STRIP), image = line / rows.columns.strips();
+    const int64_t y = line % rows.columns.strips() * STRIP + blockIdx.x % PER_STRIP * (BAND * HALVES), number = y / BAND;
+    if (y >= rows.columns.length) return;
     const bool far = rows.is_far(image, y / STRIP);
+    const int32_t patches = static_cast<int32_t>(rows.patches());
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
+    const int32_t marked_patches = patches * static_cast<int32_t>(min(int64_t(HALVES), rows.bands() - number));
     if (!far) {
         if (!rows.has_marks(image, y / STRIP)) return;
         bool marked = false;
-        for (int32_t p = threadIdx.x; p < static_cast<int32_t>(rows.patches()); p += blockDim.x) marked = marked || marks[p];
+        for (int32_t p = threadIdx.x; p < marked_patches; p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
     const bool listed = rows.is_listed();
-    RowBand band = shape_band(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
+    RowBand<HALVES> band = shape_band<HALVES>(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
     quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
-        load_band(band, rows, image, y);
+        load_band<HALVES>(band, rows, image, y);
     else
-        load_columns(band, rows.columns, image, y);
+        load_columns<HALVES>(band, rows.columns, image, y);
     const uint8_t *const solid = listed ? rows.solid_of(image, y / STRIP) : nullptr;
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid, image, y,
-                                       [&](int32_t t) { return far ? ~0u : marks[t / PATCH_TILES]; });
+    finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid, image, y, [&](int32_t t, int half) {
+        const int32_t p = t / PATCH_TILES + half * patches;
+        return far ? ~0u : p < marked_patches ? marks[p] : 0;
+    });
 }
 
 }  // namespace
@@ -55,7 +62,7 @@ bool are_cut(const Columns &columns) {
     // A tile may end behind the row's end.
     if (width > WIDEST_ROW || length > LONGEST_COLUMN) return true;
     if ((width + TILE) * (width + TILE) + length * length + 128 >= int64_t(NOTHING)) return true;
-    return band_bytes(width) > most_shared();
+    return band_bytes(width, 1) > most_shared();
 }
 
 bool rows_serve(const DistanceJob &job) {
@@ -70,14 +77,22 @@ bool rows_serve(const DistanceJob &job) {
 }
 
 void search_envelope(const Rows &rows, cudaStream_t stream) {
-    int threads = 2 * WARP;
-    const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
-    while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
     const Quads quads(rows.output);
-    with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_bands", search_bands<form, with_nearest>, rows.count_bands(), threads,
-                     band_bytes(rows.columns.count), early(stream), rows, quads);
-    });
+    const auto launch_bands = [&](auto halves) {
+        int threads = 2 * WARP;
+        const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
+        while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
+        const int64_t blocks = rows.count_strips() * (STRIP / (BAND * halves));
+        with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
+            launch_large("search_bands", search_bands<form, with_nearest, halves>, blocks, threads,
+                         band_bytes(rows.columns.count, halves), early(stream), rows, quads);
+        });
+    };
+    // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
+    if (rows.is_listed() && 2 * band_bytes(rows.columns.count, 2) <= most_shared())
+        launch_bands(std::integral_constant<int, 2>());
+    else
+        launch_bands(std::integral_constant<int, 1>());
 }
 
 }  // namespace apsis

@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
             __syncthreads();
             window = Window(rows, place, low, high);
         }
-        const auto wanted = [&](int32_t t) { return far ? ~0u : marks[(x + t * TILE) / PATCH]; };
+        const auto wanted = [&](int32_t t, int = 0) { return far ? ~0u : marks[(x + t * TILE) / PATCH]; };
         if (window.count > crowd) {
             for (int32_t at = x; at < stop; ++at)
                 for (int r = 0; r < BAND && place.y + r < rows.columns.length; ++r)
