@@ -105,15 +105,11 @@ inline int64_t parts(int64_t whole, int64_t part) { return (whole + part - 1) / 
 /// last ones of the kernel before end, and wait there (sm_90), which saves about a microsecond.
 struct Queue {
     cudaStream_t stream;
-    bool early = false;
+    bool is_early;
 
-    Queue(cudaStream_t stream) : stream(stream) {}
+    Queue(cudaStream_t on, bool early = false) : stream(on), is_early(early) {}
 };
-inline Queue early(cudaStream_t stream) {
-    Queue queue(stream);
-    queue.early = true;
-    return queue;
-}
+inline Queue early(cudaStream_t stream) { return Queue(stream, true); }
 
 /// Whether a kernel waits by itself for the one before, if it is told to: its code is for sm_90 at least.
 template <class... Parameters>
@@ -137,7 +133,7 @@ void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t bloc
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    if (queue.early && can_wait(kernel)) shape.attrs = &attribute, shape.numAttrs = 1;
+    if (queue.is_early && can_wait(kernel)) shape.attrs = &attribute, shape.numAttrs = 1;
     check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
 }
 
