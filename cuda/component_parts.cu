@@ -20,7 +20,7 @@ struct Parts {
     uint32_t nodes;
 
     __device__ uint32_t root_at(int at, int x) const {
-        return labelled.up(labelled.run_at(at, x)) & ((1u << ABOVE) - 1);
+        return labelled.load(labelled.run_at(at, x)) & ((1u << ABOVE) - 1);
     }
     /// Gives the root of a run a node.  Which one it gets does not matter.
     __device__ void mark(int at, int x) {

@@ -66,6 +66,7 @@ struct Strips {
     /// The run of a pixel in a word of a row.
     __device__ uint32_t run_of_pixel(int at, int x) const { return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x); }
 
+    /// Parents while others may change them (see Labelled::load).
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 

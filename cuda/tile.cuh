@@ -53,6 +53,8 @@ struct Labelled {
         return run_at(first / 32, first % 32);
     }
 
+    /// Parents while others may change them.  Whichever value a thread meets leads up to the same root, so these two, and no
+    /// others, race by design; racecheck names them.
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 
