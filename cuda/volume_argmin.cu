@@ -77,8 +77,10 @@ struct AlongY {
     };
     __device__ Stored load(int64_t begin, uint32_t offset) const {
         const Columns &columns = volume.columns;
-        return {__ldg(columns.words + begin + offset), __ldg(columns.before + begin + offset),
-                __ldg(columns.after + begin + offset)};
+        Stored stored = {__ldg(columns.words + begin + offset)};
+        if (columns.strips() > 1)  // else nothing lies beyond
+            stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
+        return stored;
     }
     /// Both planes lie in one strip: what is far in one is one farther in the other.
     __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[DEEP][WIDE]) const {
