@@ -127,6 +127,15 @@ __device__ int2 bracket_of(const Band &band, int32_t t) {
     return {static_cast<int32_t>(band.lows[t] & 0xffff), static_cast<int32_t>(band.lows[t] >> 16)};
 }
 
+/// A number of a row of a tile, which stays in registers.
+template <class Number>
+__device__ Number pick(const Number (&row)[TILE], int which) {
+    Number number = row[0];
+#pragma unroll
+    for (int k = 1; k < TILE; ++k) number = k == which ? row[k] : number;
+    return number;
+}
+
 /// Writes a row of a tile.
 template <Form FORM, bool NEAREST, class Cost, class Index>
 __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cost)[TILE], bool is_known,
@@ -138,11 +147,10 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
     if (FORM == Form::OTHER ? !quads.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k)
-            if (x + k < length)
-                write_pixel(rows.output_of(image), x + k, y, z, static_cast<int64_t>(cost[k]), is_known,
-                            before + static_cast<int64_t>(found[k]));
+#pragma unroll 1  // an output has many forms, and all this is there for every row of a tile
+        for (int k = 0; k < TILE && x + k < length; ++k)
+            write_pixel(rows.output_of(image), x + k, y, z, static_cast<int64_t>(pick(cost, k)), is_known,
+                        before + static_cast<int64_t>(pick(found, k)));
         return;
     }
     uint32_t square[TILE];
