@@ -120,7 +120,10 @@ __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t 
     if constexpr (NEAREST) {
         int32_t index[TILE];
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) index[k] = cost[k] <= limit ? static_cast<int32_t>(site(k)) : -1;
+        for (int k = 0; k < TILE; ++k) {
+            const int32_t found = static_cast<int32_t>(site(k));  // by all voxels, which spares a branch each
+            index[k] = cost[k] <= limit ? found : -1;
+        }
         store_tile(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index, inside);
     }
     if (!output.distance) return;

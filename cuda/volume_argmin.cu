@@ -10,9 +10,11 @@
 // most of it is vain: the least cost of every STRETCH candidates tells which of them are passed over.  A warp takes its
 // intervals by the length of their brackets, so that its lanes have as much to do.
 //
-// Where nearest sites are asked for, posts are 8 voxels apart, costs take a register each, and a second turn over the bracket
-// finds which candidates have them.  Ties at the ends of an interval go to the left, which keeps every equal candidate of its
-// voxels in the bracket; the nearest site is the one of lowest z, then y, then x.
+// Where nearest sites are asked for, posts are 8 voxels apart, and beside a cost a half holds the place in the bracket of the
+// candidate that it is of: in 4 registers of the leftmost of several, in 4 others of the rightmost.  Where these are two, they
+// and all between are asked for their sites, and the nearest one is that of lowest z, then y, then x.  Ties at the ends of an
+// interval go to the left, which keeps every equal candidate of its voxels in the bracket.  Intervals whose brackets are long,
+// or weights large, come last: a block's warps share them, a thread a voxel, or else most would wait for a few.
 //
 // Along y a bundle has lines of two planes: one word of bits tells both their costs.
 //
@@ -28,6 +30,7 @@
 #include "volume.h"
 #include "volume_bundle.cuh"
 #include "volume_finish.cuh"
+#include "volume_interval.cuh"
 
 namespace apsis {
 
@@ -36,6 +39,7 @@ namespace {
 constexpr int RESIDENT = 5;  // blocks on a multiprocessor: leaves a thread 48 registers
 constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every plane
 constexpr int64_t LONGEST_LINE = 65535;      // places and candidates are 16 bits
+constexpr uint32_t NO_PLACE = 0xffffffffu;   // for the nearest site where there is none
 
 /// What the search along y stores: [z][x][y], up to whole tiles of y's.
 __host__ __device__ int64_t pitch_of(const Volume &volume) {
@@ -50,6 +54,8 @@ __device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
 template <bool NEAREST>
 struct AlongY {
     Volume volume;
+    bool has_carries = volume.columns.strips() > 1;
+    float inverse = 1.0f / volume.weight[2];  // of the weight along z
 
     __host__ __device__ int64_t length() const { return volume.height(); }
     __host__ __device__ int64_t lines() const { return volume.width(); }
@@ -78,7 +84,7 @@ struct AlongY {
     __device__ Stored load(int64_t begin, uint32_t offset) const {
         const Columns &columns = volume.columns;
         Stored stored = {__ldg(columns.words + begin + offset)};
-        if (columns.strips() > 1)  // else nothing lies beyond
+        if (has_carries)  // else they say nothing
             stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
         return stored;
     }
@@ -98,13 +104,20 @@ struct AlongY {
         return d < NO_SITE_OFFSET ? FACTOR * volume.weight[2] * d * d + is_below : NO_COST<int32_t>;
     }
     /// The place of a candidate's site, z and y, which its cost tells.
-    template <int LANES>
-    __device__ uint32_t site(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t z, int32_t, int32_t y) const {
-        const int32_t cost = bundle.score[y * LANES + lane] - bundle.square(y);
-        float distance;
-        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(distance) : "f"(static_cast<float>(cost >> 1) * (1.0f / volume.weight[2])));
-        const int32_t way = static_cast<int32_t>(distance + 0.5f);
-        return cost == NO_COST<int32_t> ? NO_PLACE : static_cast<uint32_t>(cost & 1 ? z + way : z - way) << 16 | y;
+    struct Sites {
+        int32_t z;
+        float inverse;
+
+        __device__ uint32_t operator()(int32_t y, int32_t cost) const {
+            float distance;
+            asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(distance) : "f"(static_cast<float>(cost >> 1) * inverse));
+            const uint32_t way = static_cast<uint32_t>(distance + 0.5f) << 16, here = static_cast<uint32_t>(z) << 16 | y;
+            return cost == NO_COST<int32_t> ? NO_PLACE : cost & 1 ? here + way : here - way;
+        }
+    };
+    __device__ Sites sites(int32_t z, int32_t) const { return {z, inverse}; }
+    __device__ void write_voxel(int64_t z, int64_t x, int32_t y, const Found &found) const {
+        volume.store[stored_line(volume, z, x) + y] = found.site;
     }
     __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
         const auto value = [&](int k) {
@@ -155,24 +168,41 @@ struct AlongX {
         return stored == NO_PLACE ? NO_COST<int32_t>
                                   : volume.weight[2] * down * down + volume.weight[1] * along * along;
     }
-    template <int LANES>
-    __device__ uint32_t site(const Bundle<LANES, APART> &, int32_t, int32_t z, int32_t y, int32_t x) const {
-        return __ldg(volume.store + first(z, y) + x * int64_t(stride()));
+    struct Sites {
+        const uint32_t *line;
+        uint32_t stride;
+
+        __device__ uint32_t operator()(int32_t x, int32_t) const { return __ldg(line + x * stride); }
+    };
+    __device__ Sites sites(int32_t z, int32_t y) const {
+        const uint32_t *line = volume.store + first(z, y);
+        asm("" : "+l"(line));  // or else it would be found anew for every candidate
+        return {line, stride()};
+    }
+    __device__ int64_t index(uint32_t place, int32_t x) const {
+        return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + x;
+    }
+    __device__ float length(int32_t cost) const {
+        const Measure &measure = volume.output.measure;
+        if (LEAN) return small_root(static_cast<float>(cost));
+        return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, Tile &tile) const {
-        const Measure &measure = volume.output.measure;
-        const auto index = [&](int k) {
-            const uint32_t place = pick(tile.site, k);
-            return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + pick(tile.at, k);
-        };
-        const auto small = [](int32_t cost) { return small_root(static_cast<float>(cost)); };
-        const auto length = [&](int32_t cost) { return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost); };
-        if constexpr (LEAN)
-            write_plain<NEAREST>(volume, x, y, z, tile.cost, small, index);
-        else if (volume.plain)
-            write_plain<NEAREST>(volume, x, y, z, tile.cost, length, index);
+        const auto index_of = [&](int k) { return index(pick(tile.site, k), pick(tile.at, k)); };
+        if (LEAN || volume.plain)
+            write_plain<NEAREST>(volume, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
         else
-            write_voxels<NEAREST>(volume, x, y, z, tile.cost, index);
+            write_voxels<NEAREST>(volume, x, y, z, tile.cost, index_of);
+    }
+    __device__ void write_voxel(int64_t z, int64_t y, int32_t x, const Found &found) const {
+        const Output &output = volume.output;
+        if (x >= volume.width()) return;
+        if (!LEAN && !volume.plain) return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
+        const bool is_near = found.cost <= output.measure.limit;
+        const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
+        reinterpret_cast<int32_t *>(output.nearest.row(y, z))[x] = is_near ? nearest : -1;
+        if (output.distance)
+            reinterpret_cast<float *>(output.distance.row(y, z))[x] = is_near ? length(found.cost) : INFINITY;
     }
 };
 
@@ -251,6 +281,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_bundles(Lines lines)
                          static_cast<int32_t>(blockIdx.x / across * Lines::DEEP)};
     const int32_t end = min(place.first + Where::ACROSS, count);
     const int32_t deep = min(place.plane + Lines::DEEP, static_cast<int32_t>(lines.volume.depth()));
+    if (APART == TILE && threadIdx.x == 0) *bundle.lefts = 0;
     bool any = false, all = true;
     for (int32_t t = threadIdx.x; t < bundle.posts; t += THREADS) {
         uint8_t here = 0;

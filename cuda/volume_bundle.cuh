@@ -1,4 +1,4 @@
-// Lines of a volume side by side in shared memory, and which candidates bracket the voxels between posts: the first half of
+// Lines of a volume side by side in shared memory, and which candidates bracket the voxels between posts: the first third of
 // volume_argmin.cu, which tells how it all goes together.
 #pragma once
 
@@ -38,6 +38,8 @@ struct Bundle {
     uint8_t *order;   // when there are brackets, in their place: intervals of a warp, in the order in which it finishes them
     uint16_t *best;   // [post][lane]: of its voxel; at the end of the voxel after the last
     uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float
+    uint16_t *left;   // when there are brackets, in their place: intervals that are left to the block, MOST_LEFT of them
+    int32_t *lefts;   // how many are, or would be if there were room
     uint8_t *wanted;  // [interval]: a bit for each of its tiles that a line wants
     int32_t length, posts, weight, middle;
     float inverse;  // of the weight
@@ -52,11 +54,12 @@ struct Bundle {
     __host__ __device__ static int32_t stretches(int64_t length) {
         return static_cast<int32_t>(length + STRETCH - 1) / STRETCH;
     }
-    static constexpr int32_t REST_BYTES = THREADS * 6;
-    static_assert(REST_BYTES >= THREADS * ROUNDS);
+    static constexpr int32_t REST_BYTES = THREADS * 6, MOST_LEFT = THREADS;
+    static_assert(ROUNDS <= static_cast<int>(sizeof(*rest_cost)));  // order lies in its place
     static size_t bytes(int64_t length) {
         const int64_t posts = parts(length, APART);
-        return static_cast<size_t>((padded(length) * 4 + (posts + 1 + stretches(length)) * 2) * LANES + REST_BYTES + posts);
+        const int64_t of_lane = padded(length) * 4 + (posts + 1 + stretches(length)) * 2;
+        return static_cast<size_t>(of_lane * LANES + REST_BYTES + sizeof(*lefts) + posts);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
         : score(shared),
@@ -68,7 +71,9 @@ struct Bundle {
         rest_cost = score + padded(length) * LANES;
         rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
         order = reinterpret_cast<uint8_t *>(rest_cost);
-        best = rest_at + THREADS;
+        left = rest_at;
+        lefts = reinterpret_cast<int32_t *>(rest_at + THREADS);
+        best = reinterpret_cast<uint16_t *>(lefts + 1);
         least = best + (posts + 1) * LANES;
         wanted = reinterpret_cast<uint8_t *>(least + stretches(length) * LANES);
     }
@@ -79,8 +84,9 @@ struct Bundle {
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * LANES + lane] + slope(x) * (c - middle);
     }
-    /// Whether a voxel of a line costs nothing.
-    __device__ bool is_site(int32_t lane, int32_t x) const { return score[x * LANES + lane] == square(x); }
+    /// What a candidate costs the voxel in its own place.
+    __device__ int32_t cost(int32_t lane, int32_t c) const { return score[c * LANES + lane] - square(c); }
+    __device__ bool is_site(int32_t lane, int32_t x) const { return cost(lane, x) == 0; }
     /// Keeps the least cost of a stretch.
     __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
         least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
@@ -95,6 +101,7 @@ struct Bundle {
 
 struct Best {
     int32_t cost, at;
+    int32_t last = 0;  // the first of the last quad that has a candidate as good
 };
 
 /// The best of [from, to] for a voxel, if better than what is known: the leftmost of several, but for which of its quad it
@@ -110,6 +117,7 @@ __device__ void search_quads(const Bundle<LANES, APART> &bundle, int32_t lane, i
 #pragma unroll
         for (int i = 1; i < QUAD; ++i) least = min(least, score[i * LANES] + i * slope);
         least += way;
+        if (least <= best.cost) best.last = c;
         if (least < best.cost) best.cost = least, best.at = c;
     }
 }
@@ -147,7 +155,7 @@ __device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, in
 #pragma unroll
     for (int i = QUAD - 1; i >= 0; --i)
         if (bundle.at(lane, x, quad + i) == best.cost) best.at = quad + i;
-    return {best.cost, min(best.at, bundle.length - 1)};
+    return {best.cost, min(best.at, bundle.length - 1), best.last};
 }
 
 /// What the cheapest of some candidates costs voxel x, where there are no bests of others to tell how far to look.

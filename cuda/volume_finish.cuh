@@ -1,16 +1,15 @@
-// What costs least for each voxel between two posts of a bundle's lines, and which candidate that is: the second half of
-// volume_argmin.cu, which tells how it all goes together.
+// Who finishes which intervals of a bundle's lines, and in which order: the last third of volume_argmin.cu, which tells how it
+// all goes together.
 #pragma once
 
 #include "launch.h"
 #include "volume.h"
 #include "volume_bundle.cuh"
+#include "volume_interval.cuh"
 
 namespace apsis {
 
 namespace {
-
-constexpr uint32_t NO_PLACE = 0xffffffffu;  // for the nearest site where there is none
 
 /// Where a bundle's lines are: those of a plane side by side, in DEEP planes.
 template <class Lines, int LANES>
@@ -25,184 +24,6 @@ struct Place {
     }
 };
 
-/// The costs of a candidate for a tile's voxels: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k, and the
-/// second term is added when all is done.
-struct Ramp {
-    int32_t here, slope;
-
-    template <int LANES, int APART>
-    __device__ Ramp(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t c) {
-        here = bundle.at(lane, x, c) + bundle.square(x);
-        slope = 2 * bundle.weight * (x - c);
-    }
-    __device__ int32_t at(int k) const { return here + k * slope; }
-    __device__ int32_t least() const { return min(here, here + (TILE - 1) * slope); }
-};
-
-/// The least costs of a tile's voxels, less w k^2, and the candidates that they are of.
-struct Tile {
-    int32_t cost[TILE];
-    int32_t at[TILE];     // where somebody asks
-    uint32_t site[TILE];  // in the plane of each
-
-    __device__ void take(const Ramp &ramp) {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) cost[k] = min(cost[k], ramp.at(k));
-    }
-    /// A candidate that costs more than this at both ends of the tile is no use.
-    __device__ int32_t worst() const {
-        int32_t most = cost[0];
-#pragma unroll
-        for (int k = 1; k < TILE; ++k) most = max(most, cost[k]);
-        return most;
-    }
-};
-
-/// What the dearest of COUNT voxels from x on costs, if the better of two candidates is taken for each.
-template <int COUNT, int LANES, int APART>
-__device__ int32_t dearest(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
-    const Ramp ramps[] = {{bundle, lane, x, one}, {bundle, lane, x, other}};
-    int32_t most = 0;
-#pragma unroll 4
-    for (int k = 0; k < COUNT; ++k) most = max(most, min(ramps[0].at(k), ramps[1].at(k)) + bundle.weight * k * k);
-    return most;
-}
-
-/// Tries all candidates from low to high.
-template <int LANES, int APART>
-__device__ void find_costs(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
-                           Tile &tile) {
-    Ramp ramp(bundle, lane, x, low);
-    const int32_t *score = bundle.score + low * LANES + lane;
-    int32_t way = ramp.here - *score;
-#pragma unroll 2
-    for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
-        ramp.here = *score + way;
-        asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, in as many registers
-        tile.take(ramp);
-    }
-}
-
-/// Whether all voxels of an interval are sites in their own plane, and nothing is to be found.
-template <int LANES, int APART>
-__device__ bool is_solid(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
-    if (low != x || high != x + APART) return false;
-    const int32_t slope = bundle.slope(x), square = bundle.square(x);
-    int32_t costs = 0, way = slope * (x - bundle.middle) + square;
-#pragma unroll
-    for (int k = 0; k < APART; ++k, way += slope) costs |= bundle.score[(x + k) * LANES + lane] + way - bundle.weight * k * k;
-    return costs == 0;
-}
-
-/// Finds which candidates from low to high the costs are of; of several the one whose site is the lowest.
-template <int LANES, int APART, class Site>
-__device__ void find_sites(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Tile &tile,
-                           Site site) {
-    constexpr int TOGETHER = 4;  // candidates whose sites are loaded at once
-    const int32_t bound = tile.worst();
-#pragma unroll 1
-    for (int32_t first = low; first <= high; first += TOGETHER) {
-        uint32_t sites[TOGETHER];
-#pragma unroll
-        for (int i = 0; i < TOGETHER; ++i) sites[i] = site(min(first + i, high));
-#pragma unroll
-        for (int i = 0; i < TOGETHER; ++i) {
-            const Ramp ramp(bundle, lane, x, first + i);
-            if (first + i > high || ramp.least() > bound) continue;
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) {
-                const bool lower = ramp.at(k) == tile.cost[k] && sites[i] < tile.site[k];
-                tile.site[k] = lower ? sites[i] : tile.site[k], tile.at[k] = lower ? first + i : tile.at[k];
-            }
-        }
-    }
-}
-
-constexpr int PAIR = 2 * TILE;  // voxels of an interval where only distances are asked for: as many costs, in halves, as fit a
-                                // tile's registers
-
-/// An interval of a line, and its bracket.
-struct Interval {
-    int32_t lane, x, low, high;
-
-    template <int LANES, int APART>
-    __device__ Interval(const Bundle<LANES, APART> &bundle, int32_t item)
-        : lane(item % LANES), x(item / LANES * APART), low(bundle.best[item]), high(bundle.best[item + LANES]) {}
-};
-
-/// The least costs of the voxels of an interval of two tiles, two in a register.
-///
-/// They are counted from what the first candidate of the bracket, `low`, costs.  Candidate c costs voxel k
-/// d - 2 w k (c - low) more, where d, what it costs voxel 0 more, is not negative: low is the best there.  No candidate whose
-/// d is above `most` = 2 w (PAIR - 1) (high + 1 - low) is best anywhere; and with `most` added, and d no more than that, what
-/// candidates up to high + 1 cost fits 16 bits.
-struct Halves {
-    uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
-    int32_t most;
-
-    static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (PAIR - 1) * (places + 1); }
-    /// Whether a bracket is short enough.
-    static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
-        return 2 * most_of(weight, high - low) <= UINT16_MAX;
-    }
-
-    template <int LANES, int APART>
-    __device__ Halves(const Bundle<LANES, APART> &bundle, int32_t low, int32_t high)
-        : most(most_of(bundle.weight, high - low)) {
-#pragma unroll
-        for (int j = 0; j < TILE; ++j) least[j] = most * ONES;
-    }
-    /// Tries all candidates from `from` to `to`, and if need be one more for an even number.
-    template <int LANES, int APART>
-    __device__ void take(const Bundle<LANES, APART> &bundle, const Interval &interval, int32_t from, int32_t to) {
-        const auto [lane, x, low, high] = interval;
-        const int32_t *score = bundle.score + from * LANES + lane;
-        const int32_t slope = bundle.slope(x), twice = 2 * bundle.weight;
-        int32_t way = slope * (from - bundle.middle) - bundle.at(lane, x, low) + most;
-        uint32_t gain = twice * (from - low);  // from a voxel to the next
-#pragma unroll 1
-        for (int32_t c = from; c <= to; c += 2, score += 2 * LANES, way += 2 * slope, gain += 2 * twice) {
-            uint32_t one = min(score[0] + way, 2 * most) * ONES - (gain << 16);
-            uint32_t other = min(score[LANES] + (way + slope), 2 * most) * ONES - (gain + twice << 16);
-            uint32_t step = gain * (2 * ONES), other_step = step + twice * (2 * ONES);
-            asm("" : "+r"(step));  // or else its multiples would be kept, in as many registers
-            asm("" : "+r"(other_step));
-#pragma unroll
-            for (int j = 0; j < TILE; ++j, one -= step, other -= other_step) least[j] = __vimin3_u16x2(least[j], one, other);
-        }
-    }
-    /// The costs of the first tile, whose first voxel is x; the second is the first from then on.
-    template <int LANES, int APART>
-    __device__ void hand_out(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
-        const Ramp first(bundle, lane, x, low);
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const uint32_t half = k % 2 ? least[k / 2] >> 16 : least[k / 2] & 0xffff;
-            cost[k] = first.at(k) + bundle.weight * k * k + static_cast<int32_t>(half) - most;
-        }
-#pragma unroll
-        for (int j = 0; j < TILE / 2; ++j) least[j] = least[j + TILE / 2];
-    }
-
-    static constexpr uint32_t ONES = 0x00010001u;  // one in both halves
-};
-
-/// Finds what costs least for a tile's voxels, and if somebody asks the candidates that do.
-template <bool NEAREST, int LANES, int APART, class Site>
-__device__ void search_tile(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high, Tile &tile,
-                            Site site) {
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX, tile.at[k] = 0, tile.site[k] = NO_PLACE;
-    const int32_t bound = high - low >= LONG ? dearest<TILE>(bundle, lane, x, low, high) : 0;
-    each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
-                   [&](int32_t from, int32_t to) { find_costs(bundle, lane, x, from, to, tile); });
-    if constexpr (NEAREST)
-        each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
-                       [&](int32_t from, int32_t to) { find_sites(bundle, lane, x, from, to, tile, site); });
-#pragma unroll
-    for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
-}
-
 /// Which tiles of an interval a line wants: a bit for each.
 template <int APART, class Lines>
 __device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int32_t interval) {
@@ -213,9 +34,9 @@ __device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int
     return wanted;
 }
 
-/// Finds what costs least for the voxels of an interval of two tiles, and hands on what is wanted.
+/// Finds what costs least for the voxels of an interval of two tiles, and hands on what is wanted.  Returns true: it is done.
 template <class Lines, int LANES>
-__device__ void finish(const Bundle<LANES, PAIR> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
+__device__ bool finish(const Bundle<LANES, PAIR> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
                        uint32_t wanted) {
     const auto [lane, x, low, high] = interval;
     const bool solid = is_solid(bundle, lane, x, low, high), halves_serve = Halves::serve(bundle.weight, low, high);
@@ -235,26 +56,75 @@ __device__ void finish(const Bundle<LANES, PAIR> &bundle, const Lines &lines, in
         } else if (halves_serve) {
             halves.hand_out(bundle, lane, here, low, tile.cost);
         } else {
-            search_tile<false>(bundle, lane, here, low, high, tile, [](int32_t) { return NO_PLACE; });
+            search_tile(bundle, lane, here, low, high, tile);
         }
         if (wanted >> half & 1) lines.write(z, line, here, tile);
     }
+    return true;
 }
 
-/// Finds the nearest sites of the voxels of an interval of one tile, and hands them on.
+/// Finds the nearest sites of the voxels of an interval of one tile, and hands them on; not so, and returns false, where its
+/// bracket is too long.
 template <class Lines, int LANES>
-__device__ void finish(const Bundle<LANES, TILE> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
+__device__ bool finish(const Bundle<LANES, TILE> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
                        uint32_t) {
     const auto [lane, x, low, high] = interval;
-    const auto site = [&, lane = lane](int32_t c) { return lines.site(bundle, lane, z, line, c); };
+    const auto site = lines.sites(z, line);
+    const bool solid = is_solid(bundle, lane, x, low, high);
+    if (!solid && !Keys::serve(bundle.weight, low, high)) return false;
     Tile tile;
-    if (is_solid(bundle, lane, x, low, high)) {
+    uint64_t places = 0x0706050403020100;  // of voxels that are their own sites
+    if (solid) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) tile.cost[k] = 0, tile.at[k] = x + k, tile.site[k] = site(x + k);
+        for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
     } else {
-        search_tile<true>(bundle, lane, x, low, high, tile, site);
+        const Keys keys(bundle, lane, x, low, high);
+        keys.hand_out(bundle, lane, x, low, tile.cost);
+        places = keys.find_places(bundle, lane, x, low, site);
+    }
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        const int32_t at = low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), way = x + k - at;
+        tile.at[k] = at, tile.site[k] = site(at, tile.cost[k] - bundle.weight * way * way);
     }
     lines.write(z, line, x, tile);
+    return true;
+}
+
+/// Finds the nearest site of a voxel of an interval of one tile, and hands it on.
+template <class Lines, int LANES>
+__device__ void finish_voxel(const Bundle<LANES, TILE> &bundle, const Lines &lines, const Place<Lines, LANES> &place,
+                             int32_t item, int voxel) {
+    const Interval interval(bundle, item);
+    const int32_t z = place.z(interval.lane), line = place.line(interval.lane), x = interval.x + voxel;
+    const auto site = lines.sites(z, line);
+    lines.write_voxel(z, line, x, search_voxel(bundle, interval.lane, x, interval.low, interval.high, site));
+}
+
+/// Leaves to the block the interval that some lanes of a warp have; where there are too many, a lane finishes its own at once.
+template <class Lines, int LANES>
+__device__ void leave(const Bundle<LANES, TILE> &bundle, const Lines &lines, const Place<Lines, LANES> &place, int32_t item,
+                      bool has_one) {
+    const uint32_t here = __ballot_sync(ALL_LANES, has_one);
+    if (!here) return;
+    const int lane = threadIdx.x % WARP;
+    int32_t begin = lane ? 0 : atomicAdd(bundle.lefts, __popc(here));
+    begin = __shfl_sync(ALL_LANES, begin, 0);
+    if (!has_one) return;
+    const int32_t at = begin + __popc(here & (1u << lane) - 1);
+    if (at < bundle.MOST_LEFT)
+        bundle.left[at] = static_cast<uint16_t>(item);
+    else
+        for (int k = 0; k < TILE; ++k) finish_voxel(bundle, lines, place, item, k);
+}
+
+/// Finishes the intervals that were left to the block, a thread a voxel.
+template <class Lines, int LANES>
+__device__ void finish_left(const Bundle<LANES, TILE> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
+    __syncthreads();
+    const int32_t count = min(*bundle.lefts, bundle.MOST_LEFT);
+    for (int32_t i = threadIdx.x; i < count * TILE; i += THREADS)
+        finish_voxel(bundle, lines, place, bundle.left[i / TILE], i % TILE);
 }
 
 constexpr uint32_t VAIN_TRIES = 10 * WARP;  // of a warp's lanes that wait for another, up to which order takes longer
@@ -349,12 +219,19 @@ __device__ void finish_intervals(const Bundle<LANES, APART> &bundle, const Lines
         const int total = order_intervals(bundle, rows, order, [&](int32_t interval, int32_t lane) {
             return place.holds(lines, lane) && wanted(interval, lane);
         });
-        for (int i = threadIdx.x % WARP; i < total; i += WARP) {
-            const int32_t item = rows.item(order[i]), lane = item % LANES;
-            finish(bundle, lines, place.z(lane), place.line(lane), Interval(bundle, item), wanted(item / LANES, lane));
+        for (int first = 0; first < total; first += WARP) {
+            const int i = first + threadIdx.x % WARP;
+            const int32_t item = rows.item(order[min(i, total - 1)]), lane = item % LANES;
+            const auto finish_one = [&] {
+                const Interval interval(bundle, item);
+                return finish(bundle, lines, place.z(lane), place.line(lane), interval, wanted(item / LANES, lane));
+            };
+            const bool done = i >= total || finish_one();
+            if constexpr (APART == TILE) leave(bundle, lines, place, item, !done);
         }
         __syncwarp();
     }
+    if constexpr (APART == TILE) finish_left(bundle, lines, place);
 }
 
 }  // namespace
