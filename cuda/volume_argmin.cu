@@ -50,11 +50,11 @@ __device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
 }
 
 /// The lines along y: their costs come from columns along z.  Where somebody asks for nearest sites, costs are doubled, and one
-/// more where the site is below its plane: that one is higher than any above.
-template <bool NEAREST>
+/// more where the site is below its plane: that one is higher than any above.  CARRIED where there is more than one strip, and
+/// carries say something.
+template <bool NEAREST, bool CARRIED>
 struct AlongY {
     Volume volume;
-    bool has_carries = volume.columns.strips() > 1;
     float inverse = 1.0f / volume.weight[2];  // of the weight along z
 
     __host__ __device__ int64_t length() const { return volume.height(); }
@@ -84,7 +84,7 @@ struct AlongY {
     __device__ Stored load(int64_t begin, uint32_t offset) const {
         const Columns &columns = volume.columns;
         Stored stored = {__ldg(columns.words + begin + offset)};
-        if (has_carries)  // else they say nothing
+        if constexpr (CARRIED)
             stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
         return stored;
     }
@@ -334,7 +334,10 @@ bool is_lean(const Volume &volume) {
 
 template <bool NEAREST>
 void search_lines(const Volume &volume, cudaStream_t stream) {
-    search(AlongY<NEAREST>{volume}, stream);
+    if (volume.columns.strips() > 1)
+        search(AlongY<NEAREST, true>{volume}, stream);
+    else
+        search(AlongY<NEAREST, false>{volume}, stream);
     if (is_lean(volume))
         search(AlongX<NEAREST, true>{volume}, stream);
     else
@@ -345,7 +348,7 @@ void search_lines(const Volume &volume, cudaStream_t stream) {
 
 bool argmin_serves(const Volume &volume) {
     const size_t room = half_of_shared();
-    const int64_t factor = volume.output.nearest ? AlongY<true>::FACTOR : AlongY<false>::FACTOR;
+    const int64_t factor = volume.output.nearest ? AlongY<true, true>::FACTOR : AlongY<false, true>::FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
         // Candidates and voxels a little beyond the end of a line are tried too: no way's cost may overflow.
         const int64_t way = length + PAIR + QUAD;
