@@ -293,22 +293,30 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
     columns.after[stretch.start(columns)] = ends.first_of(~0u, 0, NO_SITE_AFTER);
 }
 
-/// Then: the last site before each, and the first one after it.  A thread takes a column.
-__global__ void carry_chunks(Columns columns, int64_t chunk_strips) {
-    const int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x, image = item / columns.count;
-    if (image >= columns.batch) return;
-    const int64_t first = columns.at(image, 0, item % columns.count), step = chunk_strips * columns.count;
-    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips;
+/// Then: the last site before each, and the first one after it.  A block takes 32 columns, a warp some chunks of them.
+__global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
+    __shared__ int32_t lasts[STRETCHES][WARP], firsts[STRETCHES][WARP];  // of the warps' chunks
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int64_t item = int64_t(blockIdx.x) * WARP + lane, here = min(item, columns.batch * columns.count - 1);
+    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
+    const int64_t step = chunk_strips * columns.count, from = min(warp * each, chunks), end = min(from + each, chunks);
+    int32_t *const before = columns.before + columns.at(here / columns.count, 0, here % columns.count);
+    int32_t *const after = columns.after + (before - columns.before);
     int32_t last = NO_SITE_BEFORE, next = NO_SITE_AFTER;
-#pragma unroll 8
-    for (int64_t c = 0; c < chunks; ++c) {
-        const int32_t own = columns.before[first + c * step];
-        columns.before[first + c * step] = last, last = max(last, own);
+    for (int64_t c = from; c < end; ++c) last = max(last, before[c * step]), next = min(next, after[c * step]);
+    lasts[warp][lane] = last, firsts[warp][lane] = next;
+    __syncthreads();
+    if (item != here) return;
+    last = NO_SITE_BEFORE, next = NO_SITE_AFTER;
+    for (int w = 0; w < warp; ++w) last = max(last, lasts[w][lane]);
+    for (int w = warp + 1; w < warps; ++w) next = min(next, firsts[w][lane]);
+    for (int64_t c = from; c < end; ++c) {
+        const int32_t own = before[c * step];
+        before[c * step] = last, last = max(last, own);
     }
-#pragma unroll 8
-    for (int64_t c = chunks - 1; c >= 0; --c) {
-        const int32_t own = columns.after[first + c * step];
-        columns.after[first + c * step] = next, next = min(next, own);
+    for (int64_t c = end - 1; c >= from; --c) {
+        const int32_t own = after[c * step];
+        after[c * step] = next, next = min(next, own);
     }
 }
 
@@ -409,8 +417,8 @@ void carry_columns(const Columns &columns, cudaStream_t stream) {
     const int64_t items = columns.batch * parts(columns.count, WARP) * parts(columns.strips(), std::max(chunk, int64_t(1)));
     if (chunk < columns.strips()) {
         launch("find_chunks", find_chunks, items, STRETCHES * WARP, stream, columns, chunk);
-        launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WALKERS), WALKERS, stream, columns,
-               chunk);
+        const int64_t warps = std::min<int64_t>(parts(columns.strips(), chunk), STRETCHES);
+        launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WARP), warps * WARP, stream, columns, chunk);
     }
     const int64_t warps = std::max(stretches, WARPS);
     launch("carry_words", carry_words, parts(items * stretches, warps), warps * WARP, early(stream), columns, stretches,
