@@ -13,6 +13,7 @@ namespace apsis {
 namespace {
 
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
+constexpr int LINE = 128;  // bytes that memory gives at once
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int STRETCHES = 32;  // of columns, walked at once by the warps of a block: no more fit one
 constexpr int STRETCH = 16;    // strips that a warp walks at most: their words are in registers; half of them if it can be
@@ -26,18 +27,35 @@ __device__ uint32_t mark_bytes(uint32_t bytes) { return bytes | ((bytes & 0x7f7f
 /// How four pixels of a row are read: as an aligned word, as parts of two such, or one by one.
 enum class Access : uint8_t { ALIGNED, PACKED, OTHER };
 
-/// Four bytes that lie in two aligned words.
-__device__ uint32_t load_across(const uint8_t *from) {
-    const auto at = reinterpret_cast<uintptr_t>(from);
-    const uint32_t *const words = reinterpret_cast<const uint32_t *>(at - at % QUAD);
-    return __funnelshift_r(words[0], words[1], 8 * static_cast<unsigned>(at % QUAD));
+/// A set's pixels as they are read.
+struct Pixels {
+    View set;
+    Access access;
+    const uint8_t *end;  // of its bytes
+};
+
+/// How many bytes lie before those in their aligned word.
+__device__ int count_before(const uint8_t *bytes) { return static_cast<int>(reinterpret_cast<uintptr_t>(bytes) % QUAD); }
+
+/// Up to four bytes of two aligned words, of which only those are read that hold any of them; others are anything.
+__device__ uint32_t load_across(const uint8_t *from, int count) {
+    const int before = count_before(from);
+    const uint32_t *const words = reinterpret_cast<const uint32_t *>(from - before);
+    return __funnelshift_r(words[0], words[before + count > QUAD ? 1 : 0], 8 * static_cast<unsigned>(before));
+}
+/// Whether all that reads is inside the set.
+__device__ bool may_load(const Pixels &pixels, const uint8_t *from, int count) {
+    const uint8_t *const last = from + count - 1;
+    return last - count_before(last) + QUAD <= pixels.end;
 }
 
 /// Up to eight rows of up to four columns from x on, a row being `step` bytes from the next: bit r of byte c is pixel
-/// x + c of the r-th row.
-__device__ uint32_t gather_bytes(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
-                                 Access access) {
+/// x + c of the r-th row.  Columns that are not asked for are anything.
+__device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64_t step, int rows, int64_t x, int columns) {
+    const Access access = pixels.access;
     uint32_t bits = 0;
+    if (rows <= 0 || columns <= 0) return bits;
+    const uint8_t *const first = row + x, *const last = first + (min(rows, BYTE) - 1) * step;
     const auto gather = [&](auto load) {
         const auto take = [&](int r) { bits |= mark_bytes(load(row + r * step + x)) >> (BYTE - 1 - r) & 0x01010101u << r; };
         if (rows >= BYTE) {
@@ -49,25 +67,25 @@ __device__ uint32_t gather_bytes(const View &set, const uint8_t *row, int64_t st
     };
     if (access == Access::ALIGNED && columns == QUAD) {
         gather([](const uint8_t *from) { return *reinterpret_cast<const uint32_t *>(from); });
-    } else if (access == Access::PACKED && x >= QUAD && x + 2 * QUAD <= set.size[0]) {  // both words lie in the row
-        gather([](const uint8_t *from) { return load_across(from); });
+    } else if (access != Access::OTHER && may_load(pixels, first, columns) && may_load(pixels, last, columns)) {
+        gather([=](const uint8_t *from) { return load_across(from, columns); });
     } else {
         for (int r = 0; r < rows && r < BYTE; ++r) {
 #pragma unroll
             for (int c = 0; c < QUAD; ++c)
-                if (c < columns && is_set(set, row + r * step, x + c)) bits |= 1u << (BYTE * c + r);
+                if (c < columns && is_set(pixels.set, row + r * step, x + c)) bits |= 1u << (BYTE * c + r);
         }
     }
     return bits;
 }
 
 /// The words of up to four columns from x on: bit r is pixel x of the r-th row.
-__device__ void gather_words(const View &set, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
-                             Access access, uint32_t (&words)[QUAD]) {
+__device__ void gather_words(const Pixels &pixels, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
+                             uint32_t (&words)[QUAD]) {
     uint32_t bytes[STRIP / BYTE];
 #pragma unroll
     for (int i = 0; i < STRIP / BYTE; ++i)
-        bytes[i] = gather_bytes(set, row + i * BYTE * step, step, rows - i * BYTE, x, columns, access);
+        bytes[i] = gather_bytes(pixels, row + i * BYTE * step, step, rows - i * BYTE, x, columns);
     // Four bytes of each column, from those of each eight rows.
 #pragma unroll
     for (int c = 0; c < QUAD; c += 2) {
@@ -92,17 +110,19 @@ __device__ void clear_far(const Columns &columns, const Columns &inverse, int64_
     if (inverse.far_groups) inverse.far_groups[line * FAR_PITCH] = 0;
 }
 
-/// Columns along y: a thread a quad of a strip.
-__global__ void pack_strips(View set, StripRange range, Access access, bool complement, Columns columns, Columns inverse) {
+/// Columns along y: a thread a quad of a strip.  Strips go image by image; or, `across` images, all images' first ones come
+/// first.
+__global__ void pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, Columns inverse) {
+    const View &set = pixels.set;
     const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
     const int64_t total = quads * range.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t line = range.first + item / quads, x = item % quads * QUAD, strip = line % strips,
-                      image = line / strips;
+        const int64_t number = range.first + item / quads, x = item % quads * QUAD;
+        const int64_t strip = across ? number / columns.batch : number % strips;
+        const int64_t image = across ? number % columns.batch : number / strips, line = image * strips + strip;
         const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
         uint32_t words[QUAD];
-        gather_words(set, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, access,
-                     words);
+        gather_words(pixels, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, words);
         const uint32_t valid = columns.valid(strip), flip = complement ? valid : 0;
         if (x == 0) clear_far(columns, inverse, line);
         const int64_t to = columns.at(image, strip, x);
@@ -121,7 +141,8 @@ __device__ uint32_t turn_bytes(uint32_t bytes) {
 
 /// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.  Images beyond the set's are those
 /// of the opposite set.
-__global__ void __launch_bounds__(WARP *WARP) pack_images(View set, Access access, bool complement, Columns columns) {
+__global__ void __launch_bounds__(WARP *WARP) pack_images(Pixels pixels, bool complement, Columns columns) {
+    const View &set = pixels.set;
     __shared__ uint32_t words[WHOLE_STRIPS][WARP];
     __shared__ uint32_t filled[WHOLE_STRIPS / WARP][WARP];  // a bit a strip that has sites, of each column
     const int64_t across = (columns.count + WARP - 1) / WARP, image = blockIdx.x / across, left = blockIdx.x % across * WARP;
@@ -135,7 +156,7 @@ __global__ void __launch_bounds__(WARP *WARP) pack_images(View set, Access acces
     __syncthreads();
     for (int strip = warp; strip < strips; strip += warps) {
         const int first = strip * STRIP + part * BYTE, rows = here ? static_cast<int>(columns.length) - first : 0;
-        const uint32_t bytes = gather_bytes(set, set.row(first, z), set.stride[1], rows, left + quad, here, access);
+        const uint32_t bytes = gather_bytes(pixels, set.row(first, z), set.stride[1], rows, left + quad, here);
         const uint32_t word = turn_bytes(bytes) ^ (complement != is_inverse ? columns.valid(strip) : 0);
         words[strip][quad + part] = word;
         if (word) atomicOr(&filled[strip / WARP][quad + part], 1u << strip % WARP);
@@ -193,7 +214,8 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
 }
 
 /// Columns along z: a block a tile of 32 x 32 columns of a strip, gathered along x and stored along y.
-__global__ void pack_planes(View set, Access access, bool complement, Columns columns) {
+__global__ void pack_planes(Pixels pixels, bool complement, Columns columns) {
+    const View &set = pixels.set;
     __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that both ways of access hit 32 banks
     const int64_t width = set.size[0], height = set.size[1];
     const int64_t across = (width + TILE - 1) / TILE, along = (height + TILE - 1) / TILE;
@@ -205,8 +227,7 @@ __global__ void pack_planes(View set, Access access, bool complement, Columns co
         const int64_t x = left + quad, y = top + line;
         const int here = y < height ? static_cast<int>(min(max(width - x, int64_t(0)), int64_t(QUAD))) : 0;
         uint32_t words[QUAD];
-        gather_words(set, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x, here, access,
-                     words);
+        gather_words(pixels, set.row(y, strip * STRIP), set.stride[2], here ? rows_of(columns, strip) : 0, x, here, words);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c) tile[quad + c][line] = words[c];
         __syncthreads();
@@ -367,6 +388,12 @@ Access access_of(const View &set) {
     return rows_begin_at(set, QUAD) ? Access::ALIGNED : Access::PACKED;
 }
 
+Pixels pixels_of(const View &set) {
+    const uint8_t *end = set.data + set.size[0];
+    for (int axis = 1; axis < 3; ++axis) end += std::max<int64_t>((set.size[axis] - 1) * set.stride[axis], 0);
+    return {set, access_of(set), end};
+}
+
 }  // namespace
 
 Columns shape_columns(const View &set, int axis) {
@@ -388,7 +415,7 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
     if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, {}, stream);
     static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
     const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
-    launch("pack_planes", pack_planes, tiles, BLOCK, stream, set, access_of(set), complement, columns);
+    launch("pack_planes", pack_planes, tiles, BLOCK, stream, pixels_of(set), complement, columns);
 }
 
 void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, const Columns &inverse,
@@ -399,15 +426,18 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
                complement, columns, inverse);
     } else {
         const int64_t quads = parts(columns.count, QUAD) * range.count;
-        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, set, range, access_of(set), complement,
+        // A volume's images lie row beside row: if these are short, many images' pixels are in a line of memory.
+        const bool across =
+            columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) && range.count == columns.all().count;
+        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, pixels_of(set), range, across, complement,
                columns, inverse);
     }
 }
 
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {
     const int64_t warps = std::min<int64_t>(columns.strips(), WARP);
-    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, set, access_of(set),
-           complement, columns);
+    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, pixels_of(set), complement,
+           columns);
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {
