@@ -74,7 +74,8 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
 /// Calls take(r, patch, x) for every two rows of a block's patches, which a warp takes together; x is a lane's first pixel.
 template <int SPAN, class Take>
 __device__ void each_patch(const Columns &columns, const Block<SPAN> &block, Take take) {
-    for (int item = threadIdx.x / WARP; item < HALF * (SPAN / PATCH); item += WARPS) {
+    const int rows = static_cast<int>(min(columns.length - block.strip * STRIP, int64_t(HALF)));
+    for (int item = threadIdx.x / WARP; item < rows * (SPAN / PATCH); item += WARPS) {
         const int r = item / (SPAN / PATCH), patch = item % (SPAN / PATCH);
         const int64_t x = block.left + patch * PATCH + threadIdx.x % WARP * QUAD;
         if (block.left + patch * PATCH < columns.count) take(r, patch, x);
