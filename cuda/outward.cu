@@ -82,12 +82,6 @@ __device__ void each_patch(const Columns &columns, const Block<SPAN> &block, Tak
     }
 }
 
-/// Squares of two distances.
-__device__ uint32_t square_both(uint32_t near) {
-    const uint32_t low = near & 0xffff, high = near >> 16;
-    return low * low + (near & 0xffff0000u) * high;
-}
-
 /// Distances alone: rows r and r + HALF at once.
 template <Form FORM, int SPAN>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {

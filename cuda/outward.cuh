@@ -83,6 +83,12 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     }
 }
 
+/// Squares of two distances.
+__device__ uint32_t square_both(uint32_t near) {
+    const uint32_t low = near & 0xffff, high = near >> 16;
+    return low * low + (near & 0xffff0000u) * high;
+}
+
 /// How results are written.
 struct Target {
     Quads quads;
@@ -136,7 +142,6 @@ __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, con
 /// list of contenders.
 template <int SPAN>
 __device__ bool leave_block(const Rows &rows, const Block<SPAN> &block) {
-    if constexpr (Shape<SPAN>::IS_SHORT) return false;  // in such images no strip is
     if (!rows.is_far(block.image, block.strip)) return false;
     if (rows.is_listed())
         see_groups(rows, block.image, block.strip, block.left, min(rows.columns.count - block.left, int64_t(SPAN)));

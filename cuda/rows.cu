@@ -15,9 +15,9 @@ namespace apsis {
 
 namespace {
 
-/// How many far groups leave a strip to the envelope: none where the search settles what is far, too.
+/// How many far groups leave a strip to the envelope: no number where the search settles what is far, too.
 uint32_t least_far_groups(const Rows &rows) {
-    if (rows.reaches_far || rows.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
+    if ((rows.reaches_far && !rows.is_thin) || rows.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
     return static_cast<uint32_t>(parts(parts(rows.columns.count, GROUP), FAR_SHARE));
 }
 
@@ -100,14 +100,13 @@ void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cu
     Rows &rows = scratch.rows;
     rows.take(range);
     if (rows.is_small) return search_staircase(rows, stream);
+    if (rows.is_thin) return search_thin(rows, stream);
     if (rows.is_paired)
         search_both_outward(rows, stream);
     else
         search_outward(rows, stream);
     if (rows.is_listed()) list_contenders(rows, stream);
-    if (rows.is_thin)
-        search_thin(rows, stream);
-    else if (rows.is_cut)
+    if (rows.is_cut)
         search_segments(rows, stream);
     else
         search_envelope(rows, stream);

@@ -228,8 +228,10 @@ void list_contenders(const Rows &rows, cudaStream_t stream);
 /// Writes far strips, and what is marked of the others.
 void search_envelope(const Rows &rows, cudaStream_t stream);
 
-/// The same of thin rows, and where rows are cut.
-void search_thin(const Rows &rows, cudaStream_t stream);
+/// The same where rows are cut.
 void search_segments(const Rows &rows, cudaStream_t stream);
+
+/// Writes all thin rows.
+void search_thin(const Rows &rows, cudaStream_t stream);
 
 }  // namespace apsis

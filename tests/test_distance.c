@@ -238,6 +238,28 @@ static void random_round_holes(bench *b) {
     }
 }
 
+/** Rows that are short and many: sites are near in some strips and far in others, above, below, or nowhere. */
+static void random_thin(bench *b) {
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    static const double densities[] = {0.3, 0.01, 0.0003};
+    chance c = {2209};
+    for (int i = 0; i < 12 + effort(12); ++i) {
+        const bool is_wide = i % 4 == 3;
+        const int64_t w = 1 + roll_below(&c, 40) + (is_wide ? 40 + i / 4 % 3 * 88 : 0), slices = i % 3 ? 1 : 8;
+        const int64_t h = (slices > 1 ? 4097 : 32768) + roll_below(&c, 64);
+        problem p = new_problem(slices > 1 ? 3 : 2, w, h, slices, NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        const int kind = is_wide ? RING - i / 4 % 3 : i % 2 ? (int)roll_below(&c, MASK_KINDS) : NOISE;
+        fill_mask(mask, p.size, kind, densities[i / 2 % 3], &c);
+        /* A hole from side to side, that narrows to one column. */
+        for (int64_t y = h / 5; y < h / 2; ++y) memset(mask + y * w, 0, (size_t)(w - (y - h / 5) * (w - 1) / h));
+        p.mask = mask;
+        p.options.flags = (slices > 1 ? APSIS_SLICES : 0) | (i % 5 ? 0 : APSIS_SIGNED);
+        check_distance(b, &p, is_wide ? &PLAIN : &alone);
+        free(mask);
+    }
+}
+
 static void wide_structured_masks(bench *b) {
     static const int kinds[] = {SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, LEFT_STRIP};
     for (int k = 0; k < COUNT(kinds); ++k) check_mask(b, 600, 400, 1, kinds[k], 0.0005, APSIS_EUCLIDEAN, 0);
@@ -366,6 +388,7 @@ int main(int argc, char **argv) {
                                       TEST(random_problems, EVERYWHERE),
                                       TEST(random_far_volumes, EVERYWHERE),
                                       TEST(random_round_holes, EVERYWHERE),
+                                      TEST(random_thin, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),
                                       TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
