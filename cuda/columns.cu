@@ -140,12 +140,13 @@ __device__ uint32_t turn_bytes(uint32_t bytes) {
 }
 
 /// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.  Images beyond the set's are those
-/// of the opposite set.
-__global__ void __launch_bounds__(WARP *WARP) pack_images(Pixels pixels, bool complement, Columns columns) {
+/// of the opposite set.  Blocks are few: one has a multiprocessor's registers for itself, and all its loads on the way at once.
+__global__ void __launch_bounds__(WARP *WARP, 1) pack_images(Pixels pixels, bool complement, Columns columns) {
     const View &set = pixels.set;
     __shared__ uint32_t words[WHOLE_STRIPS][WARP];
     __shared__ uint32_t filled[WHOLE_STRIPS / WARP][WARP];  // a bit a strip that has sites, of each column
-    const int64_t across = (columns.count + WARP - 1) / WARP, image = blockIdx.x / across, left = blockIdx.x % across * WARP;
+    const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP);
+    const int64_t image = blockIdx.x / across, left = blockIdx.x % across * WARP;
     const bool is_inverse = image >= set.size[2];
     const int64_t z = is_inverse ? image - set.size[2] : image;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
