@@ -260,6 +260,24 @@ static void random_thin(bench *b) {
     }
 }
 
+/** Small images with wide rows and few sites: where the nearest one changes, all that lies between two of them has to be
+ *  looked at, or passed over. */
+static void random_wide_rows(bench *b) {
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    static const double densities[] = {0.00005, 0.0005, 0.005, 0.05};
+    chance c = {1024};
+    for (int i = 0; i < effort(800); ++i) {
+        problem p = new_problem(2, 100 + roll_below(&c, 1949), 8 + roll_below(&c, 40), 1, NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        const int kind = i % 2 ? NOISE : (int)roll_below(&c, MASK_KINDS);
+        fill_mask(mask, p.size, kind, densities[roll_below(&c, COUNT(densities))], &c);
+        p.mask = mask;
+        p.options.flags = i % 4 == 0 ? APSIS_SIGNED : 0;
+        check_distance(b, &p, i % 3 ? &PLAIN : &alone);
+        free(mask);
+    }
+}
+
 static void wide_structured_masks(bench *b) {
     static const int kinds[] = {SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, LEFT_STRIP};
     for (int k = 0; k < COUNT(kinds); ++k) check_mask(b, 600, 400, 1, kinds[k], 0.0005, APSIS_EUCLIDEAN, 0);
@@ -389,6 +407,7 @@ int main(int argc, char **argv) {
                                       TEST(random_far_volumes, EVERYWHERE),
                                       TEST(random_round_holes, EVERYWHERE),
                                       TEST(random_thin, EVERYWHERE),
+                                      TEST(random_wide_rows, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),
                                       TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
