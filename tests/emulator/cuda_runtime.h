@@ -278,6 +278,7 @@ inline unsigned __vmaxu2(unsigned a, unsigned b) {
 inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(halves(a + b, (a >> 16) + (b >> 16)), c); }
 inline int __viaddmin_s32(int a, int b, int c) { return std::min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c); }
+inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return std::min(std::min(a, b), c); }
 inline int __vimin3_s32(int a, int b, int c) { return std::min(std::min(a, b), c); }
 inline unsigned __float_as_uint(float value) { return emulator::value_of<unsigned>(emulator::bits_of(value)); }
 inline int __float_as_int(float value) { return emulator::value_of<int>(emulator::bits_of(value)); }
