@@ -91,7 +91,11 @@ struct Sites {
     int32_t before, after;
 
     __device__ void load(const Columns &columns, int64_t at) {
-        word = columns.words[at], before = columns.before[at], after = columns.after[at];
+        word = columns.words[at];
+        load_carries(columns, at);
+    }
+    __device__ void load_carries(const Columns &columns, int64_t at) {
+        before = columns.before[at], after = columns.after[at];
     }
     __device__ bool any() const { return word || before != NO_SITE_BEFORE || after != NO_SITE_AFTER; }
     /// What counts of it in the strip that begins at row `start`: see pack_site.  Above the middle between the sites before and
@@ -122,35 +126,60 @@ __device__ Seen see_group(const Sites &sites, int32_t packed, int32_t x, bool in
     return group;
 }
 
+/// Where what is seen of a strip's columns is noted, those of a row's segment if it is cut.
+struct Notes {
+    Seen *groups;
+    int32_t *sites;
+    Outlook *outlooks;  // or nullptr
+
+    __device__ Notes(const Rows &rows, int64_t image, int64_t number, int64_t first)
+        : groups(rows.seen_of(image, number) + first / GROUP),
+          sites(rows.sites_of(image, number) + first),
+          outlooks(rows.is_cut ? rows.outlooks_of(image, number) + first / GROUP : nullptr) {}
+
+    /// All lanes of a warp together, a column each.
+    __device__ void take(const Sites &seen, int32_t start, int32_t x, bool inside, uint32_t valid, float slack) const {
+        const int32_t packed = seen.pack(start);
+        if (inside) sites[x] = packed;
+        const Seen group = see_group(seen, packed, x, inside, valid, slack);
+        if (outlooks) {
+            const Outlook outlook = seen.look_out(start);
+            if (threadIdx.x % WARP == 0) outlooks[x / GROUP] = outlook;
+        }
+        if (threadIdx.x % WARP == 0) groups[x / GROUP] = group;
+    }
+};
+
 /// Sees the groups of the columns [left, left + count) of a strip, all threads of a block together, and notes what counts of
-/// the columns.  `left` is a group's first column.
+/// the columns.  `left` is a group's first column.  With BOTH_SIDES it sees those of the inside, too: all columns are on the way
+/// at once.
+template <bool BOTH_SIDES = false>
 __device__ void see_groups(const Rows &rows, int64_t image, int64_t number, int64_t left, int64_t count) {
     constexpr int SEEN_AHEAD = 2;  // groups that a warp has on the way at once
     const Columns &columns = rows.columns;
-    const int32_t start = static_cast<int32_t>(number * STRIP), threads = blockDim.x;
     const int64_t first = rows.is_cut ? left / SEGMENT * SEGMENT : 0, from = columns.at(image, number, first);
+    const int64_t to_inside = BOTH_SIDES ? columns.at(rows.images, 0, 0) : 0;
+    const int32_t start = static_cast<int32_t>(number * STRIP), threads = blockDim.x;
     const int32_t width = static_cast<int32_t>(columns.count - first), end = static_cast<int32_t>(left - first + count);
-    Seen *const groups = rows.seen_of(image, number) + first / GROUP;
-    int32_t *const packed_sites = rows.sites_of(image, number) + first;
-    Outlook *const outlooks = rows.is_cut ? rows.outlooks_of(image, number) + first / GROUP : nullptr;
+    const Notes here(rows, image, number, first), inside(rows, BOTH_SIDES ? image + rows.images : image, number, first);
     const uint32_t valid = columns.valid(number);
     const int32_t mine = static_cast<int32_t>(left - first) + static_cast<int32_t>(threadIdx.x);
     for (int32_t turn = mine; turn / GROUP * GROUP < end; turn += SEEN_AHEAD * threads) {
-        Sites sites[SEEN_AHEAD];
+        Sites sites[SEEN_AHEAD], others[SEEN_AHEAD];
 #pragma unroll
-        for (int k = 0; k < SEEN_AHEAD; ++k) sites[k].load(columns, from + min(turn + k * threads, width - 1));
+        for (int k = 0; k < SEEN_AHEAD; ++k) {
+            const int64_t at = from + min(turn + k * threads, width - 1);
+            sites[k].load(columns, at);
+            if (BOTH_SIDES) others[k].load_carries(columns, at + to_inside);
+        }
 #pragma unroll
         for (int k = 0; k < SEEN_AHEAD; ++k) {
             const int32_t x = turn + k * threads;
             if (x / GROUP * GROUP >= end) break;
-            const int32_t packed = sites[k].pack(start);
-            if (x < width) packed_sites[x] = packed;
-            const Seen group = see_group(sites[k], packed, x, x < width, valid, rows.slack);
-            if (outlooks) {
-                const Outlook outlook = sites[k].look_out(start);
-                if (threadIdx.x % WARP == 0) outlooks[x / GROUP] = outlook;
-            }
-            if (threadIdx.x % WARP == 0) groups[x / GROUP] = group;
+            here.take(sites[k], start, x, x < width, valid, rows.slack);
+            if (!BOTH_SIDES) continue;
+            others[k].word = sites[k].word ^ valid;
+            inside.take(others[k], start, x, x < width, valid, rows.slack);
         }
     }
 }

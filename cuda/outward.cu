@@ -126,10 +126,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows row
     const Columns &columns = rows.columns;
     const Block<SPAN> block(rows, blockIdx.x);  // the first half of all
     const int64_t image = block.image, inside = image + rows.images, strip = block.strip;
-    if (leave_block(rows, block)) {
-        leave_block(rows, block.of(inside));
-        return;
-    }
+    if (leave_block<true>(rows, block)) return;
     const auto lay_from = [&](uint32_t *from) {
         return [=](int c, int r, uint32_t up, uint32_t down) { from[r * PITCH + c] = square_both(__vminu2(up, down)); };
     };
