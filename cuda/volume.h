@@ -73,7 +73,7 @@ void search_outward(const Volume &volume, cudaStream_t stream);
 void search_marked(const Volume &volume, cudaStream_t stream);
 
 #if defined(__CUDACC__)
-/// Stores a tile of numbers, as many as lie inside the image.
+/// Stores a tile of numbers, as many as lie inside the image: four at once, or two, as rows of an even width are aligned.
 template <class Number>
 __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t inside) {
     if (inside >= TILE && reinterpret_cast<uintptr_t>(to) % sizeof(uint4) == 0) {
@@ -81,6 +81,13 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
         memcpy(quad, number, sizeof(quad));
         reinterpret_cast<uint4 *>(to)[0] = quad[0];
         reinterpret_cast<uint4 *>(to)[1] = quad[1];
+    } else if (inside % 2 == 0 && reinterpret_cast<uintptr_t>(to) % sizeof(uint2) == 0) {
+#pragma unroll
+        for (int k = 0; k < TILE; k += 2) {
+            uint2 pair;
+            memcpy(&pair, number + k, sizeof(pair));
+            if (k < inside) reinterpret_cast<uint2 *>(to)[k / 2] = pair;
+        }
     } else {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
