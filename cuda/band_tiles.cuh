@@ -17,6 +17,8 @@ static_assert(TILE == 8, "a byte of Rows::solid a tile");
 constexpr uint32_t BIAS = 0x80000000u + 64;
 constexpr int32_t UNKNOWN = INT32_MAX;
 constexpr uint32_t NOTHING = ~0u;
+constexpr uint32_t NO_INDEX = INT32_MAX;  // above every index of an image whose rows are not cut
+static_assert(WIDEST_ROW * LONGEST_COLUMN < NO_INDEX);
 // Costs that may not fit 32 bits, FAR ones, are counted from the least that one of the bracket costs the tile's first
 // pixel.  Whoever is nearest to another one, 7.6 pixels away at most, costs the first no more than 31 distances more
 // than that, which are below 2^23; whoever costs it more than this is not.
@@ -116,8 +118,17 @@ __device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, in
     const Index site = static_cast<Index>(y + way_to_site(candidate.word, r)) * static_cast<Index>(rows.columns.count) +
                        static_cast<Index>(candidate.column);
 #pragma unroll
-    for (int k = 0; k < TILE; ++k)
-        if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
+    for (int k = 0; k < TILE; ++k) {
+        if constexpr (sizeof(Index) == sizeof(uint32_t)) {
+            // Whoever costs more has no index that counts.  Multiplications and minima go through different pipes; to compare
+            // and to choose would take one of these three turns.
+            const uint32_t is_more =
+                __viaddmin_u32(static_cast<uint32_t>(least[k]), -static_cast<uint32_t>(candidate.cost(r, k)), 1);
+            found[k] = min(found[k], is_more * NO_INDEX + site);
+        } else {
+            if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
+        }
+    }
 }
 
 /// The positions of a tile's candidates, from the first to the last; where nobody is any, the last is before the first.

@@ -277,6 +277,7 @@ inline unsigned __vmaxu2(unsigned a, unsigned b) {
 }
 inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(halves(a + b, (a >> 16) + (b >> 16)), c); }
+inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return std::min(a + b, c); }
 inline int __viaddmin_s32(int a, int b, int c) { return std::min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c); }
 inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return std::min(std::min(a, b), c); }
 inline int __vimin3_s32(int a, int b, int c) { return std::min(std::min(a, b), c); }
