@@ -17,27 +17,10 @@ constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
 static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 
-/// Who works on a band: a block, or a warp alone.
-struct BlockTeam {
-    static constexpr bool IS_WARP = false;
-    __device__ static int32_t rank() { return static_cast<int32_t>(threadIdx.x); }
-    __device__ static int32_t size() { return static_cast<int32_t>(blockDim.x); }
-    __device__ static void sync() { __syncthreads(); }
-    __device__ static int32_t count(bool mine) { return __syncthreads_count(mine); }
-};
-struct WarpTeam {
-    static constexpr bool IS_WARP = true;
-    __device__ static int32_t rank() { return static_cast<int32_t>(threadIdx.x % WARP); }
-    __device__ static int32_t size() { return WARP; }
-    __device__ static void sync() { __syncwarp(); }
-    __device__ static int32_t count(bool mine) { return __popc(__ballot_sync(ALL_LANES, mine)); }
-};
-
 /// A band's contenders from left to right, and its tiles; or those of a pair of bands, whose brackets are the same.
-template <class N, class T, int H = 1>
+template <class N, int H = 1>
 struct BandOf {
     using Number = N;
-    using Team = T;
     static constexpr int HALVES = H;
     static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
 
@@ -65,9 +48,8 @@ struct BandOf {
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
 };
 template <int HALVES>
-using RowBand = BandOf<uint16_t, BlockTeam, HALVES>;  // of whole rows
-using PieceBand = BandOf<uint32_t, BlockTeam>;        // of a piece of rows that are cut
-using ThinBand = BandOf<uint16_t, WarpTeam>;          // of short rows
+using RowBand = BandOf<uint16_t, HALVES>;  // of whole rows
+using PieceBand = BandOf<uint32_t>;        // of a piece of rows that are cut
 
 size_t band_bytes(int64_t length, int halves) {
     return static_cast<size_t>(length * (2 + 4 * halves) + parts(length, TILE) * 8 + parts(length, WARP));

@@ -18,7 +18,7 @@ constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
 template <class Band>
 __device__ void clear_tiles(const Band &band) {
-    for (int32_t t = Band::Team::rank(); t < band.tiles; t += Band::Team::size()) band.lows[t] = ~0u, band.highs[t] = 0;
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
 /// A contender of one band or two in numbers that are quick to compare; all of them are whole, and exact.
@@ -73,7 +73,7 @@ struct BreakRange {
 template <class Band>
 __device__ void find_bests(const Band &band) {
     const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), groups = band.groups();
-    for (int32_t group = Band::Team::rank() / WARP; group < groups; group += Band::Team::size() / WARP) {
+    for (int32_t group = threadIdx.x / WARP; group < groups; group += blockDim.x / WARP) {
         const int32_t position = group * WARP + lane;
         const int32_t here = min(position, band.count - 1);
         const int32_t away = unpack(band.word(here, 0), 0) + unpack(band.word(here, Band::HALVES - 1), BAND - 1);
@@ -119,8 +119,8 @@ template <class Band>
 __device__ void scatter_breaks(const Band &band, bool thorough) {
     constexpr int32_t EACH = WARP - 1;  // contenders of a warp: its first lane helps the second
     const int lane = threadIdx.x % WARP;
-    const int32_t step = Band::Team::size() / WARP * EACH;
-    for (int32_t turn = Band::Team::rank() / WARP * EACH; turn < band.count; turn += step) {
+    const int32_t step = static_cast<int32_t>(blockDim.x / WARP) * EACH;
+    for (int32_t turn = static_cast<int32_t>(threadIdx.x / WARP) * EACH; turn < band.count; turn += step) {
         const int32_t position = turn + lane - 1, here = min(max(position, 0), band.count - 1);
         const Contender<Band::HALVES> mine(band, here);
         const BreakRange breaks(mine, Contender<Band::HALVES>(band, min(here + 1, band.count - 1)));
@@ -145,8 +145,8 @@ template <class Band>
 __device__ bool bracket_tiles(const Band &band) {
     __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const int32_t threads = Band::Team::size(), each = (band.tiles + threads - 1) / threads;
-    const int32_t from = min(Band::Team::rank() * each, band.tiles), to = min(from + each, band.tiles);
+    const int32_t threads = blockDim.x, each = (band.tiles + threads - 1) / threads;
+    const int32_t from = min(static_cast<int32_t>(threadIdx.x) * each, band.tiles), to = min(from + each, band.tiles);
     uint32_t low = ~0u, high = 0;
     for (int32_t t = from; t < to; ++t) low = min(low, band.lows[t]), high = max(high, band.highs[t]);
 #pragma unroll
@@ -155,18 +155,14 @@ __device__ bool bracket_tiles(const Band &band) {
         if (lane + away < WARP) low = min(low, on_right);
         if (lane >= away) high = max(high, on_left);
     }
-    if (!Band::Team::IS_WARP) {
-        if (lane == 0) least[warp] = low;
-        if (lane == WARP - 1) most[warp] = high;
-        __syncthreads();
-    }
+    if (lane == 0) least[warp] = low;
+    if (lane == WARP - 1) most[warp] = high;
+    __syncthreads();
     low = __shfl_down_sync(ALL_LANES, low, 1), high = __shfl_up_sync(ALL_LANES, high, 1);
     if (lane == WARP - 1) low = ~0u;
     if (lane == 0) high = 0;
-    if (!Band::Team::IS_WARP) {
-        for (int w = warp + 1; w < threads / WARP; ++w) low = min(low, least[w]);
-        for (int w = 0; w < warp; ++w) high = max(high, most[w]);
-    }
+    for (int w = warp + 1; w < threads / WARP; ++w) low = min(low, least[w]);
+    for (int w = 0; w < warp; ++w) high = max(high, most[w]);
     for (int32_t t = to - 1; t >= from; --t) band.lows[t] = low = min(low, band.lows[t]);
     bool any_long = false;
     for (int32_t t = from; t < to; ++t) {
@@ -273,7 +269,7 @@ __device__ int32_t drop_contenders(const Band &band) {
     return left;
 }
 
-/// Finds the brackets of a band whose contenders its team has laid out.  If some are long, it asks again, thoroughly.  If many
+/// Finds the brackets of a band whose contenders its block has laid out.  If some are long, it asks again, thoroughly.  If many
 /// are long even then, as in rows through the centre of a round hole, from where thousands are about as far, too few know of
 /// those who matter: whoever is never nearest is dropped, and the others ask again whom they meet now.
 template <class Band>
@@ -281,18 +277,16 @@ __device__ void find_brackets(Band &band) {
     for (bool thorough = false, is_last = false;; thorough = true) {
         clear_tiles(band);
         if (thorough) find_bests(band);
-        Band::Team::sync();
+        __syncthreads();
         scatter_breaks(band, thorough);
-        Band::Team::sync();
-        const int32_t have_long = Band::Team::count(bracket_tiles(band));
+        __syncthreads();
+        const int32_t have_long = __syncthreads_count(bracket_tiles(band));
         if (have_long == 0 || is_last) return;
-        if constexpr (!Band::Team::IS_WARP) {
-            if (!thorough) continue;
-            if (have_long < Band::Team::size() / MANY_LONG) return;
-            const int32_t before = band.count;
-            band.count = drop_contenders(band);
-            is_last = band.count > before - before / WORTHWHILE;
-        }
+        if (!thorough) continue;
+        if (have_long < static_cast<int32_t>(blockDim.x) / MANY_LONG) return;
+        const int32_t before = band.count;
+        band.count = drop_contenders(band);
+        is_last = band.count > before - before / WORTHWHILE;
     }
 }
 
