@@ -104,10 +104,11 @@ __device__ void put_word(const Columns &columns, const Columns &inverse, int64_t
     columns.words[at] = word;
     if (inverse.words) inverse.words[at] = word ^ valid;
 }
+
 /// No group of a strip is far so far.
 __device__ void clear_far(const Columns &columns, const Columns &inverse, int64_t line) {
-    if (columns.far_groups) columns.far_groups[line * FAR_PITCH] = 0;
-    if (inverse.far_groups) inverse.far_groups[line * FAR_PITCH] = 0;
+    if (columns.far_groups) columns.far_groups[columns.far_at(0, line)] = 0;
+    if (inverse.far_groups) inverse.far_groups[inverse.far_at(0, line)] = 0;
 }
 
 /// Columns along y: a thread a quad of a strip.  Strips go image by image; or, `across` images, all images' first ones come
@@ -437,8 +438,8 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {
     const int64_t warps = std::min<int64_t>(columns.strips(), WARP);
-    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, pixels_of(set), complement,
-           columns);
+    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, pixels_of(set),
+           complement, columns);
 }
 
 void carry_columns(const Columns &columns, cudaStream_t stream) {

@@ -151,8 +151,8 @@ struct Notes {
 };
 
 /// Sees the groups of the columns [left, left + count) of a strip, all threads of a block together, and notes what counts of
-/// the columns.  `left` is a group's first column.  With BOTH_SIDES it sees those of the inside, too: all columns are on the way
-/// at once.
+/// the columns.  `left` is a group's first column.  With BOTH_SIDES it sees those of the inside, too: all columns are on the
+/// way at once.
 template <bool BOTH_SIDES = false>
 __device__ void see_groups(const Rows &rows, int64_t image, int64_t number, int64_t left, int64_t count) {
     constexpr int SEEN_AHEAD = 2;  // groups that a warp has on the way at once

@@ -6,8 +6,8 @@
 // nearest site that is left to outward_sites.cu.)
 //
 // Elsewhere a warp drops those of its 32 columns that are never nearest among them, as in contenders.cu, and each of the others
-// asks all of them from where to where it may be nearest in any of the strip's rows.  That brackets tiles as in envelope.cu, and
-// drops nearly half of the columns.  Then every thread finishes a tile.  Nothing leaves shared memory.
+// asks all of them from where to where it may be nearest in any of the strip's rows.  That brackets tiles as in envelope.cu,
+// and drops nearly half of the columns.  Then every thread finishes a tile.  Nothing leaves shared memory.
 //
 // Cost: 3/8 byte a pixel in, through the second cache, and the outputs out.
 #include "band_tiles.cuh"
