@@ -12,10 +12,10 @@
 // envelope.cu waits for the longest one, nobody waits here; but it does less in all, which is what counts in a large image.
 // What ends a bracket is tried by the thread that has its tile, and so are all columns of a tile's bracket if that is short.
 //
-// Integer additions and comparisons have but half the rate of others.  So columns are tried by twos: the least of three
-// numbers is one instruction, and what they cost is left to multipliers.
+// What bounds it are the units that add and compare whole numbers.  So columns are tried by twos, since the least of three
+// numbers is one instruction, and what they cost is left to the multipliers beside them.
 //
-// Cost: 3 bytes a pixel in, through the second cache, and the outputs out; some 170 instructions a pixel.
+// Cost: 3 bytes a pixel in, through the second cache, and the outputs out.
 #include "launch.h"
 #include "rows.h"
 #include "band_tiles.cuh"
