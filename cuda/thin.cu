@@ -71,7 +71,15 @@ __device__ void search_near(uint32_t (&squares)[HALF][THIN_PITCH], const Rows &r
             uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
-            write_found<FORM, false>(rows, target, out || y >= rows.columns.length ? nowhere : left, y, image, cost, {});
+            const int32_t to = out || y >= rows.columns.length ? nowhere : left;
+            if constexpr (FORM == Form::SIGNED) {
+                const auto root = [](uint32_t number) { return small_root_of(number); };
+                const int32_t nobody[QUAD] = {};
+                write_side<false>(rows.output_of(image), target.quads, to, y, rows.slice_of(image), cost, nobody, root,
+                                  StoreAlone{width - to});
+            } else {
+                write_found<FORM, false>(rows, target, to, y, image, cost, {});
+            }
         }
     }
 }
@@ -231,6 +239,7 @@ __device__ void search_far(ThinShared &shared, const Rows &rows, const Quads &qu
     const int64_t y = strip * STRIP + b * BAND;
     if (b >= BANDS || y >= rows.columns.length) return;
     const uint32_t solid = shared.solid_of(t * TILE / GROUP) >> t * TILE % GROUP & ((1u << TILE) - 1);
+    if (rows.output.is_signed && solid == (1u << TILE) - 1) return;  // the other side's
     const RowBand<1> band = shared.band(b, width, count);
     if (costs_far)
         finish_tile<FORM, NEAREST, true>(rows, quads, band, ~0u, solid, image, y, t);
@@ -261,7 +270,7 @@ void search_thin(const Rows &rows, cudaStream_t stream) {
     if (rows.output.nearest) search_sites_outward(rows, stream);
     Target target = target_of(rows.output);
     if (target.limit < THIN_REACH * THIN_REACH) target.quads.limited = true;  // else what is searched outward has a site
-    with_form(target.quads, rows.output, [&](auto form, auto with_nearest) {
+    with_form_or_signed(target.quads, rows.output, [&](auto form, auto with_nearest) {
         launch("search_thin", search_thin<form, with_nearest>, rows.count_strips(), rows.groups() * WARP, early(stream), rows,
                target);
     });
