@@ -11,8 +11,7 @@ namespace {
 
 constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its contender leaves long brackets
 constexpr int CLOSE = 4, AWAY = 16;   // places: so far off, another slope or stroke begins
-constexpr int32_t LONG = 256;         // contenders of a bracket: for a longer one a block waits longer than to ask more
-constexpr int32_t MANY_LONG = 8;      // a part of a block's threads: if fewer have a long one, it is a stroke or two
+constexpr int32_t HEAVY = 24;         // candidates of all tiles a contender: to try more takes longer than to ask thoroughly
 constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: if fewer are dropped, asking again saves little
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
@@ -35,22 +34,20 @@ struct Contender {
         for (int h = 0; h < HALVES; ++h) word[h] = band.word(position, h);
         first = distance(0), last = distance(HEIGHT - 1);
     }
-    /// The one that another lane has.
-    __device__ Contender of_lane(int lane) const {
-        Contender other = *this;
-#pragma unroll
-        for (uint32_t &w : other.word) w = __shfl_sync(ALL_LANES, w, lane);
-        other.first = __shfl_sync(ALL_LANES, first, lane), other.last = __shfl_sync(ALL_LANES, last, lane);
-        other.x = __shfl_sync(ALL_LANES, x, lane);
-        return other;
-    }
     /// Whether one site is the column's nearest in all rows.
     __device__ bool is_straight() const { return fabsf(last - first) == HEIGHT - 1; }
+    /// Whether more than two sites may be: there is one in the band.
+    __device__ bool is_dented() const { return first + last < HEIGHT; }
+    /// If not: the place, between rows maybe, from which on the lower of two sites is the nearer, and the distance in any.
+    __device__ float turn() const { return 0.5f * (last - first + (HEIGHT - 1)); }
+    __device__ float distance_at(float place) const { return fminf(first + place, last + (HEIGHT - 1) - place); }
     __device__ float distance(int r) const { return static_cast<float>(unpack(word[r / BAND], r % BAND)); }
 };
 
-/// The least and the greatest breakpoint of two contenders in the rows of a band: twice the x from which the right one is
-/// nearer.  If both are straight, those of the first and the last row speak for the others.
+/// The least and the greatest breakpoint of two contenders in the rows of a band, or bounds of them: twice the x from which the
+/// right one is nearer.  If both are straight, those of the first and the last row speak for the others.  If not, the costs of
+/// either, less the square of the row, rise and fall in two straight lines: the difference is least, but for these rows, where
+/// the left one turns, and greatest where the right one does.
 struct BreakRange {
     float least, most;
 
@@ -61,6 +58,11 @@ struct BreakRange {
         const float first = at(left.first, right.first), last = at(left.last, right.last);
         least = fminf(first, last), most = fmaxf(first, last);
         if (left.is_straight() && right.is_straight()) return;
+        if (HALVES > 1 && !left.is_dented() && !right.is_dented()) {
+            least = fminf(least, at(left.first + left.turn(), right.distance_at(left.turn())));
+            most = fmaxf(most, at(left.distance_at(right.turn()), right.first + right.turn()));
+            return;
+        }
 #pragma unroll
         for (int r = 1; r < HALVES * BAND - 1; ++r) {
             const float here = at(left.distance(r), right.distance(r));
@@ -140,9 +142,9 @@ __device__ void scatter_breaks(const Band &band, bool thorough) {
 }
 
 /// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
-/// whether this thread has found a long one.
+/// how many candidates those have that this thread has found.
 template <class Band>
-__device__ bool bracket_tiles(const Band &band) {
+__device__ int32_t bracket_tiles(const Band &band) {
     __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int32_t threads = blockDim.x, each = (band.tiles + threads - 1) / threads;
@@ -164,13 +166,24 @@ __device__ bool bracket_tiles(const Band &band) {
     for (int w = warp + 1; w < threads / WARP; ++w) low = min(low, least[w]);
     for (int w = 0; w < warp; ++w) high = max(high, most[w]);
     for (int32_t t = to - 1; t >= from; --t) band.lows[t] = low = min(low, band.lows[t]);
-    bool any_long = false;
+    int32_t candidates = 0;
     for (int32_t t = from; t < to; ++t) {
         high = max(high, band.highs[t]);
-        any_long = any_long || high > band.lows[t] + LONG;
+        candidates += static_cast<int32_t>(high - band.lows[t]) + 1;
         band.lows[t] |= high << 16;
     }
-    return any_long;
+    return candidates;
+}
+
+/// The sum over the threads of a block.
+__device__ int32_t sum_of_block(int32_t mine) {
+    __shared__ int32_t sums[THREADS / WARP];
+    const int32_t of_warp = static_cast<int32_t>(sum_of_warp(static_cast<uint32_t>(mine)));
+    if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = of_warp;
+    __syncthreads();
+    int32_t all = 0;
+    for (unsigned w = 0; w < blockDim.x / WARP; ++w) all += sums[w];
+    return all;
 }
 
 constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
@@ -191,20 +204,19 @@ __device__ int bracket_class(const Band &band, int32_t t) {
 template <class Band, class Wanted>
 __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     __shared__ int32_t places[WARP], total;  // of each class's next, and how many there are
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const auto each = [&](auto take) {
-        for (int32_t turn = warp * WARP; turn < band.tiles; turn += static_cast<int32_t>(blockDim.x)) {
-            const int32_t t = turn + lane;
-            const int number = t < band.tiles && wanted(t) ? WARP - 1 - bracket_class(band, t) : WARP;
-            const uint32_t same = __match_any_sync(ALL_LANES, number);
-            int32_t first = 0;
-            if (number < WARP && lane == lowest_bit(same)) first = atomicAdd(places + number, __popc(same));
-            take(t, number, __shfl_sync(ALL_LANES, first, lowest_bit(same)) + __popc(same & ((1u << lane) - 1)));
-        }
-    };
+    const int lane = threadIdx.x % WARP;
+    uint16_t *const order = band.order(), *const ranks = order + band.tiles;  // a tile's among those of its class
+    const auto class_of = [&](int32_t t) { return t < band.tiles && wanted(t) ? WARP - 1 - bracket_class(band, t) : WARP; };
     if (threadIdx.x < WARP) places[lane] = 0;
     __syncthreads();
-    each([](int32_t, int, int32_t) {});
+    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn < band.tiles; turn += static_cast<int32_t>(blockDim.x)) {
+        const int number = class_of(turn + lane);
+        const uint32_t same = __match_any_sync(ALL_LANES, number);
+        int32_t first = 0;
+        if (number < WARP && lane == lowest_bit(same)) first = atomicAdd(places + number, __popc(same));
+        const int32_t rank = __shfl_sync(ALL_LANES, first, lowest_bit(same)) + __popc(same & ((1u << lane) - 1));
+        if (number < WARP) ranks[turn + lane] = static_cast<uint16_t>(rank);
+    }
     __syncthreads();
     if (threadIdx.x < WARP) {
         const int32_t mine = places[lane];
@@ -218,26 +230,56 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
         if (lane == WARP - 1) total = sum;
     }
     __syncthreads();
-    uint16_t *const order = band.order();
-    each([&](int32_t t, int number, int32_t place) {
-        if (number < WARP) order[place] = static_cast<uint16_t>(t);
-    });
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) {
+        const int number = class_of(t);
+        if (number < WARP) order[places[number] + ranks[t]] = static_cast<uint16_t>(t);
+    }
     __syncthreads();
     return total;
 }
 
-/// Of up to 32 contenders, one a lane, drops those that are never nearest among their neighbours: all at once, again and again.
+/// The sites of a contender that are nearest to the first and to the last row of a band: where they are, with rows counted from
+/// the first.  One of them is nearest to every row, unless there are others in the band.
+template <int HEIGHT>
+struct EndSites {
+    float x, first, last;
+    bool has_others;
+
+    explicit __device__ EndSites(const Contender<HEIGHT / BAND> &contender) : x(contender.x) {
+        first = static_cast<float>(way_to_site(contender.word[0], 0));
+        last = static_cast<float>(HEIGHT - 1 + way_to_site(contender.word[HEIGHT / BAND - 1], BAND - 1));
+        has_others = contender.is_dented();
+    }
+    __device__ bool are_one() const { return first == last; }
+};
+
+/// Whether the middle one of three sites is nearest to no pixel of a band, since either of the others is nearer: from left to
+/// right it would win from a breakpoint on, and lose from one that lies before it, in the first row and in the last, which
+/// speak for those between; both times the distances between the columns, that is a sum without divisions.
+template <int HEIGHT>
+__device__ bool is_vain(float slack, float left, float left_row, float x, float row, float right, float right_row) {
+    const float on_left = x - left, on_right = right - x, least = on_left * on_right * (on_left + on_right + slack);
+    const float a = (row - left_row) * on_right, b = (row - right_row) * on_left;
+    const auto in_row = [&](int r) { return fmaf(a, row + left_row - 2 * r, b * (row + right_row - 2 * r)); };
+    return fminf(in_row(0), in_row(HEIGHT - 1)) > least;
+}
+
+/// Of up to 32 contenders, one a lane, drops those whose sites are vain among their neighbours': all at once, again and again.
 /// Whoever is nearest to any pixel never is.
-template <class Band>
-__device__ uint32_t drop_vain(const Band &band, uint32_t all, const Contender<Band::HALVES> &mine) {
+template <int HEIGHT>
+__device__ uint32_t drop_vain(float slack, uint32_t all, const EndSites<HEIGHT> &mine) {
     const int lane = threadIdx.x % WARP;
     for (;;) {
         const uint32_t before = all & ((1u << lane) - 1), after = all & ~1u << lane;
-        const bool asked = (all >> lane & 1) && before && after;
-        const Contender<Band::HALVES> left = mine.of_lane(asked ? highest_bit(before) : lane);
-        const Contender<Band::HALVES> right = mine.of_lane(asked ? lowest_bit(after) : lane);
-        const uint32_t vain = __ballot_sync(
-            ALL_LANES, asked && BreakRange(left, mine).least > BreakRange(mine, right).most + 2 * band.slack());
+        const bool asked = (all >> lane & 1) && before && after && !mine.has_others;
+        const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
+        const float on_left = __shfl_sync(ALL_LANES, mine.x, left), on_right = __shfl_sync(ALL_LANES, mine.x, right);
+        const auto is_lost = [&](float row) {
+            const float left_row = __shfl_sync(ALL_LANES, row, left), right_row = __shfl_sync(ALL_LANES, row, right);
+            return is_vain<HEIGHT>(slack, on_left, left_row, mine.x, row, on_right, right_row);
+        };
+        const bool first = is_lost(mine.first), last = is_lost(mine.last);
+        const uint32_t vain = __ballot_sync(ALL_LANES, asked && (mine.are_one() ? first || last : first && last));
         if (!vain) return all;
         all ^= vain;
     }
@@ -254,7 +296,8 @@ __device__ int32_t drop_contenders(const Band &band) {
         const int32_t position = turn + static_cast<int32_t>(threadIdx.x), here = min(position, band.count - 1);
         const Contender<Band::HALVES> mine(band, here);
         const auto column = band.columns[here];
-        const uint32_t all = drop_vain(band, __ballot_sync(ALL_LANES, position < band.count), mine);
+        const EndSites<Band::HALVES * BAND> sites(mine);
+        const uint32_t all = drop_vain(band.slack(), __ballot_sync(ALL_LANES, position < band.count), sites);
         if (lane == 0) kept[warp] = __popc(all);
         __syncthreads();  // all have read theirs
         int32_t place = left + __popc(all & ((1u << lane) - 1));
@@ -269,9 +312,10 @@ __device__ int32_t drop_contenders(const Band &band) {
     return left;
 }
 
-/// Finds the brackets of a band whose contenders its block has laid out.  If some are long, it asks again, thoroughly.  If many
-/// are long even then, as in rows through the centre of a round hole, from where thousands are about as far, too few know of
-/// those who matter: whoever is never nearest is dropped, and the others ask again whom they meet now.
+/// Finds the brackets of a band whose contenders its block has laid out.  If they are long all in all, as in the middle of a
+/// round hole, from where hundreds or thousands are about as far, or where those above and below a band are, too few know of
+/// those who matter, and a block would be at it long after the others: whoever is never nearest is dropped, and the others ask
+/// again, thoroughly, whom they meet now.
 template <class Band>
 __device__ void find_brackets(Band &band) {
     for (bool thorough = false, is_last = false;; thorough = true) {
@@ -280,13 +324,11 @@ __device__ void find_brackets(Band &band) {
         __syncthreads();
         scatter_breaks(band, thorough);
         __syncthreads();
-        const int32_t have_long = __syncthreads_count(bracket_tiles(band));
-        if (have_long == 0 || is_last) return;
-        if (!thorough) continue;
-        if (have_long < static_cast<int32_t>(blockDim.x) / MANY_LONG) return;
+        const int32_t candidates = sum_of_block(bracket_tiles(band));
+        if (is_last || candidates * Band::HALVES <= HEAVY * max(band.count, band.tiles)) return;
         const int32_t before = band.count;
         band.count = drop_contenders(band);
-        is_last = band.count > before - before / WORTHWHILE;
+        is_last = thorough && (before - band.count) * WORTHWHILE <= before;
     }
 }
 

@@ -7,7 +7,8 @@
 // where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may be
 // nearest by its end bracket the nearest of its pixels, whomever they ask (band*.cuh).  A thread then holds the 32 pixels of a
 // tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all equally
-// near ones, of which row, then column, settles the nearest site.
+// near ones, of which row, then column, settles the nearest site.  Where brackets are long all in all, the contenders that are
+// nearest nowhere among 32 are dropped after all, and the others ask again.
 //
 // Cost: 6 bytes a contender and band through the second cache; some 200 instructions a contender and band, and for each
 // of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
