@@ -78,12 +78,6 @@ struct Candidate {
 struct Tile {
     int32_t cost[BAND][TILE];
 
-    __device__ Tile() {
-#pragma unroll
-        for (auto &row : cost)
-#pragma unroll
-            for (int32_t &c : row) c = UNKNOWN;
-    }
     /// Tries two candidates: the least of three numbers is one instruction, as that of two is.
     template <bool FAR>
     __device__ void take(const Candidate<FAR> &one, const Candidate<FAR> &other) {
@@ -91,6 +85,12 @@ struct Tile {
         for (int k = 0; k < TILE; ++k)
 #pragma unroll
             for (int r = 0; r < BAND; ++r) cost[r][k] = __vimin3_s32(one.cost(r, k), other.cost(r, k), cost[r][k]);
+    }
+    __device__ void begin_without() {
+#pragma unroll
+        for (auto &row : cost)
+#pragma unroll
+            for (int32_t &c : row) c = UNKNOWN;
     }
     /// Tries the first two.
     template <bool FAR>
@@ -147,7 +147,7 @@ __device__ Number pick(const Number (&row)[TILE], int which) {
     return number;
 }
 
-/// Writes a row of a tile.
+/// Writes a row of a tile by itself.
 template <Form FORM, bool NEAREST, class Cost, class Index>
 __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cost)[TILE], bool is_known,
                           const Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
@@ -187,11 +187,41 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
     }
 }
 
+/// Writes a row of the tiles of a warp's lanes together, of an unsigned map; of some lanes' it may not be wanted.
+template <Form FORM, bool NEAREST>
+__device__ void write_rows(const Rows &rows, const Quads &quads, bool is_wanted, const uint32_t (&cost)[TILE],
+                           const uint32_t (&found)[TILE], int64_t image, int64_t y, int32_t x) {
+    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    const int count = is_wanted ? min(length - x, TILE) : 0;
+    const StorePairs store(x);
+    uint32_t number[TILE], bits = 0;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) bits |= cost[k];
+    if (!NEAREST || rows.output.distance) {
+        if (!is_wanted || bits < 1u << 24)
+            to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return small_root(static_cast<float>(one)); });
+        else
+            to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return large_root(one); });
+        store(rows.output.distance.row(y, image), number, count);
+    }
+    if constexpr (NEAREST) {
+        const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other slices
+        int32_t site[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) site[k] = static_cast<int32_t>(before + found[k]);
+        to_indices(quads, cost, site, number);
+        store(rows.output.nearest.row(y, image), number, count);
+    }
+}
+
 /// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
-/// nobody's contender because all its pixels are sites.
+/// nobody's contender because all its pixels are sites.  Where a block takes two bands, all lanes of a warp come together.
 template <Form FORM, bool NEAREST, bool FAR, class Band>
 __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
                             int64_t image, int64_t y, int32_t t) {
+    // In rows of which a block takes a pair of bands, whole sectors are worth the exchange.  In wider ones, of maps far larger
+    // than the second cache, it won on text and lost on blobs and discs.
+    constexpr bool IN_PAIRS = Band::HALVES > 1 && !FAR && (FORM == Form::ROOTS || FORM == Form::SQUARES);
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -202,11 +232,15 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     // An odd one out is tried twice.
     const auto candidate = [&](int32_t position) { return Candidate<FAR>(band, min(position, bracket.y), x, least); };
     Tile tile;
-    if (band.count > 0) tile.begin(candidate(bracket.x), candidate(bracket.x + 1));
+    if (band.count > 0)
+        tile.begin(candidate(bracket.x), candidate(bracket.x + 1));
+    else
+        tile.begin_without();
     for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) tile.take(candidate(p), candidate(p + 1));
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
-        if (y + r >= rows.columns.length || !(marks >> 8 * r & 0xff)) continue;
+        const bool is_wanted = y + r < rows.columns.length && (marks >> 8 * r & 0xff);
+        if (!(IN_PAIRS ? __any_sync(ALL_LANES, is_wanted) : is_wanted)) continue;
         Whole<Band::IS_PIECE> found[TILE];
         Whole<FAR> cost[TILE];
 #pragma unroll
@@ -230,7 +264,10 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
             for (int k = 0; k < TILE; ++k)
                 if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
         }
-        write_row<FORM, NEAREST>(rows, quads, cost, is_known, found, image, y + r, x);
+        if constexpr (IN_PAIRS)
+            write_rows<FORM, NEAREST>(rows, quads, is_wanted, cost, found, image, y + r, x);
+        else
+            write_row<FORM, NEAREST>(rows, quads, cost, is_known, found, image, y + r, x);
     }
 }
 
@@ -255,10 +292,10 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
         turn = __shfl_sync(ALL_LANES, turn, 0);
         const int32_t i = turn / Band::HALVES * WARP + lane, half = turn % Band::HALVES;
         if (i - lane >= total) break;
-        if (i >= total) continue;
-        const int32_t t = band.order()[i];
-        finish_tile<FORM, NEAREST, FAR>(rows, quads, band.half(half), wanted(t, half), solid ? solid[t] : 0, image,
-                                        y + half * BAND, t);
+        if (Band::HALVES == 1 && i >= total) continue;
+        const int32_t t = band.order()[min(i, total - 1)];
+        finish_tile<FORM, NEAREST, FAR>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0, solid ? solid[t] : 0,
+                                        image, y + half * BAND, t);
     }
 }
 

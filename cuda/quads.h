@@ -146,30 +146,70 @@ struct StoreTogether {
     }
 };
 
+/// Stores eight numbers of each of two neighbouring lanes, with an even one first: either's are 32 bytes of a row, a sector of
+/// memory, which the two write together, a half each, rather than twice in part.
+class StorePairs {
+    int32_t even_at_, odd_at_, own_at_;  // from a row's first number to where this lane writes
+
+  public:
+    /// Of lanes all of which are here, each with the place of its numbers in a row.
+    __device__ explicit StorePairs(int32_t at) : own_at_(at) {
+        const int32_t others = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
+        even_at_ = (is_odd() ? others : at) + half, odd_at_ = (is_odd() ? at : others) + half;
+    }
+    /// All lanes together, in one row; of a lane's numbers the first `count` are wanted.
+    __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int count) const {
+        const bool is_whole = count >= 2 * QUAD && count_head(row) == 0;
+        if (!is_whole && count > 0) StoreAlone{count}(row + int64_t(own_at_) * 4, number);
+        const uint32_t whole = __ballot_sync(ALL_LANES, is_whole) >> (threadIdx.x % WARP & ~1);
+        uint32_t even[QUAD], odd[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            const uint32_t low = number[k], high = number[k + QUAD];
+            const uint32_t others = __shfl_xor_sync(ALL_LANES, is_odd() ? low : high, 1);
+            even[k] = is_odd() ? others : low, odd[k] = is_odd() ? high : others;
+        }
+        if (whole & 1) store_quad(row + int64_t(even_at_) * 4, even[0], even[1], even[2], even[3]);
+        if (whole & 2) store_quad(row + int64_t(odd_at_) * 4, odd[0], odd[1], odd[2], odd[3]);
+    }
+
+  private:
+    __device__ static bool is_odd() { return threadIdx.x & 1; }
+};
+
+/// What the pixels of an unsigned map hold whose costs are known.  `root` takes the root of a cost.
+template <Form FORM, int COUNT, class Root>
+__device__ void to_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], uint32_t (&number)[COUNT], Root root) {
+    static_assert(FORM == Form::ROOTS || FORM == Form::SQUARES);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? __float_as_uint(root(cost[k])) : cost[k];
+    if (!quads.limited) return;
+    const uint32_t none = FORM == Form::ROOTS ? __float_as_uint(INFINITY) : INT32_MAX;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) number[k] = cost[k] <= quads.limit ? number[k] : none;
+}
+/// What those of a map of nearest sites hold.
+template <int COUNT>
+__device__ void to_indices(const Quads &quads, const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT],
+                           uint32_t (&number)[COUNT]) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k)
+        number[k] = static_cast<uint32_t>(!quads.limited || cost[k] <= quads.limit ? site[k] : -1);
+}
+
 /// Writes COUNT pixels of a row of an unsigned map from x on, of which the costs are known, and with NEAREST the indices
-/// of the nearest sites.  `root` takes the root of a cost.
+/// of the nearest sites.
 template <Form FORM, bool NEAREST, int COUNT, class Root, class Store>
 __device__ void write_plain(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
                             const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, Store store) {
-    static_assert(FORM != Form::OTHER && COUNT % QUAD == 0);
-    const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
+    static_assert(COUNT % QUAD == 0);
     uint32_t number[COUNT];
     if (!NEAREST || output.distance) {
-        if constexpr (FORM == Form::ROOTS) {
-#pragma unroll
-            for (int k = 0; k < COUNT; ++k) number[k] = __float_as_uint(root(cost[k]));
-            if (quads.limited)
-#pragma unroll
-                for (int k = 0; k < COUNT; ++k) number[k] = found(k) ? number[k] : __float_as_uint(INFINITY);
-        } else {
-#pragma unroll
-            for (int k = 0; k < COUNT; ++k) number[k] = found(k) ? cost[k] : INT32_MAX;
-        }
+        to_numbers<FORM>(quads, cost, number, root);
         store(output.distance.row(y, z) + x * 4, number);
     }
     if constexpr (NEAREST) {
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k) number[k] = static_cast<uint32_t>(found(k) ? site[k] : -1);
+        to_indices(quads, cost, site, number);
         store(output.nearest.row(y, z) + x * 4, number);
     }
 }
