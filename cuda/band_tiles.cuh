@@ -272,14 +272,16 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
 }
 
 /// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
-/// their halves or both.  Of a signed map those that are solid are the other side's.
+/// their halves or both.  Of a signed map those that are full are the other side's.
 template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
-                             int64_t image, int64_t y, Wanted wanted) {
+                             const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
     const bool is_signed = rows.output.is_signed;
-    const auto is_others = [&](int32_t t) { return is_signed && solid && solid[t] == (1u << TILE) - 1; };
+    const int32_t first = static_cast<int32_t>(y % STRIP / BAND);
+    const uint32_t bands = ((1u << Band::HALVES) - 1) << first;
+    const auto is_others = [&](int32_t t) { return is_signed && fulls && (fulls[t] & bands) == bands; };
     const int32_t total = order_tiles(band, [&](int32_t t) {
         uint32_t any = 0;
 #pragma unroll

@@ -126,15 +126,27 @@ __device__ Seen see_group(const Sites &sites, int32_t packed, int32_t x, bool in
     return group;
 }
 
+/// A byte of eight lanes' columns: a bit a band of a strip in which all their pixels are sites.
+__device__ uint32_t full_bands(uint32_t word) {
+    static_assert(BAND == 4, "a band is four bits of a word");
+#pragma unroll
+    for (int step = 1; step < 8; step *= 2) word &= __shfl_xor_sync(ALL_LANES, word, step);
+    word &= word >> 1, word &= word >> 2, word &= 0x11111111u;
+    word |= word >> 3, word |= word >> 6;  // bits 0, 4, 8, 12 and 16, 20, 24, 28 come together
+    return (word & 0xf) | (word >> 12 & 0xf0);
+}
+
 /// Where what is seen of a strip's columns is noted, those of a row's segment if it is cut.
 struct Notes {
     Seen *groups;
     int32_t *sites;
+    uint8_t *fulls;
     Outlook *outlooks;  // or nullptr
 
     __device__ Notes(const Rows &rows, int64_t image, int64_t number, int64_t first)
         : groups(rows.seen_of(image, number) + first / GROUP),
           sites(rows.sites_of(image, number) + first),
+          fulls(rows.fulls_of(image, number) + first / 8),
           outlooks(rows.is_cut ? rows.outlooks_of(image, number) + first / GROUP : nullptr) {}
 
     /// All lanes of a warp together, a column each.
@@ -142,6 +154,8 @@ struct Notes {
         const int32_t packed = seen.pack(start);
         if (inside) sites[x] = packed;
         const Seen group = see_group(seen, packed, x, inside, valid, slack);
+        const uint32_t full = full_bands(inside ? seen.word : ~0u);
+        if (threadIdx.x % 8 == 0) fulls[x / 8] = static_cast<uint8_t>(full);
         if (outlooks) {
             const Outlook outlook = seen.look_out(start);
             if (threadIdx.x % WARP == 0) outlooks[x / GROUP] = outlook;

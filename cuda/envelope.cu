@@ -49,8 +49,9 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
     else
         load_columns<HALVES>(band, rows.columns, image, y);
     const uint8_t *const solid = listed ? rows.solid_of(image, y / STRIP) : nullptr;
+    const uint8_t *const fulls = listed ? rows.fulls_of(image, y / STRIP) : nullptr;
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid, image, y, [&](int32_t t, int half) {
+    finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
         const int32_t p = t / PATCH_TILES + half * patches;
         return far ? ~0u : p < marked_patches ? marks[p] : 0;
     });

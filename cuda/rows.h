@@ -160,6 +160,11 @@ struct Rows {
         return solid + (image * columns.strips() + strip) * solid_bytes();
     }
 
+    /// [8 columns] of a strip: a bit a band in which all their pixels are sites.
+    __host__ __device__ uint8_t *fulls_of(int64_t image, int64_t strip) const {
+        return solid_of(image, strip) + columns.batch * columns.strips() * solid_bytes();
+    }
+
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
         return contenders + columns.at(image, strip, 0);
     }

@@ -280,6 +280,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
     const int2 *const fences = segments > 1 ? rows.fences_of(place.image, place.y / BAND) + segment : nullptr;
     const int32_t low_end = fences ? fences[0].x : 0, high_end = fences ? fences[1].y : count - 1;
     const uint8_t *const solid = rows.solid_of(place.image, place.strip);
+    const uint8_t *const fulls = rows.fulls_of(place.image, place.strip);
     int32_t low = low_end;
     for (int32_t x = first; x < end;) {
         int32_t stop = end, high = high_end, low_on = low;
@@ -306,9 +307,11 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
             costs_far = __syncthreads_or(costs_far || band.count == 0);
             find_brackets(band);
             if (costs_far)
-                finish_tiles<FORM, NEAREST, true>(rows, quads, band, solid + x / TILE, place.image, place.y, wanted);
+                finish_tiles<FORM, NEAREST, true>(rows, quads, band, solid + x / TILE, fulls + x / TILE, place.image, place.y,
+                                                  wanted);
             else
-                finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid + x / TILE, place.image, place.y, wanted);
+                finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid + x / TILE, fulls + x / TILE, place.image, place.y,
+                                                   wanted);
             __syncthreads();
         }
         x = stop, low = low_on;
