@@ -138,19 +138,26 @@ __device__ int2 bracket_of(const Band &band, int32_t t) {
     return {static_cast<int32_t>(band.lows[t] & 0xffff), static_cast<int32_t>(band.lows[t] >> 16)};
 }
 
-/// A number of a row of a tile, which stays in registers.
+/// Moves the numbers of a row of a tile to the left by one, in registers.
 template <class Number>
-__device__ Number pick(const Number (&row)[TILE], int which) {
-    Number number = row[0];
+__device__ void shift(Number (&row)[TILE]) {
 #pragma unroll
-    for (int k = 1; k < TILE; ++k) number = k == which ? row[k] : number;
-    return number;
+    for (int k = 1; k < TILE; ++k) row[k - 1] = row[k];
+}
+
+/// Writes a row of a tile pixel by pixel, in a loop: outputs have many forms, and all this is there for every row of a tile.
+template <class Cost, class Index>
+__device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE], int64_t before,
+                           int32_t x, int64_t y, int64_t z, int32_t end) {
+#pragma unroll 1
+    for (; x < end; ++x, shift(cost), shift(found))
+        write_pixel(output, x, y, z, static_cast<int64_t>(cost[0]), is_known, before + static_cast<int64_t>(found[0]));
 }
 
 /// Writes a row of a tile by itself.
 template <Form FORM, bool NEAREST, class Cost, class Index>
-__device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cost)[TILE], bool is_known,
-                          const Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
+__device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE],
+                          int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(rows.columns.count);
     const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? rows.slice_of(image) : image;
     const int64_t before = z * rows.columns.length * rows.columns.count;  // pixels of other slices
@@ -158,10 +165,7 @@ __device__ void write_row(const Rows &rows, const Quads &quads, const Cost (&cos
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
     if (FORM == Form::OTHER ? !quads.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
-#pragma unroll 1  // an output has many forms, and all this is there for every row of a tile
-        for (int k = 0; k < TILE && x + k < length; ++k)
-            write_pixel(rows.output_of(image), x + k, y, z, static_cast<int64_t>(pick(cost, k)), is_known,
-                        before + static_cast<int64_t>(pick(found, k)));
+        write_each(rows.output_of(image), cost, is_known, found, before, x, y, z, min(x + TILE, length));
         return;
     }
     uint32_t square[TILE];

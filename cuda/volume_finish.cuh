@@ -80,11 +80,11 @@ __device__ bool finish(const Bundle<LANES, TILE> &bundle, const Lines &lines, in
     } else {
         const Keys keys(bundle, lane, x, low, high);
         keys.hand_out(bundle, lane, x, low, tile.cost);
-        places = keys.find_places(bundle, lane, x, low, site);
+        places = keys.find_places(bundle, lane, x, low, high, site);
     }
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
-        const int32_t at = low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), way = x + k - at;
+        const int32_t at = min(low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), high), way = x + k - at;
         tile.at[k] = at, tile.site[k] = site(at, tile.cost[k] - bundle.weight * way * way);
     }
     lines.write(z, line, x, tile);

@@ -200,16 +200,17 @@ struct Keys {
         }
     }
 
-    /// The places of the voxels' candidates, a byte each: of several those whose sites are the lowest.
+    /// The places of the voxels' candidates, a byte each: of several those whose sites are the lowest.  Voxels beyond the end
+    /// of the line may find theirs behind `high`.
     template <int LANES, int APART, class Site>
-    __device__ uint64_t find_places(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low,
+    __device__ uint64_t find_places(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                                     const Site &site) const {
         uint64_t found = bytes_of(first);
         const uint64_t rightmost = bytes_of(last) ^ (places - 1) * (~uint64_t(0) / UINT8_MAX);
         for (uint64_t ties = found ^ rightmost; ties;) {
             const int shift = (__ffsll(static_cast<long long>(ties)) - 1) & ~7, k = shift / 8;
-            const int32_t leftmost = low + static_cast<int32_t>(found >> shift & UINT8_MAX);
-            const int32_t end = low + static_cast<int32_t>(rightmost >> shift & UINT8_MAX);
+            const int32_t leftmost = min(low + static_cast<int32_t>(found >> shift & UINT8_MAX), high);
+            const int32_t end = min(low + static_cast<int32_t>(rightmost >> shift & UINT8_MAX), high);
             const int32_t cost = bundle.at(lane, x + k, leftmost);
             int32_t best = leftmost;
             uint32_t lowest = site(best, bundle.cost(lane, best));
