@@ -89,6 +89,13 @@ __device__ void find_bests(const Band &band) {
 struct Reign {
     float from, to;
 
+    /// The tiles from which on, and up to which, it may be: the last pixel of tile t is where 2x = 16 t + 14.  Beyond the ends
+    /// of a row it is nowhere.
+    __device__ int32_t first_tile(float slack) const { return max(0, __float2int_rd((from - slack + 2) / (2 * TILE))); }
+    __device__ int32_t last_tile(int32_t tiles, float slack) const {
+        return min(tiles - 1, __float2int_rd((to + slack) / (2 * TILE)));
+    }
+
     /// Its neighbours may be far worse than itself, and then tell little: it asks others AWAY places off, and if it is to be
     /// thorough some CLOSE by, and the best of its group and of those beside it.
     template <class Band>
@@ -130,9 +137,7 @@ __device__ void scatter_breaks(const Band &band, bool thorough) {
         if (position <= 0) reign.from = -NEVER;
         if (position + 1 >= band.count) reign.to = NEVER;
         reign.narrow(band, here, mine, thorough);
-        // The last pixel of tile t is where 2x = 16 t + 14.
-        const int32_t low = min(band.tiles - 1, __float2int_rd((reign.to + band.slack()) / (2 * TILE)));
-        const int32_t high = max(0, __float2int_rd((reign.from - band.slack() + 2) / (2 * TILE)));
+        const int32_t low = reign.last_tile(band.tiles, band.slack()), high = reign.first_tile(band.slack());
         const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
         if (lane == 0 || position >= band.count) continue;
         if (low >= 0 && (low != low_before || lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));

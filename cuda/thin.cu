@@ -174,18 +174,16 @@ __device__ int32_t bracket_strip(ThinShared &shared, const Rows &rows, int32_t c
     Bounds mine;
     Sites sites;
     if (i < count) {
-        float from = -NEVER, to = NEVER;
+        Reign reign = {-NEVER, NEVER};
         mine = shared.bounds[i], sites = shared.sites[i];
 #pragma unroll 4
         for (int32_t j = 0; j < count; ++j) {
             const float2 breaks = mine.breaks(shared.bounds[j]);
-            if (j < i) from = fmaxf(from, fminf(breaks.x, breaks.y));
-            if (j > i) to = fminf(to, fmaxf(breaks.x, breaks.y));
+            if (j < i) reign.from = fmaxf(reign.from, fminf(breaks.x, breaks.y));
+            if (j > i) reign.to = fminf(reign.to, fmaxf(breaks.x, breaks.y));
         }
-        // The last pixel of tile t is where 2x = 16 t + 14.
-        low = min(tiles - 1, __float2int_rd((to + rows.slack) / (2 * TILE)));
-        high = max(0, __float2int_rd((from - rows.slack + 2) / (2 * TILE)));
-        is_live = from - rows.slack <= to + rows.slack && low >= 0 && high < tiles;
+        low = reign.last_tile(tiles, rows.slack), high = reign.first_tile(rows.slack);
+        is_live = reign.from - rows.slack <= reign.to + rows.slack && low >= 0 && high < tiles;
     }
     const uint32_t live = __ballot_sync(ALL_LANES, is_live);
     if (lane == 0) shared.live[i / WARP] = live;
