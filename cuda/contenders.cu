@@ -5,16 +5,15 @@
 // of where it becomes nearer than the left one (the envelope of Felzenszwalb & Huttenlocher 2012).  In row r a site in
 // row p costs (r - p)^2; r^2 cancels, so that the first and the last row speak for those between.  A warp has a group of
 // columns, one a lane, and drops at once all that are farther everywhere than one neighbour or the other, be it that those
-// fall, too: whoever is nearest to any pixel never is.  It does so until nobody falls.  Then each group sends its best
-// column to a coarser level, where the same is done, and a third time; what lies above a coarser envelope is dropped, which
-// clears wide dents at once, and the seams of groups are smoothed.  Columns with sites inside the strip stay, but for the
-// insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.  So a segment of a row
+// fall, too: whoever is nearest to any pixel never is.  It does so until nobody falls.
+//
+// A block takes a strip.  First each group sends its column with the nearest sites to a coarser level, where the same is done,
+// and once more; what lies above a coarser envelope is dropped without a look at its group, which clears wide dents at once and
+// leaves groups half of the work.  At last the seams of groups are smoothed.  Columns with sites inside the strip stay, but for
+// the insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.  So a segment of a row
 // that is cut has its own list, made without a look at the others.
 //
-// The first step, groups by themselves, takes most of it, and is done by as many warps as there are room for
-// (contenders.cuh); the others by a block a strip.
-//
-// Cost: some 150 instructions a column and strip; 3/16 of a byte a pixel out.
+// Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "contenders.cuh"
 #include "launch.h"
 #include "rows.h"
@@ -28,68 +27,107 @@ constexpr int MOST_LISTERS = 1024;  // where there is hardly a block for a multi
 constexpr int64_t FEW_BLOCKS = 160;
 constexpr int AHEAD = 4;        // columns that a thread has on the way at once
 constexpr int MOST_DROPS = 16;  // at a seam on either side
-constexpr int SMOOTHINGS = 1;   // rounds over the seams: a second finds a few in a thousand
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
 
 /// What a strip, or a segment of it, knows of its columns, in shared memory.
 struct Strip {
-    const Columns &columns;
-    int64_t from;  // its first column
+    const Rows &rows;
+    int64_t image, number, first;  // the strip, and its first column
+    int64_t from;                  // where that is
     int32_t start, count;
-    float slack;
     int32_t *sites;    // [place]: what counts of a column: see pack_site
     uint32_t *kept;    // [group]: columns that may be nearest
     uint32_t *stays;   // [group]: those that are not to be dropped
     uint32_t *sides;   // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
-    int32_t *bests;    // [group]: its best column; at last the place of its first on the list
+    uint32_t *fulls;   // [group]: before that, columns that are all sites
+    int32_t *bests;    // [group]: its column with the nearest sites, or -1; at last the place of its first on the list
     int32_t groups;
 
     static size_t bytes(int64_t columns) {
         return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
     __device__ Strip(int32_t *shared, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
-        : columns(rows.columns),
+        : rows(rows),
+          image(image),
+          number(number),
+          first(first),
           from(rows.columns.at(image, number, first)),
           start(static_cast<int32_t>(number * STRIP)),
           count(count),
-          slack(rows.slack),
           sites(shared),
           groups((count + GROUP - 1) / GROUP) {
         kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
         stays = kept + groups;
-        sides = stays + groups;
+        sides = fulls = stays + groups;
         bests = reinterpret_cast<int32_t *>(sides + groups);
     }
     __device__ static int32_t place(int32_t x) { return spread_banks(x); }
     __device__ bool is_kept(int32_t x) const { return x < count && (kept[x / GROUP] >> x % GROUP & 1) != 0; }
     __device__ Column column(int32_t x) const { return Column(static_cast<float>(x), sites[place(x)]); }
     __device__ Middle middle(int32_t x) const { return Middle(static_cast<float>(x), sites[place(x)]); }
+    /// Whether a thread's turn that begins with column x is its last one.
+    __device__ bool is_last(int32_t x) const { return (x + AHEAD * static_cast<int32_t>(blockDim.x)) / GROUP >= groups; }
+    __device__ bool lose(const Column &left, const Middle &middle, const Column &right) const {
+        return loses(rows.slack, left, middle, right);
+    }
 };
 
-/// Loads what has been seen of a strip.  Columns that are all sites between two such are dropped: they are nearest to their own
-/// pixels alone.  Who has lost to one of them has lost to an end of its run.  Beyond the ends of a row all are sites; beyond
-/// those of a segment, nobody knows.
-__device__ void load_strip(const Strip &strip, const Seen *seen, const int32_t *sites, uint32_t *solids, bool is_first,
-                           bool is_last) {
-    const int32_t threads = blockDim.x;
-    for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * threads) {
-        int32_t site[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) site[k] = sites[min(turn + k * threads, strip.count - 1)];
+/// A thread's columns of a turn, which are on the way at once; beyond the row's end, its last one.
+struct Turn {
+    Sites sites[AHEAD];
+
+    __device__ Turn(const Strip &strip, int32_t x) {
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k)
-            if (turn + k * threads < strip.count) strip.sites[Strip::place(turn + k * threads)] = site[k];
+            sites[k].load(strip.rows.columns, strip.from + min(x + k * static_cast<int32_t>(blockDim.x), strip.count - 1));
     }
-    for (int32_t group = threadIdx.x; group < strip.groups; group += threads) {
-        const Seen mine = seen[group];
-        const uint32_t before = group > 0 ? seen[group - 1].full : is_first ? ~0u : 0;
-        const uint32_t after = group + 1 < strip.groups ? seen[group + 1].full : is_last ? ~0u : 0;
-        const uint32_t solid = mine.full & __funnelshift_l(before, mine.full, 1) & __funnelshift_r(mine.full, after, 1);
-        strip.kept[group] = mine.kept & ~solid, strip.stays[group] = mine.stays, strip.bests[group] = mine.best;
-        solids[group] = solid;
+};
+
+/// Sees the columns of a turn, this thread's first being x.
+template <bool CUT>
+__device__ void see_turn(const Strip &strip, const Turn &turn, int32_t x) {
+    const Rows &rows = strip.rows;
+    const uint32_t valid = rows.columns.valid(strip.number);
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k, x += blockDim.x) {
+        const int32_t group = x / GROUP;
+        if (group >= strip.groups) break;
+        const bool inside = x < strip.count;
+        const Sites &mine = turn.sites[k];
+        const int32_t packed = mine.pack(strip.start);
+        strip.sites[Strip::place(x)] = packed;
+        const Seen seen(mine, inside, valid);
+        const int best = best_of(seen.some, packed);
+        if (lane == 0) {
+            strip.kept[group] = seen.some, strip.stays[group] = seen.stays, strip.fulls[group] = seen.full;
+            strip.bests[group] = best < 0 ? -1 : group * GROUP + best;
+        }
+        if (rows.output.is_signed) {
+            const uint32_t full = full_bands(inside ? mine.word : ~0u);
+            if (lane % 8 == 0) rows.fulls_of(strip.image, strip.number)[(strip.first + x) / 8] = static_cast<uint8_t>(full);
+        }
+        if (CUT) {
+            const Outlook outlook = mine.look_out(strip.start);
+            if (lane == 0) rows.outlooks_of(strip.image, strip.number)[strip.first / GROUP + group] = outlook;
+        }
     }
-    __syncthreads();
+}
+
+/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Who loses to one of them
+/// loses to an end of its run.  Beyond the ends of a row all are sites; beyond those of a segment, nobody knows.
+__device__ void drop_solid(const Strip &strip, bool is_first, bool is_last) {
+    uint32_t *const solids = reinterpret_cast<uint32_t *>(strip.rows.solid_of(strip.image, strip.number)) + strip.first / GROUP;
+    const int32_t threads = blockDim.x;
+    // The last warps first: the first ones have more to do meanwhile.
+    for (int32_t group = threads - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += threads) {
+        const uint32_t full = strip.fulls[group];
+        const uint32_t before = group > 0 ? strip.fulls[group - 1] : is_first ? ~0u : 0;
+        const uint32_t after = group + 1 < strip.groups ? strip.fulls[group + 1] : is_last ? ~0u : 0;
+        const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
+        strip.kept[group] &= ~solid, solids[group] = solid;
+    }
 }
 
 /// The columns of a coarser level that are left, by the groups or blocks of groups that have sent them.
@@ -116,16 +154,16 @@ struct Coarse {
 /// Of some columns of a sender, one a lane, who does not lie above the envelope of a coarser level: of the sender's `own`
 /// column there and those before and after it; -1 where there is none.
 __device__ uint32_t below(const Strip &strip, int32_t own, int32_t before, int32_t after, uint32_t some, uint32_t stays,
-                          int32_t at) {
+                          int32_t at, const Middle &mine) {
     const int32_t on_left = own >= 0 && own < at ? own : before, on_right = own > at ? own : after;
     const bool asked = ((some & ~stays) >> threadIdx.x % WARP & 1) && own != at && on_left >= 0 && on_right >= 0;
-    const bool vain = asked && loses(strip.slack, strip.column(on_left), strip.middle(at), strip.column(on_right));
+    const bool vain = asked && strip.lose(strip.column(on_left), mine, strip.column(on_right));
     return some & ~__ballot_sync(ALL_LANES, vain);
 }
 
-/// Drops columns that lie above the envelopes of coarser levels.
-__device__ void prune_columns(const Strip &strip) {
-    __shared__ uint32_t middle[GROUP], top;  // who is left of the groups' best, and of the best of those
+/// Finds the envelopes of the groups' best columns, and of the best of those; and between which columns each group lies there.
+__device__ void find_coarse(const Strip &strip, uint32_t (&middle)[GROUP]) {
+    __shared__ uint32_t top;  // who is left of the best of `middle`
     __shared__ int32_t middle_bests[GROUP];
     const int32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int32_t blocks = (strip.groups + GROUP - 1) / GROUP;
@@ -134,24 +172,24 @@ __device__ void prune_columns(const Strip &strip) {
         return group < strip.groups ? strip.bests[group] : -1;
     };
     for (int32_t block = warp; block < blocks; block += warps) {
-        const int32_t at = best(block);
-        const Middle mine = strip.middle(max(at, 0));
-        const uint32_t left = envelope_of(strip.slack, __ballot_sync(ALL_LANES, at >= 0), 0, mine);
-        const int first = best_of(left, mine), number = __shfl_sync(ALL_LANES, at, max(first, 0));
+        const int32_t at = best(block), packed = strip.sites[Strip::place(max(at, 0))];
+        const Middle mine(static_cast<float>(at), packed);
+        const uint32_t left = envelope_of(strip.rows.slack, __ballot_sync(ALL_LANES, at >= 0), 0, mine);
+        const int first = best_of(left, packed), number = __shfl_sync(ALL_LANES, at, max(first, 0));
         if (lane == 0) middle[block] = left, middle_bests[block] = first < 0 ? -1 : number;
     }
     __syncthreads();
     if (warp == 0) {
         const int32_t at = lane < blocks ? middle_bests[lane] : -1;
-        const uint32_t left =
-            envelope_of(strip.slack, __ballot_sync(ALL_LANES, at >= 0), 0, strip.middle(max(at, 0)));
+        const uint32_t left = envelope_of(strip.rows.slack, __ballot_sync(ALL_LANES, at >= 0), 0, strip.middle(max(at, 0)));
         if (lane == 0) top = left;
     }
     __syncthreads();
     const Coarse coarsest = {middle_bests, &top, 1};
     for (int32_t block = warp; block < blocks; block += warps) {
+        const int32_t at = max(best(block), 0);
         const uint32_t left = below(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block), middle[block],
-                                    0, max(best(block), 0));
+                                    0, at, strip.middle(at));
         if (lane == 0) middle[block] = left;
     }
     __syncthreads();
@@ -160,37 +198,51 @@ __device__ void prune_columns(const Strip &strip) {
         strip.sides[group] = static_cast<uint32_t>(coarse.previous(group) + 1) |
                              static_cast<uint32_t>(coarse.next(group) + 1) << 16;
     __syncthreads();
-    for (int32_t group = warp; group < strip.groups; group += warps) {
+}
+
+/// Drops columns that lie above the envelopes of coarser levels, then those that do above their group's.
+__device__ void prune_columns(const Strip &strip) {
+    __shared__ uint32_t middle[GROUP];  // who is left of the groups' best
+    find_coarse(strip, middle);
+    const Coarse coarse = {strip.bests, middle, (strip.groups + GROUP - 1) / GROUP};
+    for (int32_t group = threadIdx.x / WARP; group < strip.groups; group += blockDim.x / WARP) {
         const uint32_t kept = strip.kept[group], stays = strip.stays[group], sides = strip.sides[group];
         if (!(kept & ~stays)) continue;
-        const uint32_t left = below(strip, coarse.own(group), static_cast<int32_t>(sides & 0xffff) - 1,
-                                    static_cast<int32_t>(sides >> 16) - 1, kept, stays, group * GROUP + lane);
-        if (lane == 0) strip.kept[group] = left;
+        const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
+        const Middle mine = strip.middle(x);
+        const uint32_t some = below(strip, coarse.own(group), static_cast<int32_t>(sides & 0xffff) - 1,
+                                    static_cast<int32_t>(sides >> 16) - 1, kept, stays, x, mine);
+        const uint32_t left = envelope_of(strip.rows.slack, some, stays, mine, 1);
+        if (threadIdx.x % WARP == 0) strip.kept[group] = left;
     }
 }
 
-/// Drops at the seam on the right of a group.
-__device__ void smooth_seam(const Strip &strip, int32_t group) {
-    int32_t other = group + 1;
-    uint32_t on_left = strip.kept[group], on_right = 0;
-    if (!on_left) return;
-    while (other < strip.groups && !(on_right = strip.kept[other])) ++other;
-    if (!on_right) return;
-    const auto last = [&](uint32_t mask) { return strip.middle(group * GROUP + highest_bit(mask)); };
-    const auto first = [&](uint32_t mask) { return strip.middle(other * GROUP + lowest_bit(mask)); };
-    uint32_t fell_left = 0, fell_right = 0;
-    bool more = true;
-    for (int drops = 0; more && drops < MOST_DROPS; ++drops) {
-        more = false;
-        const Middle left = last(on_left), right = first(on_right);
-        const uint32_t under = on_left ^ 1u << highest_bit(on_left), beyond = on_right & (on_right - 1);
-        if (under && !(strip.stays[group] & (under ^ on_left)) && loses(strip.slack, last(under), left, right))
-            fell_left |= under ^ on_left, on_left = under, more = true;
-        else if (beyond && !(strip.stays[other] & (beyond ^ on_right)) && loses(strip.slack, left, right, first(beyond)))
-            fell_right |= beyond ^ on_right, on_right = beyond, more = true;
+/// Drops at the seams between groups.  Two lanes have a seam, each one side of it: its columns from the seam on are the bits of
+/// a word, of which the lowest may fall at the hands of the next one and of the other side's lowest.
+__device__ void smooth_seams(const Strip &strip) {
+    const int lane = threadIdx.x % WARP, flip = lane % 2 ? 0 : GROUP - 1;  // a group on the left of its seam begins with its last
+    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += blockDim.x) {
+        int32_t group = (turn + lane) / 2 + lane % 2;
+        if (lane % 2)
+            while (group < strip.groups && !strip.kept[group]) ++group;
+        const uint32_t kept = group < strip.groups ? strip.kept[group] : 0;
+        const uint32_t stays = group < strip.groups ? strip.stays[group] : 0;
+        const uint32_t others = __shfl_xor_sync(ALL_LANES, kept, 1);
+        uint32_t mine = kept && others ? flip ? __brev(kept) : kept : 0, fell = 0;
+        for (int drops = 0; drops < MOST_DROPS; ++drops) {
+            const uint32_t rest = mine & (mine - 1);
+            const int first = (mine ? lowest_bit(mine) : 0) ^ flip, next = (rest ? lowest_bit(rest) : 0) ^ flip;
+            const Middle own = strip.middle(mine ? group * GROUP + first : 0);
+            const Column behind = strip.column(rest ? group * GROUP + next : 0);
+            const Column beyond(__shfl_xor_sync(ALL_LANES, own.x, 1), __shfl_xor_sync(ALL_LANES, own.site, 1));
+            const Column left(flip ? behind.x : beyond.x, flip ? behind.site : beyond.site);
+            const Column right(flip ? beyond.x : behind.x, flip ? beyond.site : behind.site);
+            const bool falls = rest && !(stays >> first & 1) && strip.lose(left, own, right);
+            if (!__any_sync(ALL_LANES, falls)) break;
+            if (falls) mine = rest, fell |= 1u << first;
+        }
+        if (fell) atomicAnd(strip.kept + group, ~fell);
     }
-    if (fell_left) atomicAnd(strip.kept + group, ~fell_left);
-    if (fell_right) atomicAnd(strip.kept + other, ~fell_right);
 }
 
 /// The sum of a lane's value and those of the lanes before it.
@@ -225,22 +277,28 @@ __device__ int32_t place_groups(const Strip &strip) {
     return __shfl_sync(ALL_LANES, sum, WARP - 1);
 }
 
-/// Writes what is kept, and returns how many that is.
-template <bool CUT>
-__device__ int32_t write_list(const Strip &strip, const Rows &rows, int64_t image, int64_t number, int64_t first) {
-    uint16_t *const list = rows.contenders_of(image, number) + first;
-    uint32_t *const sights = rows.sights_of(image, number), *const insides = rows.insides_of(image, number);
-    uint16_t *const places = CUT ? rows.places_of(image, number) + first / GROUP : nullptr;
-    const int32_t total = place_groups(strip);
+/// Writes what is kept, and returns how many that is.  If it HOLDS the columns of each thread's last turn, these are
+/// not loaded again.
+template <bool CUT, bool HOLDS>
+__device__ int32_t write_list(const Strip &strip, const Turn &held) {
+    const Rows &rows = strip.rows;
+    uint16_t *const list = rows.contenders_of(strip.image, strip.number) + strip.first;
+    uint32_t *const sights = rows.sights_of(strip.image, strip.number);
+    uint32_t *const insides = rows.insides_of(strip.image, strip.number);
+    uint16_t *const places = CUT ? rows.places_of(strip.image, strip.number) + strip.first / GROUP : nullptr;
+    const int32_t total = place_groups(strip), threads = blockDim.x;
     if (CUT)
-        for (int32_t group = threadIdx.x; group < strip.groups; group += blockDim.x)
+        for (int32_t group = threadIdx.x; group < strip.groups; group += threads)
             places[group] = static_cast<uint16_t>(strip.bests[group]);
-    const int32_t threads = blockDim.x;
     for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * threads) {
         Sites sites[AHEAD];
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k)
-            if (!CUT && strip.is_kept(turn + k * threads)) sites[k].load(strip.columns, strip.from + turn + k * threads);
+        for (int k = 0; k < AHEAD; ++k) {
+            if (HOLDS && strip.is_last(turn))
+                sites[k] = held.sites[k];
+            else if (!CUT && strip.is_kept(turn + k * threads))
+                sites[k].load(rows.columns, strip.from + turn + k * threads);
+        }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             const int32_t x = turn + k * threads;
@@ -265,26 +323,20 @@ __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_stri
     const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
     const int64_t line = rows.strip_at(CUT ? blockIdx.x / segments : blockIdx.x);
     const int64_t image = line / columns.strips(), number = line % columns.strips();
-    const bool is_far = rows.is_far(image, number);
-    if (!is_far && !rows.has_marks(image, number)) return;
+    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
-    if (!is_far) {
-        see_groups(rows, image, number, first, count);
-        __syncthreads();
-    }
     const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
-    uint32_t *const solids = reinterpret_cast<uint32_t *>(rows.solid_of(image, number)) + first / GROUP;
-    load_strip(strip, rows.seen_of(image, number) + first / GROUP, rows.sites_of(image, number) + first, solids, segment == 0,
-               segment + 1 == segments);
-    prune_columns(strip);
-    for (int turn = 0; turn < SMOOTHINGS; ++turn) {
-        __syncthreads();
-        for (int32_t group = threadIdx.x; group < strip.groups; group += THREADS) smooth_seam(strip, group);
-    }
+    int32_t x = threadIdx.x;
+    Turn turn(strip, x);
+    while (see_turn<CUT>(strip, turn, x), !strip.is_last(x)) turn = Turn(strip, x += AHEAD * THREADS);
     __syncthreads();
-    const int32_t total = write_list<CUT>(strip, rows, image, number, first);
-    if (threadIdx.x == 0)
-        rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total);
+    drop_solid(strip, segment == 0, segment + 1 == segments);
+    prune_columns(strip);
+    __syncthreads();
+    smooth_seams(strip);
+    __syncthreads();
+    const int32_t total = write_list<CUT, THREADS == MOST_LISTERS>(strip, turn);
+    if (threadIdx.x == 0) rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total);
 }
 
 template <int THREADS>

@@ -1,6 +1,5 @@
-// What counts of a strip's columns, and which of a group of 32 may be nearest to a pixel of the strip: the first step of
-// listing its contenders (contenders.cu tells how it all goes together).  Strips that are far are seen by the blocks that
-// would have searched them outward, the others by the lister.
+// What counts of a strip's columns, and which of 32 may be nearest to a pixel of the strip: what listing its contenders is made
+// of (contenders.cu tells how it all goes together).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -62,9 +61,9 @@ __device__ bool loses(float slack, const Column &left, const Middle &middle, con
 /// Of up to 32 columns, one a lane, drops those that lose to two others, but for some that stay: all at once, again and again,
 /// until nobody loses to his neighbours.  They ask columns that are farther first, which clears dents sooner.  Whoever is
 /// nearest to any pixel loses to nobody.
-__device__ uint32_t envelope_of(float slack, uint32_t all, uint32_t stays, const Middle &mine) {
+__device__ uint32_t envelope_of(float slack, uint32_t all, uint32_t stays, const Middle &mine, int away = FIRST_AWAY) {
     const int lane = threadIdx.x % WARP;
-    for (int away = FIRST_AWAY; all & ~stays; away = max(away / 2, 1)) {
+    for (; all & ~stays; away = max(away / 2, 1)) {
         const uint32_t before = all & ((1u << lane) - 1) >> (away - 1), after = all & ~1u << lane << (away - 1);
         const bool asked = ((all & ~stays) >> lane & 1) && before && after;
         const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
@@ -77,10 +76,10 @@ __device__ uint32_t envelope_of(float slack, uint32_t all, uint32_t stays, const
     return all;
 }
 
-/// The lane, of some, whose column is nearest to the middle of the strip; or -1.
-__device__ int best_of(uint32_t some, const Column &mine) {
+/// The lane, of some, whose column's site is nearest to the middle of the strip; or -1.
+__device__ int best_of(uint32_t some, int32_t packed) {
     const int lane = threadIdx.x % WARP;
-    const uint32_t away = static_cast<uint32_t>(fabsf(2 * mine.site - (STRIP - 1)));
+    const uint32_t away = static_cast<uint32_t>(abs(2 * (packed >> SUM_BITS) - (STRIP - 1)));
     const uint32_t least = least_of_warp(some >> lane & 1 ? away * WARP + static_cast<uint32_t>(lane) : ~0u);
     return some ? static_cast<int>(least % WARP) : -1;
 }
@@ -114,17 +113,15 @@ struct Sites {
     }
 };
 
-/// Finds out which columns of a group may be nearest, one a lane, or beyond the row's end.
-__device__ Seen see_group(const Sites &sites, int32_t packed, int32_t x, bool inside, uint32_t valid, float slack) {
-    const Middle mine(static_cast<float>(x), packed);
-    Seen group;
-    group.full = __ballot_sync(ALL_LANES, !inside || sites.word == valid);
-    group.stays = __ballot_sync(ALL_LANES, inside && sites.word);
-    group.kept = envelope_of(slack, __ballot_sync(ALL_LANES, inside && sites.any()), group.stays, mine);
-    const int best = best_of(group.kept, mine);
-    group.best = best < 0 ? -1 : x / GROUP * GROUP + best;
-    return group;
-}
+/// What a warp sees of a group's columns, one a lane, or beyond the row's end: a bit a column.
+struct Seen {
+    uint32_t some, stays, full;  // those that have sites; that have some in the strip; that are all sites there
+
+    __device__ Seen(const Sites &sites, bool inside, uint32_t valid)
+        : some(__ballot_sync(ALL_LANES, inside && sites.any())),
+          stays(__ballot_sync(ALL_LANES, inside && sites.word)),
+          full(__ballot_sync(ALL_LANES, !inside || sites.word == valid)) {}
+};
 
 /// A byte of eight lanes' columns: a bit a band of a strip in which all their pixels are sites.
 __device__ uint32_t full_bands(uint32_t word) {
@@ -134,68 +131,6 @@ __device__ uint32_t full_bands(uint32_t word) {
     word &= word >> 1, word &= word >> 2, word &= 0x11111111u;
     word |= word >> 3, word |= word >> 6;  // bits 0, 4, 8, 12 and 16, 20, 24, 28 come together
     return (word & 0xf) | (word >> 12 & 0xf0);
-}
-
-/// Where what is seen of a strip's columns is noted, those of a row's segment if it is cut.
-struct Notes {
-    Seen *groups;
-    int32_t *sites;
-    uint8_t *fulls;
-    Outlook *outlooks;  // or nullptr
-
-    __device__ Notes(const Rows &rows, int64_t image, int64_t number, int64_t first)
-        : groups(rows.seen_of(image, number) + first / GROUP),
-          sites(rows.sites_of(image, number) + first),
-          fulls(rows.fulls_of(image, number) + first / 8),
-          outlooks(rows.is_cut ? rows.outlooks_of(image, number) + first / GROUP : nullptr) {}
-
-    /// All lanes of a warp together, a column each.
-    __device__ void take(const Sites &seen, int32_t start, int32_t x, bool inside, uint32_t valid, float slack) const {
-        const int32_t packed = seen.pack(start);
-        if (inside) sites[x] = packed;
-        const Seen group = see_group(seen, packed, x, inside, valid, slack);
-        const uint32_t full = full_bands(inside ? seen.word : ~0u);
-        if (threadIdx.x % 8 == 0) fulls[x / 8] = static_cast<uint8_t>(full);
-        if (outlooks) {
-            const Outlook outlook = seen.look_out(start);
-            if (threadIdx.x % WARP == 0) outlooks[x / GROUP] = outlook;
-        }
-        if (threadIdx.x % WARP == 0) groups[x / GROUP] = group;
-    }
-};
-
-/// Sees the groups of the columns [left, left + count) of a strip, all threads of a block together, and notes what counts of
-/// the columns.  `left` is a group's first column.  With BOTH_SIDES it sees those of the inside, too: all columns are on the
-/// way at once.
-template <bool BOTH_SIDES = false>
-__device__ void see_groups(const Rows &rows, int64_t image, int64_t number, int64_t left, int64_t count) {
-    constexpr int SEEN_AHEAD = 2;  // groups that a warp has on the way at once
-    const Columns &columns = rows.columns;
-    const int64_t first = rows.is_cut ? left / SEGMENT * SEGMENT : 0, from = columns.at(image, number, first);
-    const int64_t to_inside = BOTH_SIDES ? columns.at(rows.images, 0, 0) : 0;
-    const int32_t start = static_cast<int32_t>(number * STRIP), threads = blockDim.x;
-    const int32_t width = static_cast<int32_t>(columns.count - first), end = static_cast<int32_t>(left - first + count);
-    const Notes here(rows, image, number, first), inside(rows, BOTH_SIDES ? image + rows.images : image, number, first);
-    const uint32_t valid = columns.valid(number);
-    const int32_t mine = static_cast<int32_t>(left - first) + static_cast<int32_t>(threadIdx.x);
-    for (int32_t turn = mine; turn / GROUP * GROUP < end; turn += SEEN_AHEAD * threads) {
-        Sites sites[SEEN_AHEAD], others[SEEN_AHEAD];
-#pragma unroll
-        for (int k = 0; k < SEEN_AHEAD; ++k) {
-            const int64_t at = from + min(turn + k * threads, width - 1);
-            sites[k].load(columns, at);
-            if (BOTH_SIDES) others[k].load_carries(columns, at + to_inside);
-        }
-#pragma unroll
-        for (int k = 0; k < SEEN_AHEAD; ++k) {
-            const int32_t x = turn + k * threads;
-            if (x / GROUP * GROUP >= end) break;
-            here.take(sites[k], start, x, x < width, valid, rows.slack);
-            if (!BOTH_SIDES) continue;
-            others[k].word = sites[k].word ^ valid;
-            inside.take(others[k], start, x, x < width, valid, rows.slack);
-        }
-    }
 }
 
 }  // namespace

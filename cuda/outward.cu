@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     const Columns &columns = rows.columns;
     const Block<SPAN> block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
-    if (leave_block(rows, block)) return;
+    if (rows.is_far(image, strip)) return;
     const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
         squares[r][c] = square_both(__vminu2(up, down));
     });
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT_SIGNED) search_signed(Rows row
     const Columns &columns = rows.columns;
     const Block<SPAN> block(rows, blockIdx.x);  // the first half of all
     const int64_t image = block.image, inside = image + rows.images, strip = block.strip;
-    if (leave_block<true>(rows, block)) return;
+    if (rows.is_far(image, strip)) return;
     const auto lay_from = [&](uint32_t *from) {
         return [=](int c, int r, uint32_t up, uint32_t down) { from[r * PITCH + c] = square_both(__vminu2(up, down)); };
     };

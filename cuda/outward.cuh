@@ -138,16 +138,6 @@ __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, con
     return true;
 }
 
-/// Whether a block's strip is left to the envelope as a whole.  Then what is asked of the block is to see its columns for the
-/// list of contenders, those of both sides of a signed map if it searches both.
-template <bool BOTH_SIDES = false, int SPAN>
-__device__ bool leave_block(const Rows &rows, const Block<SPAN> &block) {
-    if (!rows.is_far(block.image, block.strip)) return false;
-    if (rows.is_listed())
-        see_groups<BOTH_SIDES>(rows, block.image, block.strip, block.left, min(rows.columns.count - block.left, int64_t(SPAN)));
-    return true;
-}
-
 /// Leaves all patches of a block to the envelope.
 template <int SPAN>
 __device__ void mark_block(const Rows &rows, const Block<SPAN> &block) {

@@ -50,14 +50,13 @@ struct Scratch {
         rows.solid = carver.take<uint8_t>(2 * strips * rows.solid_bytes());  // and what is full
         rows.contenders = carver.take<uint16_t>(columns.total());
         rows.counts = carver.take<uint32_t>(strips * rows.segments());
-        rows.seen = carver.take<Seen>(strips * rows.groups());
-        rows.sights = carver.take<uint32_t>(columns.total());
         if (rows.is_cut) {
             rows.places = carver.take<uint16_t>(strips * rows.groups());
             rows.outlooks = carver.take<Outlook>(strips * rows.groups());
             rows.fences = carver.take<int2>(columns.batch * rows.bands() * rows.count_fences());
         } else {
             rows.insides = carver.take<uint32_t>(columns.total());
+            rows.sights = carver.take<uint32_t>(columns.total());
         }
     }
 };

@@ -49,12 +49,6 @@ struct Outlook {
     uint32_t above, below;                      // the former and STRIP; 0 and 0 if there are sites in the strip
 };
 
-/// What is known of a group of columns by itself, a bit a column.
-struct alignas(16) Seen {
-    uint32_t kept, stays, full;  // those that may be nearest; that have sites in the strip; that are all sites there
-    int32_t best;                // the one with the nearest sites, counted as contenders are; or -1
-};
-
 /// The rows of a map, their columns packed and carried; those of a range of strips are searched.
 ///
 /// A signed map has twice as many images: the inside's, whose sites are the complement, come after the outside's.  Each writes
@@ -69,15 +63,12 @@ struct Rows {
     // has a list of its own, and counts its columns from its first.
     uint16_t *contenders = nullptr;
     // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
-    // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.  Before that, and where rows are
-    // cut, sights hold what counts of each column.
+    // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.
     uint32_t *insides = nullptr, *sights = nullptr;
     // [image][strip][segment]: how many contenders there are.
     uint32_t *counts = nullptr;
     // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
     uint8_t *solid = nullptr;
-    // [image][strip][group]: of far strips, and of those with marks.
-    Seen *seen = nullptr;
     // In rows that are cut, [image][strip][group]: the place of its first contender in the list, and what it sees.
     uint16_t *places = nullptr;
     Outlook *outlooks = nullptr;
@@ -174,14 +165,8 @@ struct Rows {
     __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
         return sights + columns.at(image, strip, 0);
     }
-    __device__ int32_t *sites_of(int64_t image, int64_t strip) const {
-        return reinterpret_cast<int32_t *>(sights_of(image, strip));
-    }
     __host__ __device__ uint32_t *counts_of(int64_t image, int64_t strip) const {
         return counts + (image * columns.strips() + strip) * segments();
-    }
-    __host__ __device__ Seen *seen_of(int64_t image, int64_t strip) const {
-        return seen + (image * columns.strips() + strip) * groups();
     }
     __host__ __device__ uint16_t *places_of(int64_t image, int64_t strip) const {
         return places + (image * columns.strips() + strip) * groups();

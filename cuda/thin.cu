@@ -151,10 +151,11 @@ __device__ int32_t gather_contenders(ThinShared &shared, const Rows &rows, int64
     const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(rows.columns.count);
     const int32_t start = static_cast<int32_t>(strip * STRIP), packed = mine.pack(start);
     const int group = x / GROUP, lane = x % WARP;
-    const Seen seen = see_group(mine, packed, x, x < width, rows.columns.valid(strip), rows.slack);
+    const Seen seen(mine, x < width, rows.columns.valid(strip));
     if (lane == 0) shared.full[group] = seen.full;
     __syncthreads();
-    const uint32_t kept = seen.kept & ~shared.solid_of(group);
+    const Middle middle(static_cast<float>(x), packed);
+    const uint32_t kept = envelope_of(rows.slack, seen.some, seen.stays, middle) & ~shared.solid_of(group);
     if (lane == 0) shared.kept[group] = kept;
     if (x < WIDTH / TILE) shared.lows[x] = ~0u, shared.highs[x] = 0;
     __syncthreads();
