@@ -22,9 +22,12 @@ struct Stretch {
 
     /// The `item`-th chunk of 32 columns, of `chunk_strips` strips, is cut into `stretches`.
     __device__ Stretch(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
-        const int64_t across = (columns.count + WARP - 1) / WARP, chunks = (columns.strips() + chunk_strips - 1) / chunk_strips;
-        column = item % across * WARP + threadIdx.x % WARP;
-        image = item / across / chunks, chunk = item / across % chunks * chunk_strips;
+        // No memory holds 2^32 items: 32 bits divide in a third of the time.
+        const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP), own = static_cast<uint32_t>(item);
+        const uint32_t each_chunk = static_cast<uint32_t>(chunk_strips);
+        const uint32_t chunks = (static_cast<uint32_t>(columns.strips()) + each_chunk - 1) / each_chunk;
+        column = int64_t(own % across) * WARP + threadIdx.x % WARP;
+        image = own / across / chunks, chunk = own / across % chunks * chunk_strips;
         inside = image < columns.batch && column < columns.count;
         const int each = static_cast<int>(chunk_strips + stretches - 1) / stretches;
         first = chunk + stretch * each;
@@ -133,7 +136,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
         ends.find(stretch, words, ours);
         last = ends.last_of((1u << number) - 1, ours, last), next = ends.first_of(~1u << number, ours, next);
     }
-    uint32_t near = 0;  // a bit a strip that sees a site, inside or above it
+    uint32_t near = 0;        // a bit a strip that sees a site, inside or above it
+    uint32_t far_strips = 0;  // of which none of the columns sees any
     int32_t *const before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
 #pragma unroll
     for (int k = 0; k < STRETCH; ++k) {
@@ -150,11 +154,11 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
         if (stretch.inside) after[k * columns.count] = next;
         if (columns.far_groups) {
             const bool far = !stretch.inside || (!(near >> k & 1) && next >= start + STRIP + NEAR);
-            if (__all_sync(ALL_LANES, far) && lane == 0)
-                atomicAdd(columns.far_groups + columns.far_at(stretch.image, stretch.first + k), 1u);
+            far_strips |= static_cast<uint32_t>(__all_sync(ALL_LANES, far)) << k;
         }
         if (words[k]) next = start + lowest_bit(words[k]);
     }
+    if (far_strips >> lane & 1) atomicAdd(columns.far_groups + columns.far_at(stretch.image, stretch.first + lane), 1u);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one
 constexpr int LINE = 128;  // bytes that memory gives at once
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
+constexpr int PACKERS = 4;  // blocks on a multiprocessor: a thread has registers for half of its 32 loads at once
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
@@ -76,6 +77,16 @@ __device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64
     return bits;
 }
 
+/// The words of four columns, from the bytes of each eight rows.
+__device__ void turn_quads(const uint32_t (&bytes)[STRIP / BYTE], uint32_t (&words)[QUAD]) {
+#pragma unroll
+    for (int c = 0; c < QUAD; c += 2) {
+        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // the bytes of columns c and c + 1, in turn
+        const uint32_t upper = __byte_perm(bytes[0], bytes[1], two), lower = __byte_perm(bytes[2], bytes[3], two);
+        words[c] = __byte_perm(upper, lower, 0x5410), words[c + 1] = __byte_perm(upper, lower, 0x7632);
+    }
+}
+
 /// The words of up to four columns from x on: bit r is pixel x of the r-th row.
 __device__ void gather_words(const Pixels &pixels, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
                              uint32_t (&words)[QUAD]) {
@@ -83,13 +94,17 @@ __device__ void gather_words(const Pixels &pixels, const uint8_t *row, int64_t s
 #pragma unroll
     for (int i = 0; i < STRIP / BYTE; ++i)
         bytes[i] = gather_bytes(pixels, row + i * BYTE * step, step, rows - i * BYTE, x, columns);
-    // Four bytes of each column, from those of each eight rows.
+    turn_quads(bytes, words);
+}
+
+/// The same of a strip's 32 rows of aligned words: all are on the way at once.
+__device__ void gather_strip(const uint8_t *from, int64_t step, uint32_t (&words)[QUAD]) {
+    uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
 #pragma unroll
-    for (int c = 0; c < QUAD; c += 2) {
-        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // the bytes of columns c and c + 1, in turn
-        const uint32_t upper = __byte_perm(bytes[0], bytes[1], two), lower = __byte_perm(bytes[2], bytes[3], two);
-        words[c] = __byte_perm(upper, lower, 0x5410), words[c + 1] = __byte_perm(upper, lower, 0x7632);
-    }
+    for (int r = 0; r < STRIP; ++r) row[r] = *reinterpret_cast<const uint32_t *>(from + r * step);
+#pragma unroll
+    for (int r = 0; r < STRIP; ++r) bytes[r / BYTE] |= mark_bytes(row[r]) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
+    turn_quads(bytes, words);
 }
 
 __device__ int rows_of(const Columns &columns, int64_t strip) {
@@ -110,7 +125,8 @@ __device__ void clear_far(const Columns &columns, const Columns &inverse, int64_
 
 /// Columns along y: a thread a quad of a strip.  Strips go image by image; or, `across` images, all images' first ones come
 /// first.
-__global__ void pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, Columns inverse) {
+__global__ void __launch_bounds__(BLOCK, PACKERS)
+    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, Columns inverse) {
     const View &set = pixels.set;
     const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
     const int64_t total = quads * range.count, step = int64_t(gridDim.x) * blockDim.x;
@@ -120,7 +136,12 @@ __global__ void pack_strips(Pixels pixels, StripRange range, bool across, bool c
         const int64_t image = across ? number % columns.batch : number / strips, line = image * strips + strip;
         const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
         uint32_t words[QUAD];
-        gather_words(pixels, set.row(strip * STRIP, image), set.stride[1], rows_of(columns, strip), x, here, words);
+        const uint8_t *const row = set.row(strip * STRIP, image);
+        const int rows = rows_of(columns, strip);
+        if (pixels.access == Access::ALIGNED && here == QUAD && rows == STRIP)
+            gather_strip(row + x, set.stride[1], words);
+        else
+            gather_words(pixels, row, set.stride[1], rows, x, here, words);
         const uint32_t valid = columns.valid(strip), flip = complement ? valid : 0;
         if (x == 0) clear_far(columns, inverse, line);
         const int64_t to = columns.at(image, strip, x);
