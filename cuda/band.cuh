@@ -21,14 +21,13 @@ static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DI
 template <class N, int H = 1>
 struct BandOf {
     using Number = N;
-    static constexpr int HALVES = H;
+    static constexpr int HALVES = H, HEIGHT = H * BAND;
     static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
 
     uint32_t *distances;  // [position]: of the contender's column to its nearest site, in all rows: see pack
     Number *columns;      // [position]
     uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
     uint32_t *highs;      // [tile]: the last
-    uint8_t *bests;       // [group]: of WARP contenders the one, counted from their first, whose sites are nearest
     int32_t length, tiles, count;
     int32_t stride;  // from the distances in one band's rows to those in the next one's
     int32_t origin;  // the first pixel of a piece
@@ -42,8 +41,6 @@ struct BandOf {
         return one;
     }
     __device__ float slack() const { return IS_PIECE ? wide_slack : SLACK; }
-    __device__ int32_t groups() const { return (count + WARP - 1) / WARP; }
-    __device__ int32_t best_of(int32_t group) const { return group * WARP + bests[group]; }
     /// When there are brackets: the tiles in the order in which they are finished.
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
 };
@@ -52,7 +49,7 @@ using RowBand = BandOf<uint16_t, HALVES>;  // of whole rows
 using PieceBand = BandOf<uint32_t>;        // of a piece of rows that are cut
 
 size_t band_bytes(int64_t length, int halves) {
-    return static_cast<size_t>(length * (2 + 4 * halves) + parts(length, TILE) * 8 + parts(length, WARP));
+    return static_cast<size_t>(length * (2 + 4 * halves) + parts(length, TILE) * 8);
 }
 
 template <int HALVES>
@@ -66,7 +63,6 @@ __device__ RowBand<HALVES> shape_band(uint32_t *shared, int32_t length, int32_t 
     band.highs = band.lows + band.tiles;
     band.distances = band.highs + band.tiles;
     band.columns = reinterpret_cast<uint16_t *>(band.distances + HALVES * length);
-    band.bests = reinterpret_cast<uint8_t *>(band.columns + length);
     return band;
 }
 
@@ -87,13 +83,16 @@ __device__ uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
 __device__ int32_t unpack(uint32_t word, int r) {
     const int32_t first = static_cast<int32_t>(word & ((1u << DISTANCE_BITS) - 1));
     if (r == 0) return first;
-    return first + static_cast<int32_t>(word >> (DISTANCE_BITS + STEP_BITS * (r - 1)) & step_mask(r)) - step_bias(r);
+    const uint32_t step = word >> (DISTANCE_BITS + STEP_BITS * (r - 1));
+    return first + static_cast<int32_t>(r + 1 < BAND ? step & step_mask(r) : step) - step_bias(r);
 }
 /// How many rows after row r the nearest site of the column lies, the upper one of two.  Where the distance is more than in
-/// the row before, that row's site lies above this one, too; where it is not, the site below is nearer.
+/// the row before, that row's site lies above this one, too; where it is not, the site below is nearer.  In the first row the
+/// site above is it if there is a tie, or if the next row's distance is no less: if any of three bits is set.
 __device__ int32_t way_to_site(uint32_t word, int r) {
+    static_assert(step_bias(1) == 1 && step_mask(1) << DISTANCE_BITS < TIE);
     const int32_t distance = unpack(word, r);
-    const bool above = r > 0 ? distance > unpack(word, r - 1) : (word & TIE) || unpack(word, 1) >= distance;
+    const bool above = r > 0 ? distance > unpack(word, r - 1) : (word & (TIE | step_mask(1) << DISTANCE_BITS)) != 0;
     return above ? -distance : distance;
 }
 
@@ -108,33 +107,32 @@ struct Sight {
           below(min(static_cast<uint32_t>(columns.after[at] - start), most)) {}
 };
 
-/// The distances of a column without a site in the strip, in a band that begins at row `bit` of it.
-__device__ uint32_t measure_from_afar(const Sight &sight, int bit) {
-    const int32_t up = static_cast<int32_t>(sight.above + bit), down = static_cast<int32_t>(sight.below) - bit;
-    int32_t distance[BAND];
+/// The distances of a column in the rows of a band, between the first and the last of which there are no sites: so far away are
+/// the nearest one at or above the first row and, counted from there as well, that at or below the last.  Each row is a step
+/// farther from one and a step nearer to the other: how much farther this one is decides all differences of the rows.
+__device__ uint32_t measure_between(int32_t up, int32_t down) {
+    const int32_t farther = min(max(down - up, 0), 2 * (BAND - 1));
+    uint32_t word = static_cast<uint32_t>(min(up, down)) + (up == down ? TIE : 0);
 #pragma unroll
-    for (int r = 0; r < BAND; ++r) distance[r] = min(up + r, down - r);
-    return pack(distance, up == down);
+    for (int r = 1; r < BAND; ++r)
+        word += static_cast<uint32_t>(min(farther, 2 * r) - r + step_bias(r)) << (DISTANCE_BITS + STEP_BITS * (r - 1));
+    return word;
 }
 
-/// The same of any column, one by one.  Returns whether the sites above and below are as near to the first row.
-__device__ bool find_distances(const Sight &sight, uint32_t word, int bit, int32_t (&distance)[BAND]) {
-    int32_t up[BAND], down[BAND];
-    const uint32_t upper = word << (STRIP - 1 - bit), lower = word >> bit >> (BAND - 1);
-    up[0] = upper ? __clz(static_cast<int>(upper)) : static_cast<int32_t>(sight.above + bit);
-    down[BAND - 1] = lower ? lowest_bit(lower) : static_cast<int32_t>(sight.below) - bit - (BAND - 1);
-#pragma unroll
-    for (int r = 1; r < BAND; ++r) up[r] = word >> (bit + r) & 1 ? 0 : up[r - 1] + 1;
-#pragma unroll
-    for (int r = BAND - 2; r >= 0; --r) down[r] = word >> (bit + r) & 1 ? 0 : down[r + 1] + 1;
-#pragma unroll
-    for (int r = 0; r < BAND; ++r) distance[r] = min(up[r], down[r]);
-    return up[0] == down[0];
-}
+/// Those of any column, in the band that begins at row `bit` of its strip.
 __device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
-    int32_t distance[BAND];
-    const bool tie = find_distances(sight, word, bit, distance);
-    return pack(distance, tie);
+    static_assert(BAND == 4, "two rows between the first and the last");
+    int32_t up = static_cast<int32_t>(sight.above) + bit, down = static_cast<int32_t>(sight.below) - bit;
+    if (word) {
+        const uint32_t upper = word << (STRIP - 1 - bit), band = word >> bit, lower = band >> (BAND - 1);
+        if (upper) up = __clz(static_cast<int>(upper));
+        if (lower) down = lowest_bit(lower) + BAND - 1;
+        if (band >> 1 & 3) {
+            const int32_t second = ~band >> 1 & 1, third = ~band >> 2 & 1;
+            return pack({min(up, second + 1), second, third, min(down - (BAND - 1), third + 1)}, up == second + 1);
+        }
+    }
+    return measure_between(up, down);
 }
 
 /// A value that the compiler keeps, rather than computes it anew for every use.
@@ -181,8 +179,7 @@ __device__ void load_band(const RowBand<HALVES> &band, const Rows &rows, int64_t
             const Sight seen(sight[k]);
 #pragma unroll
             for (int h = 0; h < HALVES; ++h)
-                band.distances[position + h * band.stride] =
-                    word[k] ? measure_column(seen, word[k], bit + h * BAND) : measure_from_afar(seen, bit + h * BAND);
+                band.distances[position + h * band.stride] = measure_column(seen, word[k], bit + h * BAND);
             band.columns[position] = static_cast<uint16_t>(x[k]);
         }
     }

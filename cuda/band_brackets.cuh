@@ -10,8 +10,9 @@ namespace apsis {
 namespace {
 
 constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its contender leaves long brackets
-constexpr int CLOSE = 4, AWAY = 16;   // places: so far off, another slope or stroke begins
-constexpr int32_t HEAVY = 24;         // candidates of all tiles a contender: to try more takes longer than to ask thoroughly
+constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
+constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
+constexpr int32_t HEAVY = 24;         // candidates of all tiles a contender: to try more takes longer than to ask again
 constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: if fewer are dropped, asking again saves little
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
@@ -20,69 +21,57 @@ __device__ void clear_tiles(const Band &band) {
     for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
-/// A contender of one band or two in numbers that are quick to compare; all of them are whole, and exact.
-template <int HALVES>
+/// A contender of one band or two: its column, and where its sites are that are nearest to the first and to the last row, in
+/// rows counted from the first.  These numbers are quick to compare; all of them are whole, and exact.
+template <int HEIGHT>
 struct Contender {
-    static constexpr int HEIGHT = HALVES * BAND;
-    uint32_t word[HALVES];
-    float first, last, x;  // its column's distances in the first and the last row, and the column
+    float x, first, last;
 
     template <class Band>
     __device__ Contender(const Band &band, int32_t position)
-        : x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)) {
-#pragma unroll
-        for (int h = 0; h < HALVES; ++h) word[h] = band.word(position, h);
-        first = distance(0), last = distance(HEIGHT - 1);
+        : x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)),
+          first(static_cast<float>(way_to_site(band.word(position, 0), 0))),
+          last(static_cast<float>(HEIGHT - 1 + way_to_site(band.word(position, Band::HALVES - 1), BAND - 1))) {}
+
+    __device__ Contender(float x, float first, float last) : x(x), first(first), last(last) {}
+    __device__ Contender of_next_lane() const {
+        return {__shfl_down_sync(ALL_LANES, x, 1), __shfl_down_sync(ALL_LANES, first, 1), __shfl_down_sync(ALL_LANES, last, 1)};
     }
-    /// Whether one site is the column's nearest in all rows.
-    __device__ bool is_straight() const { return fabsf(last - first) == HEIGHT - 1; }
-    /// Whether more than two sites may be: there is one in the band.
-    __device__ bool is_dented() const { return first + last < HEIGHT; }
-    /// If not: the place, between rows maybe, from which on the lower of two sites is the nearer, and the distance in any.
-    __device__ float turn() const { return 0.5f * (last - first + (HEIGHT - 1)); }
-    __device__ float distance_at(float place) const { return fminf(first + place, last + (HEIGHT - 1) - place); }
-    __device__ float distance(int r) const { return static_cast<float>(unpack(word[r / BAND], r % BAND)); }
+
+    /// Whether one site is nearest to all rows.
+    __device__ bool is_straight() const { return first == last; }
+    /// Whether there may be sites between these two: not where one would be nearer to the first row, or to the last.
+    __device__ bool has_others() const { return last - first <= 2 * (HEIGHT - 1); }
+    /// The site that is nearest to the middle of row 0 and row `twice`, a row or half of one; where there may be others, it may
+    /// be one right there.
+    __device__ float site_at(float twice) const {
+        return has_others() ? fminf(fmaxf(0.5f * twice, first), last) : twice < first + last ? first : last;
+    }
 };
 
 /// The least and the greatest breakpoint of two contenders in the rows of a band, or bounds of them: twice the x from which the
-/// right one is nearer.  If both are straight, those of the first and the last row speak for the others.  If not, the costs of
-/// either, less the square of the row, rise and fall in two straight lines: the difference is least, but for these rows, where
-/// the left one turns, and greatest where the right one does.
+/// right one is nearer.  What a site costs, less the square of the row, is a straight line, and a contender costs the least of
+/// its sites': the difference of two is least, but for the first row and the last, where the left one's sites change places,
+/// and greatest where the right one's do.
 struct BreakRange {
     float least, most;
 
-    template <int HALVES>
-    __device__ BreakRange(const Contender<HALVES> &left, const Contender<HALVES> &right) {
+    template <int HEIGHT>
+    __device__ BreakRange(const Contender<HEIGHT> &left, const Contender<HEIGHT> &right) {
         const float inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
-        const auto at = [&](float a, float b) { return fmaf((b - a) * (b + a), inverse, sum); };
-        const float first = at(left.first, right.first), last = at(left.last, right.last);
+        const auto at = [&](float a, float b, float twice) { return fmaf((b - a) * (b + a - twice), inverse, sum); };
+        const float first = at(left.first, right.first, 0), last = at(left.last, right.last, 2 * (HEIGHT - 1));
         least = fminf(first, last), most = fmaxf(first, last);
-        if (left.is_straight() && right.is_straight()) return;
-        if (HALVES > 1 && !left.is_dented() && !right.is_dented()) {
-            least = fminf(least, at(left.first + left.turn(), right.distance_at(left.turn())));
-            most = fmaxf(most, at(left.distance_at(right.turn()), right.first + right.turn()));
-            return;
+        if (!left.is_straight()) {
+            const float twice = left.first + left.last;
+            least = fminf(least, at(left.first, right.site_at(twice), twice));
         }
-#pragma unroll
-        for (int r = 1; r < HALVES * BAND - 1; ++r) {
-            const float here = at(left.distance(r), right.distance(r));
-            least = fminf(least, here), most = fmaxf(most, here);
+        if (!right.is_straight()) {
+            const float twice = right.first + right.last;
+            most = fmaxf(most, at(left.site_at(twice), right.first, twice));
         }
     }
 };
-
-/// Finds the best contender of every group.
-template <class Band>
-__device__ void find_bests(const Band &band) {
-    const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), groups = band.groups();
-    for (int32_t group = threadIdx.x / WARP; group < groups; group += blockDim.x / WARP) {
-        const int32_t position = group * WARP + lane;
-        const int32_t here = min(position, band.count - 1);
-        const int32_t away = unpack(band.word(here, 0), 0) + unpack(band.word(here, Band::HALVES - 1), BAND - 1);
-        const uint32_t least = least_of_warp(position < band.count ? static_cast<uint32_t>(away * WARP + lane) : ~0u);
-        if (lane == 0) band.bests[group] = static_cast<uint8_t>(least % WARP);
-    }
-}
 
 /// Between which breakpoints a contender may be nearest: it is overtaken as soon as anybody on its right is nearer in all
 /// rows, and has overtaken those on its left no sooner than it is nearer than each.  Whom it asks is for speed alone.
@@ -91,33 +80,27 @@ struct Reign {
 
     /// The tiles from which on, and up to which, it may be: the last pixel of tile t is where 2x = 16 t + 14.  Beyond the ends
     /// of a row it is nowhere.
-    __device__ int32_t first_tile(float slack) const { return max(0, __float2int_rd((from - slack + 2) / (2 * TILE))); }
+    __device__ int32_t first_tile(float slack) const { return max(0, __float2int_rd((from + (2 - slack)) / (2 * TILE))); }
     __device__ int32_t last_tile(int32_t tiles, float slack) const {
         return min(tiles - 1, __float2int_rd((to + slack) / (2 * TILE)));
     }
 
-    /// Its neighbours may be far worse than itself, and then tell little: it asks others AWAY places off, and if it is to be
-    /// thorough some CLOSE by, and the best of its group and of those beside it.
+    /// Its neighbours may be far worse than itself, and then tell little: it asks others that are AWAY; and where these are
+    /// of the same kind, in the shade of one stroke of a letter, two that are farther off.  All lanes of a warp together.
     template <class Band>
-    __device__ void narrow(const Band &band, int32_t position, const Contender<Band::HALVES> &mine, bool thorough) {
-        const auto ask_right = [&](int32_t other) {
-            if (to > 2 * mine.x + DOUBTFUL) to = fminf(to, BreakRange(mine, Contender<Band::HALVES>(band, other)).most);
+    __device__ void narrow(const Band &band, int32_t position, const Contender<Band::HEIGHT> &mine) {
+        const auto is_late = [&](float doubt) { return to > 2 * mine.x + doubt; };
+        const auto is_early = [&](float doubt) { return from < 2 * mine.x - doubt; };
+        const auto ask = [&](int32_t away, float doubt) {
+            if (is_late(doubt) && position + away < band.count)
+                to = fminf(to, BreakRange(mine, Contender<Band::HEIGHT>(band, position + away)).most);
+            if (is_early(doubt) && position >= away)
+                from = fmaxf(from, BreakRange(Contender<Band::HEIGHT>(band, position - away), mine).least);
         };
-        const auto ask_left = [&](int32_t other) {
-            if (from < 2 * mine.x - DOUBTFUL) from = fmaxf(from, BreakRange(Contender<Band::HALVES>(band, other), mine).least);
-        };
-        const auto ask_both = [&](int32_t away) {
-            if (position + away < band.count) ask_right(position + away);
-            if (position >= away) ask_left(position - away);
-        };
-        ask_both(AWAY);
-        if (!thorough) return;
-        ask_both(CLOSE);
-        const int32_t group = position / WARP, own = band.best_of(group);
-        if (own > position) ask_right(own);
-        if (group + 1 < band.groups()) ask_right(band.best_of(group + 1));
-        if (own < position) ask_left(own);
-        if (group > 0) ask_left(band.best_of(group - 1));
+        ask(AWAY, DOUBTFUL);
+        if (!__any_sync(ALL_LANES, is_late(LOST) || is_early(LOST))) return;
+        ask(2 * AWAY, LOST);
+        ask(4 * AWAY, LOST);
     }
 };
 
@@ -125,23 +108,25 @@ struct Reign {
 /// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
 /// end of the tile, for all after it are farther than one of theirs.
 template <class Band>
-__device__ void scatter_breaks(const Band &band, bool thorough) {
-    constexpr int32_t EACH = WARP - 1;  // contenders of a warp: its first lane helps the second
+__device__ void scatter_breaks(const Band &band) {
+    constexpr int32_t EACH = WARP - 2;  // contenders of a warp: its first lane and its last help their neighbours
     const int lane = threadIdx.x % WARP;
     const int32_t step = static_cast<int32_t>(blockDim.x / WARP) * EACH;
     for (int32_t turn = static_cast<int32_t>(threadIdx.x / WARP) * EACH; turn < band.count; turn += step) {
         const int32_t position = turn + lane - 1, here = min(max(position, 0), band.count - 1);
-        const Contender<Band::HALVES> mine(band, here);
-        const BreakRange breaks(mine, Contender<Band::HALVES>(band, min(here + 1, band.count - 1)));
+        const Contender<Band::HEIGHT> mine(band, here);
+        const BreakRange breaks(mine, mine.of_next_lane());
         Reign reign = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
-        if (position <= 0) reign.from = -NEVER;
-        if (position + 1 >= band.count) reign.to = NEVER;
-        reign.narrow(band, here, mine, thorough);
+        const bool is_own = lane > 0 && lane < WARP - 1 && position < band.count;
+        if (!is_own) reign = {2 * mine.x, 2 * mine.x};
+        if (is_own && position == 0) reign.from = -NEVER;
+        if (is_own && position + 1 == band.count) reign.to = NEVER;
+        reign.narrow(band, here, mine);
         const int32_t low = reign.last_tile(band.tiles, band.slack()), high = reign.first_tile(band.slack());
         const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
-        if (lane == 0 || position >= band.count) continue;
+        if (!is_own) continue;
         if (low >= 0 && (low != low_before || lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
-        if (high < band.tiles && (high != high_after || lane == WARP - 1 || position + 1 == band.count))
+        if (high < band.tiles && (high != high_after || lane == EACH || position + 1 == band.count))
             atomicMax(band.highs + high, static_cast<uint32_t>(position));
     }
 }
@@ -243,21 +228,6 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// The sites of a contender that are nearest to the first and to the last row of a band: where they are, with rows counted from
-/// the first.  One of them is nearest to every row, unless there are others in the band.
-template <int HEIGHT>
-struct EndSites {
-    float x, first, last;
-    bool has_others;
-
-    explicit __device__ EndSites(const Contender<HEIGHT / BAND> &contender) : x(contender.x) {
-        first = static_cast<float>(way_to_site(contender.word[0], 0));
-        last = static_cast<float>(HEIGHT - 1 + way_to_site(contender.word[HEIGHT / BAND - 1], BAND - 1));
-        has_others = contender.is_dented();
-    }
-    __device__ bool are_one() const { return first == last; }
-};
-
 /// Whether the middle one of three sites is nearest to no pixel of a band, since either of the others is nearer: from left to
 /// right it would win from a breakpoint on, and lose from one that lies before it, in the first row and in the last, which
 /// speak for those between; both times the distances between the columns, that is a sum without divisions.
@@ -272,11 +242,11 @@ __device__ bool is_vain(float slack, float left, float left_row, float x, float 
 /// Of up to 32 contenders, one a lane, drops those whose sites are vain among their neighbours': all at once, again and again.
 /// Whoever is nearest to any pixel never is.
 template <int HEIGHT>
-__device__ uint32_t drop_vain(float slack, uint32_t all, const EndSites<HEIGHT> &mine) {
+__device__ uint32_t drop_vain(float slack, uint32_t all, const Contender<HEIGHT> &mine) {
     const int lane = threadIdx.x % WARP;
     for (;;) {
         const uint32_t before = all & ((1u << lane) - 1), after = all & ~1u << lane;
-        const bool asked = (all >> lane & 1) && before && after && !mine.has_others;
+        const bool asked = (all >> lane & 1) && before && after && (mine.is_straight() || !mine.has_others());
         const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
         const float on_left = __shfl_sync(ALL_LANES, mine.x, left), on_right = __shfl_sync(ALL_LANES, mine.x, right);
         const auto is_lost = [&](float row) {
@@ -284,7 +254,7 @@ __device__ uint32_t drop_vain(float slack, uint32_t all, const EndSites<HEIGHT> 
             return is_vain<HEIGHT>(slack, on_left, left_row, mine.x, row, on_right, right_row);
         };
         const bool first = is_lost(mine.first), last = is_lost(mine.last);
-        const uint32_t vain = __ballot_sync(ALL_LANES, asked && (mine.are_one() ? first || last : first && last));
+        const uint32_t vain = __ballot_sync(ALL_LANES, asked && (mine.is_straight() ? first || last : first && last));
         if (!vain) return all;
         all ^= vain;
     }
@@ -299,17 +269,19 @@ __device__ int32_t drop_contenders(const Band &band) {
     int32_t left = 0;
     for (int32_t turn = 0; turn < band.count; turn += threads) {
         const int32_t position = turn + static_cast<int32_t>(threadIdx.x), here = min(position, band.count - 1);
-        const Contender<Band::HALVES> mine(band, here);
+        const Contender<Band::HEIGHT> mine(band, here);
         const auto column = band.columns[here];
-        const EndSites<Band::HALVES * BAND> sites(mine);
-        const uint32_t all = drop_vain(band.slack(), __ballot_sync(ALL_LANES, position < band.count), sites);
+        uint32_t words[Band::HALVES];
+#pragma unroll
+        for (int h = 0; h < Band::HALVES; ++h) words[h] = band.word(here, h);
+        const uint32_t all = drop_vain(band.slack(), __ballot_sync(ALL_LANES, position < band.count), mine);
         if (lane == 0) kept[warp] = __popc(all);
         __syncthreads();  // all have read theirs
         int32_t place = left + __popc(all & ((1u << lane) - 1));
         for (int32_t w = 0; w < threads / WARP; ++w) place += w < warp ? kept[w] : 0, left += kept[w];
         if (all >> lane & 1) {
 #pragma unroll
-            for (int h = 0; h < Band::HALVES; ++h) band.distances[place + h * band.stride] = mine.word[h];
+            for (int h = 0; h < Band::HALVES; ++h) band.distances[place + h * band.stride] = words[h];
             band.columns[place] = column;
         }
         __syncthreads();
@@ -320,20 +292,19 @@ __device__ int32_t drop_contenders(const Band &band) {
 /// Finds the brackets of a band whose contenders its block has laid out.  If they are long all in all, as in the middle of a
 /// round hole, from where hundreds or thousands are about as far, or where those above and below a band are, too few know of
 /// those who matter, and a block would be at it long after the others: whoever is never nearest is dropped, and the others ask
-/// again, thoroughly, whom they meet now.
+/// again whom they meet now.
 template <class Band>
 __device__ void find_brackets(Band &band) {
-    for (bool thorough = false, is_last = false;; thorough = true) {
+    for (bool is_first = true, is_last = false;; is_first = false) {
         clear_tiles(band);
-        if (thorough) find_bests(band);
         __syncthreads();
-        scatter_breaks(band, thorough);
+        scatter_breaks(band);
         __syncthreads();
         const int32_t candidates = sum_of_block(bracket_tiles(band));
         if (is_last || candidates * Band::HALVES <= HEAVY * max(band.count, band.tiles)) return;
         const int32_t before = band.count;
         band.count = drop_contenders(band);
-        is_last = thorough && (before - band.count) * WORTHWHILE <= before;
+        is_last = !is_first && (before - band.count) * WORTHWHILE <= before;
     }
 }
 

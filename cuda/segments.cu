@@ -28,7 +28,7 @@ constexpr int32_t MOST_CROWD = 13248;
 /// What a block lays in shared memory: the tiles of a segment, and contenders.
 size_t segment_bytes(const Rows &rows, int32_t crowd) {
     const int64_t width = rows.segments() > 1 ? SEGMENT : rows.columns.count;
-    return static_cast<size_t>((parts(width, TILE) + crowd) * 8 + parts(crowd, WARP));
+    return static_cast<size_t>((parts(width, TILE) + crowd) * 8);
 }
 
 /// Where a band is.
@@ -209,7 +209,6 @@ __device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, c
     band.highs = band.lows + band.tiles;
     band.distances = band.highs + band.tiles;
     band.columns = band.distances + window.count;
-    band.bests = reinterpret_cast<uint8_t *>(band.columns + window.count);
     window.each(rows, place, [&](int32_t i, int32_t column) {
         const uint32_t distances = measure_column(Sight(columns, from + column, start, Outlook::NONE),
                                                   columns.words[from + column], place.bit);
@@ -327,7 +326,7 @@ void search_segments(const Rows &rows, cudaStream_t stream) {
         launch("find_fences", find_fences, parts(bands * rows.count_fences(), WARPS), BLOCK, stream, rows, bands);
     int threads = 2 * WARP;
     while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
-    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) * WARP / (8 * WARP + 1)) - 1;
+    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) / 8);
     const int32_t crowd =
         static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? width : room}));
     const Quads quads(rows.output);

@@ -105,11 +105,12 @@ __device__ void load_rows(uint32_t *shared, const Row &row, const Columns &colum
     line.words += from, line.before += from, line.after += from;
 #pragma unroll 2
     for (int32_t x = threadIdx.y * row.team + row.rank; x < row.count; x += BAND * row.team) {
-        int32_t distance[BAND];
-        find_distances(Sight(line, x, start, NOWHERE), line.words[x], y % STRIP, distance);
+        const uint32_t distances = measure_column(Sight(line, x, start, NOWHERE), line.words[x], y % STRIP);
 #pragma unroll
-        for (int r = 0; r < BAND; ++r)
-            shared[r * pitch + Row::place(x)] = static_cast<uint32_t>(distance[r] * distance[r]) + SPARE;
+        for (int r = 0; r < BAND; ++r) {
+            const int32_t distance = unpack(distances, r);
+            shared[r * pitch + Row::place(x)] = static_cast<uint32_t>(distance * distance) + SPARE;
+        }
     }
 }
 
