@@ -20,7 +20,7 @@ struct Stretch {
     int strips;
     bool inside;
 
-    /// The `item`-th chunk of 32 columns, of `chunk_strips` strips, is cut into `stretches`.
+    /// The `item`-th chunk of 32 columns, of `chunk_strips` strips, is cut into `stretches`, a power of two.
     __device__ Stretch(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
         // No memory holds 2^32 items: 32 bits divide in a third of the time.
         const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP), own = static_cast<uint32_t>(item);
@@ -29,7 +29,7 @@ struct Stretch {
         column = int64_t(own % across) * WARP + threadIdx.x % WARP;
         image = own / across / chunks, chunk = own / across % chunks * chunk_strips;
         inside = image < columns.batch && column < columns.count;
-        const int each = static_cast<int>(chunk_strips + stretches - 1) / stretches;
+        const int each = static_cast<int>(chunk_strips + stretches - 1) >> lowest_bit(stretches);
         first = chunk + stretch * each;
         const int64_t end = min(min(chunk + chunk_strips, first + each), columns.strips());
         strips = image < columns.batch ? static_cast<int>(max(end - first, int64_t(0))) : 0;
@@ -39,10 +39,11 @@ struct Stretch {
     __device__ int64_t start(const Columns &columns) const { return columns.at(image, chunk, column); }
     __device__ int32_t row() const { return static_cast<int32_t>(first * STRIP); }
 
-    __device__ void load(const Columns &columns, uint32_t (&words)[STRETCH]) const {
-        const uint32_t *const from = columns.words + at(columns);
+    template <int MOST>
+    __device__ void load(const Columns &columns, uint32_t (&words)[MOST]) const {
+        const uint32_t *from = columns.words + at(columns);
 #pragma unroll
-        for (int k = 0; k < STRETCH; ++k) words[k] = inside && k < strips ? from[k * columns.count] : 0;
+        for (int k = 0; k < MOST; ++k, from += columns.count) words[k] = inside && k < strips ? *from : 0;
     }
 };
 
@@ -52,19 +53,21 @@ struct Ends {
     uint32_t any[STRETCHES][WARP];  // [a chunk's first warp]: a bit a stretch that has sites
 
     /// All warps of a block together.
-    __device__ void find(const Stretch &stretch, const uint32_t (&words)[STRETCH], int ours) {
+    template <int MOST>
+    __device__ void find(const Stretch &stretch, const uint32_t (&words)[MOST], int ours) {
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
         any[warp][lane] = 0;
-        int32_t low = NO_SITE_AFTER, high = NO_SITE_BEFORE;
+        uint32_t upper = 0, lower = 0;  // the first word that has sites, and the last one, and their strips
+        int up = 0, down = 0;
 #pragma unroll
-        for (int k = 0; k < STRETCH; ++k) {
-            if (!words[k]) continue;
-            low = min(low, stretch.row() + k * STRIP + lowest_bit(words[k]));
-            high = stretch.row() + k * STRIP + highest_bit(words[k]);
+        for (int k = 0; k < MOST; ++k) {
+            if (words[MOST - 1 - k]) upper = words[MOST - 1 - k], up = MOST - 1 - k;
+            if (words[k]) lower = words[k], down = k;
         }
-        first[warp][lane] = low, last[warp][lane] = high;
+        first[warp][lane] = upper ? stretch.row() + up * STRIP + lowest_bit(upper) : NO_SITE_AFTER;
+        last[warp][lane] = lower ? stretch.row() + down * STRIP + highest_bit(lower) : NO_SITE_BEFORE;
         __syncthreads();
-        if (low != NO_SITE_AFTER) atomicOr(&any[ours][lane], 1u << (warp - ours));
+        if (upper) atomicOr(&any[ours][lane], 1u << (warp - ours));
         __syncthreads();
     }
     /// The last site of some stretches, and the first one.
@@ -120,14 +123,16 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns,
 
 /// Every strip learns of the last site before it and the first one after it: a warp takes a stretch of 32 columns, learns of
 /// the other stretches, which are its neighbours in the block, and walks down and up.  It counts where none of its columns
-/// sees a site near.  A column of few strips is one stretch, and there is nothing to learn.
+/// sees a site near.  A column of few strips is one stretch, and there is nothing to learn.  A stretch has MOST strips or less.
+template <int MOST>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
     wait_for_kernel_before();
     __shared__ Ends ends;
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, number = warp % stretches, ours = warp - number;
-    const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP / stretches) + warp / stretches;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, shift = lowest_bit(stretches);
+    const int number = warp & (stretches - 1), ours = warp - number;
+    const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP >> shift) + (warp >> shift);
     const Stretch stretch(columns, item, chunk_strips, stretches, number);
-    uint32_t words[STRETCH];
+    uint32_t words[MOST];
     stretch.load(columns, words);
     int32_t last = NO_SITE_BEFORE, next = NO_SITE_AFTER;
     if (chunk_strips < columns.strips() && stretch.inside)
@@ -138,17 +143,17 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
     }
     uint32_t near = 0;        // a bit a strip that sees a site, inside or above it
     uint32_t far_strips = 0;  // of which none of the columns sees any
-    int32_t *const before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
+    int32_t *before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
 #pragma unroll
-    for (int k = 0; k < STRETCH; ++k) {
+    for (int k = 0; k < MOST; ++k, before += columns.count) {
         if (k >= stretch.strips) break;
         const int32_t start = stretch.row() + k * STRIP;
-        if (stretch.inside) before[k * columns.count] = last;
+        if (stretch.inside) *before = last;
         near |= static_cast<uint32_t>(words[k] || last >= start - NEAR) << k;
         if (words[k]) last = start + highest_bit(words[k]);
     }
 #pragma unroll
-    for (int k = STRETCH - 1; k >= 0; --k) {
+    for (int k = MOST - 1; k >= 0; --k) {
         if (k >= stretch.strips) continue;
         const int32_t start = stretch.row() + k * STRIP;
         if (stretch.inside) after[k * columns.count] = next;
@@ -189,8 +194,8 @@ void carry_columns(const Columns &columns, cudaStream_t stream) {
         launch("carry_chunks", carry_chunks, parts(columns.batch * columns.count, WARP), warps * WARP, stream, columns, chunk);
     }
     const int64_t warps = std::max(stretches, WARPS);
-    launch("carry_words", carry_words, parts(items * stretches, warps), warps * WARP, early(stream), columns, stretches,
-           chunk);
+    launch("carry_words", chunk <= stretches * STRETCH / 2 ? carry_words<STRETCH / 2> : carry_words<STRETCH>,
+           parts(items * stretches, warps), warps * WARP, early(stream), columns, stretches, chunk);
 }
 
 }  // namespace apsis

@@ -220,28 +220,34 @@ __device__ void prune_columns(const Strip &strip) {
 /// Drops at the seams between groups.  Two lanes have a seam, each one side of it: its columns from the seam on are the bits of
 /// a word, of which the lowest may fall at the hands of the next one and of the other side's lowest.
 __device__ void smooth_seams(const Strip &strip) {
-    const int lane = threadIdx.x % WARP, flip = lane % 2 ? 0 : GROUP - 1;  // a group on the left of its seam begins with its last
+    const int lane = threadIdx.x % WARP;
+    const bool on_left = lane % 2 == 0;  // whose groups' last columns are their first ones from the seam on
     for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += blockDim.x) {
-        int32_t group = (turn + lane) / 2 + lane % 2;
-        if (lane % 2)
-            while (group < strip.groups && !strip.kept[group]) ++group;
-        const uint32_t kept = group < strip.groups ? strip.kept[group] : 0;
-        const uint32_t stays = group < strip.groups ? strip.stays[group] : 0;
-        const uint32_t others = __shfl_xor_sync(ALL_LANES, kept, 1);
-        uint32_t mine = kept && others ? flip ? __brev(kept) : kept : 0, fell = 0;
+        int32_t group = (turn + lane + 1) / 2;
+        while (!on_left && group < strip.groups && !strip.kept[group]) ++group;
+        const auto from_seam = [&](const uint32_t *columns) {
+            const uint32_t word = group < strip.groups ? columns[group] : 0;
+            return on_left ? __brev(word) : word;
+        };
+        const auto lowest = [&](uint32_t columns) {
+            const int bit = columns ? lowest_bit(columns) : 0;
+            return strip.middle(columns ? group * GROUP + (on_left ? GROUP - 1 - bit : bit) : 0);
+        };
+        const uint32_t kept = from_seam(strip.kept), stays = from_seam(strip.stays);
+        uint32_t mine = __shfl_xor_sync(ALL_LANES, kept, 1) ? kept : 0, rest = mine & (mine - 1);
+        Middle own = lowest(mine), behind = lowest(rest);
         for (int drops = 0; drops < MOST_DROPS; ++drops) {
-            const uint32_t rest = mine & (mine - 1);
-            const int first = (mine ? lowest_bit(mine) : 0) ^ flip, next = (rest ? lowest_bit(rest) : 0) ^ flip;
-            const Middle own = strip.middle(mine ? group * GROUP + first : 0);
-            const Column behind = strip.column(rest ? group * GROUP + next : 0);
+            const uint32_t next = rest & (rest - 1);
+            const Middle after = lowest(next);  // on the way meanwhile
             const Column beyond(__shfl_xor_sync(ALL_LANES, own.x, 1), __shfl_xor_sync(ALL_LANES, own.site, 1));
-            const Column left(flip ? behind.x : beyond.x, flip ? behind.site : beyond.site);
-            const Column right(flip ? beyond.x : behind.x, flip ? beyond.site : behind.site);
-            const bool falls = rest && !(stays >> first & 1) && strip.lose(left, own, right);
+            const Column left(on_left ? behind.x : beyond.x, on_left ? behind.site : beyond.site);
+            const Column right(on_left ? beyond.x : behind.x, on_left ? beyond.site : behind.site);
+            const bool falls = rest && !(mine & ~(mine - 1) & stays) && strip.lose(left, own, right);
             if (!__any_sync(ALL_LANES, falls)) break;
-            if (falls) mine = rest, fell |= 1u << first;
+            if (falls) mine = rest, rest = next, own = behind, behind = after;
         }
-        if (fell) atomicAnd(strip.kept + group, ~fell);
+        const uint32_t fell = mine ? kept ^ mine : 0;
+        if (fell) atomicAnd(strip.kept + group, ~(on_left ? __brev(fell) : fell));
     }
 }
 
@@ -323,11 +329,11 @@ __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_stri
     const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
     const int64_t line = rows.strip_at(CUT ? blockIdx.x / segments : blockIdx.x);
     const int64_t image = line / columns.strips(), number = line % columns.strips();
-    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
     const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
     int32_t x = threadIdx.x;
-    Turn turn(strip, x);
+    Turn turn(strip, x);  // on the way before it is known whether anybody wants it
+    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
     while (see_turn<CUT>(strip, turn, x), !strip.is_last(x)) turn = Turn(strip, x += AHEAD * THREADS);
     __syncthreads();
     drop_solid(strip, segment == 0, segment + 1 == segments);
