@@ -100,6 +100,30 @@ struct Tile {
 #pragma unroll
             for (int r = 0; r < BAND; ++r) cost[r][k] = min(one.cost(r, k), other.cost(r, k));
     }
+    /// Costs that are not FAR become what they are.
+    __device__ void settle() {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] += k * k - BIAS;
+    }
+    /// Those of columns of which `sites` has a bit become 0.
+    __device__ void clear(uint32_t sites) {
+        if (!sites) return;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = sites >> k & 1 ? 0 : cost[r][k];
+    }
+    /// The bits that any of them has.
+    __device__ uint32_t bits() const {
+        uint32_t bits = 0;
+#pragma unroll
+        for (const auto &row : cost)
+#pragma unroll
+            for (const int32_t c : row) bits |= static_cast<uint32_t>(c);
+        return bits;
+    }
 };
 
 /// The lowest index of the sites that are nearest to a column's pixel in row y.
@@ -191,22 +215,19 @@ __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TIL
     }
 }
 
-/// Writes a row of the tiles of a warp's lanes together, of an unsigned map; of some lanes' it may not be wanted.
+/// Writes a row of the tiles of a warp's lanes together, of an unsigned map.
 template <Form FORM, bool NEAREST>
-__device__ void write_rows(const Rows &rows, const Quads &quads, bool is_wanted, const uint32_t (&cost)[TILE],
-                           const uint32_t (&found)[TILE], int64_t image, int64_t y, int32_t x) {
-    const int32_t length = static_cast<int32_t>(rows.columns.count);
-    const int count = is_wanted ? min(length - x, TILE) : 0;
-    const StorePairs store(x);
+__device__ void write_rows(const Rows &rows, const Quads &quads, const StorePairs &store, const uint32_t (&cost)[TILE],
+                           const uint32_t (&found)[TILE], int64_t image, int64_t y, int r) {
     uint32_t number[TILE], bits = 0;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
     if (!NEAREST || rows.output.distance) {
-        if (!is_wanted || bits < 1u << 24)
+        if (!store.wants(r) || bits < 1u << 24)
             to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return small_root(static_cast<float>(one)); });
         else
             to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return large_root(one); });
-        store(rows.output.distance.row(y, image), number, count);
+        store(rows.output.distance.row(y + r, image), number, r);
     }
     if constexpr (NEAREST) {
         const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other slices
@@ -214,7 +235,23 @@ __device__ void write_rows(const Rows &rows, const Quads &quads, bool is_wanted,
 #pragma unroll
         for (int k = 0; k < TILE; ++k) site[k] = static_cast<int32_t>(before + found[k]);
         to_indices(quads, cost, site, number);
-        store(rows.output.nearest.row(y, image), number, count);
+        store(rows.output.nearest.row(y + r, image), number, r);
+    }
+}
+
+/// Writes the tiles of a warp's lanes together as most are: all is wanted, aligned and not limited, and costs are below 2^24.
+/// This is one straight piece of code, in which rows wait for their roots together; and half as long.
+template <Form FORM>
+__device__ void write_tiles(const Output &output, const StorePairs &store, const Tile &tile, int64_t image, int64_t y) {
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) {
+        uint32_t number[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const uint32_t cost = static_cast<uint32_t>(tile.cost[r][k]);
+            number[k] = FORM == Form::ROOTS ? __float_as_uint(small_root(static_cast<float>(cost))) : cost;
+        }
+        store.store_whole(output.distance.row(y + r, image), number);
     }
 }
 
@@ -241,17 +278,34 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     else
         tile.begin_without();
     for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) tile.take(candidate(p), candidate(p + 1));
+    if constexpr (!FAR) tile.settle();
+    uint32_t wanted = 0;  // a bit a row
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) wanted |= (y + r < rows.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
+    const auto pairs = [&] {
+        if constexpr (IN_PAIRS)
+            return StorePairs(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), quads.aligned, wanted);
+        else
+            return nullptr;
+    }();
+    if constexpr (IN_PAIRS && !NEAREST) {
+        tile.clear(solid);
+        const bool is_plain = pairs.are_whole(BAND) && !quads.limited && tile.bits() < 1u << 24;
+        if (__all_sync(ALL_LANES, is_plain)) return write_tiles<FORM>(rows.output, pairs, tile, image, y);
+    }
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
-        const bool is_wanted = y + r < rows.columns.length && (marks >> 8 * r & 0xff);
-        if (!(IN_PAIRS ? __any_sync(ALL_LANES, is_wanted) : is_wanted)) continue;
+        if (!(IN_PAIRS ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
         Whole<Band::IS_PIECE> found[TILE];
         Whole<FAR> cost[TILE];
 #pragma unroll
         for (auto &site : found) site = NOTHING;
-        if (NEAREST)
-            for (int32_t p = bracket.x; p <= bracket.y; ++p)
-                find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
+        if constexpr (NEAREST) {
+            int32_t bare[TILE];  // as candidates' costs are
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) bare[k] = tile.cost[r][k] - (FAR ? 0 : k * k - BIAS);
+            for (int32_t p = bracket.x; p <= bracket.y; ++p) find_sites(rows, candidate(p), r, bare, y + r, found);
+        }
         const bool is_known = band.count > 0 || is_solid;
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
@@ -259,7 +313,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
             if constexpr (FAR)
                 cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
             else
-                cost[k] = static_cast<uint32_t>(tile.cost[r][k]) - BIAS + k * k;
+                cost[k] = static_cast<uint32_t>(tile.cost[r][k]);
         }
         if (solid) {
             const auto own =
@@ -269,7 +323,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
                 if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
         }
         if constexpr (IN_PAIRS)
-            write_rows<FORM, NEAREST>(rows, quads, is_wanted, cost, found, image, y + r, x);
+            write_rows<FORM, NEAREST>(rows, quads, pairs, cost, found, image, y, r);
         else
             write_row<FORM, NEAREST>(rows, quads, cost, is_known, found, image, y + r, x);
     }

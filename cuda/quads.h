@@ -146,22 +146,39 @@ struct StoreTogether {
     }
 };
 
-/// Stores eight numbers of each of two neighbouring lanes, with an even one first: either's are 32 bytes of a row, a sector of
-/// memory, which the two write together, a half each, rather than twice in part.
+/// Stores eight numbers of each of two neighbouring lanes, row by row, with an even one first: either's are 32 bytes of a row,
+/// a sector of memory, which the two write together, a half each, rather than twice in part.
 class StorePairs {
-    int32_t even_at_, odd_at_, own_at_;  // from a row's first number to where this lane writes
+    int32_t at_, count_;
+    uint32_t wanted_, alone_;    // a bit a row
+    uint32_t even_, odd_;        // the rows in which the two write the even lane's, the odd one's
+    uint32_t even_at_, odd_at_;  // bytes from a row's first number to where this lane writes
 
   public:
-    /// Of lanes all of which are here, each with the place of its numbers in a row.
-    __device__ explicit StorePairs(int32_t at) : own_at_(at) {
-        const int32_t others = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
-        even_at_ = (is_odd() ? others : at) + half, odd_at_ = (is_odd() ? at : others) + half;
+    /// Of lanes all of which are here, each with the place of its numbers in a row, how many there are, and a bit for each row
+    /// in which they are wanted.
+    __device__ StorePairs(int32_t at, int count, bool are_aligned, uint32_t wanted) : at_(at), count_(count), wanted_(wanted) {
+        const uint32_t together = are_aligned && count == 2 * QUAD ? wanted : 0;
+        alone_ = wanted ^ together;
+        const uint32_t others = __shfl_xor_sync(ALL_LANES, together, 1);
+        const int32_t others_at = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
+        even_ = is_odd() ? others : together, odd_ = is_odd() ? together : others;
+        even_at_ = static_cast<uint32_t>((is_odd() ? others_at : at) + half) * 4;
+        odd_at_ = static_cast<uint32_t>((is_odd() ? at : others_at) + half) * 4;
     }
-    /// All lanes together, in one row; of a lane's numbers the first `count` are wanted.
-    __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int count) const {
-        const bool is_whole = count >= 2 * QUAD && count_head(row) == 0;
-        if (!is_whole && count > 0) StoreAlone{count}(row + int64_t(own_at_) * 4, number);
-        const uint32_t whole = __ballot_sync(ALL_LANES, is_whole) >> (threadIdx.x % WARP & ~1);
+    __device__ bool wants(int r) const { return wanted_ >> r & 1; }
+    /// All lanes together, in row r.
+    __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        if (alone_ >> r & 1) StoreAlone{count_}(row + int64_t(at_) * 4, number);
+        exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
+    }
+    /// Whether this lane's are wanted in all of so many rows, and stored by two.
+    __device__ bool are_whole(int height) const { return wanted_ == (1u << height) - 1 && !alone_; }
+    /// The same where all lanes' are.
+    __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
+
+  private:
+    __device__ void exchange(uint8_t *row, const uint32_t (&number)[2 * QUAD], bool store_even, bool store_odd) const {
         uint32_t even[QUAD], odd[QUAD];
 #pragma unroll
         for (int k = 0; k < QUAD; ++k) {
@@ -169,11 +186,9 @@ class StorePairs {
             const uint32_t others = __shfl_xor_sync(ALL_LANES, is_odd() ? low : high, 1);
             even[k] = is_odd() ? others : low, odd[k] = is_odd() ? high : others;
         }
-        if (whole & 1) store_quad(row + int64_t(even_at_) * 4, even[0], even[1], even[2], even[3]);
-        if (whole & 2) store_quad(row + int64_t(odd_at_) * 4, odd[0], odd[1], odd[2], odd[3]);
+        if (store_even) store_quad(row + even_at_, even[0], even[1], even[2], even[3]);
+        if (store_odd) store_quad(row + odd_at_, odd[0], odd[1], odd[2], odd[3]);
     }
-
-  private:
     __device__ static bool is_odd() { return threadIdx.x & 1; }
 };
 
