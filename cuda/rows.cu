@@ -47,7 +47,7 @@ struct Scratch {
         const int64_t strips = columns.all().count;
         rows.marks = carver.take<uint8_t>(rows.count_marks());
         if (!rows.is_listed()) return;
-        rows.solid = carver.take<uint8_t>(2 * strips * rows.solid_bytes());  // and what is full
+        rows.solid = carver.take<uint8_t>(rows.sides() * strips * rows.solid_bytes());  // of a signed map, and what is full
         rows.contenders = carver.take<uint16_t>(columns.total());
         rows.counts = carver.take<uint32_t>(strips * rows.segments());
         if (rows.is_cut) {

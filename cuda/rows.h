@@ -151,7 +151,7 @@ struct Rows {
         return solid + (image * columns.strips() + strip) * solid_bytes();
     }
 
-    /// [8 columns] of a strip: a bit a band in which all their pixels are sites.
+    /// [8 columns] of a strip of a signed map: a bit a band in which all their pixels are sites.
     __host__ __device__ uint8_t *fulls_of(int64_t image, int64_t strip) const {
         return solid_of(image, strip) + columns.batch * columns.strips() * solid_bytes();
     }
