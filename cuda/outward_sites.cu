@@ -15,10 +15,9 @@ struct Keys {
     static_assert(Shape<SPAN>::REACH < ORIGIN, "a site ORIGIN rows away is never near");
     static_assert((uint64_t(ORIGIN * ORIGIN + Shape<SPAN>::FARTHEST) << COST_SHIFT) < uint64_t(1) << 32);
 
-    /// The key of a site by its distances up and down its own column.  Of two as far, the one above is lower.
-    __device__ static uint32_t of_column(uint32_t up, uint32_t down) {
-        const uint32_t distance = min(up, down);
-        const uint32_t row = up <= down ? ORIGIN - up : ORIGIN + down;
+    /// The key of the nearest site of a column by its distance, and that to the site above.  Of two as far, that is lower.
+    __device__ static uint32_t of_column(uint32_t up, uint32_t distance) {
+        const uint32_t row = up == distance ? ORIGIN - distance : ORIGIN + distance;
         return distance < ORIGIN ? distance * distance << COST_SHIFT | row << BITS : NO_SITE;
     }
     /// What a candidate `offset` columns away adds to the key of its column.
@@ -37,49 +36,46 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
     constexpr int32_t FARTHEST = Shape<SPAN>::FARTHEST;
     const Columns &columns = rows.columns;
     const Block<SPAN> block(rows, blockIdx.x);
-    const int64_t image = block.image, strip = block.strip, left = block.left;
+    const int64_t image = block.image, strip = block.strip;
     if (rows.is_far(image, strip)) return;
-    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t down) {
-        keys[r * PITCH + c] = Key::of_column(up & 0xffff, down & 0xffff);
-        keys[(r + HALF) * PITCH + c] = Key::of_column(up >> 16, down >> 16);
+    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t near) {
+        keys[r * PITCH + c] = Key::of_column(up & 0xffff, near & 0xffff);
+        keys[(r + HALF) * PITCH + c] = Key::of_column(up >> 16, near >> 16);
     });
     if (!is_near) return mark_block(rows, block);
 
-    const int lane = threadIdx.x % WARP;
-    for (int item = threadIdx.x / WARP; item < STRIP * (SPAN / PATCH); item += WARPS) {
-        const int r = item / (SPAN / PATCH), patch = item % (SPAN / PATCH), column = REACH + patch * PATCH + lane * QUAD;
-        const int64_t x = left + patch * PATCH + lane * QUAD, y = strip * STRIP + r;
-        if (left + patch * PATCH >= columns.count || y >= columns.length) continue;
+    const WarpPatch<SPAN> patch(rows, block);
+    const int column = patch.column;
+    patch.each_row(patch.height(), [&](int r) {
         const uint32_t *const line = keys + r * PITCH;
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x + Key::ORIGIN, on_left.y + Key::ORIGIN, on_left.z + Key::ORIGIN,
                                on_left.w + Key::ORIGIN};
         int done = 0;
         const auto in_vain = [&] {
-            const uint32_t reached =
-                least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return min(a, b); });
-            return x < columns.count && reached >> COST_SHIFT > FARTHEST && target.limit >= FARTHEST;
+            const uint32_t reached = least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return min(a, b); });
+            return !patch.out && reached >> COST_SHIFT > FARTHEST && target.limit >= FARTHEST;
         };
         const auto settled = [&] {
             const int32_t worst = max(max(best[0], best[1]), max(best[2], best[3])) >> COST_SHIFT;
             const int32_t next = (done + 1) * (done + 1);  // where it is equal, a lower site may be found
-            return x >= columns.count || worst < next || next > target.limit;
+            return patch.out || worst < next || next > target.limit;
         };
         bool near = __all_sync(ALL_LANES, settled());
-#pragma unroll 1
-        for (int from = 0; from < REACH && !near; from += QUAD) {
-            if (from == DOUBT && __any_sync(ALL_LANES, in_vain())) break;
+        // Of a short way every step has its numbers in its instructions.
+#pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
+        for (int from = 0; from < REACH; from += QUAD) {
+            if (near || (from == DOUBT && __any_sync(ALL_LANES, in_vain()))) break;
             step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
-                best[c] = min(best[c], min(a + Key::of_way(-from - k), b + Key::of_way(from + k)));
+                best[c] = __viaddmin_u32(a, Key::of_way(-from - k), best[c]);
+                best[c] = __viaddmin_u32(b, Key::of_way(from + k), best[c]);
             });
             done = from + QUAD;
             near = __all_sync(ALL_LANES, settled());
         }
-        if (lane == 0) rows.mark(image, y, left + patch * PATCH, !near);
-        if (!near) {
-            if (lane == 0) rows.mark_strip(image, strip);
-            continue;
-        }
+        patch.mark(r, !near, image);
+        if (!near) return;
+        const int64_t y = strip * STRIP + r;
         uint32_t cost[QUAD];
         int64_t site[QUAD];
 #pragma unroll
@@ -87,10 +83,10 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
             const int64_t down = static_cast<int64_t>(best[c] >> Key::BITS & Key::MASK) - Key::ORIGIN;
             const int64_t along = static_cast<int64_t>(best[c] & Key::MASK) - Key::ORIGIN;
             cost[c] = best[c] >> COST_SHIFT;
-            site[c] = (rows.slice_of(image) * columns.length + y + down) * columns.count + x + c + along;
+            site[c] = (rows.slice_of(image) * columns.length + y + down) * columns.count + patch.x + c + along;
         }
-        write_found<FORM, true>(rows, target, x, y, image, cost, site);
-    }
+        write_found<FORM, true>(rows, target, patch.x, y, image, cost, site);
+    });
 }
 
 }  // namespace

@@ -256,24 +256,14 @@ __device__ void write_side(const Output &output, const Quads &quads, int64_t x, 
     }
 }
 
-/// Writes pixels of a signed map likewise, both its sides; `negative` is not 0 where the sign is.
-template <Form FORM, int COUNT, class Root, class Store>
-__device__ void write_signed(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
-                             const uint32_t (&cost)[COUNT], const uint32_t (&negative)[COUNT], Root root, Store store) {
-    static_assert(FORM != Form::OTHER && COUNT % QUAD == 0);
-    uint32_t number[COUNT];
+/// What the pixels of a signed map hold likewise, of both its sides; `sign` has the highest bit where that is negative.
+template <Form FORM, int COUNT, class Root>
+__device__ void to_signed_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], const uint32_t (&sign)[COUNT],
+                                  uint32_t (&number)[COUNT], Root root) {
+    to_numbers<FORM>(quads, cost, number, root);
 #pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        const bool found = !quads.limited || cost[k] <= quads.limit;
-        if constexpr (FORM == Form::ROOTS) {
-            const float distance = found ? root(cost[k]) : INFINITY;
-            number[k] = __float_as_uint(negative[k] ? -distance : distance);
-        } else {
-            const int32_t square = found ? static_cast<int32_t>(cost[k]) : INT32_MAX;
-            number[k] = static_cast<uint32_t>(negative[k] ? -square : square);
-        }
-    }
-    store(output.distance.row(y, z) + x * 4, number);
+    for (int k = 0; k < COUNT; ++k)
+        number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
 }
 
 /// Stores four numbers, or those of them that `wanted` has bits for.

@@ -34,8 +34,8 @@ __device__ void lay_squares(uint32_t (&squares)[HALF][THIN_PITCH], int32_t width
     for (int r = x / WARP; r < HALF; r += warps)
         for (int c = x % WARP; c < 2 * THIN_REACH; c += WARP) squares[r][c < THIN_REACH ? c : width + c] = NO_SITE;
     if (x < width)
-        scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start, [&](int r, uint32_t up, uint32_t down) {
-            squares[r][THIN_REACH + x] = square_both(__vminu2(up, down));
+        scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start, [&](int r, uint32_t, uint32_t near) {
+            squares[r][THIN_REACH + x] = square_both(near);
         });
     __syncthreads();
 }

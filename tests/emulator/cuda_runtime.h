@@ -275,6 +275,13 @@ inline unsigned __vminu2(unsigned a, unsigned b) {
 inline unsigned __vmaxu2(unsigned a, unsigned b) {
     return halves(std::max(a & 0xffff, b & 0xffff), std::max(a >> 16, b >> 16));
 }
+inline unsigned __vmins2(unsigned a, unsigned b) {
+    const auto least = [](unsigned c, unsigned d) { return static_cast<unsigned>(std::min<int16_t>(int16_t(c), int16_t(d))); };
+    return halves(least(a, b), least(a >> 16, b >> 16));
+}
+inline unsigned __vmaxs2(unsigned a, unsigned b) { return ~__vmins2(~a, ~b); }
+inline unsigned __vimin_s16x2_relu(unsigned a, unsigned b) { return __vmaxs2(__vmins2(a, b), 0); }
+inline unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vmaxs2(__vmaxs2(a, b), 0); }
 inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(halves(a + b, (a >> 16) + (b >> 16)), c); }
 inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return std::min(a + b, c); }
