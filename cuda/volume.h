@@ -95,25 +95,25 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
     }
 }
 
-/// One of a tile's numbers in registers, which no running index reaches.
+/// Moves a tile's numbers to the left by one, in registers.
 template <class Number>
-__device__ Number pick(const Number (&number)[TILE], int which) {
-    Number picked = number[0];
+__device__ void shift(Number (&number)[TILE]) {
 #pragma unroll
-    for (int k = 1; k < TILE; ++k) picked = k == which ? number[k] : picked;
-    return picked;
+    for (int k = 1; k < TILE; ++k) number[k - 1] = number[k];
 }
 
 /// Writes a tile of row y voxel by voxel, into any outputs: its costs, and if somebody asks the nearest sites, which site(k)
 /// finds.
 template <bool NEAREST, class Site>
-__device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t z, const int32_t (&cost)[TILE], Site site) {
-    const Output &output = volume.output;
-#pragma unroll 1
-    for (int k = 0; k < TILE && x + k < volume.width(); ++k) {
-        const int32_t here = pick(cost, k);
-        write_pixel(output, x + k, y, z, here, true, NEAREST && here <= output.measure.limit ? site(k) : 0);
+__device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Site site) {
+    int64_t index[TILE] = {};
+    if constexpr (NEAREST) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) index[k] = site(k);
     }
+    const int64_t end = min(x + TILE, volume.width());
+#pragma unroll 1
+    for (; x < end; ++x, shift(cost), shift(index)) write_pixel(volume.output, x, y, z, cost[0], true, index[0]);
 }
 
 /// Writes a tile of row y into packed outputs: the lengths of its costs, which length(cost) tells and which take their place,

@@ -16,7 +16,7 @@
 // interval go to the left, which keeps every equal candidate of its voxels in the bracket.  Intervals whose brackets are long,
 // or weights large, come last: a block's warps share them, a thread a voxel, or else most would wait for a few.
 //
-// Along y a bundle has lines of two planes: one word of bits tells both their costs.
+// Along y a bundle has lines of four planes: one word of bits tells the costs of all.
 //
 // What the search along y finds is stored transposed, so that the lines of the search along x lie side by
 // side too, and a thread's tile is a whole sector of memory.
@@ -66,8 +66,9 @@ struct AlongY {
     }
 
     static constexpr int APART = NEAREST ? TILE : PAIR;
-    static constexpr int DEEP = 2;   // planes of a bundle, to which the same words tell the costs
-    static constexpr int WIDE = 1;   // lines that a thread loads together
+    static constexpr int DEEP = 4;  // planes of a bundle, to which the same words tell the costs
+    static constexpr int WIDE = 1;  // lines that a thread loads together
+    static constexpr int COSTS = DEEP * WIDE;  // that it finds together, side by side in a bundle
     static constexpr int AHEAD = 4;  // candidates that it loads at once, three words each
     /// Where a line's candidates are, and how far apart.
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
@@ -88,16 +89,22 @@ struct AlongY {
             stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
         return stored;
     }
-    /// Both planes lie in one strip: what is far in one is one farther in the other.
-    __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[DEEP][WIDE]) const {
-        static_assert(DEEP == 2 && STRIP % DEEP == 0);
+    /// All planes lie in one strip: what is far in one is one farther in the next, unless there is a site.
+    __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[COSTS]) const {
+        static_assert(WIDE == 1 && STRIP % DEEP == 0);
         const int bit = z % STRIP;
-        const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> 1;
+        const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> (DEEP - 1);
         const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
-        const int32_t up = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
-        const int32_t down = upper ? highest_bit(first) : stored.after - z - 1;
-        cost[0][0] = cost_of(up, down + 1);
-        cost[1][0] = cost_of(up + 1, down);
+        int32_t up[DEEP], down[DEEP];
+        up[0] = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
+        down[DEEP - 1] = upper ? highest_bit(first) : stored.after - z - (DEEP - 1);
+        const auto is_site = [&](int p) { return 0 < p && p < DEEP - 1 && stored.word >> bit >> p & 1; };
+#pragma unroll
+        for (int p = 1; p < DEEP; ++p) up[p] = is_site(p) ? 0 : up[p - 1] + 1;
+#pragma unroll
+        for (int p = DEEP - 2; p >= 0; --p) down[p] = is_site(p) ? 0 : down[p + 1] + 1;
+#pragma unroll
+        for (int p = 0; p < DEEP; ++p) cost[p] = cost_of(up[p], down[p]);
     }
     __device__ int32_t cost_of(int32_t up, int32_t down) const {
         const int32_t d = min(up, down), is_below = NEAREST && down < up;
@@ -141,7 +148,7 @@ struct AlongX {
     __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
 
     static constexpr int APART = NEAREST ? TILE : PAIR, DEEP = 1, AHEAD = 4;
-    static constexpr int WIDE = 4;  // a load of 16 bytes
+    static constexpr int WIDE = 4, COSTS = DEEP * WIDE;  // a load of 16 bytes
     static_assert(TILE % WIDE == 0);  // lines are stored by whole tiles
     __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
     __device__ uint32_t stride() const { return static_cast<uint32_t>(pitch_of(volume)); }
@@ -157,10 +164,10 @@ struct AlongX {
     __device__ Stored load(int64_t begin, uint32_t offset) const {
         return {__ldg(reinterpret_cast<const uint4 *>(volume.store + begin + offset))};
     }
-    __device__ void costs(const Stored &stored, int32_t z, int32_t y, int32_t (&cost)[DEEP][WIDE]) const {
+    __device__ void costs(const Stored &stored, int32_t z, int32_t y, int32_t (&cost)[COSTS]) const {
         const uint32_t word[WIDE] = {stored.quad.x, stored.quad.y, stored.quad.z, stored.quad.w};
 #pragma unroll
-        for (int i = 0; i < WIDE; ++i) cost[0][i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
+        for (int i = 0; i < WIDE; ++i) cost[i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
     }
     __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
         const int32_t down = static_cast<int32_t>(stored >> 16) - z,
@@ -188,7 +195,7 @@ struct AlongX {
         return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, Tile &tile) const {
-        const auto index_of = [&](int k) { return index(pick(tile.site, k), pick(tile.at, k)); };
+        const auto index_of = [&](int k) { return index(tile.site[k], tile.at[k]); };
         if (LEAN || volume.plain)
             write_plain<NEAREST>(volume, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
         else
@@ -209,28 +216,26 @@ struct AlongX {
 /// Lays the costs of a bundle's lines in shared memory, a stretch of them at a time, with its least.
 template <class Lines, int LANES, int APART>
 __device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
-    constexpr int DEEP = Lines::DEEP, WIDE = Lines::WIDE, ACROSS = place.ACROSS;
-    constexpr int HEADS = ACROSS / WIDE;  // threads that load a candidate of all lines
-    constexpr int FILLING = HEADS * WIDE < WARP ? WARP / (HEADS * WIDE) : 1;  // candidates that fill a row of banks
-    constexpr int SIDES = FILLING * Lines::AHEAD < STRETCH ? FILLING : STRETCH / Lines::AHEAD;  // which leave AHEAD to a thread
-    constexpr int PARTY = HEADS * SIDES;                                   // threads that load a stretch
-    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;              // stretches that a warp loads at once
-    constexpr int AHEAD = Lines::AHEAD;
+    constexpr int COSTS = Lines::COSTS, AHEAD = Lines::AHEAD;
+    constexpr int HEADS = LANES / COSTS;                      // threads that load a candidate of all lines
+    constexpr int FILLING = LANES < WARP ? WARP / LANES : 1;  // candidates that fill a row of banks
+    constexpr int SIDES = FILLING * AHEAD < STRETCH ? FILLING : STRETCH / AHEAD;  // which leave AHEAD to a thread
+    constexpr int PARTY = HEADS * SIDES;                                          // threads that load a stretch
+    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;                     // stretches that a warp loads at once
     static_assert(STRETCH % (SIDES * AHEAD) == 0);
-    using Scores = std::conditional_t<WIDE == 1, int32_t, int4>;
-    const int32_t lane = threadIdx.x % HEADS * WIDE, side = threadIdx.x / HEADS % SIDES, z = place.plane;
-    const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / WIDE * WIDE, line = min(place.line(lane), last);
+    using Scores = std::conditional_t<COSTS == 2, int2, int4>;
+    const int32_t lane = threadIdx.x % HEADS * COSTS, side = threadIdx.x / HEADS % SIDES, z = place.plane;
+    const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / Lines::WIDE * Lines::WIDE;
+    const int32_t line = min(place.line(lane), last);
     const int32_t count = bundle.stretches(bundle.length);
     const uint8_t *const known = lines.known(z, line);
     const int64_t begin = lines.first(z, line);
     const uint32_t stride = lines.stride();
     for (int32_t s = threadIdx.x / PARTY; s / TOGETHER * TOGETHER < count; s += THREADS / PARTY) {
         const bool is_known = s < count && (!known || __ldg(known + s * STRETCH / GROUP));
-        int32_t least[DEEP][WIDE], c = s * STRETCH + side;
+        int32_t least[COSTS], c = s * STRETCH + side;
 #pragma unroll
-        for (int p = 0; p < DEEP; ++p)
-#pragma unroll
-            for (int i = 0; i < WIDE; ++i) least[p][i] = NO_COST<int32_t>;
+        for (int i = 0; i < COSTS; ++i) least[i] = NO_COST<int32_t>;
 #pragma unroll 1
         for (int k = 0; k < STRETCH / SIDES; k += AHEAD) {
             typename Lines::Stored stored[AHEAD];
@@ -240,32 +245,28 @@ __device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &line
                     stored[j] = lines.load(begin, min(c + j * SIDES, bundle.length - 1) * stride);
 #pragma unroll
             for (int j = 0; j < AHEAD; ++j, c += SIDES) {
-                int32_t cost[DEEP][WIDE];
-                lines.costs(stored[j], z, line, cost);
+                int32_t score[COSTS];
+                lines.costs(stored[j], z, line, score);
                 const int32_t square = bundle.square(c);
 #pragma unroll
-                for (int p = 0; p < DEEP; ++p) {
-                    int32_t score[WIDE];
-#pragma unroll
-                    for (int i = 0; i < WIDE; ++i) least[p][i] = min(least[p][i], cost[p][i]), score[i] = cost[p][i] + square;
-                    Scores together;
-                    memcpy(&together, score, sizeof(together));
-                    if (c < bundle.length) *reinterpret_cast<Scores *>(bundle.score + c * LANES + p * ACROSS + lane) = together;
-                }
+                for (int i = 0; i < COSTS; ++i) least[i] = min(least[i], score[i]), score[i] += square;
+                Scores together;
+                memcpy(&together, score, sizeof(together));
+                if (c < bundle.length) *reinterpret_cast<Scores *>(bundle.score + c * LANES + lane) = together;
             }
         }
 #pragma unroll
-        for (int p = 0; p < DEEP; ++p)
+        for (int i = 0; i < COSTS; ++i) {
 #pragma unroll
-            for (int i = 0; i < WIDE; ++i) {
-#pragma unroll
-                for (int step = 1; step < SIDES; step *= 2)
-                    least[p][i] = min(least[p][i], __shfl_xor_sync(ALL_LANES, least[p][i], step * HEADS));
-                if (side == 0 && s < count) bundle.keep_least(p * ACROSS + lane + i, s, least[p][i]);
-            }
+            for (int step = 1; step < SIDES; step *= 2)
+                least[i] = min(least[i], __shfl_xor_sync(ALL_LANES, least[i], step * HEADS));
+            if (side == 0 && s < count) bundle.keep_least(lane + i, s, least[i]);
+        }
     }
     for (int32_t i = bundle.length * LANES + threadIdx.x; i < bundle.padded(bundle.length) * LANES; i += THREADS)
         bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);
+    for (int32_t i = count * LANES + threadIdx.x; i < bundle.padded_stretches(bundle.length) * LANES; i += THREADS)
+        bundle.keep_least(i % LANES, i / LANES, NO_COST<int32_t>);
 }
 
 template <int LANES, class Lines>

@@ -13,6 +13,7 @@ constexpr int THREADS_LOG2 = 8;  // small blocks: the fewer wait for one, the be
 constexpr int THREADS = 1 << THREADS_LOG2;
 constexpr int QUAD = 4;          // candidates that a thread tries at once while it narrows brackets
 constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to pass over them in long brackets
+constexpr int FOUR = 4;          // stretches that are looked at together
 constexpr int LONG = 2 * STRETCH;  // brackets where that pays
 constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // what is greater by so much in `float` is greater: few roundings of 2^-24
 constexpr int FIRST_LOG2 = 4;  // of the posts that are searched first, each by itself: 8 would take a level more
@@ -23,6 +24,9 @@ constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which inter
 // multiprocessor. Short lines fill a block only if there are many; of long ones few fit, but fewer would
 // waste most of each sector read.
 constexpr int FEW = 8, SOME = 16, MANY = 256;
+
+/// What costs more than that in `float` costs more than `bound`.
+__device__ float limit_of(int32_t bound) { return static_cast<float>(bound) * CERTAIN; }
 
 /// LANES lines side by side in shared memory, with a post every APART voxels: the best candidates of two posts bracket those
 /// of the voxels from the one to the other, an interval.
@@ -37,7 +41,7 @@ struct Bundle {
     uint16_t *rest_at;
     uint8_t *order;   // when there are brackets, in their place: intervals of a warp, in the order in which it finishes them
     uint16_t *best;   // [post][lane]: of its voxel; at the end of the voxel after the last
-    uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float
+    uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float; and somewhat more
     uint16_t *left;   // when there are brackets, in their place: intervals that are left to the block, MOST_LEFT of them
     int32_t *lefts;   // how many are, or would be if there were room
     uint8_t *wanted;  // [interval]: a bit for each of its tiles that a line wants
@@ -47,6 +51,9 @@ struct Bundle {
     static constexpr int ROUNDS = 4 * TILE / APART;  // rows of intervals, one a lane, that a warp orders together
     static constexpr int ORDERED = ROUNDS * WARP;
     static_assert(ROUNDS * APART == 4 * TILE);
+    /// Whether what is best for a post is sought from the most promising stretch on: where lines are long, that is worth a look
+    /// at all stretches before.  For nearest sites it takes too many registers.
+    static constexpr bool RANKS = LANES == FEW && APART > TILE;
     static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
     static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
 
@@ -54,11 +61,12 @@ struct Bundle {
     __host__ __device__ static int32_t stretches(int64_t length) {
         return static_cast<int32_t>(length + STRETCH - 1) / STRETCH;
     }
+    __host__ __device__ static int32_t padded_stretches(int64_t length) { return stretches(length) + FOUR - 1; }
     static constexpr int32_t REST_BYTES = THREADS * 6, MOST_LEFT = THREADS;
     static_assert(ROUNDS <= static_cast<int>(sizeof(*rest_cost)));  // order lies in its place
     static size_t bytes(int64_t length) {
         const int64_t posts = parts(length, APART);
-        const int64_t of_lane = padded(length) * 4 + (posts + 1 + stretches(length)) * 2;
+        const int64_t of_lane = padded(length) * 4 + (posts + 1 + padded_stretches(length)) * 2;
         return static_cast<size_t>(of_lane * LANES + REST_BYTES + sizeof(*lefts) + posts);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
@@ -75,7 +83,7 @@ struct Bundle {
         lefts = reinterpret_cast<int32_t *>(rest_at + THREADS);
         best = reinterpret_cast<uint16_t *>(lefts + 1);
         least = best + (posts + 1) * LANES;
-        wanted = reinterpret_cast<uint8_t *>(least + stretches(length) * LANES);
+        wanted = reinterpret_cast<uint8_t *>(least + padded_stretches(length) * LANES);
     }
     /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
@@ -91,11 +99,14 @@ struct Bundle {
     __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
         least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
     }
-    /// Whether all candidates of a stretch cost every voxel from x to end more than `bound`.
-    __device__ bool is_vain(int32_t lane, int32_t stretch, int32_t x, int32_t end, int32_t bound) const {
+    /// What the candidates of a stretch cost every voxel from x to end, at least.
+    __device__ float least_cost(int32_t lane, int32_t stretch, int32_t x, int32_t end) const {
         const float way = static_cast<float>(max(max(stretch * STRETCH - end, x - stretch * STRETCH - (STRETCH - 1)), 0));
-        const float cost = __uint_as_float(static_cast<uint32_t>(least[stretch * LANES + lane]) << 16) + weight * way * way;
-        return cost > static_cast<float>(bound) * CERTAIN;
+        return __uint_as_float(static_cast<uint32_t>(least[stretch * LANES + lane]) << 16) + weight * way * way;
+    }
+    /// Whether that is more than `bound`.
+    __device__ bool is_vain(int32_t lane, int32_t stretch, int32_t x, int32_t end, int32_t bound) const {
+        return least_cost(lane, stretch, x, end) > limit_of(bound);
     }
 };
 
@@ -140,17 +151,73 @@ __device__ void each_promising(const Bundle<LANES, APART> &bundle, int32_t lane,
     }
 }
 
+/// Up to MOST stretches of a line side by side: those that may hold a candidate which costs voxel x no more than a bound, a bit
+/// each, and the most promising one of them.
+struct Promising {
+    static constexpr int MOST = 32;
+    uint32_t stretches = 0;
+    int best = 0;
+
+    template <int LANES, int APART>
+    __device__ Promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t first, int32_t count,
+                         int32_t bound) {
+        const float limit = limit_of(bound);
+        float least = INFINITY;
+#pragma unroll 1
+        for (int i = 0; i < count; i += FOUR) {
+            uint32_t here = 0;
+#pragma unroll
+            for (int k = 0; k < FOUR; ++k) {
+                const float cost = bundle.least_cost(lane, first + i + k, x, x);
+                if (cost <= limit) here |= 1u << k;
+                if (cost < least) least = cost, best = i + k;
+            }
+            stretches |= here << i;
+        }
+        stretches &= ~0u >> (MOST - count);
+        if (!(stretches >> best & 1)) best = lowest_bit(stretches);
+    }
+};
+
+/// Searches the stretches of a long bracket for voxel x, the most promising one first, which spares most of the others.
+template <int LANES, int APART>
+__device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
+                              int32_t bound, Best &best) {
+    const int32_t slope = bundle.slope(x), square = bundle.square(x);
+#pragma unroll 1
+    for (int32_t begin = from / STRETCH; begin * STRETCH <= to; begin += Promising::MOST) {
+        Promising promising(bundle, lane, x, begin, min(to / STRETCH + 1 - begin, Promising::MOST), bound);
+#pragma unroll 1
+        for (int s = promising.best; promising.stretches; s = lowest_bit(promising.stretches)) {
+            promising.stretches &= ~(1u << s);
+            if (bundle.is_vain(lane, begin + s, x, x, bound)) continue;
+            const int32_t first = max(from, (begin + s) * STRETCH), last = min(to, (begin + s) * STRETCH + STRETCH - 1);
+            Best found = best;
+            if (first < best.at) ++found.cost;  // on the left, one that is as good is better
+            search_quads(bundle, lane, slope, first, last, found);
+            if (found.cost <= best.cost) best = found;
+            bound = min(bound, best.cost + square);
+        }
+    }
+}
+
 /// The leftmost best candidate in [from, to] for voxel x, for which some candidate costs `bound`.
 template <int LANES, int APART>
 __device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
                             int32_t bound) {
     const int32_t slope = bundle.slope(x);
     Best best = {INT32_MAX, from};
-    const int32_t square = bundle.square(x);
-    each_promising(bundle, lane, x, x, from, to, bound, [&](int32_t first, int32_t last) {
-        search_quads(bundle, lane, slope, first, last, best);
-        bound = min(bound, best.cost + square);
-    });
+    if (!bundle.RANKS) {
+        const int32_t square = bundle.square(x);
+        each_promising(bundle, lane, x, x, from, to, bound, [&](int32_t first, int32_t last) {
+            search_quads(bundle, lane, slope, first, last, best);
+            bound = min(bound, best.cost + square);
+        });
+    } else if (to - from < LONG) {
+        search_quads(bundle, lane, slope, from, to, best);
+    } else {
+        search_ranked(bundle, lane, x, from, to, bound, best);
+    }
     const int32_t quad = best.at;
 #pragma unroll
     for (int i = QUAD - 1; i >= 0; --i)

@@ -11,14 +11,14 @@ namespace apsis {
 
 namespace {
 
-/// Where a bundle's lines are: those of a plane side by side, in DEEP planes.
+/// Where a bundle's lines are: side by side, each in DEEP planes.
 template <class Lines, int LANES>
 struct Place {
     static constexpr int ACROSS = LANES / Lines::DEEP;
     int32_t first, plane;  // of its lines, and planes
 
-    __device__ int32_t line(int32_t lane) const { return first + lane % ACROSS; }
-    __device__ int32_t z(int32_t lane) const { return plane + lane / ACROSS; }
+    __device__ int32_t line(int32_t lane) const { return first + lane / Lines::DEEP; }
+    __device__ int32_t z(int32_t lane) const { return plane + lane % Lines::DEEP; }
     __device__ bool holds(const Lines &lines, int32_t lane) const {
         return line(lane) < lines.lines() && z(lane) < lines.volume.depth();
     }

@@ -218,10 +218,9 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         return;
     }
     const auto offset = [&](int k, int axis) {
-        return static_cast<int64_t>(pick(word, k) >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_ZERO;
+        return static_cast<int64_t>(word[k] >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_ZERO;
     };
     const auto site = [&](int k) {
-        if (!NEAREST) return int64_t(0);
         return ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x + k + offset(k, 0);
     };
     const auto length = [&](int32_t c) {

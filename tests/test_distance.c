@@ -218,6 +218,10 @@ static void random_far_volumes(bench *b) {
             check_far_volume(b, 203, 67, 5, kind, ratios[r], 0);
             check_far_volume(b, 67, 203, 4, kind, ratios[r], r ? 0 : APSIS_SIGNED);
         }
+    for (int kind = 0; kind < MASK_KINDS; ++kind) { /* of which few fit a block */
+        check_far_volume(b, 2011, 5, 6, kind, ratios[0], 0);
+        check_far_volume(b, 5, 2003, 3, kind, ratios[1], 0);
+    }
 }
 
 /** Round holes about a pixel: most columns of the rows through it are as far from there, or all but, and few of them are
