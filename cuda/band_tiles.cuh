@@ -278,7 +278,8 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     else
         tile.begin_without();
     for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) tile.take(candidate(p), candidate(p + 1));
-    if constexpr (!FAR) tile.settle();
+    constexpr bool IS_SETTLED = !FAR && !NEAREST;  // candidates are compared with costs as they were found
+    if constexpr (IS_SETTLED) tile.settle();
     uint32_t wanted = 0;  // a bit a row
 #pragma unroll
     for (int r = 0; r < BAND; ++r) wanted |= (y + r < rows.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
@@ -288,7 +289,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         else
             return nullptr;
     }();
-    if constexpr (IN_PAIRS && !NEAREST) {
+    if constexpr (IN_PAIRS && IS_SETTLED) {
         tile.clear(solid);
         const bool is_plain = pairs.are_whole(BAND) && !quads.limited && tile.bits() < 1u << 24;
         if (__all_sync(ALL_LANES, is_plain)) return write_tiles<FORM>(rows.output, pairs, tile, image, y);
@@ -300,12 +301,9 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         Whole<FAR> cost[TILE];
 #pragma unroll
         for (auto &site : found) site = NOTHING;
-        if constexpr (NEAREST) {
-            int32_t bare[TILE];  // as candidates' costs are
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) bare[k] = tile.cost[r][k] - (FAR ? 0 : k * k - BIAS);
-            for (int32_t p = bracket.x; p <= bracket.y; ++p) find_sites(rows, candidate(p), r, bare, y + r, found);
-        }
+        if (NEAREST)
+            for (int32_t p = bracket.x; p <= bracket.y; ++p)
+                find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
         const bool is_known = band.count > 0 || is_solid;
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
@@ -313,7 +311,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
             if constexpr (FAR)
                 cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
             else
-                cost[k] = static_cast<uint32_t>(tile.cost[r][k]);
+                cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (IS_SETTLED ? 0 : k * k - BIAS);
         }
         if (solid) {
             const auto own =
