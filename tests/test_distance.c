@@ -282,6 +282,42 @@ static void random_wide_rows(bench *b) {
     }
 }
 
+/** Rows too wide for the way of small images, of few sites: unless the map is plain, aligned and whole, tiles at its edges or with
+ *  sites of their own are written otherwise. */
+static void random_envelopes(bench *b) {
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    static const double densities[] = {0.0002, 0.001, 0.005};
+    chance c = {4096};
+    for (int i = 0; i < 6 + effort(24); ++i) {
+        const int64_t w = 2056 + 8 * roll_below(&c, 250) + (i % 4 == 3 ? roll_below(&c, 8) : 0);
+        problem p = new_problem(2, w, 40 + roll_below(&c, 80), 1, NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, i % 3 ? NOISE : (int)roll_below(&c, MASK_KINDS), densities[i % 3], &c);
+        p.mask = mask;
+        p.options.flags = i % 6 == 5 ? APSIS_SIGNED : 0;
+        check_distance(b, &p, i % 6 == 4 ? &PLAIN : &alone);
+        free(mask);
+    }
+}
+
+/** As many slices as a large image has strips, signed and not: near sites are searched for on both sides at once. */
+static void random_many_slices(bench *b) {
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    static const double densities[] = {0.5, 0.03, 0.003};
+    chance c = {512};
+    for (int i = 0; i < 3 + effort(3); ++i) {
+        const int64_t w = 300 + roll_below(&c, 100), h = 8 + roll_below(&c, 28);
+        problem p = new_problem(3, w, h, h > 32 ? 257 : 513, NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, NOISE, densities[i % 3], &c);
+        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] ^= k / 97 % 5 == 1; /* sides that are thick, too */
+        p.mask = mask;
+        p.options.flags = APSIS_SLICES | (i % 4 == 3 ? 0 : APSIS_SIGNED);
+        check_distance(b, &p, i == 2 ? &PLAIN : &alone);
+        free(mask);
+    }
+}
+
 static void wide_structured_masks(bench *b) {
     static const int kinds[] = {SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, LEFT_STRIP};
     for (int k = 0; k < COUNT(kinds); ++k) check_mask(b, 600, 400, 1, kinds[k], 0.0005, APSIS_EUCLIDEAN, 0);
@@ -412,6 +448,8 @@ int main(int argc, char **argv) {
                                       TEST(random_round_holes, EVERYWHERE),
                                       TEST(random_thin, EVERYWHERE),
                                       TEST(random_wide_rows, EVERYWHERE),
+                                      TEST(random_envelopes, EVERYWHERE),
+                                      TEST(random_many_slices, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),
                                       TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
