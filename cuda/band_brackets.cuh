@@ -13,7 +13,7 @@ constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther
 constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
 constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
 constexpr int32_t HEAVY = 24;         // candidates of all tiles a contender: to try more takes longer than to ask again
-constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: if fewer are dropped, asking again saves little
+constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: to drop fewer takes longer than to try them
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
 template <class Band>
@@ -73,6 +73,21 @@ struct BreakRange {
     }
 };
 
+/// A warp's share of a band's contenders, turn by turn: 30 of them, a lane each; the first lane and the last have their
+/// neighbours.
+struct Share {
+    static constexpr int32_t EACH = WARP - 2;
+    int32_t count, lane = static_cast<int32_t>(threadIdx.x % WARP);
+    int32_t first = static_cast<int32_t>(threadIdx.x / WARP) * EACH, step = static_cast<int32_t>(blockDim.x / WARP) * EACH;
+
+    __device__ explicit Share(int32_t contenders) : count(contenders) {}
+    __device__ bool is_any() const { return first < count; }
+    __device__ void next() { first += step; }
+    __device__ int32_t number() const { return first / EACH; }
+    __device__ int32_t position() const { return first + lane - 1; }
+    __device__ bool is_own() const { return lane > 0 && lane <= EACH && position() < count; }
+};
+
 /// Between which breakpoints a contender may be nearest: it is overtaken as soon as anybody on its right is nearer in all
 /// rows, and has overtaken those on its left no sooner than it is nearer than each.  Whom it asks is for speed alone.
 struct Reign {
@@ -85,8 +100,9 @@ struct Reign {
         return min(tiles - 1, __float2int_rd((to + slack) / (2 * TILE)));
     }
 
-    /// Its neighbours may be far worse than itself, and then tell little: it asks others that are AWAY; and where these are
-    /// of the same kind, in the shade of one stroke of a letter, two that are farther off.  All lanes of a warp together.
+    /// Its neighbours may be far worse than itself, and then tell little: it asks others that are AWAY; and where these are of
+    /// the same kind, in the shade of one stroke of a letter, two that are farther off.  Where all are lost, nobody stands
+    /// out: their sites lie on a slope, and they are nearest far from their columns.  All lanes of a warp together.
     template <class Band>
     __device__ void narrow(const Band &band, int32_t position, const Contender<Band::HEIGHT> &mine) {
         const auto is_late = [&](float doubt) { return to > 2 * mine.x + doubt; };
@@ -98,7 +114,8 @@ struct Reign {
                 from = fmaxf(from, BreakRange(Contender<Band::HEIGHT>(band, position - away), mine).least);
         };
         ask(AWAY, DOUBTFUL);
-        if (!__any_sync(ALL_LANES, is_late(LOST) || is_early(LOST))) return;
+        const int lost = __popc(__ballot_sync(ALL_LANES, is_late(LOST) || is_early(LOST)));
+        if (lost == 0 || lost == Share::EACH) return;
         ask(2 * AWAY, LOST);
         ask(4 * AWAY, LOST);
     }
@@ -106,29 +123,30 @@ struct Reign {
 
 /// Every tile learns of the breakpoints that lie in it: of the first contender that is not overtaken before the tile, for
 /// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
-/// end of the tile, for all after it are farther than one of theirs.
+/// end of the tile, for all after it are farther than one of theirs.  Returns in which of a lane's first 32 turns its
+/// contender is vain: overtaken before it might be nearest.
 template <class Band>
-__device__ void scatter_breaks(const Band &band) {
-    constexpr int32_t EACH = WARP - 2;  // contenders of a warp: its first lane and its last help their neighbours
-    const int lane = threadIdx.x % WARP;
-    const int32_t step = static_cast<int32_t>(blockDim.x / WARP) * EACH;
-    for (int32_t turn = static_cast<int32_t>(threadIdx.x / WARP) * EACH; turn < band.count; turn += step) {
-        const int32_t position = turn + lane - 1, here = min(max(position, 0), band.count - 1);
+__device__ uint32_t scatter_breaks(const Band &band) {
+    uint32_t vain = 0, turn = 1;
+    for (Share share(band.count); share.is_any(); share.next(), turn <<= 1) {
+        const int32_t position = share.position(), here = min(max(position, 0), band.count - 1);
         const Contender<Band::HEIGHT> mine(band, here);
         const BreakRange breaks(mine, mine.of_next_lane());
         Reign reign = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
-        const bool is_own = lane > 0 && lane < WARP - 1 && position < band.count;
+        const bool is_own = share.is_own();
         if (!is_own) reign = {2 * mine.x, 2 * mine.x};
         if (is_own && position == 0) reign.from = -NEVER;
         if (is_own && position + 1 == band.count) reign.to = NEVER;
         reign.narrow(band, here, mine);
+        if (reign.from > reign.to + 2 * band.slack()) reign = {NEVER, -NEVER}, vain |= turn;
         const int32_t low = reign.last_tile(band.tiles, band.slack()), high = reign.first_tile(band.slack());
         const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
         if (!is_own) continue;
-        if (low >= 0 && (low != low_before || lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
-        if (high < band.tiles && (high != high_after || lane == EACH || position + 1 == band.count))
+        if (low >= 0 && (low != low_before || share.lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
+        if (high < band.tiles && (high != high_after || share.lane == Share::EACH || position + 1 == band.count))
             atomicMax(band.highs + high, static_cast<uint32_t>(position));
     }
+    return vain;
 }
 
 /// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
@@ -165,14 +183,14 @@ __device__ int32_t bracket_tiles(const Band &band) {
     return candidates;
 }
 
-/// The sum over the threads of a block.
-__device__ int32_t sum_of_block(int32_t mine) {
-    __shared__ int32_t sums[THREADS / WARP];
-    const int32_t of_warp = static_cast<int32_t>(sum_of_warp(static_cast<uint32_t>(mine)));
-    if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = of_warp;
+/// The sums of two numbers over the threads of a block.
+__device__ int2 sums_of_block(int32_t one, int32_t other) {
+    __shared__ int2 sums[THREADS / WARP];
+    const uint32_t first = sum_of_warp(static_cast<uint32_t>(one)), second = sum_of_warp(static_cast<uint32_t>(other));
+    if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = {static_cast<int32_t>(first), static_cast<int32_t>(second)};
     __syncthreads();
-    int32_t all = 0;
-    for (unsigned w = 0; w < blockDim.x / WARP; ++w) all += sums[w];
+    int2 all = {0, 0};
+    for (unsigned w = 0; w < blockDim.x / WARP; ++w) all.x += sums[w].x, all.y += sums[w].y;
     return all;
 }
 
@@ -187,6 +205,17 @@ __device__ int bracket_class(const Band &band, int32_t t) {
     if (length <= SHORT_BRACKET) return 0;
     const int power = highest_bit(static_cast<uint32_t>(length));
     return 2 * power + (length >> (power - 1) & 1);
+}
+
+/// The sum of a lane's value and those of the lanes before it.
+__device__ int32_t sum_up_to(int32_t value) {
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const int32_t other = __shfl_up_sync(ALL_LANES, value, step);
+        if (lane >= step) value += other;
+    }
+    return value;
 }
 
 /// Orders the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have as
@@ -209,13 +238,7 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     }
     __syncthreads();
     if (threadIdx.x < WARP) {
-        const int32_t mine = places[lane];
-        int32_t sum = mine;
-#pragma unroll
-        for (int step = 1; step < WARP; step *= 2) {
-            const int32_t other = __shfl_up_sync(ALL_LANES, sum, step);
-            if (lane >= step) sum += other;
-        }
+        const int32_t mine = places[lane], sum = sum_up_to(mine);
         places[lane] = sum - mine;
         if (lane == WARP - 1) total = sum;
     }
@@ -228,83 +251,106 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// Whether the middle one of three sites is nearest to no pixel of a band, since either of the others is nearer: from left to
-/// right it would win from a breakpoint on, and lose from one that lies before it, in the first row and in the last, which
-/// speak for those between; both times the distances between the columns, that is a sum without divisions.
-template <int HEIGHT>
-__device__ bool is_vain(float slack, float left, float left_row, float x, float row, float right, float right_row) {
-    const float on_left = x - left, on_right = right - x, least = on_left * on_right * (on_left + on_right + slack);
-    const float a = (row - left_row) * on_right, b = (row - right_row) * on_left;
-    const auto in_row = [&](int r) { return fmaf(a, row + left_row - 2 * r, b * (row + right_row - 2 * r)); };
-    return fminf(in_row(0), in_row(HEIGHT - 1)) > least;
-}
+/// The places that contenders have when vain ones are dropped.  Room for two words a share is where Band::highs were.
+struct Places {
+    uint32_t *kept, *before;  // [share]: a bit a contender; how many are kept of those before
+    int32_t shares;
 
-/// Of up to 32 contenders, one a lane, drops those whose sites are vain among their neighbours': all at once, again and again.
-/// Whoever is nearest to any pixel never is.
-template <int HEIGHT>
-__device__ uint32_t drop_vain(float slack, uint32_t all, const Contender<HEIGHT> &mine) {
-    const int lane = threadIdx.x % WARP;
-    for (;;) {
-        const uint32_t before = all & ((1u << lane) - 1), after = all & ~1u << lane;
-        const bool asked = (all >> lane & 1) && before && after && (mine.is_straight() || !mine.has_others());
-        const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
-        const float on_left = __shfl_sync(ALL_LANES, mine.x, left), on_right = __shfl_sync(ALL_LANES, mine.x, right);
-        const auto is_lost = [&](float row) {
-            const float left_row = __shfl_sync(ALL_LANES, row, left), right_row = __shfl_sync(ALL_LANES, row, right);
-            return is_vain<HEIGHT>(slack, on_left, left_row, mine.x, row, on_right, right_row);
-        };
-        const bool first = is_lost(mine.first), last = is_lost(mine.last);
-        const uint32_t vain = __ballot_sync(ALL_LANES, asked && (mine.is_straight() ? first || last : first && last));
-        if (!vain) return all;
-        all ^= vain;
+    template <class Band>
+    __device__ explicit Places(const Band &band) : kept(band.highs), shares((band.count + Share::EACH - 1) / Share::EACH) {
+        before = kept + shares;
     }
-}
+    template <class Band>
+    __device__ static bool have_room(const Band &band) {
+        return 2 * Places(band).shares <= band.tiles;
+    }
+    /// Of a contender that is kept.
+    __device__ uint32_t operator()(uint32_t position) const {
+        const uint32_t share = position / Share::EACH;
+        return before[share] + static_cast<uint32_t>(__popc(kept[share] & ((1u << position % Share::EACH) - 1)));
+    }
+    /// Finds them, and how many are kept.
+    __device__ int32_t find(int32_t count, uint32_t vain) const {
+        __shared__ int32_t all;
+        const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP);
+        for (Share share(count); share.is_any(); share.next(), vain >>= 1) {
+            const uint32_t mask = __ballot_sync(ALL_LANES, share.is_own() && !(vain & 1));
+            if (lane == 0) kept[share.number()] = mask >> 1;
+        }
+        __syncthreads();
+        if (threadIdx.x < WARP) {
+            int32_t sum = 0;
+            for (int32_t turn = 0; turn < shares; turn += WARP) {
+                const int32_t share = turn + lane, mine = share < shares ? __popc(kept[share]) : 0, up_to = sum_up_to(mine);
+                if (share < shares) before[share] = static_cast<uint32_t>(sum + up_to - mine);
+                sum += __shfl_sync(ALL_LANES, up_to, WARP - 1);
+            }
+            if (lane == 0) all = sum;
+        }
+        __syncthreads();
+        return all;
+    }
+};
 
-/// Drops contenders that are never nearest in a group of 32.  Returns how many are left.
+/// Moves the contenders that are kept to their places.
 template <class Band>
-__device__ int32_t drop_contenders(const Band &band) {
-    __shared__ int32_t kept[THREADS / WARP];
-    const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP), warp = static_cast<int32_t>(threadIdx.x / WARP);
-    const int32_t threads = static_cast<int32_t>(blockDim.x);
-    int32_t left = 0;
-    for (int32_t turn = 0; turn < band.count; turn += threads) {
-        const int32_t position = turn + static_cast<int32_t>(threadIdx.x), here = min(position, band.count - 1);
-        const Contender<Band::HEIGHT> mine(band, here);
-        const auto column = band.columns[here];
-        uint32_t words[Band::HALVES];
+__device__ void move_kept(const Band &band, uint32_t vain, const Places &places) {
+    constexpr int32_t TURNS = 4;  // whose contenders are in registers at once
+    Share share(band.count);
+    for (int32_t first = 0; first < band.count; first += TURNS * share.step) {
+        uint32_t words[TURNS][Band::HALVES], place[TURNS];
+        typename Band::Number columns[TURNS];
+        bool is_kept[TURNS];
 #pragma unroll
-        for (int h = 0; h < Band::HALVES; ++h) words[h] = band.word(here, h);
-        const uint32_t all = drop_vain(band.slack(), __ballot_sync(ALL_LANES, position < band.count), mine);
-        if (lane == 0) kept[warp] = __popc(all);
-        __syncthreads();  // all have read theirs
-        int32_t place = left + __popc(all & ((1u << lane) - 1));
-        for (int32_t w = 0; w < threads / WARP; ++w) place += w < warp ? kept[w] : 0, left += kept[w];
-        if (all >> lane & 1) {
+        for (int k = 0; k < TURNS; ++k, share.next(), vain >>= 1) {
+            const int32_t position = share.position();
+            is_kept[k] = share.is_own() && !(vain & 1);
+            if (!is_kept[k]) continue;
 #pragma unroll
-            for (int h = 0; h < Band::HALVES; ++h) band.distances[place + h * band.stride] = words[h];
-            band.columns[place] = column;
+            for (int h = 0; h < Band::HALVES; ++h) words[k][h] = band.word(position, h);
+            columns[k] = band.columns[position], place[k] = places(static_cast<uint32_t>(position));
+        }
+        __syncthreads();  // places are no later than positions, and those of other turns have been read or lie behind
+#pragma unroll
+        for (int k = 0; k < TURNS; ++k) {
+            if (!is_kept[k]) continue;
+#pragma unroll
+            for (int h = 0; h < Band::HALVES; ++h) band.distances[place[k] + h * band.stride] = words[k][h];
+            band.columns[place[k]] = columns[k];
         }
         __syncthreads();
     }
-    return left;
 }
 
-/// Finds the brackets of a band whose contenders its block has laid out.  If they are long all in all, as in the middle of a
-/// round hole, from where hundreds or thousands are about as far, or where those above and below a band are, too few know of
-/// those who matter, and a block would be at it long after the others: whoever is never nearest is dropped, and the others ask
-/// again whom they meet now.
+/// Drops vain contenders, and counts the positions of brackets without them.
+template <class Band>
+__device__ void drop_vain(Band &band, uint32_t vain) {
+    const Places places(band);
+    const int32_t left = places.find(band.count, vain);
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x)
+        band.lows[t] = places(band.lows[t] & 0xffff) | places(band.lows[t] >> 16) << 16;
+    move_kept(band, vain, places);
+    band.count = left;
+}
+
+/// Finds the brackets of a band whose contenders its block has laid out.  Of a pair of bands it drops those contenders that
+/// turn out to be vain, which would be tried twice; of a single one that takes as long as it saves.  If brackets are long all
+/// in all, as may be in the middle of a round hole, from where hundreds or thousands are about as far, a block would be at it
+/// long after the others: then it drops them anyhow, and those who are left ask again whom they meet now.
 template <class Band>
 __device__ void find_brackets(Band &band) {
-    for (bool is_first = true, is_last = false;; is_first = false) {
+    for (bool is_heavy = true; is_heavy;) {
         clear_tiles(band);
         __syncthreads();
-        scatter_breaks(band);
-        __syncthreads();
-        const int32_t candidates = sum_of_block(bracket_tiles(band));
-        if (is_last || candidates * Band::HALVES <= HEAVY * max(band.count, band.tiles)) return;
-        const int32_t before = band.count;
-        band.count = drop_contenders(band);
-        is_last = !is_first && (before - band.count) * WORTHWHILE <= before;
+        const uint32_t vain = scatter_breaks(band);
+        const bool is_any_vain = __syncthreads_or(vain != 0);
+        const int32_t candidates = bracket_tiles(band);
+        if (!is_any_vain) return;
+        const int2 sums = sums_of_block(candidates, __popc(vain));
+        is_heavy = sums.x * Band::HALVES > HEAVY * max(band.count, band.tiles);
+        const bool is_worthwhile = sums.y * WORTHWHILE > band.count && (is_heavy || Band::HALVES > 1);
+        if (!is_worthwhile || !Places::have_room(band)) return;
+        drop_vain(band, vain);
     }
 }
 

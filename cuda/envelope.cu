@@ -7,8 +7,8 @@
 // where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may be
 // nearest by its end bracket the nearest of its pixels, whomever they ask (band*.cuh).  A thread then holds the 32 pixels of a
 // tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all equally
-// near ones, of which row, then column, settles the nearest site.  Where brackets are long all in all, the contenders that are
-// nearest nowhere among 32 are dropped after all, and the others ask again.
+// near ones, of which row, then column, settles the nearest site.  Contenders that turn out to be nearest nowhere are dropped
+// where that pays; and where brackets are long all in all, the others ask again.
 //
 // Cost: 6 bytes a contender and band through the second cache; some 200 instructions a contender and band, and for each
 // of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
@@ -24,12 +24,12 @@ namespace {
 /// A block takes a band, or a pair of them.
 template <Form FORM, bool NEAREST, int HALVES>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
-    wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
     constexpr int64_t PER_STRIP = STRIP / (BAND * HALVES);
     const int64_t line = rows.strip_at(blockIdx.x / PER_STRIP), image = line / rows.columns.strips();
     const int64_t y = line % rows.columns.strips() * STRIP + blockIdx.x % PER_STRIP * (BAND * HALVES), number = y / BAND;
+    wait_for_kernel_before();  // not sooner: the divisions above take a while
     if (y >= rows.columns.length) return;
     const bool far = rows.is_far(image, y / STRIP);
     const int32_t patches = static_cast<int32_t>(rows.patches());
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
         for (int32_t p = threadIdx.x; p < marked_patches; p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const bool listed = rows.is_listed();
+    const bool listed = HALVES > 1 || rows.is_listed();  // pairs of bands always are
     RowBand<HALVES> band = shape_band<HALVES>(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
     quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
