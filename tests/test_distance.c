@@ -172,17 +172,22 @@ static void random_problems(bench *b) {
 
 /* ---- Shapes that are hard, larger ---- */
 
+/** Checks a problem with a mask of some kind, which its options do not depend on. */
+static void check_filled(bench *b, problem *p, int kind, double density, chance *c, const given *how) {
+    uint8_t *mask = must_alloc((size_t)pixels_of(p));
+    fill_mask(mask, p->size, kind, density, c);
+    p->mask = mask;
+    check_distance(b, p, how);
+    free(mask);
+}
+
 static void check_mask(bench *b, int64_t w, int64_t h, int64_t d, int kind, double density, apsis_metric metric,
                        uint32_t flags) {
     chance c = {(uint64_t)(w * 31 + h * 7 + d + kind)};
     problem p = new_problem(d > 1 ? 3 : 2, w, h, d, NULL);
-    uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-    fill_mask(mask, p.size, kind, density, &c);
-    p.mask = mask;
     p.options.metric = metric;
     p.options.flags = flags;
-    check_distance(b, &p, &PLAIN);
-    free(mask);
+    check_filled(b, &p, kind, density, &c, &PLAIN);
 }
 
 static void structured_masks(bench *b) {
@@ -272,13 +277,9 @@ static void random_wide_rows(bench *b) {
     chance c = {1024};
     for (int i = 0; i < effort(800); ++i) {
         problem p = new_problem(2, 100 + roll_below(&c, 1949), 8 + roll_below(&c, 40), 1, NULL);
-        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
         const int kind = i % 2 ? NOISE : (int)roll_below(&c, MASK_KINDS);
-        fill_mask(mask, p.size, kind, densities[roll_below(&c, COUNT(densities))], &c);
-        p.mask = mask;
         p.options.flags = i % 4 == 0 ? APSIS_SIGNED : 0;
-        check_distance(b, &p, i % 3 ? &PLAIN : &alone);
-        free(mask);
+        check_filled(b, &p, kind, densities[roll_below(&c, COUNT(densities))], &c, i % 3 ? &PLAIN : &alone);
     }
 }
 
@@ -291,12 +292,9 @@ static void random_envelopes(bench *b) {
     for (int i = 0; i < 6 + effort(24); ++i) {
         const int64_t w = 2056 + 8 * roll_below(&c, 250) + (i % 4 == 3 ? roll_below(&c, 8) : 0);
         problem p = new_problem(2, w, 40 + roll_below(&c, 80), 1, NULL);
-        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        fill_mask(mask, p.size, i % 3 ? NOISE : (int)roll_below(&c, MASK_KINDS), densities[i % 3], &c);
-        p.mask = mask;
+        const int kind = i % 3 ? NOISE : (int)roll_below(&c, MASK_KINDS);
         p.options.flags = i % 6 == 5 ? APSIS_SIGNED : 0;
-        check_distance(b, &p, i % 6 == 4 ? &PLAIN : &alone);
-        free(mask);
+        check_filled(b, &p, kind, densities[i % 3], &c, i % 6 == 4 ? &PLAIN : &alone);
     }
 }
 
