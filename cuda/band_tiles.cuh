@@ -5,6 +5,7 @@
 #include "band_brackets.cuh"
 #include "quads.h"
 #include "rows.h"
+#include "site_keys.cuh"
 
 namespace apsis {
 
@@ -79,8 +80,8 @@ struct Tile {
     int32_t cost[BAND][TILE];
 
     /// Tries two candidates: the least of three numbers is one instruction, as that of two is.
-    template <bool FAR>
-    __device__ void take(const Candidate<FAR> &one, const Candidate<FAR> &other) {
+    template <class Candidate>
+    __device__ void take(const Candidate &one, const Candidate &other) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
 #pragma unroll
@@ -93,12 +94,18 @@ struct Tile {
             for (int32_t &c : row) c = UNKNOWN;
     }
     /// Tries the first two.
-    template <bool FAR>
-    __device__ void begin(const Candidate<FAR> &one, const Candidate<FAR> &other) {
+    template <class Candidate>
+    __device__ void begin(const Candidate &one, const Candidate &other) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
 #pragma unroll
             for (int r = 0; r < BAND; ++r) cost[r][k] = min(one.cost(r, k), other.cost(r, k));
+    }
+    /// Tries candidate(position) for a whole bracket; an odd one out twice.
+    template <class Make>
+    __device__ void take_all(int2 bracket, Make candidate) {
+        begin(candidate(bracket.x), candidate(min(bracket.x + 1, bracket.y)));
+        for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) take(candidate(p), candidate(min(p + 1, bracket.y)));
     }
     /// Costs that are not FAR become what they are.
     __device__ void settle() {
@@ -256,13 +263,12 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
 }
 
 /// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
-/// nobody's contender because all its pixels are sites.  Where a block takes two bands, all lanes of a warp come together.
-template <Form FORM, bool NEAREST, bool FAR, class Band>
+/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
+template <Form FORM, bool NEAREST, bool FAR, bool TOGETHER = false, class Band>
 __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
                             int64_t image, int64_t y, int32_t t) {
-    // In rows of which a block takes a pair of bands, whole sectors are worth the exchange.  In wider ones, of maps far larger
-    // than the second cache, it won on text and lost on blobs and discs.
-    constexpr bool IN_PAIRS = Band::HALVES > 1 && !FAR && (FORM == Form::ROOTS || FORM == Form::SQUARES);
+    constexpr bool IN_PAIRS = TOGETHER && !FAR && (FORM == Form::ROOTS || FORM == Form::SQUARES);
+    constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -270,14 +276,16 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     uint64_t least = ~uint64_t(0);
     if constexpr (FAR)
         for (int32_t p = bracket.x; p <= bracket.y; ++p) least = min(least, cost_at_first(band, p, x));
-    // An odd one out is tried twice.
-    const auto candidate = [&](int32_t position) { return Candidate<FAR>(band, min(position, bracket.y), x, least); };
+    const auto candidate = [&](int32_t position) { return Candidate<FAR>(band, position, x, least); };
+    SiteKeys keys;
+    if constexpr (BY_KEYS) keys = SiteKeys(band, bracket, x);
     Tile tile;
-    if (band.count > 0)
-        tile.begin(candidate(bracket.x), candidate(bracket.x + 1));
+    if (keys.serve)
+        tile.take_all(bracket, [&](int32_t position) { return keys.candidate(band, position); });
+    else if (band.count > 0)
+        tile.take_all(bracket, candidate);
     else
         tile.begin_without();
-    for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) tile.take(candidate(p), candidate(p + 1));
     constexpr bool IS_SETTLED = !FAR && !NEAREST;  // candidates are compared with costs as they were found
     if constexpr (IS_SETTLED) tile.settle();
     uint32_t wanted = 0;  // a bit a row
@@ -299,19 +307,23 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         if (!(IN_PAIRS ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
         Whole<Band::IS_PIECE> found[TILE];
         Whole<FAR> cost[TILE];
-#pragma unroll
-        for (auto &site : found) site = NOTHING;
-        if (NEAREST)
-            for (int32_t p = bracket.x; p <= bracket.y; ++p)
-                find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
         const bool is_known = band.count > 0 || is_solid;
+        if (keys.serve) {
+            keys.tell(band, tile.cost[r], y + r, rows.columns.count, cost, found);
+        } else {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            // Beyond every limit where there is no site.
-            if constexpr (FAR)
-                cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
-            else
-                cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (IS_SETTLED ? 0 : k * k - BIAS);
+            for (auto &site : found) site = NOTHING;
+            if (NEAREST)
+                for (int32_t p = bracket.x; p <= bracket.y; ++p)
+                    find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) {
+                // Beyond every limit where there is no site.
+                if constexpr (FAR)
+                    cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
+                else
+                    cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (IS_SETTLED ? 0 : k * k - BIAS);
+            }
         }
         if (solid) {
             const auto own =
@@ -332,6 +344,11 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
 template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
                              const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
+    // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of rows so wide that a
+    // block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it wins on
+    // all.
+    constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES;
+    constexpr bool TOGETHER = Band::HALVES > 1 || (NEAREST && !FAR && !Band::IS_PIECE && IS_PLAIN);
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
     const bool is_signed = rows.output.is_signed;
@@ -350,10 +367,10 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
         turn = __shfl_sync(ALL_LANES, turn, 0);
         const int32_t i = turn / Band::HALVES * WARP + lane, half = turn % Band::HALVES;
         if (i - lane >= total) break;
-        if (Band::HALVES == 1 && i >= total) continue;
+        if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
-        finish_tile<FORM, NEAREST, FAR>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0, solid ? solid[t] : 0,
-                                        image, y + half * BAND, t);
+        finish_tile<FORM, NEAREST, FAR, TOGETHER>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
+                                                  solid ? solid[t] : 0, image, y + half * BAND, t);
     }
 }
 

@@ -247,6 +247,26 @@ static void random_round_holes(bench *b) {
     }
 }
 
+/** Rows of round holes, some with a site astray: many are as near to their middles, and of those who may be, some are far
+ *  nearer than others.  A block takes one band of the wider rows, and two of the others. */
+static void random_rows_of_holes(bench *b) {
+    chance c = {1816};
+    for (int i = 0; i < 2 + effort(6); ++i) {
+        const int64_t radius = 150 + roll_below(&c, 50), pitch = 2 * radius + roll_below(&c, 8);
+        const int64_t w = (i % 2 ? 2056 : 10640) + 8 * roll_below(&c, 32), h = 2 * radius + 1 + roll_below(&c, 16);
+        problem p = new_problem(2, w, h, 1, NULL);
+        uint8_t *mask = must_alloc((size_t)(w * h));
+        for (int64_t k = 0; k < w * h; ++k) {
+            const int64_t dx = k % w % pitch - radius, dy = k / w - radius - k % w / pitch % 4;
+            mask[k] = dx * dx + dy * dy > radius * radius || roll_below(&c, 20 * radius * radius) == 0;
+        }
+        p.mask = mask;
+        p.options.flags = i % 4 == 3 ? APSIS_SIGNED : 0;
+        check_distance(b, &p, &PLAIN);
+        free(mask);
+    }
+}
+
 /** Rows that are short and many: sites are near in some strips and far in others, above, below, or nowhere. */
 static void random_thin(bench *b) {
     static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
@@ -444,6 +464,7 @@ int main(int argc, char **argv) {
                                       TEST(random_problems, EVERYWHERE),
                                       TEST(random_far_volumes, EVERYWHERE),
                                       TEST(random_round_holes, EVERYWHERE),
+                                      TEST(random_rows_of_holes, EVERYWHERE),
                                       TEST(random_thin, EVERYWHERE),
                                       TEST(random_wide_rows, EVERYWHERE),
                                       TEST(random_envelopes, EVERYWHERE),
