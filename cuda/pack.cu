@@ -17,6 +17,8 @@ constexpr int LINE = 128;  // bytes that memory gives at once
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
 constexpr int PACKERS = 4;  // blocks on a multiprocessor: a thread has registers for half of its 32 loads at once
+constexpr int PACKED = WARP - 1;  // quads of a warp whose rows begin anywhere
+constexpr int64_t WIDE = 8 * WARP * QUAD;  // pixels of such rows at least: at their ends a warp takes twice as long
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
 /// Four bytes, each non-zero one's highest bit set.
@@ -107,6 +109,34 @@ __device__ void gather_strip(const uint8_t *from, int64_t step, uint32_t (&words
     turn_quads(bytes, words);
 }
 
+/// A number that the compiler does not know the origin of, and so computes nothing from it sooner than it is wanted.
+__device__ uint32_t keep(uint32_t number) {
+    asm("" : "+r"(number));
+    return number;
+}
+
+/// The same of words that begin anywhere, of which a lane has the one that its first pixel lies in, and the next lane the one
+/// after it.  All lanes of a warp together; where `reads` is false, nothing is read.
+__device__ void gather_across(const uint8_t *from, int64_t step, bool reads, uint32_t (&words)[QUAD]) {
+    constexpr int AT_ONCE = STRIP / 2;  // that registers have room for
+    uint32_t bytes[STRIP / BYTE] = {};
+    // How far a row's words are shifted, of which the lowest five bits count.
+    uint32_t shift = 8 * keep(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)));
+#pragma unroll
+    for (int first = 0; first < STRIP; first += AT_ONCE) {
+        uint32_t row[AT_ONCE];
+#pragma unroll
+        for (int r = 0; r < AT_ONCE; ++r, from += step)
+            row[r] = reads ? *reinterpret_cast<const uint32_t *>(from - count_before(from)) : 0;
+#pragma unroll
+        for (int r = 0; r < AT_ONCE; ++r, shift += 8 * static_cast<uint32_t>(step)) {
+            const uint32_t pixels = __funnelshift_r(row[r], __shfl_down_sync(ALL_LANES, row[r], 1), shift);
+            bytes[(first + r) / BYTE] |= mark_bytes(pixels) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
+        }
+    }
+    turn_quads(bytes, words);
+}
+
 __device__ int rows_of(const Columns &columns, int64_t strip) {
     return static_cast<int>(min(columns.length - strip * STRIP, int64_t(STRIP)));
 }
@@ -123,31 +153,66 @@ __device__ void clear_far(const Columns &columns, const Columns &inverse, int64_
     if (inverse.far_groups) inverse.far_groups[inverse.far_at(0, line)] = 0;
 }
 
-/// Columns along y: a thread a quad of a strip.  Strips go image by image; or, `across` images, all images' first ones come
-/// first.
-__global__ void __launch_bounds__(BLOCK, PACKERS)
-    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, Columns inverse) {
-    const View &set = pixels.set;
-    const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips();
-    const int64_t total = quads * range.count, step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
-        const int64_t number = range.first + item / quads, x = item % quads * QUAD;
-        const int64_t strip = across ? number / columns.batch : number % strips;
-        const int64_t image = across ? number % columns.batch : number / strips, line = image * strips + strip;
-        const int here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
-        uint32_t words[QUAD];
-        const uint8_t *const row = set.row(strip * STRIP, image);
-        const int rows = rows_of(columns, strip);
-        if (pixels.access == Access::ALIGNED && here == QUAD && rows == STRIP)
-            gather_strip(row + x, set.stride[1], words);
-        else
-            gather_words(pixels, row, set.stride[1], rows, x, here, words);
+/// Where a thread packs a quad of a strip.
+struct Item {
+    int64_t image, strip, x;
+    int here;  // columns of the quad
+
+    /// Strips go image by image; or, `across` images, all images' first ones come first.
+    __device__ Item(const Columns &columns, const StripRange &range, bool across, int64_t item) {
+        const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips(), number = range.first + item / quads;
+        x = item % quads * QUAD;
+        strip = across ? number / columns.batch : number % strips;
+        image = across ? number % columns.batch : number / strips;
+        here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
+    }
+    __device__ void put(const Columns &columns, const Columns &inverse, bool complement, const uint32_t (&words)[QUAD]) const {
         const uint32_t valid = columns.valid(strip), flip = complement ? valid : 0;
-        if (x == 0) clear_far(columns, inverse, line);
+        if (x == 0) clear_far(columns, inverse, image * columns.strips() + strip);
         const int64_t to = columns.at(image, strip, x);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
             if (c < here) put_word(columns, inverse, to + c, words[c] ^ flip, valid);
+    }
+};
+
+/// Columns along y: a thread a quad of a strip.
+__global__ void __launch_bounds__(BLOCK, PACKERS)
+    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, Columns inverse) {
+    const View &set = pixels.set;
+    const int64_t total = parts(columns.count, QUAD) * range.count, step = int64_t(gridDim.x) * blockDim.x;
+    for (int64_t number = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; number < total; number += step) {
+        const Item item(columns, range, across, number);
+        uint32_t words[QUAD];
+        const uint8_t *const row = set.row(item.strip * STRIP, item.image);
+        const int rows = rows_of(columns, item.strip);
+        if (pixels.access == Access::ALIGNED && item.here == QUAD && rows == STRIP)
+            gather_strip(row + item.x, set.stride[1], words);
+        else
+            gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
+        item.put(columns, inverse, complement, words);
+    }
+}
+
+/// The same where rows begin anywhere: a warp packs a quad less than it has lanes, of which the last reads for the one before.
+__global__ void __launch_bounds__(BLOCK, PACKERS)
+    pack_across(Pixels pixels, StripRange range, bool complement, Columns columns, Columns inverse) {
+    const View &set = pixels.set;
+    const int64_t total = parts(columns.count, QUAD) * range.count;
+    const int lane = threadIdx.x % WARP;
+    for (int64_t warp = first_item() / WARP; warp * PACKED < total; warp += item_step() / WARP) {
+        const int64_t number = warp * PACKED + lane;
+        const Item item(columns, range, false, min(number, total - 1));
+        const uint8_t *const row = set.row(item.strip * STRIP, item.image), *const from = row + item.x;
+        const int rows = rows_of(columns, item.strip);
+        const uint8_t *const last = from + (STRIP - 1) * set.stride[1];
+        const bool reads = rows == STRIP && may_load(pixels, from, 1) && may_load(pixels, last, 1);
+        const bool has_next = __shfl_down_sync(ALL_LANES, reads, 1) && item.x + QUAD < columns.count;
+        uint32_t words[QUAD];
+        gather_across(from, set.stride[1], reads, words);
+        if (lane == PACKED || number >= total) continue;
+        if (!reads || !has_next) gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
+        item.put(columns, inverse, complement, words);
     }
 }
 
@@ -290,8 +355,13 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
         // A volume's images lie row beside row: if these are short, many images' pixels are in a line of memory.
         const bool across =
             columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) && range.count == columns.all().count;
-        launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, pixels_of(set), range, across, complement,
-               columns, inverse);
+        const Pixels pixels = pixels_of(set);
+        if (pixels.access == Access::PACKED && columns.count >= WIDE)
+            launch("pack_across", pack_across, parts(parts(quads, PACKED), WARPS), BLOCK, stream, pixels, range, complement,
+                   columns, inverse);
+        else
+            launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, pixels, range, across, complement, columns,
+                   inverse);
     }
 }
 

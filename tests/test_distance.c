@@ -303,18 +303,21 @@ static void random_wide_rows(bench *b) {
     }
 }
 
-/** Rows too wide for the way of small images, of few sites: unless the map is plain, aligned and whole, tiles at its edges or with
- *  sites of their own are written otherwise. */
+/** Rows too wide for the way of small images, some for pairs of bands, of few sites: unless the map is plain, aligned and
+ *  whole, tiles at its edges or with sites of their own are written otherwise. */
 static void random_envelopes(bench *b) {
     static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
     static const double densities[] = {0.0002, 0.001, 0.005};
     chance c = {4096};
-    for (int i = 0; i < 6 + effort(24); ++i) {
-        const int64_t w = 2056 + 8 * roll_below(&c, 250) + (i % 4 == 3 ? roll_below(&c, 8) : 0);
-        problem p = new_problem(2, w, 40 + roll_below(&c, 80), 1, NULL);
+    for (int i = 0; i < 8 + effort(24); ++i) {
+        const bool is_wide = i % 3 == 1;
+        const int64_t even = is_wide ? 10600 + 8 * roll_below(&c, 700) : 2056 + 8 * roll_below(&c, 250);
+        const int64_t w = even + (is_wide ? 5 + i / 3 % 2 * 2 : i % 4 == 3 ? roll_below(&c, 8) : 0);
+        problem p = new_problem(2, w, 40 + roll_below(&c, is_wide ? 20 : 80), 1, NULL);
         const int kind = i % 3 ? NOISE : (int)roll_below(&c, MASK_KINDS);
         p.options.flags = i % 6 == 5 ? APSIS_SIGNED : 0;
-        check_filled(b, &p, kind, densities[i % 3], &c, i % 6 == 4 ? &PLAIN : &alone);
+        const double density = i % 6 == 4 ? 0.1 : densities[i % 3]; /* many sites tell how rows were read */
+        check_filled(b, &p, kind, density, &c, i % 6 == 4 ? &PLAIN : &alone);
     }
 }
 
