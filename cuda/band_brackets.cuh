@@ -195,14 +195,24 @@ __device__ int2 sums_of_block(int32_t one, int32_t other) {
 }
 
 constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
+// Where rows begin ACROSS 16 bytes, what a tile lacks of them its neighbour has, and a sector of memory that two warps write is
+// written twice in part: that costs more than lanes that wait.
+constexpr int32_t SHORT_ACROSS = 8;
+constexpr int32_t TILES_ACROSS = 4;  // side by side stay so
 
 /// Of brackets of one class, the longest are less than half as long again as the shortest.  Short ones are one class: so
 /// most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
-template <class Band>
+template <bool ACROSS, class Band>
 __device__ int bracket_class(const Band &band, int32_t t) {
-    const uint32_t bracket = band.lows[t];
-    const int32_t length = static_cast<int32_t>(bracket >> 16) - static_cast<int32_t>(bracket & 0xffff) + 1;
-    if (length <= SHORT_BRACKET) return 0;
+    constexpr int32_t TOGETHER = ACROSS ? TILES_ACROSS : 1;
+    const int32_t first = t / TOGETHER * TOGETHER;
+    int32_t length = 0;  // the longest's
+#pragma unroll
+    for (int k = 0; k < TOGETHER; ++k) {
+        const uint32_t bracket = band.lows[min(first + k, band.tiles - 1)];
+        length = max(length, static_cast<int32_t>(bracket >> 16) - static_cast<int32_t>(bracket & 0xffff) + 1);
+    }
+    if (length <= (ACROSS ? SHORT_ACROSS : SHORT_BRACKET)) return 0;
     const int power = highest_bit(static_cast<uint32_t>(length));
     return 2 * power + (length >> (power - 1) & 1);
 }
@@ -220,12 +230,14 @@ __device__ int32_t sum_up_to(int32_t value) {
 
 /// Orders the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have as
 /// much to do; they take the place of Band::highs.  Returns how many they are.
-template <class Band, class Wanted>
+template <bool ACROSS, class Band, class Wanted>
 __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     __shared__ int32_t places[WARP], total;  // of each class's next, and how many there are
     const int lane = threadIdx.x % WARP;
     uint16_t *const order = band.order(), *const ranks = order + band.tiles;  // a tile's among those of its class
-    const auto class_of = [&](int32_t t) { return t < band.tiles && wanted(t) ? WARP - 1 - bracket_class(band, t) : WARP; };
+    const auto class_of = [&](int32_t t) {
+        return t < band.tiles && wanted(t) ? WARP - 1 - bracket_class<ACROSS>(band, t) : WARP;
+    };
     if (threadIdx.x < WARP) places[lane] = 0;
     __syncthreads();
     for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn < band.tiles; turn += static_cast<int32_t>(blockDim.x)) {

@@ -223,8 +223,8 @@ __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TIL
 }
 
 /// Writes a row of the tiles of a warp's lanes together, of an unsigned map.
-template <Form FORM, bool NEAREST>
-__device__ void write_rows(const Rows &rows, const Quads &quads, const StorePairs &store, const uint32_t (&cost)[TILE],
+template <Form FORM, bool NEAREST, class Store>
+__device__ void write_rows(const Rows &rows, const Quads &quads, const Store &store, const uint32_t (&cost)[TILE],
                            const uint32_t (&found)[TILE], int64_t image, int64_t y, int r) {
     uint32_t number[TILE], bits = 0;
 #pragma unroll
@@ -263,12 +263,14 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
 }
 
 /// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
-/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
-template <Form FORM, bool NEAREST, bool FAR, bool TOGETHER = false, class Band>
+/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp; and rows may begin
+/// ACROSS 16 bytes.
+template <Form FORM, bool NEAREST, bool FAR, bool TOGETHER = false, bool ACROSS = false, class Band>
 __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
                             int64_t image, int64_t y, int32_t t) {
-    constexpr bool IN_PAIRS = TOGETHER && !FAR && (FORM == Form::ROOTS || FORM == Form::SQUARES);
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
+    constexpr bool SHARED = TOGETHER && !FAR && IS_PLAIN<FORM>;  // lanes store for each other
+    constexpr bool IN_PAIRS = SHARED && (Band::HALVES > 1 || !ACROSS);
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -291,20 +293,21 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     uint32_t wanted = 0;  // a bit a row
 #pragma unroll
     for (int r = 0; r < BAND; ++r) wanted |= (y + r < rows.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
-    const auto pairs = [&] {
-        if constexpr (IN_PAIRS)
-            return StorePairs(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), quads.aligned, wanted);
+    const auto store = [&] {
+        using Store = std::conditional_t<IN_PAIRS, StorePairs, StoreAcross>;
+        if constexpr (SHARED)
+            return Store(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), quads.aligned, wanted);
         else
             return nullptr;
     }();
     if constexpr (IN_PAIRS && IS_SETTLED) {
         tile.clear(solid);
-        const bool is_plain = pairs.are_whole(BAND) && !quads.limited && tile.bits() < 1u << 24;
-        if (__all_sync(ALL_LANES, is_plain)) return write_tiles<FORM>(rows.output, pairs, tile, image, y);
+        const bool all_plain = store.are_whole(BAND) && !quads.limited && tile.bits() < 1u << 24;
+        if (__all_sync(ALL_LANES, all_plain)) return write_tiles<FORM>(rows.output, store, tile, image, y);
     }
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
-        if (!(IN_PAIRS ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
+        if (!(SHARED ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
         Whole<Band::IS_PIECE> found[TILE];
         Whole<FAR> cost[TILE];
         const bool is_known = band.count > 0 || is_solid;
@@ -332,8 +335,8 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
             for (int k = 0; k < TILE; ++k)
                 if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
         }
-        if constexpr (IN_PAIRS)
-            write_rows<FORM, NEAREST>(rows, quads, pairs, cost, found, image, y, r);
+        if constexpr (SHARED)
+            write_rows<FORM, NEAREST>(rows, quads, store, cost, found, image, y, r);
         else
             write_row<FORM, NEAREST>(rows, quads, cost, is_known, found, image, y + r, x);
     }
@@ -341,21 +344,20 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
 
 /// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
 /// their halves or both.  Of a signed map those that are full are the other side's.
-template <Form FORM, bool NEAREST, bool FAR, class Band, class Wanted>
+template <Form FORM, bool NEAREST, bool FAR, bool ACROSS = false, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
                              const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
-    // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of rows so wide that a
-    // block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it wins on
-    // all.
-    constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES;
-    constexpr bool TOGETHER = Band::HALVES > 1 || (NEAREST && !FAR && !Band::IS_PIECE && IS_PLAIN);
+    // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of aligned rows so wide
+    // that a block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it
+    // wins on all.
+    constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !FAR && !Band::IS_PIECE && IS_PLAIN<FORM>);
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
     const bool is_signed = rows.output.is_signed;
     const int32_t first = static_cast<int32_t>(y % STRIP / BAND);
     const uint32_t bands = ((1u << Band::HALVES) - 1) << first;
     const auto is_others = [&](int32_t t) { return is_signed && fulls && (fulls[t] & bands) == bands; };
-    const int32_t total = order_tiles(band, [&](int32_t t) {
+    const int32_t total = order_tiles<ACROSS>(band, [&](int32_t t) {
         uint32_t any = 0;
 #pragma unroll
         for (int h = 0; h < Band::HALVES; ++h) any |= wanted(t, h);
@@ -369,8 +371,8 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
         if (i - lane >= total) break;
         if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
-        finish_tile<FORM, NEAREST, FAR, TOGETHER>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
-                                                  solid ? solid[t] : 0, image, y + half * BAND, t);
+        finish_tile<FORM, NEAREST, FAR, TOGETHER, ACROSS>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
+                                                          solid ? solid[t] : 0, image, y + half * BAND, t);
     }
 }
 

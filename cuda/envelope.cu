@@ -21,8 +21,8 @@ namespace apsis {
 
 namespace {
 
-/// A block takes a band, or a pair of them.
-template <Form FORM, bool NEAREST, int HALVES>
+/// A block takes a band, or a pair of them; of single ones rows may begin ACROSS 16 bytes.
+template <Form FORM, bool NEAREST, int HALVES, bool ACROSS>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
     const uint8_t *const solid = listed ? rows.solid_of(image, y / STRIP) : nullptr;
     const uint8_t *const fulls = listed ? rows.fulls_of(image, y / STRIP) : nullptr;
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
+    finish_tiles<FORM, NEAREST, false, ACROSS>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
         const int32_t p = t / PATCH_TILES + half * patches;
         return far ? ~0u : p < marked_patches ? marks[p] : 0;
     });
@@ -80,21 +80,23 @@ bool rows_serve(const DistanceJob &job) {
 
 void search_envelope(const Rows &rows, cudaStream_t stream) {
     const Quads quads(rows.output);
-    const auto launch_bands = [&](auto halves) {
+    const auto launch_bands = [&](auto halves, auto across) {
         int threads = 2 * WARP;
         const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
         while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
         const int64_t blocks = rows.count_strips() * (STRIP / (BAND * halves));
         with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
-            launch_large("search_bands", search_bands<form, with_nearest, halves>, blocks, threads,
+            launch_large("search_bands", search_bands<form, with_nearest, halves, across && IS_PLAIN<form>>, blocks, threads,
                          band_bytes(rows.columns.count, halves), early(stream), rows, quads);
         });
     };
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
     if (rows.is_listed() && 2 * band_bytes(rows.columns.count, 2) <= most_shared())
-        launch_bands(std::integral_constant<int, 2>());
+        launch_bands(std::integral_constant<int, 2>(), std::false_type());
+    else if (quads.aligned)
+        launch_bands(std::integral_constant<int, 1>(), std::false_type());
     else
-        launch_bands(std::integral_constant<int, 1>());
+        launch_bands(std::integral_constant<int, 1>(), std::true_type());
 }
 
 }  // namespace apsis

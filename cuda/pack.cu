@@ -17,7 +17,8 @@ constexpr int LINE = 128;  // bytes that memory gives at once
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
 constexpr int PACKERS = 4;  // blocks on a multiprocessor: a thread has registers for half of its 32 loads at once
-constexpr int PACKED = WARP - 1;  // quads of a warp whose rows begin anywhere
+constexpr int PACKERS_ACROSS = 3;  // where rows begin anywhere: for all of them, since shuffles do not change places
+constexpr int PACKED = WARP - 1;  // quads of a warp there
 constexpr int64_t WIDE = 8 * WARP * QUAD;  // pixels of such rows at least: at their ends a warp takes twice as long
 constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
 
@@ -118,21 +119,16 @@ __device__ uint32_t keep(uint32_t number) {
 /// The same of words that begin anywhere, of which a lane has the one that its first pixel lies in, and the next lane the one
 /// after it.  All lanes of a warp together; where `reads` is false, nothing is read.
 __device__ void gather_across(const uint8_t *from, int64_t step, bool reads, uint32_t (&words)[QUAD]) {
-    constexpr int AT_ONCE = STRIP / 2;  // that registers have room for
-    uint32_t bytes[STRIP / BYTE] = {};
+    uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
     // How far a row's words are shifted, of which the lowest five bits count.
     uint32_t shift = 8 * keep(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)));
 #pragma unroll
-    for (int first = 0; first < STRIP; first += AT_ONCE) {
-        uint32_t row[AT_ONCE];
+    for (int r = 0; r < STRIP; ++r, from += step)
+        row[r] = reads ? *reinterpret_cast<const uint32_t *>(from - count_before(from)) : 0;
 #pragma unroll
-        for (int r = 0; r < AT_ONCE; ++r, from += step)
-            row[r] = reads ? *reinterpret_cast<const uint32_t *>(from - count_before(from)) : 0;
-#pragma unroll
-        for (int r = 0; r < AT_ONCE; ++r, shift += 8 * static_cast<uint32_t>(step)) {
-            const uint32_t pixels = __funnelshift_r(row[r], __shfl_down_sync(ALL_LANES, row[r], 1), shift);
-            bytes[(first + r) / BYTE] |= mark_bytes(pixels) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
-        }
+    for (int r = 0; r < STRIP; ++r, shift += 8 * static_cast<uint32_t>(step)) {
+        const uint32_t pixels = __funnelshift_r(row[r], __shfl_down_sync(ALL_LANES, row[r], 1), shift);
+        bytes[r / BYTE] |= mark_bytes(pixels) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
     }
     turn_quads(bytes, words);
 }
@@ -195,7 +191,7 @@ __global__ void __launch_bounds__(BLOCK, PACKERS)
 }
 
 /// The same where rows begin anywhere: a warp packs a quad less than it has lanes, of which the last reads for the one before.
-__global__ void __launch_bounds__(BLOCK, PACKERS)
+__global__ void __launch_bounds__(BLOCK, PACKERS_ACROSS)
     pack_across(Pixels pixels, StripRange range, bool complement, Columns columns, Columns inverse) {
     const View &set = pixels.set;
     const int64_t total = parts(columns.count, QUAD) * range.count;

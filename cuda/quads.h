@@ -15,6 +15,10 @@ constexpr int QUAD = 4;  // pixels: 16 bytes
 /// something else.
 enum class Form : uint8_t { OTHER, ROOTS, SQUARES, SIGNED };
 
+/// Whether write_plain serves a form.
+template <Form FORM>
+constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES;
+
 struct Quads {
     bool serve;    // whether every output that is wanted may be written so
     bool aligned;  // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
@@ -146,34 +150,91 @@ struct StoreTogether {
     }
 };
 
-/// Stores eight numbers of each of two neighbouring lanes, row by row, with an even one first: either's are 32 bytes of a row,
-/// a sector of memory, which the two write together, a half each, rather than twice in part.
-class StorePairs {
+/// Stores eight numbers a lane, row by row, of lanes all of which are here, where rows begin anywhere: a lane takes what it
+/// lacks of 16 bytes from the next one, if that one's lie beside its own.
+class StoreAcross {
     int32_t at_, count_;
-    uint32_t wanted_, alone_;    // a bit a row
+    uint32_t wanted_, on_left_, on_right_;  // a bit a row; those in which a neighbour's are stored as well, beside its own
+
+  public:
+    /// Of lanes each with the place of its numbers in a row, how many there are, and a bit for each row in which they are
+    /// wanted.  If rows are aligned, it only stores parts of eight.
+    __device__ StoreAcross(int32_t at, int count, bool are_aligned, uint32_t wanted)
+        : at_(at), count_(count), wanted_(wanted), on_left_(0), on_right_(0) {
+        if (are_aligned) return;
+        const int lane = threadIdx.x % WARP;
+        const uint32_t left = __shfl_up_sync(ALL_LANES, wholes(), 1), right = __shfl_down_sync(ALL_LANES, wholes(), 1);
+        const int32_t left_at = __shfl_up_sync(ALL_LANES, at, 1), right_at = __shfl_down_sync(ALL_LANES, at, 1);
+        if (lane > 0 && left_at + 2 * QUAD == at) on_left_ = wholes() & left;
+        if (lane < WARP - 1 && at + 2 * QUAD == right_at) on_right_ = wholes() & right;
+    }
+    __device__ bool wants(int r) const { return wanted_ >> r & 1; }
+    /// The rows in which all eight of a lane's are wanted.
+    __device__ uint32_t wholes() const { return count_ == 2 * QUAD ? wanted_ : 0; }
+
+    /// All lanes together, in row r.
+    __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        const bool is_whole = wholes() >> r & 1;
+        if (!is_whole) store_part(row, number, r);
+        uint8_t *to = row + int64_t(at_) * 4;
+        const int head = count_head(to);
+        uint32_t moved[3 * QUAD - 1];  // those from the first on that is aligned
+#pragma unroll
+        for (int k = 0; k < 2 * QUAD; ++k) moved[k] = number[k];
+#pragma unroll
+        for (int k = 0; k < QUAD - 1; ++k) moved[2 * QUAD + k] = __shfl_down_sync(ALL_LANES, number[k], 1);
+#pragma unroll
+        for (int k = 0; k + 1 < 3 * QUAD - 1; ++k) moved[k] = head & 1 ? moved[k + 1] : moved[k];
+#pragma unroll
+        for (int k = 0; k < 2 * QUAD; ++k) moved[k] = head & 2 ? moved[k + 2] : moved[k];
+        if (!is_whole) return;
+        const bool has_left = on_left_ >> r & 1, has_right = head == 0 || on_right_ >> r & 1;
+#pragma unroll
+        for (int k = 0; k < QUAD - 1; ++k)
+            if (k < head && !has_left) store_one(to + 4 * k, number[k]);
+        to += 4 * head;
+        store_quad(to, moved[0], moved[1], moved[2], moved[3]);
+        to += 4 * QUAD;
+        if (has_right) return store_quad(to, moved[4], moved[5], moved[6], moved[7]);
+#pragma unroll
+        for (int k = 0; k < QUAD - 1; ++k)
+            if (k + head < QUAD) store_one(to + 4 * k, moved[QUAD + k]);
+    }
+    /// A lane whose eight are not all wanted.
+    __device__ void store_part(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        uint8_t *const to = row + int64_t(at_) * 4;
+#pragma unroll
+        for (int k = 0; k < 2 * QUAD; ++k)
+            if (wants(r) && k < count_) store_one(to + 4 * k, number[k]);
+    }
+};
+
+/// The same, with an even lane first: where rows are aligned, two neighbours' are 32 bytes of a row each, a sector of memory,
+/// which the two write together, a half each, rather than twice in part.
+class StorePairs {
+    StoreAcross across_;
+    bool are_aligned_;
     uint32_t even_, odd_;        // the rows in which the two write the even lane's, the odd one's
     uint32_t even_at_, odd_at_;  // bytes from a row's first number to where this lane writes
 
   public:
-    /// Of lanes all of which are here, each with the place of its numbers in a row, how many there are, and a bit for each row
-    /// in which they are wanted.
-    __device__ StorePairs(int32_t at, int count, bool are_aligned, uint32_t wanted) : at_(at), count_(count), wanted_(wanted) {
-        const uint32_t together = are_aligned && count == 2 * QUAD ? wanted : 0;
-        alone_ = wanted ^ together;
-        const uint32_t others = __shfl_xor_sync(ALL_LANES, together, 1);
+    __device__ StorePairs(int32_t at, int count, bool are_aligned, uint32_t wanted)
+        : across_(at, count, are_aligned, wanted), are_aligned_(are_aligned) {
+        const uint32_t own = across_.wholes(), others = __shfl_xor_sync(ALL_LANES, own, 1);
         const int32_t others_at = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
-        even_ = is_odd() ? others : together, odd_ = is_odd() ? together : others;
+        even_ = is_odd() ? others : own, odd_ = is_odd() ? own : others;
         even_at_ = static_cast<uint32_t>((is_odd() ? others_at : at) + half) * 4;
         odd_at_ = static_cast<uint32_t>((is_odd() ? at : others_at) + half) * 4;
     }
-    __device__ bool wants(int r) const { return wanted_ >> r & 1; }
+    __device__ bool wants(int r) const { return across_.wants(r); }
     /// All lanes together, in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        if (alone_ >> r & 1) StoreAlone{count_}(row + int64_t(at_) * 4, number);
+        if (!are_aligned_) return across_(row, number, r);
+        if (!(across_.wholes() >> r & 1)) across_.store_part(row, number, r);
         exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
     }
     /// Whether this lane's are wanted in all of so many rows, and stored by two.
-    __device__ bool are_whole(int height) const { return wanted_ == (1u << height) - 1 && !alone_; }
+    __device__ bool are_whole(int height) const { return are_aligned_ && across_.wholes() == (1u << height) - 1; }
     /// The same where all lanes' are.
     __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
 
@@ -195,7 +256,7 @@ class StorePairs {
 /// What the pixels of an unsigned map hold whose costs are known.  `root` takes the root of a cost.
 template <Form FORM, int COUNT, class Root>
 __device__ void to_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], uint32_t (&number)[COUNT], Root root) {
-    static_assert(FORM == Form::ROOTS || FORM == Form::SQUARES);
+    static_assert(IS_PLAIN<FORM>);
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? __float_as_uint(root(cost[k])) : cost[k];
     if (!quads.limited) return;
