@@ -301,10 +301,18 @@ __device__ void write_side(const Output &output, const Quads &quads, int64_t x, 
     const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
     const auto put = [&](const View &view, const uint32_t (&number)[COUNT]) {
         uint8_t *const to = view.row(y, z) + x * 4;
-        if (whole) return store(to, number);
+        const bool by_quads = store.count == COUNT && count_head(to) == 0;
+        if (whole && !by_quads) return store(to, number);
 #pragma unroll
-        for (int k = 0; k < COUNT; ++k)
-            if (k < store.count && cost[k]) store_one(to + 4 * k, number[k]);
+        for (int q = 0; q < COUNT; q += QUAD) {
+            if (by_quads && cost[q] && cost[q + 1] && cost[q + 2] && cost[q + 3]) {
+                store_quad(to + 4 * q, number[q], number[q + 1], number[q + 2], number[q + 3]);
+                continue;
+            }
+#pragma unroll
+            for (int k = q; k < q + QUAD; ++k)
+                if (k < store.count && cost[k]) store_one(to + 4 * k, number[k]);
+        }
     };
     uint32_t number[COUNT];
 #pragma unroll
