@@ -102,9 +102,9 @@ struct Sight {
     uint32_t above, below;
 
     __device__ explicit Sight(uint32_t packed) : above(packed & 0xffff), below(packed >> 16) {}
-    __device__ Sight(const Columns &columns, int64_t at, int32_t start, uint32_t most)
-        : above(min(static_cast<uint32_t>(start - columns.before[at]), most)),
-          below(min(static_cast<uint32_t>(columns.after[at] - start), most)) {}
+    __device__ Sight(const Sites &sites, int32_t start, uint32_t most)
+        : above(min(static_cast<uint32_t>(start - sites.before), most)),
+          below(min(static_cast<uint32_t>(sites.after - start), most)) {}
 };
 
 /// The distances of a column in the rows of a band, between the first and the last of which there are no sites: so far away are
@@ -145,14 +145,15 @@ __device__ const T *keep(const T *pointer) {
 /// Lays all columns of the band that begins at row y in shared memory.
 template <int HALVES>
 __device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns, int64_t image, int64_t y) {
-    const int64_t strip = y / STRIP, from = columns.at(image, strip, 0);
-    const int32_t start = static_cast<int32_t>(strip * STRIP);
+    const StripColumns<> strip(columns, image, y / STRIP);
+    const int32_t start = static_cast<int32_t>(y / STRIP * STRIP);
     const int bit = static_cast<int>(y % STRIP);
     for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
-        const Sight sight(columns, from + x, start, NOWHERE);
+        const Sites sites = strip.at(x);
+        const Sight sight(sites, start, NOWHERE);
 #pragma unroll
         for (int h = 0; h < HALVES; ++h)
-            band.distances[x + h * band.stride] = measure_column(sight, columns.words[from + x], bit + h * BAND);
+            band.distances[x + h * band.stride] = measure_column(sight, sites.word, bit + h * BAND);
         band.columns[x] = static_cast<uint16_t>(x);
     }
 }

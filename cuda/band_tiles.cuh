@@ -136,9 +136,9 @@ struct Tile {
 /// The lowest index of the sites that are nearest to a column's pixel in row y.
 template <class Index>
 __device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32_t column) {
-    const int64_t strip = y / STRIP, at = columns.at(image, strip, column);
-    const int32_t row = nearest_in_column(columns.words[at], columns.before[at], columns.after[at],
-                                          static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(y));
+    const Sites sites = StripColumns<>(columns, image, y / STRIP).at(column);
+    const int32_t row = nearest_in_column(sites.word, sites.before, sites.after, static_cast<int32_t>(y / STRIP * STRIP),
+                                          static_cast<int32_t>(y));
     return static_cast<Index>(row) * static_cast<Index>(columns.count) + column;
 }
 

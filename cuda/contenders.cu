@@ -34,7 +34,6 @@ static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word"
 struct Strip {
     const Rows &rows;
     int64_t image, number, first;  // the strip, and its first column
-    int64_t from;                  // where that is
     int32_t start, count;
     int32_t *sites;    // [place]: what counts of a column: see pack_site
     uint32_t *kept;    // [group]: columns that may be nearest
@@ -52,7 +51,6 @@ struct Strip {
           image(image),
           number(number),
           first(first),
-          from(rows.columns.at(image, number, first)),
           start(static_cast<int32_t>(number * STRIP)),
           count(count),
           sites(shared),
@@ -73,20 +71,23 @@ struct Strip {
     }
 };
 
-/// A thread's columns of a turn, which are on the way at once; beyond the row's end, its last one.
+/// A thread's columns of a turn, as they are stored, which are on the way at once; beyond the row's end, its last one.
 struct Turn {
-    Sites sites[AHEAD];
+    Sites stored[AHEAD];
 
-    __device__ Turn(const Strip &strip, int32_t x) {
+    template <bool SIGNED>
+    __device__ Turn(const Strip &strip, const StripColumns<SIGNED> &columns, int32_t x) {
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k)
-            sites[k].load(strip.rows.columns, strip.from + min(x + k * static_cast<int32_t>(blockDim.x), strip.count - 1));
+            stored[k] = columns.stored(strip.first + min(x + k * static_cast<int32_t>(blockDim.x), strip.count - 1));
     }
 };
 
-/// Sees the columns of a turn, this thread's first being x.
-template <bool CUT>
-__device__ void see_turn(const Strip &strip, const Turn &turn, int32_t x) {
+/// Sees the columns of a turn, this thread's first being x.  Of a signed map `all` loses the bits of bands in which not all of
+/// their pixels are sites.
+template <bool CUT, bool SIGNED>
+__device__ void see_turn(const Strip &strip, const StripColumns<SIGNED> &columns, const Turn &turn, int32_t x,
+                         uint32_t &all) {
     const Rows &rows = strip.rows;
     const uint32_t valid = rows.columns.valid(strip.number);
     const int lane = threadIdx.x % WARP;
@@ -95,8 +96,8 @@ __device__ void see_turn(const Strip &strip, const Turn &turn, int32_t x) {
         const int32_t group = x / GROUP;
         if (group >= strip.groups) break;
         const bool inside = x < strip.count;
-        const Sites &mine = turn.sites[k];
-        const int32_t packed = mine.pack(strip.start);
+        const Sites mine = columns.seen(turn.stored[k]);
+        const int32_t packed = pack_sites(mine, strip.start);
         strip.sites[Strip::place(x)] = packed;
         const Seen seen(mine, inside, valid);
         const int best = best_of(seen.some, packed);
@@ -104,12 +105,13 @@ __device__ void see_turn(const Strip &strip, const Turn &turn, int32_t x) {
             strip.kept[group] = seen.some, strip.stays[group] = seen.stays, strip.fulls[group] = seen.full;
             strip.bests[group] = best < 0 ? -1 : group * GROUP + best;
         }
-        if (rows.output.is_signed) {
+        if (SIGNED) {
             const uint32_t full = full_bands(inside ? mine.word : ~0u);
             if (lane % 8 == 0) rows.fulls_of(strip.image, strip.number)[(strip.first + x) / 8] = static_cast<uint8_t>(full);
+            all &= full;
         }
         if (CUT) {
-            const Outlook outlook = mine.look_out(strip.start);
+            const Outlook outlook = look_out(mine, strip.start);
             if (lane == 0) rows.outlooks_of(strip.image, strip.number)[strip.first / GROUP + group] = outlook;
         }
     }
@@ -285,8 +287,8 @@ __device__ int32_t place_groups(const Strip &strip) {
 
 /// Writes what is kept, and returns how many that is.  If it HOLDS the columns of each thread's last turn, these are
 /// not loaded again.
-template <bool CUT, bool HOLDS>
-__device__ int32_t write_list(const Strip &strip, const Turn &held) {
+template <bool CUT, bool HOLDS, bool SIGNED>
+__device__ int32_t write_list(const Strip &strip, const StripColumns<SIGNED> &columns, const Turn &held) {
     const Rows &rows = strip.rows;
     uint16_t *const list = rows.contenders_of(strip.image, strip.number) + strip.first;
     uint32_t *const sights = rows.sights_of(strip.image, strip.number);
@@ -297,13 +299,13 @@ __device__ int32_t write_list(const Strip &strip, const Turn &held) {
         for (int32_t group = threadIdx.x; group < strip.groups; group += threads)
             places[group] = static_cast<uint16_t>(strip.bests[group]);
     for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * threads) {
-        Sites sites[AHEAD];
+        Sites stored[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             if (HOLDS && strip.is_last(turn))
-                sites[k] = held.sites[k];
+                stored[k] = held.stored[k];
             else if (!CUT && strip.is_kept(turn + k * threads))
-                sites[k].load(rows.columns, strip.from + turn + k * threads);
+                stored[k] = columns.stored(strip.first + turn + k * threads);
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
@@ -312,8 +314,9 @@ __device__ int32_t write_list(const Strip &strip, const Turn &held) {
             const int32_t place = strip.bests[x / GROUP] + __popc(strip.kept[x / GROUP] & ((1u << x % GROUP) - 1));
             list[place] = static_cast<uint16_t>(x);
             if (CUT) continue;
-            const uint32_t above = strip.start - sites[k].before, below = static_cast<uint32_t>(sites[k].after - strip.start);
-            insides[place] = sites[k].word;
+            const Sites sites = columns.seen(stored[k]);
+            const uint32_t above = strip.start - sites.before, below = static_cast<uint32_t>(sites.after - strip.start);
+            insides[place] = sites.word;
             sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
         }
     }
@@ -321,7 +324,7 @@ __device__ int32_t write_list(const Strip &strip, const Turn &held) {
 }
 
 /// A block takes a strip, or a segment of one.
-template <bool CUT, int THREADS>
+template <bool CUT, bool SIGNED, int THREADS>
 __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_strips(Rows rows) {
     wait_for_kernel_before();
     extern __shared__ int32_t shared[];
@@ -331,25 +334,39 @@ __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_stri
     const int64_t image = line / columns.strips(), number = line % columns.strips();
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
     const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
+    const StripColumns<SIGNED> stored(columns, image, number);
     int32_t x = threadIdx.x;
-    Turn turn(strip, x);  // on the way before it is known whether anybody wants it
+    Turn turn(strip, stored, x);  // on the way before it is known whether anybody wants it
     if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
-    while (see_turn<CUT>(strip, turn, x), !strip.is_last(x)) turn = Turn(strip, x += AHEAD * THREADS);
+    __shared__ uint32_t full;  // a bit a band in which all pixels are sites
+    if (SIGNED && threadIdx.x == 0) full = ~0u;
+    uint32_t mine = ~0u;
+    while (see_turn<CUT>(strip, stored, turn, x, mine), !strip.is_last(x)) turn = Turn(strip, stored, x += AHEAD * THREADS);
     __syncthreads();
+    if (SIGNED && !CUT) {
+        const uint32_t open = any_of_warp(~mine);
+        if (threadIdx.x % WARP == 0) atomicAnd(&full, ~open);
+    }
     drop_solid(strip, segment == 0, segment + 1 == segments);
     prune_columns(strip);
     __syncthreads();
     smooth_seams(strip);
     __syncthreads();
-    const int32_t total = write_list<CUT, THREADS == MOST_LISTERS>(strip, turn);
+    const int32_t total = write_list<CUT, THREADS == MOST_LISTERS>(strip, stored, turn);
     if (threadIdx.x == 0) rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total);
+    if (SIGNED && !CUT && threadIdx.x == 0) rows.full_of(image, number) = static_cast<uint8_t>(full);
+}
+
+template <int THREADS, bool SIGNED>
+void list_strips_by(const Rows &rows, cudaStream_t stream) {
+    const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
+    launch_large("list_strips", rows.is_cut ? list_strips<true, SIGNED, THREADS> : list_strips<false, SIGNED, THREADS>,
+                 rows.count_strips() * rows.segments(), THREADS, Strip::bytes(each), early(stream), rows);
 }
 
 template <int THREADS>
 void list_strips_by(const Rows &rows, cudaStream_t stream) {
-    const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
-    launch_large("list_strips", rows.is_cut ? list_strips<true, THREADS> : list_strips<false, THREADS>,
-                 rows.count_strips() * rows.segments(), THREADS, Strip::bytes(each), early(stream), rows);
+    rows.output.is_signed ? list_strips_by<THREADS, true>(rows, stream) : list_strips_by<THREADS, false>(rows, stream);
 }
 
 }  // namespace

@@ -84,34 +84,21 @@ __device__ int best_of(uint32_t some, int32_t packed) {
     return some ? static_cast<int>(least % WARP) : -1;
 }
 
-/// A lane's column as the image has it.
-struct Sites {
-    uint32_t word;
-    int32_t before, after;
+/// What counts of a column in the strip that begins at row `start`: see pack_site.  Above the middle between the sites before
+/// and after the strip that one is the nearer, below it this one; half their sum is the middle.
+__device__ int32_t pack_sites(const Sites &sites, int32_t start) {
+    constexpr int32_t LAST_ROW = STRIP - 1;
+    const int32_t above = sites.before - start, below = sites.after - start, sum = above + below;
+    if (sites.word) return pack_site(lowest_bit(sites.word), 0, false);
+    return pack_site(sum <= LAST_ROW ? below : above, sum, sum >= 0 && sum <= 2 * LAST_ROW);
+}
 
-    __device__ void load(const Columns &columns, int64_t at) {
-        word = columns.words[at];
-        load_carries(columns, at);
-    }
-    __device__ void load_carries(const Columns &columns, int64_t at) {
-        before = columns.before[at], after = columns.after[at];
-    }
-    __device__ bool any() const { return word || before != NO_SITE_BEFORE || after != NO_SITE_AFTER; }
-    /// What counts of it in the strip that begins at row `start`: see pack_site.  Above the middle between the sites before and
-    /// after the strip that one is the nearer, below it this one; half their sum is the middle.
-    __device__ int32_t pack(int32_t start) const {
-        constexpr int32_t LAST_ROW = STRIP - 1;
-        const int32_t above = before - start, below = after - start, sum = above + below;
-        if (word) return pack_site(lowest_bit(word), 0, false);
-        return pack_site(sum <= LAST_ROW ? below : above, sum, sum >= 0 && sum <= 2 * LAST_ROW);
-    }
-    /// How far the nearest of a warp's columns' sites are.
-    __device__ Outlook look_out(int32_t start) const {
-        const uint32_t up = before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - before) + STRIP : Outlook::NONE;
-        const uint32_t down = after != NO_SITE_AFTER ? static_cast<uint32_t>(after - start) : Outlook::NONE;
-        return {least_of_warp(word ? 0 : up), least_of_warp(word ? 0 : down)};
-    }
-};
+/// How far the nearest sites of a warp's columns are from the strip that begins at row `start`.
+__device__ Outlook look_out(const Sites &sites, int32_t start) {
+    const uint32_t up = sites.before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - sites.before) + STRIP : Outlook::NONE;
+    const uint32_t down = sites.after != NO_SITE_AFTER ? static_cast<uint32_t>(sites.after - start) : Outlook::NONE;
+    return {least_of_warp(sites.word ? 0 : up), least_of_warp(sites.word ? 0 : down)};
+}
 
 /// What a warp sees of a group's columns, one a lane, or beyond the row's end: a bit a column.
 struct Seen {

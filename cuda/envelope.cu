@@ -21,6 +21,14 @@ namespace apsis {
 
 namespace {
 
+/// Whether all pixels of a band of a signed map, or of a pair, are sites of their side, which has nothing to write then.  In a
+/// page of text half of the bands have no ink.
+template <int HALVES>
+__device__ bool are_full(const Rows &rows, int64_t image, int64_t y) {
+    const uint32_t bands = ((1u << HALVES) - 1) << y % STRIP / BAND;
+    return (rows.full_of(image, y / STRIP) & bands) == bands;
+}
+
 /// A block takes a band, or a pair of them; of single ones rows may begin ACROSS 16 bytes.
 template <Form FORM, bool NEAREST, int HALVES, bool ACROSS>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
@@ -42,6 +50,8 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
         if (!__syncthreads_or(marked)) return;
     }
     const bool listed = HALVES > 1 || rows.is_listed();  // pairs of bands always are
+    constexpr bool MAY_BE_SIGNED = FORM == Form::OTHER || FORM == Form::SIGNED;
+    if (MAY_BE_SIGNED && rows.output.is_signed && listed && are_full<HALVES>(rows, image, y)) return;
     RowBand<HALVES> band = shape_band<HALVES>(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
     quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
     if (listed)

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
     const Block<SPAN> block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
     if (rows.is_far(image, strip)) return;
-    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t, uint32_t near) {
+    const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t, uint32_t near) {
         squares[r][c] = square_both(near);
     });
     if (!is_near) return mark_block(rows, block);

@@ -136,13 +136,14 @@ __device__ bool are_near(const Sites &sites, int32_t start) {
 }
 
 /// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
-template <int SPAN, class Lay>
+template <bool MAY_BE_SIGNED, int SPAN, class Lay>
 __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    const StripColumns<MAY_BE_SIGNED> strip(columns, block.image, block.strip);
     Sites sites[COLUMNS_EACH<SPAN>];
     bool near = target.limit < Shape<SPAN>::FARTHEST;  // then the search settles what is far, too
     each_column(columns, block, [&](int i, int, int64_t x) {
-        sites[i].load(columns, columns.at(block.image, block.strip, x));
+        sites[i] = strip.at(x);
         near = near || are_near<SPAN>(sites[i], start);
     });
     if (!__syncthreads_or(near)) return false;

@@ -17,12 +17,12 @@ constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 r
 /// HALF together: the square of the distance to the nearest pixel of the other side, inverted at pixels that
 /// are sites.
 template <int SPAN, class Lay>
-__device__ void scan_sides(const Sites &outside, const Sites &inside, int32_t start, uint32_t valid, Lay lay) {
-    const uint32_t sites = outside.word,
-                   above = (sites ^ sites << 1) & valid & ~1u;  // where a row's side is not that above
+__device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int32_t start, Lay lay) {
+    const uint32_t sites = stored.word;
+    const uint32_t above = (sites ^ sites << 1) & strip.valid & ~1u;  // where a row's side is not that above
     // The nearest ones of the other side than that of the strip's first and last pixel.
-    const int32_t before = sites & 1 ? inside.before : outside.before;
-    const int32_t after = sites >> (STRIP - 1) ? inside.after : outside.after;
+    const int32_t before = strip.before(stored.before, sites & 1);
+    const int32_t after = strip.after(stored.after, sites >> (STRIP - 1));
     const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);
     const uint32_t last = min(after - start - STRIP, Shape<SPAN>::FAR_CARRY);
     scan_rows<1>(above, above >> 1, first, last,
@@ -35,22 +35,18 @@ template <int SPAN, class Lay>
 __device__ bool scan_both(const Rows &rows, const Block<SPAN> &block, const Target &target, Lay lay) {
     const Columns &columns = rows.columns;
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
-    const int64_t to_inside = columns.at(rows.images, 0, 0);
-    const uint32_t valid = columns.valid(block.strip);
-    Sites outside[COLUMNS_EACH<SPAN>], inside[COLUMNS_EACH<SPAN>];
+    const StripColumns<> strip(columns, block.image, block.strip);
+    Sites stored[COLUMNS_EACH<SPAN>];
     bool near = target.limit < Shape<SPAN>::FARTHEST,
          near_inside = near;  // then the search settles what is far, too
     each_column(columns, block, [&](int i, int, int64_t x) {
-        const int64_t at = columns.at(block.image, block.strip, x);
-        outside[i].load(columns, at);
-        inside[i].load_carries(columns, at + to_inside);
-        inside[i].word = outside[i].word ^ valid;
-        near = near || are_near<SPAN>(outside[i], start);
-        near_inside = near_inside || are_near<SPAN>(inside[i], start);
+        stored[i] = strip.stored(x);
+        near = near || are_near<SPAN>(strip.seen(stored[i], 0), start);
+        near_inside = near_inside || are_near<SPAN>(strip.seen(stored[i], 1), start);
     });
     if (!__syncthreads_or(near) || !__syncthreads_or(near_inside)) return false;
     each_column(columns, block, [&](int i, int c, int64_t) {
-        scan_sides<SPAN>(outside[i], inside[i], start, valid, [&](int r, uint32_t square) { lay(c, r, square); });
+        scan_sides<SPAN>(strip, stored[i], start, [&](int r, uint32_t square) { lay(c, r, square); });
     });
     __syncthreads();
     return true;

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
     const Block<SPAN> block(rows, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
     if (rows.is_far(image, strip)) return;
-    const bool is_near = scan_block(columns, block, target, [&](int c, int r, uint32_t up, uint32_t near) {
+    const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t up, uint32_t near) {
         keys[r * PITCH + c] = Key::of_column(up & 0xffff, near & 0xffff);
         keys[(r + HALF) * PITCH + c] = Key::of_column(up >> 16, near >> 16);
     });

@@ -137,16 +137,10 @@ __device__ int rows_of(const Columns &columns, int64_t strip) {
     return static_cast<int>(min(columns.length - strip * STRIP, int64_t(STRIP)));
 }
 
-/// Stores a column's word, and the complement's if somebody wants it.
-__device__ void put_word(const Columns &columns, const Columns &inverse, int64_t at, uint32_t word, uint32_t valid) {
-    columns.words[at] = word;
-    if (inverse.words) inverse.words[at] = word ^ valid;
-}
-
 /// No group of a strip is far so far.
-__device__ void clear_far(const Columns &columns, const Columns &inverse, int64_t line) {
-    if (columns.far_groups) columns.far_groups[columns.far_at(0, line)] = 0;
-    if (inverse.far_groups) inverse.far_groups[inverse.far_at(0, line)] = 0;
+__device__ void clear_far(const Columns &columns, int64_t image, int64_t strip) {
+    if (!columns.far_groups) return;
+    for (; image < columns.batch; image += columns.images()) columns.far_groups[columns.far_at(image, strip)] = 0;
 }
 
 /// Where a thread packs a quad of a strip.
@@ -158,23 +152,23 @@ struct Item {
     __device__ Item(const Columns &columns, const StripRange &range, bool across, int64_t item) {
         const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips(), number = range.first + item / quads;
         x = item % quads * QUAD;
-        strip = across ? number / columns.batch : number % strips;
-        image = across ? number % columns.batch : number / strips;
+        strip = across ? number / columns.images() : number % strips;
+        image = across ? number % columns.images() : number / strips;
         here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
     }
-    __device__ void put(const Columns &columns, const Columns &inverse, bool complement, const uint32_t (&words)[QUAD]) const {
-        const uint32_t valid = columns.valid(strip), flip = complement ? valid : 0;
-        if (x == 0) clear_far(columns, inverse, image * columns.strips() + strip);
-        const int64_t to = columns.at(image, strip, x);
+    __device__ void put(const Columns &columns, bool complement, const uint32_t (&words)[QUAD]) const {
+        const uint32_t flip = complement ? columns.valid(strip) : 0;
+        if (x == 0) clear_far(columns, image, strip);
+        uint32_t *const to = columns.words + columns.at(image, strip, x);
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
-            if (c < here) put_word(columns, inverse, to + c, words[c] ^ flip, valid);
+            if (c < here) to[c] = words[c] ^ flip;
     }
 };
 
 /// Columns along y: a thread a quad of a strip.
 __global__ void __launch_bounds__(BLOCK, PACKERS)
-    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, Columns inverse) {
+    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns) {
     const View &set = pixels.set;
     const int64_t total = parts(columns.count, QUAD) * range.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t number = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; number < total; number += step) {
@@ -186,13 +180,13 @@ __global__ void __launch_bounds__(BLOCK, PACKERS)
             gather_strip(row + item.x, set.stride[1], words);
         else
             gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
-        item.put(columns, inverse, complement, words);
+        item.put(columns, complement, words);
     }
 }
 
 /// The same where rows begin anywhere: a warp packs a quad less than it has lanes, of which the last reads for the one before.
 __global__ void __launch_bounds__(BLOCK, PACKERS_ACROSS)
-    pack_across(Pixels pixels, StripRange range, bool complement, Columns columns, Columns inverse) {
+    pack_across(Pixels pixels, StripRange range, bool complement, Columns columns) {
     const View &set = pixels.set;
     const int64_t total = parts(columns.count, QUAD) * range.count;
     const int lane = threadIdx.x % WARP;
@@ -208,7 +202,7 @@ __global__ void __launch_bounds__(BLOCK, PACKERS_ACROSS)
         gather_across(from, set.stride[1], reads, words);
         if (lane == PACKED || number >= total) continue;
         if (!reads || !has_next) gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
-        item.put(columns, inverse, complement, words);
+        item.put(columns, complement, words);
     }
 }
 
@@ -219,42 +213,49 @@ __device__ uint32_t turn_bytes(uint32_t bytes) {
     return __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, 2 * (WARP / QUAD)), part & 2 ? 0x3276 : 0x5410);
 }
 
-/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.  Images beyond the set's are those
-/// of the opposite set.  Blocks are few: one has a multiprocessor's registers for itself, and all its loads on the way at once.
+/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.  Blocks are few: one has a
+/// multiprocessor's registers for itself, and all its loads on the way at once.
+template <bool MIRRORED>
 __global__ void __launch_bounds__(WARP *WARP, 1) pack_images(Pixels pixels, bool complement, Columns columns) {
+    constexpr int SIDES = MIRRORED ? 2 : 1;
     const View &set = pixels.set;
     __shared__ uint32_t words[WHOLE_STRIPS][WARP];
-    __shared__ uint32_t filled[WHOLE_STRIPS / WARP][WARP];  // a bit a strip that has sites, of each column
+    __shared__ uint32_t filled[SIDES][WHOLE_STRIPS / WARP][WARP];  // [side]: a bit a strip that has sites, of each column
     const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP);
     const int64_t image = blockIdx.x / across, left = blockIdx.x % across * WARP;
-    const bool is_inverse = image >= set.size[2];
-    const int64_t z = is_inverse ? image - set.size[2] : image;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     const int part = lane / (WARP / QUAD), quad = lane % (WARP / QUAD) * QUAD;
     const int here = static_cast<int>(min(max(columns.count - left - quad, int64_t(0)), int64_t(QUAD)));
     const int strips = static_cast<int>(columns.strips());
-    for (int w = warp; w < WHOLE_STRIPS / WARP; w += warps) filled[w][lane] = 0;
+    for (int w = warp; w < WHOLE_STRIPS / WARP; w += warps) filled[0][w][lane] = filled[SIDES - 1][w][lane] = 0;
     __syncthreads();
     for (int strip = warp; strip < strips; strip += warps) {
         const int first = strip * STRIP + part * BYTE, rows = here ? static_cast<int>(columns.length) - first : 0;
-        const uint32_t bytes = gather_bytes(pixels, set.row(first, z), set.stride[1], rows, left + quad, here);
-        const uint32_t word = turn_bytes(bytes) ^ (complement != is_inverse ? columns.valid(strip) : 0);
+        const uint32_t bytes = gather_bytes(pixels, set.row(first, image), set.stride[1], rows, left + quad, here);
+        const uint32_t valid = columns.valid(strip), word = turn_bytes(bytes) ^ (complement ? valid : 0);
         words[strip][quad + part] = word;
-        if (word) atomicOr(&filled[strip / WARP][quad + part], 1u << strip % WARP);
+        if (word) atomicOr(&filled[0][strip / WARP][quad + part], 1u << strip % WARP);
+        if (MIRRORED && word != valid) atomicOr(&filled[SIDES - 1][strip / WARP][quad + part], 1u << strip % WARP);
     }
     __syncthreads();
     if (left + lane >= columns.count) return;
     for (int strip = warp; strip < strips; strip += warps) {
         int above = strip / WARP, below = above;
-        uint32_t before = filled[above][lane] & ((1u << strip % WARP) - 1);
-        uint32_t after = filled[below][lane] & (~1u << strip % WARP);
-        while (!before && above > 0) before = filled[--above][lane];
-        while (!after && below + 1 < (strips + WARP - 1) / WARP) after = filled[++below][lane];
+        // Of mirrored columns the carries of the side that the pixel beside the strip is not on.
+        const bool up = MIRRORED && strip > 0 && words[strip - 1][lane] >> (STRIP - 1);
+        const bool down = MIRRORED && strip + 1 < strips && (words[strip + 1][lane] & 1);
+        uint32_t before = filled[up][above][lane] & ((1u << strip % WARP) - 1);
+        uint32_t after = filled[down][below][lane] & (~1u << strip % WARP);
+        while (!before && above > 0) before = filled[up][--above][lane];
+        while (!after && below + 1 < (strips + WARP - 1) / WARP) after = filled[down][++below][lane];
         const int64_t at = columns.at(image, strip, left + lane);
         columns.words[at] = words[strip][lane];
         const int last = above * WARP + highest_bit(before | 1), next = below * WARP + lowest_bit(after | 1u << 31);
-        columns.before[at] = before ? last * STRIP + highest_bit(words[last][lane]) : NO_SITE_BEFORE;
-        columns.after[at] = after ? next * STRIP + lowest_bit(words[next][lane]) : NO_SITE_AFTER;
+        const auto word_of = [&](int other, bool side) { return words[other][lane] ^ (side ? columns.valid(other) : 0); };
+        const int32_t site_before = before ? last * STRIP + highest_bit(word_of(last, up)) : NO_SITE_BEFORE;
+        const int32_t site_after = after ? next * STRIP + lowest_bit(word_of(next, down)) : NO_SITE_AFTER;
+        columns.before[at] = MIRRORED ? stored_carry(site_before, up) : site_before;
+        columns.after[at] = MIRRORED ? stored_carry(site_after, down) : site_after;
     }
 }
 
@@ -271,7 +272,7 @@ __device__ uint32_t turn_bits(uint32_t word) {
 }
 
 /// Columns of bits along y: a warp 32 columns of a strip, a lane a row of 32 bits.
-__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns, Columns inverse) {
+__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns) {
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * range.count;
     const int lane = threadIdx.x % WARP;
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total;
@@ -288,9 +289,9 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
                 for (int byte = 0; byte * 8 < here; ++byte) bits |= static_cast<uint32_t>(from[byte]) << 8 * byte;
             }
         }
-        const uint32_t valid = columns.valid(strip), word = turn_bits(bits) ^ (complement ? valid : 0);
-        if (x == 0 && lane == 0) clear_far(columns, inverse, line);
-        if (lane < here) put_word(columns, inverse, columns.at(image, strip, x + lane), word, valid);
+        const uint32_t word = turn_bits(bits) ^ (complement ? columns.valid(strip) : 0);
+        if (x == 0 && lane == 0) clear_far(columns, image, strip);
+        if (lane < here) columns.words[columns.at(image, strip, x + lane)] = word;
     }
 }
 
@@ -334,37 +335,35 @@ Pixels pixels_of(const View &set) {
 }  // namespace
 
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream) {
-    if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, {}, stream);
+    if (axis == 1) return pack_strips_of(set, columns.all(), complement, columns, stream);
     static_assert(TILE * TILE / QUAD == BLOCK, "a thread gathers one quad of its block's tile");
     const int64_t tiles = parts(set.size[0], TILE) * parts(set.size[1], TILE) * columns.strips();
     launch("pack_planes", pack_planes, tiles, BLOCK, stream, pixels_of(set), complement, columns);
 }
 
-void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, const Columns &inverse,
-                    cudaStream_t stream) {
+void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream) {
     if (set.type == APSIS_BIT) {
         const int64_t warps = parts(columns.count, WARP) * range.count;
         launch("pack_bits", pack_bits, parts(warps, WARPS), BLOCK, stream, set, range, rows_begin_at(set, sizeof(uint32_t)),
-               complement, columns, inverse);
+               complement, columns);
     } else {
         const int64_t quads = parts(columns.count, QUAD) * range.count;
         // A volume's images lie row beside row: if these are short, many images' pixels are in a line of memory.
-        const bool across =
-            columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) && range.count == columns.all().count;
+        const bool across = columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) &&
+                            range.count == columns.images() * columns.strips();
         const Pixels pixels = pixels_of(set);
         if (pixels.access == Access::PACKED && columns.count >= WIDE)
             launch("pack_across", pack_across, parts(parts(quads, PACKED), WARPS), BLOCK, stream, pixels, range, complement,
-                   columns, inverse);
+                   columns);
         else
-            launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, pixels, range, across, complement, columns,
-                   inverse);
+            launch("pack_strips", pack_strips, parts(quads, BLOCK), BLOCK, stream, pixels, range, across, complement, columns);
     }
 }
 
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {
     const int64_t warps = std::min<int64_t>(columns.strips(), WARP);
-    launch("pack_images", pack_images, parts(columns.count, WARP) * columns.batch, warps * WARP, stream, pixels_of(set),
-           complement, columns);
+    launch("pack_images", columns.is_mirrored ? pack_images<true> : pack_images<false>,
+           parts(columns.count, WARP) * columns.images(), warps * WARP, stream, pixels_of(set), complement, columns);
 }
 
 }  // namespace apsis

@@ -32,14 +32,6 @@ struct Scratch {
         rows.least_far = least_far_groups(rows);
         if (!rows.is_small) carve_lists(carver);
     }
-    /// The words of one side.
-    Columns words_of(int side) const {
-        Columns columns = rows.columns;
-        columns.batch = rows.images;
-        columns.words += side * columns.total();
-        if (columns.far_groups) columns.far_groups += side * columns.count_far();
-        return columns;
-    }
 
   private:
     void carve_lists(Carver &carver) {
@@ -50,6 +42,7 @@ struct Scratch {
         rows.solid = carver.take<uint8_t>(rows.sides() * strips * rows.solid_bytes());  // of a signed map, and what is full
         rows.contenders = carver.take<uint16_t>(columns.total());
         rows.counts = carver.take<uint32_t>(strips * rows.segments());
+        if (rows.output.is_signed) rows.full = carver.take<uint8_t>(strips);
         if (rows.is_cut) {
             rows.places = carver.take<uint16_t>(strips * rows.groups());
             rows.outlooks = carver.take<Outlook>(strips * rows.groups());
@@ -73,7 +66,7 @@ Rows::Rows(const Columns &side, const Output &output)
       is_cut(!is_thin && are_cut(side)),
       slack(slack_of(side.count)),
       output(output) {
-    columns.batch *= sides();
+    columns.batch *= sides(), columns.is_mirrored = output.is_signed;
 }
 
 size_t rows_scratch(const DistanceJob &job) {
@@ -84,13 +77,11 @@ size_t rows_scratch(const DistanceJob &job) {
 
 void take_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {
     Carver carver(memory);
-    const Scratch scratch(job, carver);
-    const Columns outside = scratch.words_of(0);
-    const int64_t strips = outside.all().count;
-    if (scratch.rows.is_small && range.count == strips)
-        return pack_whole(job.set, job.complement, scratch.rows.columns, stream);
-    pack_strips_of(job.set, range, job.complement, outside, job.is_signed ? scratch.words_of(1) : Columns(), stream);
-    if (range.end() == strips) carry_columns(scratch.rows.columns, stream);
+    const Rows rows = Scratch(job, carver).rows;
+    const int64_t strips = rows.images * rows.columns.strips();
+    if (rows.is_small && range.count == strips) return pack_whole(job.set, job.complement, rows.columns, stream);
+    pack_strips_of(job.set, range, job.complement, rows.columns, stream);
+    if (range.end() == strips) carry_columns(rows.columns, stream);
 }
 
 void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {

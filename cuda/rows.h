@@ -69,6 +69,8 @@ struct Rows {
     uint32_t *counts = nullptr;
     // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
     uint8_t *solid = nullptr;
+    // [image][strip]: of a signed map, unless rows are cut: a bit a band in which all pixels are sites.
+    uint8_t *full = nullptr;
     // In rows that are cut, [image][strip][group]: the place of its first contender in the list, and what it sees.
     uint16_t *places = nullptr;
     Outlook *outlooks = nullptr;
@@ -155,6 +157,8 @@ struct Rows {
     __host__ __device__ uint8_t *fulls_of(int64_t image, int64_t strip) const {
         return solid_of(image, strip) + columns.batch * columns.strips() * solid_bytes();
     }
+
+    __device__ uint8_t &full_of(int64_t image, int64_t strip) const { return full[image * columns.strips() + strip]; }
 
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
         return contenders + columns.at(image, strip, 0);

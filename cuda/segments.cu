@@ -96,7 +96,7 @@ __device__ uint32_t bound_of(const Outlook &outlook, int bit, int64_t gap) {
 __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
     const Columns &columns = rows.columns;
     const Outlook *const outlooks = rows.outlooks_of(place.image, place.strip);
-    const int64_t from = columns.at(place.image, place.strip, 0);
+    const StripColumns<> strip(columns, place.image, place.strip);
     const int32_t groups = static_cast<int32_t>(rows.groups()), own = x / GROUP,
                   start = static_cast<int32_t>(place.strip * STRIP);
     const int lane = threadIdx.x % WARP;
@@ -115,11 +115,10 @@ __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
             if (lane == next) bound = TOO_FAR;
             const int32_t column = __shfl_sync(ALL_LANES, group, next) * GROUP + lane;
             if (column < columns.count) {
-                const int64_t at = from + column, d = column - x;
-                const uint32_t word = columns.words[at];
-                const Sight sight(columns, at, start, Outlook::NONE);
-                if (word || sight.above < Outlook::NONE || sight.below < Outlook::NONE) {
-                    const uint32_t distances = measure_column(sight, word, place.bit);
+                const int64_t d = column - x;
+                const Sites sites = strip.at(column);
+                if (sites.any()) {
+                    const uint32_t distances = measure_column(Sight(sites, start, Outlook::NONE), sites.word, place.bit);
 #pragma unroll
                     for (int r = 0; r < BAND; ++r) {
                         const int64_t down = unpack(distances, r);
@@ -197,7 +196,7 @@ struct Window {
 __device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, const Place &place, const Window &window,
                                 int32_t x, int32_t end) {
     const Columns &columns = rows.columns;
-    const int64_t from = columns.at(place.image, place.strip, 0);
+    const StripColumns<> strip(columns, place.image, place.strip);
     const int32_t start = static_cast<int32_t>(place.strip * STRIP);
     PieceBand band = {};
     band.length = end - x;
@@ -210,8 +209,8 @@ __device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, c
     band.distances = band.highs + band.tiles;
     band.columns = band.distances + window.count;
     window.each(rows, place, [&](int32_t i, int32_t column) {
-        const uint32_t distances = measure_column(Sight(columns, from + column, start, Outlook::NONE),
-                                                  columns.words[from + column], place.bit);
+        const Sites sites = strip.at(column);
+        const uint32_t distances = measure_column(Sight(sites, start, Outlook::NONE), sites.word, place.bit);
         band.columns[i] = static_cast<uint32_t>(column);
         band.distances[i] = distances;
         far = far || !is_near(unpack(distances, 0), max(end + TILE - column, column - x));
@@ -232,11 +231,13 @@ struct Found {
 __device__ void search_pixel(const Rows &rows, const Place &place, const Window &window, int32_t x, int r) {
     __shared__ Found found[THREADS / WARP];
     const Columns &columns = rows.columns;
+    const StripColumns<> strip(columns, place.image, place.strip);
     const int32_t start = static_cast<int32_t>(place.strip * STRIP), y = static_cast<int32_t>(place.y) + r;
     Found best = {NO_COST<int64_t>, 0};
     const auto take = [&](int32_t, int32_t column) {
-        const int64_t at = columns.at(place.image, place.strip, column), d = column - x;
-        const int32_t row = nearest_in_column(columns.words[at], columns.before[at], columns.after[at], start, y);
+        const int64_t d = column - x;
+        const Sites sites = strip.at(column);
+        const int32_t row = nearest_in_column(sites.word, sites.before, sites.after, start, y);
         if (row == NO_SITE_BEFORE) return;
         const int64_t down = row - y;
         best.take({static_cast<uint64_t>(d * d + down * down), static_cast<uint64_t>(row * columns.count + column)});

@@ -97,15 +97,14 @@ __device__ void clear_row(const Row &row) {
 }
 
 /// Lays the columns of a band in shared memory.
-template <bool NEAREST>
+template <bool NEAREST, bool MAY_BE_SIGNED>
 __device__ void load_rows(uint32_t *shared, const Row &row, const Columns &columns, int64_t image, int32_t y) {
-    const int64_t from = columns.at(image, y / STRIP, 0);
+    const StripColumns<MAY_BE_SIGNED> strip(columns, image, y / STRIP);
     const int32_t start = y / STRIP * STRIP, pitch = Row::bytes(row.tiles(), NEAREST) / 4;
-    Columns line = columns;
-    line.words += from, line.before += from, line.after += from;
 #pragma unroll 2
     for (int32_t x = threadIdx.y * row.team + row.rank; x < row.count; x += BAND * row.team) {
-        const uint32_t distances = measure_column(Sight(line, x, start, NOWHERE), line.words[x], y % STRIP);
+        const Sites sites = strip.at(x);
+        const uint32_t distances = measure_column(Sight(sites, start, NOWHERE), sites.word, y % STRIP);
 #pragma unroll
         for (int r = 0; r < BAND; ++r) {
             const int32_t distance = unpack(distances, r);
@@ -368,7 +367,7 @@ __global__ void __launch_bounds__(BAND *MOST_TEAM) search_staircase(Rows rows, Q
     const Row row(shared, static_cast<int32_t>(rows.columns.count), NEAREST);
     clear_row<NEAREST>(row);
     wait_for_kernel_before();
-    load_rows<NEAREST>(shared, row, rows.columns, image, y);
+    load_rows<NEAREST, FORM == Form::OTHER || FORM == Form::SIGNED>(shared, row, rows.columns, image, y);
     __syncthreads();
     const Level tiles = row.fine();
     const bool has_stretches = tiles.size > FEW_TILES;

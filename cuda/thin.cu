@@ -149,7 +149,7 @@ __device__ int32_t count_before(const uint32_t *words, int32_t bit) {
 /// Lays the columns of a strip that may be nearest, of which this thread has one or none, side by side.  Returns their number.
 __device__ int32_t gather_contenders(ThinShared &shared, const Rows &rows, int64_t strip, const Sites &mine) {
     const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(rows.columns.count);
-    const int32_t start = static_cast<int32_t>(strip * STRIP), packed = mine.pack(start);
+    const int32_t start = static_cast<int32_t>(strip * STRIP), packed = pack_sites(mine, start);
     const int group = x / GROUP, lane = x % WARP;
     const Seen seen(mine, x < width, rows.columns.valid(strip));
     if (lane == 0) shared.full[group] = seen.full;
@@ -255,8 +255,8 @@ __global__ void __launch_bounds__(WIDTH, THIN_RESIDENT) search_thin(Rows rows, T
     } shared;
     const Columns &columns = rows.columns;
     const int64_t line = rows.strip_at(blockIdx.x), image = line / columns.strips(), strip = line % columns.strips();
-    Sites mine;
-    mine.load(columns, columns.at(image, strip, min(int64_t(threadIdx.x), columns.count - 1)));
+    const StripColumns<FORM == Form::OTHER || FORM == Form::SIGNED> stored(columns, image, strip);
+    const Sites mine = stored.at(min(int64_t(threadIdx.x), columns.count - 1));
     if (rows.is_far(image, strip))
         search_far<FORM, NEAREST>(shared.far, rows, target.quads, image, strip, mine);
     else if constexpr (!NEAREST)

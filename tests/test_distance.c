@@ -279,7 +279,8 @@ static void random_thin(bench *b) {
         problem p = new_problem(slices > 1 ? 3 : 2, w, h, slices, NULL);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
         const int kind = is_wide ? RING - i / 4 % 3 : i % 2 ? (int)roll_below(&c, MASK_KINDS) : NOISE;
-        fill_mask(mask, p.size, kind, densities[i / 2 % 3], &c);
+        const bool is_even = i % 20 == 5; /* as many pixels of either side of a signed map, in a long column */
+        fill_mask(mask, p.size, is_even ? NOISE : kind, is_even ? 0.5 : densities[i / 2 % 3], &c);
         /* A hole from side to side, that narrows to one column. */
         for (int64_t y = h / 5; y < h / 2; ++y) memset(mask + y * w, 0, (size_t)(w - (y - h / 5) * (w - 1) / h));
         p.mask = mask;

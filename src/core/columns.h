@@ -35,9 +35,14 @@ struct Columns {
     int64_t count = 0;           // columns in a strip: width in 2-D, width * height in 3-D
     int64_t length = 0;          // pixels of a column
     int64_t batch = 0;           // images: slices in a batch, else 1
+    // Whether the latter half of the images are the opposite sets of the former, which alone are stored, so that both can be
+    // read (on the device alone: see cuda/columns.h).
+    bool is_mirrored = false;
 
     APSIS_BOTH int64_t strips() const { return (length + STRIP - 1) / STRIP; }
     APSIS_BOTH int64_t total() const { return batch * strips() * count; }
+    APSIS_BOTH int64_t images() const { return is_mirrored ? batch / 2 : batch; }
+    APSIS_BOTH int64_t stored() const { return images() * strips() * count; }
     APSIS_BOTH StripRange all() const { return {0, batch * strips()}; }
     /// In 2-D: the rows of all images before a strip of a range.
     APSIS_BOTH int64_t rows_before(int64_t strip) const { return strip / strips() * length + strip % strips() * STRIP; }
