@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "error.h"
@@ -66,6 +67,18 @@ __device__ inline uint32_t sum_of_warp(uint32_t value) {
 #endif
 }
 
+/// The sum of a lane's value and those of the lanes before it.
+template <class Number>
+__device__ Number sum_up_to(Number value) {
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const Number other = __shfl_up_sync(ALL_LANES, value, step);
+        if (lane >= step) value += other;
+    }
+    return value;
+}
+
 /// The bits that any of them has.
 __device__ inline uint32_t any_of_warp(uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -77,9 +90,10 @@ __device__ inline uint32_t any_of_warp(uint32_t value) {
 }
 #endif
 
-/// The dynamic shared memory that a block of the current device may have, with some left for what kernels declare.
+constexpr size_t DECLARED = 1024;  // bytes of shared memory that kernels declare, at most
+
+/// The dynamic shared memory that a block of the current device may have.
 inline size_t most_shared() {
-    constexpr size_t DECLARED = 1024;
     int device = 0, bytes = 0;
     check(cudaGetDevice(&device), "device");
     check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
@@ -111,12 +125,21 @@ struct Queue {
 };
 inline Queue early(cudaStream_t stream) { return Queue(stream, true); }
 
-/// Whether a kernel waits by itself for the one before, if it is told to: its code is for sm_90 at least.
-template <class... Parameters>
-bool can_wait(void (*kernel)(Parameters...)) {
+/// Whether kernels wait by themselves for the one before, if they are told to: their code is for sm_90 at least.  All are
+/// compiled for the same devices; so one is asked about, once a device, for it takes its time.
+inline bool can_wait(const void *kernel) {
+    constexpr uint8_t UNKNOWN = 0, NO = 1, YES = 2;
+    constexpr int MOST_DEVICES = 64;
+    static std::atomic<uint8_t> answers[MOST_DEVICES];
+    int device = 0;
+    check(cudaGetDevice(&device), "device");
+    const uint8_t known = device < MOST_DEVICES ? answers[device].load() : UNKNOWN;
+    if (known != UNKNOWN) return known == YES;
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's attributes");
-    return attributes.ptxVersion >= 90;
+    const bool can = attributes.ptxVersion >= 90;
+    if (device < MOST_DEVICES) answers[device] = can ? YES : NO;
+    return can;
 }
 
 /// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
@@ -133,7 +156,7 @@ void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t bloc
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    if (queue.is_early && can_wait(kernel)) shape.attrs = &attribute, shape.numAttrs = 1;
+    if (queue.is_early && can_wait(reinterpret_cast<const void *>(kernel))) shape.attrs = &attribute, shape.numAttrs = 1;
     check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
 }
 
@@ -143,10 +166,12 @@ void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim
     launch_shared(name, kernel, blocks, threads, 0, queue, arguments...);
 }
 
-/// Launches a kernel with more shared memory than every kernel may have unasked.
+/// Launches a kernel, with more shared memory, maybe, than every kernel may have unasked.
 template <class... Parameters, class... Arguments>
 void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                   const Queue &queue, const Arguments &...arguments) {
+    constexpr size_t UNASKED = 48 * 1024 - DECLARED;
+    if (shared_bytes <= UNASKED) return launch_shared(name, kernel, blocks, threads, shared_bytes, queue, arguments...);
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
     if (error == cudaErrorInvalidValue) {
