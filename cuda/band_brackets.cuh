@@ -217,17 +217,6 @@ __device__ int bracket_class(const Band &band, int32_t t) {
     return 2 * power + (length >> (power - 1) & 1);
 }
 
-/// The sum of a lane's value and those of the lanes before it.
-__device__ int32_t sum_up_to(int32_t value) {
-    const int lane = threadIdx.x % WARP;
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const int32_t other = __shfl_up_sync(ALL_LANES, value, step);
-        if (lane >= step) value += other;
-    }
-    return value;
-}
-
 /// Orders the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have as
 /// much to do; they take the place of Band::highs.  Returns how many they are.
 template <bool ACROSS, class Band, class Wanted>

@@ -13,6 +13,8 @@
 // the insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.  So a segment of a row
 // that is cut has its own list, made without a look at the others.
 //
+// Who is left tells what a strip is to the envelope, which takes heavy strips sooner than light ones.
+//
 // Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "contenders.cuh"
 #include "launch.h"
@@ -30,9 +32,17 @@ constexpr int MOST_DROPS = 16;  // at a seam on either side
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
 
+/// What the envelope is told of a strip besides its list: of a signed map a bit a band in which all pixels are sites; and how
+/// many contenders have two sites that count.
+struct Notes {
+    uint32_t full;
+    int32_t twofold;
+};
+
 /// What a strip, or a segment of it, knows of its columns, in shared memory.
 struct Strip {
     const Rows &rows;
+    Notes &notes;
     int64_t image, number, first;  // the strip, and its first column
     int32_t start, count;
     int32_t *sites;    // [place]: what counts of a column: see pack_site
@@ -46,8 +56,9 @@ struct Strip {
     static size_t bytes(int64_t columns) {
         return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ Strip(int32_t *shared, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
+    __device__ Strip(int32_t *shared, Notes &notes, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
         : rows(rows),
+          notes(notes),
           image(image),
           number(number),
           first(first),
@@ -215,6 +226,7 @@ __device__ void prune_columns(const Strip &strip) {
         const uint32_t some = below(strip, coarse.own(group), static_cast<int32_t>(sides & 0xffff) - 1,
                                     static_cast<int32_t>(sides >> 16) - 1, kept, stays, x, mine);
         const uint32_t left = envelope_of(strip.rows.slack, some, stays, mine, 1);
+        __syncwarp();  // all have read it
         if (threadIdx.x % WARP == 0) strip.kept[group] = left;
     }
 }
@@ -253,17 +265,6 @@ __device__ void smooth_seams(const Strip &strip) {
     }
 }
 
-/// The sum of a lane's value and those of the lanes before it.
-__device__ int32_t sum_up_to(int32_t value) {
-    const int lane = threadIdx.x % WARP;
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const int32_t other = __shfl_up_sync(ALL_LANES, value, step);
-        if (lane >= step) value += other;
-    }
-    return value;
-}
-
 /// Lays the place of every group's first column on the list where its best was, which no longer matters, and returns how many
 /// columns are kept.
 __device__ int32_t place_groups(const Strip &strip) {
@@ -298,6 +299,7 @@ __device__ int32_t write_list(const Strip &strip, const StripColumns<SIGNED> &co
     if (CUT)
         for (int32_t group = threadIdx.x; group < strip.groups; group += threads)
             places[group] = static_cast<uint16_t>(strip.bests[group]);
+    int32_t twofold = 0;
     for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * threads) {
         Sites stored[AHEAD];
 #pragma unroll
@@ -316,11 +318,21 @@ __device__ int32_t write_list(const Strip &strip, const StripColumns<SIGNED> &co
             if (CUT) continue;
             const Sites sites = columns.seen(stored[k]);
             const uint32_t above = strip.start - sites.before, below = static_cast<uint32_t>(sites.after - strip.start);
+            twofold += is_twofold(strip.sites[Strip::place(x)]);
             insides[place] = sites.word;
             sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
         }
     }
+    const uint32_t all = sum_of_warp(static_cast<uint32_t>(twofold));
+    if (!CUT && threadIdx.x % WARP == 0) atomicAdd(&strip.notes.twofold, static_cast<int32_t>(all));
     return total;
+}
+
+/// What is told of a strip.  Every contender costs the envelope work, and one with two sites that count some three times more.
+__device__ Listed tell(const Strip &strip, int32_t count) {
+    constexpr int TWOFOLD = 3;
+    const int32_t load = ((count + TWOFOLD * strip.notes.twofold) << Listed::LOAD_BITS) / strip.count;
+    return Listed(load, strip.notes.full, strip.rows.is_far(strip.image, strip.number), count);
 }
 
 /// A block takes a strip, or a segment of one.
@@ -333,19 +345,23 @@ __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_stri
     const int64_t line = rows.strip_at(CUT ? blockIdx.x / segments : blockIdx.x);
     const int64_t image = line / columns.strips(), number = line % columns.strips();
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
-    const Strip strip(shared, rows, image, number, first, static_cast<int32_t>(count));
+    __shared__ Notes notes;
+    if (threadIdx.x == 0) notes = {SIGNED ? ~0u : 0, 0};
+    const Strip strip(shared, notes, rows, image, number, first, static_cast<int32_t>(count));
     const StripColumns<SIGNED> stored(columns, image, number);
     int32_t x = threadIdx.x;
     Turn turn(strip, stored, x);  // on the way before it is known whether anybody wants it
-    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) return;
-    __shared__ uint32_t full;  // a bit a band in which all pixels are sites
-    if (SIGNED && threadIdx.x == 0) full = ~0u;
+    uint32_t *const counts = rows.counts_of(image, number) + segment;
+    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) {
+        if (threadIdx.x == 0) *counts = 0;
+        return;
+    }
     uint32_t mine = ~0u;
     while (see_turn<CUT>(strip, stored, turn, x, mine), !strip.is_last(x)) turn = Turn(strip, stored, x += AHEAD * THREADS);
     __syncthreads();
     if (SIGNED && !CUT) {
         const uint32_t open = any_of_warp(~mine);
-        if (threadIdx.x % WARP == 0) atomicAnd(&full, ~open);
+        if (threadIdx.x % WARP == 0) atomicAnd(&notes.full, ~open);
     }
     drop_solid(strip, segment == 0, segment + 1 == segments);
     prune_columns(strip);
@@ -353,8 +369,8 @@ __global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_stri
     smooth_seams(strip);
     __syncthreads();
     const int32_t total = write_list<CUT, THREADS == MOST_LISTERS>(strip, stored, turn);
-    if (threadIdx.x == 0) rows.counts_of(image, number)[segment] = static_cast<uint32_t>(total);
-    if (SIGNED && !CUT && threadIdx.x == 0) rows.full_of(image, number) = static_cast<uint8_t>(full);
+    __syncthreads();
+    if (threadIdx.x == 0) *counts = CUT ? static_cast<uint32_t>(total) : tell(strip, total).word();
 }
 
 template <int THREADS, bool SIGNED>

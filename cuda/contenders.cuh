@@ -25,6 +25,8 @@ __device__ int32_t pack_site(int32_t site, int32_t sum, bool both_count) {
     return static_cast<int32_t>(static_cast<uint32_t>(site) << SUM_BITS) + (both_count ? sum + 1 : 0);
 }
 
+__device__ bool is_twofold(int32_t packed) { return (packed & ((1 << SUM_BITS) - 1)) != 0; }
+
 /// A column among its neighbours.
 struct Column {
     float x, site;

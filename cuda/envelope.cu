@@ -21,12 +21,71 @@ namespace apsis {
 
 namespace {
 
-/// Whether all pixels of a band of a signed map, or of a pair, are sites of their side, which has nothing to write then.  In a
-/// page of text half of the bands have no ink.
-template <int HALVES>
-__device__ bool are_full(const Rows &rows, int64_t image, int64_t y) {
-    const uint32_t bands = ((1u << HALVES) - 1) << y % STRIP / BAND;
-    return (rows.full_of(image, y / STRIP) & bands) == bands;
+constexpr uint32_t LATE = 16;  // blocks: a few multiprocessors have two of a device's first ones before others have one
+
+/// A strip of which a block takes bands, and what it is told of it.
+struct Task {
+    int64_t line;
+    Listed listed;
+};
+
+/// The n-th strip.
+__device__ Task task_at(const Rows &rows, int64_t n) {
+    const int64_t line = rows.strip_at(n), image = line / rows.columns.strips(), strip = line % rows.columns.strips();
+    wait_for_kernel_before();  // not sooner: the divisions above take a while
+    if (rows.is_listed()) return {line, Listed(rows.counts[line])};
+    const bool is_far = rows.is_far(image, strip);
+    if (!is_far && !rows.has_marks(image, strip)) return {};
+    return {line, Listed(0, 0, is_far, static_cast<int32_t>(rows.columns.count))};
+}
+
+constexpr int EACH = 4, RANKED = EACH * WARP;
+
+/// Of RANKED words, EACH of a lane, leaves those that are as great a load as that of some rank has, and tells its rank among
+/// them.  All lanes of a warp together.
+__device__ int rank_by_load(const Listed (&listed)[EACH], uint32_t (&some)[EACH], int rank) {
+#pragma unroll
+    for (int bit = Listed::LOAD_BITS - 1; bit >= 0; --bit) {
+        uint32_t heavy[EACH];
+        int count = 0;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            heavy[k] = some[k] & __ballot_sync(ALL_LANES, listed[k].load() >> bit & 1);
+            count += __popc(heavy[k]);
+        }
+        const bool is_heavy = rank < count;
+        if (!is_heavy) rank -= count;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) some[k] = is_heavy ? heavy[k] : some[k] ^ heavy[k];
+    }
+    return rank;
+}
+
+/// The n-th strip by load, the heaviest first, among RANKED that lie side by side: of a multiprocessor's warps the eldest go
+/// first, so that a heavy strip that begins late ends late.
+__device__ Task task_by_load(const Rows &rows, int64_t n, int64_t strips) {
+    __shared__ Task task;
+    wait_for_kernel_before();
+    if (threadIdx.x < WARP) {
+        const int lane = static_cast<int>(threadIdx.x);
+        const int64_t first = n / RANKED * RANKED;
+        Listed listed[EACH];
+        uint32_t some[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int64_t at = first + k * WARP + lane;
+            listed[k] = Listed(at < strips ? rows.counts[rows.strip_at(at)] : 0), some[k] = ALL_LANES;
+        }
+        int rank = rank_by_load(listed, some, static_cast<int>(n - first));
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            if ((some[k] >> lane & 1) && rank == __popc(some[k] & ((1u << lane) - 1)))
+                task = {rows.strip_at(first + k * WARP + lane), listed[k]};
+            rank -= __popc(some[k]);
+        }
+    }
+    __syncthreads();
+    return task;
 }
 
 /// A block takes a band, or a pair of them; of single ones rows may begin ACROSS 16 bytes.
@@ -34,36 +93,36 @@ template <Form FORM, bool NEAREST, int HALVES, bool ACROSS>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
-    constexpr int64_t PER_STRIP = STRIP / (BAND * HALVES);
-    const int64_t line = rows.strip_at(blockIdx.x / PER_STRIP), image = line / rows.columns.strips();
-    const int64_t y = line % rows.columns.strips() * STRIP + blockIdx.x % PER_STRIP * (BAND * HALVES), number = y / BAND;
-    wait_for_kernel_before();  // not sooner: the divisions above take a while
-    if (y >= rows.columns.length) return;
-    const bool far = rows.is_far(image, y / STRIP);
+    constexpr uint32_t PER_STRIP = STRIP / (BAND * HALVES);
+    const uint32_t block = HALVES == 1 ? blockIdx.x : blockIdx.x < LATE ? gridDim.x - 1 - blockIdx.x : blockIdx.x - LATE;
+    const uint32_t n = block / PER_STRIP;
+    const Task task = HALVES == 1 ? task_at(rows, n) : task_by_load(rows, n, gridDim.x / PER_STRIP);
+    const uint32_t strips = static_cast<uint32_t>(rows.columns.strips()), line = static_cast<uint32_t>(task.line);
+    const int64_t image = line / strips, strip = line % strips;
+    const int64_t y = strip * STRIP + block % PER_STRIP * (BAND * HALVES), number = y / BAND;
+    // In a page of text half of the bands have no ink, and the inside of a signed map no pixel there.
+    if (!task.listed.is_any() || y >= rows.columns.length || task.listed.is_full(y, HALVES)) return;
     const int32_t patches = static_cast<int32_t>(rows.patches());
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
     const int32_t marked_patches = patches * static_cast<int32_t>(min(int64_t(HALVES), rows.bands() - number));
-    if (!far) {
-        if (!rows.has_marks(image, y / STRIP)) return;
+    if (!task.listed.is_far()) {
         bool marked = false;
         for (int32_t p = threadIdx.x; p < marked_patches; p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
     const bool listed = HALVES > 1 || rows.is_listed();  // pairs of bands always are
-    constexpr bool MAY_BE_SIGNED = FORM == Form::OTHER || FORM == Form::SIGNED;
-    if (MAY_BE_SIGNED && rows.output.is_signed && listed && are_full<HALVES>(rows, image, y)) return;
-    RowBand<HALVES> band = shape_band<HALVES>(shared, length, listed ? *rows.counts_of(image, y / STRIP) : length);
+    RowBand<HALVES> band = shape_band<HALVES>(shared, length, task.listed.count());
     quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
         load_band<HALVES>(band, rows, image, y);
     else
         load_columns<HALVES>(band, rows.columns, image, y);
-    const uint8_t *const solid = listed ? rows.solid_of(image, y / STRIP) : nullptr;
-    const uint8_t *const fulls = listed ? rows.fulls_of(image, y / STRIP) : nullptr;
+    const uint8_t *const solid = listed ? rows.solid_of(image, strip) : nullptr;
+    const uint8_t *const fulls = listed ? rows.fulls_of(image, strip) : nullptr;
     find_brackets(band);
     finish_tiles<FORM, NEAREST, false, ACROSS>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
         const int32_t p = t / PATCH_TILES + half * patches;
-        return far ? ~0u : p < marked_patches ? marks[p] : 0;
+        return task.listed.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
     });
 }
 

@@ -42,7 +42,6 @@ struct Scratch {
         rows.solid = carver.take<uint8_t>(rows.sides() * strips * rows.solid_bytes());  // of a signed map, and what is full
         rows.contenders = carver.take<uint16_t>(columns.total());
         rows.counts = carver.take<uint32_t>(strips * rows.segments());
-        if (rows.output.is_signed) rows.full = carver.take<uint8_t>(strips);
         if (rows.is_cut) {
             rows.places = carver.take<uint16_t>(strips * rows.groups());
             rows.outlooks = carver.take<Outlook>(strips * rows.groups());

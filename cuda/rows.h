@@ -49,6 +49,34 @@ struct Outlook {
     uint32_t above, below;                      // the former and STRIP; 0 and 0 if there are sites in the strip
 };
 
+/// What the envelope is told of a strip, in a word: how much it has to do; of a signed map a bit a band in which all pixels are
+/// sites; whether it takes all of the strip or what is marked; and among how many contenders.
+class Listed {
+    static constexpr int COUNT_BITS = 16, FULL_SHIFT = COUNT_BITS + 2, LOAD_SHIFT = FULL_SHIFT + STRIP / BAND;
+    static constexpr uint32_t MARKS = 1u << COUNT_BITS, FAR = 2 * MARKS;
+    uint32_t word_;
+
+  public:
+    static constexpr int LOAD_BITS = 5, MOST_LOAD = (1 << LOAD_BITS) - 1;
+    static_assert(LOAD_SHIFT + LOAD_BITS <= 32 && WIDEST_ROW < 1 << COUNT_BITS);
+
+    Listed() = default;
+    __device__ explicit Listed(uint32_t word) : word_(word) {}
+    __device__ Listed(int32_t load, uint32_t full, bool is_far, int32_t count)
+        : word_(static_cast<uint32_t>(min(load, MOST_LOAD)) << LOAD_SHIFT | (full & 0xff) << FULL_SHIFT |
+                (is_far ? FAR : MARKS) | static_cast<uint32_t>(count)) {}
+    __device__ uint32_t word() const { return word_; }
+    __device__ bool is_any() const { return word_ & (FAR | MARKS); }
+    __device__ bool is_far() const { return word_ & FAR; }
+    __device__ int32_t count() const { return static_cast<int32_t>(word_ & (MARKS - 1)); }
+    __device__ uint32_t load() const { return word_ >> LOAD_SHIFT; }
+    /// Whether the strip's bands from row y of the image on are full, so many.
+    __device__ bool is_full(int64_t y, int bands) const {
+        const uint32_t all = ((1u << bands) - 1) << y % STRIP / BAND;
+        return (word_ >> FULL_SHIFT & all) == all;
+    }
+};
+
 /// The rows of a map, their columns packed and carried; those of a range of strips are searched.
 ///
 /// A signed map has twice as many images: the inside's, whose sites are the complement, come after the outside's.  Each writes
@@ -65,12 +93,10 @@ struct Rows {
     // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
     // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.
     uint32_t *insides = nullptr, *sights = nullptr;
-    // [image][strip][segment]: how many contenders there are.
+    // [image][strip][segment]: how many contenders there are; where rows are not cut, what Listed says.
     uint32_t *counts = nullptr;
     // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
     uint8_t *solid = nullptr;
-    // [image][strip]: of a signed map, unless rows are cut: a bit a band in which all pixels are sites.
-    uint8_t *full = nullptr;
     // In rows that are cut, [image][strip][group]: the place of its first contender in the list, and what it sees.
     uint16_t *places = nullptr;
     Outlook *outlooks = nullptr;
@@ -157,8 +183,6 @@ struct Rows {
     __host__ __device__ uint8_t *fulls_of(int64_t image, int64_t strip) const {
         return solid_of(image, strip) + columns.batch * columns.strips() * solid_bytes();
     }
-
-    __device__ uint8_t &full_of(int64_t image, int64_t strip) const { return full[image * columns.strips() + strip]; }
 
     __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
         return contenders + columns.at(image, strip, 0);
