@@ -270,7 +270,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
                             int64_t image, int64_t y, int32_t t) {
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
     constexpr bool SHARED = TOGETHER && !FAR && IS_PLAIN<FORM>;  // lanes store for each other
-    constexpr bool IN_PAIRS = SHARED && (Band::HALVES > 1 || !ACROSS);
+    constexpr bool IN_PAIRS = SHARED && !ACROSS;
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -296,7 +296,7 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
     const auto store = [&] {
         using Store = std::conditional_t<IN_PAIRS, StorePairs, StoreAcross>;
         if constexpr (SHARED)
-            return Store(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), quads.aligned, wanted);
+            return Store(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), wanted);
         else
             return nullptr;
     }();

@@ -88,7 +88,7 @@ __device__ Task task_by_load(const Rows &rows, int64_t n, int64_t strips) {
     return task;
 }
 
-/// A block takes a band, or a pair of them; of single ones rows may begin ACROSS 16 bytes.
+/// A block takes a band, or a pair of them; rows may begin ACROSS 16 bytes.
 template <Form FORM, bool NEAREST, int HALVES, bool ACROSS>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
@@ -149,7 +149,7 @@ bool rows_serve(const DistanceJob &job) {
 
 void search_envelope(const Rows &rows, cudaStream_t stream) {
     const Quads quads(rows.output);
-    const auto launch_bands = [&](auto halves, auto across) {
+    const auto launch_by = [&](auto halves, auto across) {
         int threads = 2 * WARP;
         const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
         while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
@@ -159,13 +159,14 @@ void search_envelope(const Rows &rows, cudaStream_t stream) {
                          band_bytes(rows.columns.count, halves), early(stream), rows, quads);
         });
     };
+    const auto launch_bands = [&](auto halves) {
+        quads.aligned ? launch_by(halves, std::false_type()) : launch_by(halves, std::true_type());
+    };
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
     if (rows.is_listed() && 2 * band_bytes(rows.columns.count, 2) <= most_shared())
-        launch_bands(std::integral_constant<int, 2>(), std::false_type());
-    else if (quads.aligned)
-        launch_bands(std::integral_constant<int, 1>(), std::false_type());
+        launch_bands(std::integral_constant<int, 2>());
     else
-        launch_bands(std::integral_constant<int, 1>(), std::true_type());
+        launch_bands(std::integral_constant<int, 1>());
 }
 
 }  // namespace apsis

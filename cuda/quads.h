@@ -150,32 +150,45 @@ struct StoreTogether {
     }
 };
 
-/// Stores eight numbers a lane, row by row, of lanes all of which are here, where rows begin anywhere: a lane takes what it
-/// lacks of 16 bytes from the next one, if that one's lie beside its own.
-class StoreAcross {
+/// Eight numbers of a lane that come row by row: their place in a row, how many there are, and a bit for each row in which they
+/// are wanted.
+class Eights {
+  protected:
     int32_t at_, count_;
-    uint32_t wanted_, on_left_, on_right_;  // a bit a row; those in which a neighbour's are stored as well, beside its own
+    uint32_t wanted_;
+
+    /// The rows in which all eight are wanted.
+    __device__ uint32_t wholes() const { return count_ == 2 * QUAD ? wanted_ : 0; }
+    /// Stores those that are not.
+    __device__ void store_part(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        if (wholes() >> r & 1) return;
+        uint8_t *const to = row + int64_t(at_) * 4;
+#pragma unroll
+        for (int k = 0; k < 2 * QUAD; ++k)
+            if (wants(r) && k < count_) store_one(to + 4 * k, number[k]);
+    }
 
   public:
-    /// Of lanes each with the place of its numbers in a row, how many there are, and a bit for each row in which they are
-    /// wanted.  If rows are aligned, it only stores parts of eight.
-    __device__ StoreAcross(int32_t at, int count, bool are_aligned, uint32_t wanted)
-        : at_(at), count_(count), wanted_(wanted), on_left_(0), on_right_(0) {
-        if (are_aligned) return;
+    __device__ Eights(int32_t at, int count, uint32_t wanted) : at_(at), count_(count), wanted_(wanted) {}
+    __device__ bool wants(int r) const { return wanted_ >> r & 1; }
+};
+
+/// Stores eights of lanes all of which are here, where rows begin anywhere: a lane takes what it lacks of 16 bytes from the next
+/// one, if that one's lie beside its own.
+class StoreAcross : public Eights {
+    uint32_t on_left_, on_right_;  // a bit a row: those in which a neighbour's are stored as well, beside its own
+
+  public:
+    __device__ StoreAcross(int32_t at, int count, uint32_t wanted) : Eights(at, count, wanted), on_left_(0), on_right_(0) {
         const int lane = threadIdx.x % WARP;
         const uint32_t left = __shfl_up_sync(ALL_LANES, wholes(), 1), right = __shfl_down_sync(ALL_LANES, wholes(), 1);
         const int32_t left_at = __shfl_up_sync(ALL_LANES, at, 1), right_at = __shfl_down_sync(ALL_LANES, at, 1);
         if (lane > 0 && left_at + 2 * QUAD == at) on_left_ = wholes() & left;
         if (lane < WARP - 1 && at + 2 * QUAD == right_at) on_right_ = wholes() & right;
     }
-    __device__ bool wants(int r) const { return wanted_ >> r & 1; }
-    /// The rows in which all eight of a lane's are wanted.
-    __device__ uint32_t wholes() const { return count_ == 2 * QUAD ? wanted_ : 0; }
-
     /// All lanes together, in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        const bool is_whole = wholes() >> r & 1;
-        if (!is_whole) store_part(row, number, r);
+        store_part(row, number, r);
         uint8_t *to = row + int64_t(at_) * 4;
         const int head = count_head(to);
         uint32_t moved[3 * QUAD - 1];  // those from the first on that is aligned
@@ -187,7 +200,7 @@ class StoreAcross {
         for (int k = 0; k + 1 < 3 * QUAD - 1; ++k) moved[k] = head & 1 ? moved[k + 1] : moved[k];
 #pragma unroll
         for (int k = 0; k < 2 * QUAD; ++k) moved[k] = head & 2 ? moved[k + 2] : moved[k];
-        if (!is_whole) return;
+        if (!(wholes() >> r & 1)) return;
         const bool has_left = on_left_ >> r & 1, has_right = head == 0 || on_right_ >> r & 1;
 #pragma unroll
         for (int k = 0; k < QUAD - 1; ++k)
@@ -200,41 +213,29 @@ class StoreAcross {
         for (int k = 0; k < QUAD - 1; ++k)
             if (k + head < QUAD) store_one(to + 4 * k, moved[QUAD + k]);
     }
-    /// A lane whose eight are not all wanted.
-    __device__ void store_part(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        uint8_t *const to = row + int64_t(at_) * 4;
-#pragma unroll
-        for (int k = 0; k < 2 * QUAD; ++k)
-            if (wants(r) && k < count_) store_one(to + 4 * k, number[k]);
-    }
 };
 
-/// The same, with an even lane first: where rows are aligned, two neighbours' are 32 bytes of a row each, a sector of memory,
+/// The same where rows are aligned, with an even lane first: two neighbours' are 32 bytes of a row each, a sector of memory,
 /// which the two write together, a half each, rather than twice in part.
-class StorePairs {
-    StoreAcross across_;
-    bool are_aligned_;
+class StorePairs : public Eights {
     uint32_t even_, odd_;        // the rows in which the two write the even lane's, the odd one's
     uint32_t even_at_, odd_at_;  // bytes from a row's first number to where this lane writes
 
   public:
-    __device__ StorePairs(int32_t at, int count, bool are_aligned, uint32_t wanted)
-        : across_(at, count, are_aligned, wanted), are_aligned_(are_aligned) {
-        const uint32_t own = across_.wholes(), others = __shfl_xor_sync(ALL_LANES, own, 1);
+    __device__ StorePairs(int32_t at, int count, uint32_t wanted) : Eights(at, count, wanted) {
+        const uint32_t own = wholes(), others = __shfl_xor_sync(ALL_LANES, own, 1);
         const int32_t others_at = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
         even_ = is_odd() ? others : own, odd_ = is_odd() ? own : others;
         even_at_ = static_cast<uint32_t>((is_odd() ? others_at : at) + half) * 4;
         odd_at_ = static_cast<uint32_t>((is_odd() ? at : others_at) + half) * 4;
     }
-    __device__ bool wants(int r) const { return across_.wants(r); }
     /// All lanes together, in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        if (!are_aligned_) return across_(row, number, r);
-        if (!(across_.wholes() >> r & 1)) across_.store_part(row, number, r);
+        store_part(row, number, r);
         exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
     }
     /// Whether this lane's are wanted in all of so many rows, and stored by two.
-    __device__ bool are_whole(int height) const { return are_aligned_ && across_.wholes() == (1u << height) - 1; }
+    __device__ bool are_whole(int height) const { return wholes() == (1u << height) - 1; }
     /// The same where all lanes' are.
     __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
 
