@@ -56,7 +56,8 @@ struct Strip {
     static size_t bytes(int64_t columns) {
         return static_cast<size_t>(parts(columns, GROUP)) * (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ Strip(int32_t *shared, Notes &notes, const Rows &rows, int64_t image, int64_t number, int64_t first, int32_t count)
+    __device__ Strip(int32_t *shared, Notes &notes, const Rows &rows, int64_t image, int64_t number, int64_t first,
+                     int32_t count)
         : rows(rows),
           notes(notes),
           image(image),

@@ -173,8 +173,8 @@ class Eights {
     __device__ bool wants(int r) const { return wanted_ >> r & 1; }
 };
 
-/// Stores eights of lanes all of which are here, where rows begin anywhere: a lane takes what it lacks of 16 bytes from the next
-/// one, if that one's lie beside its own.
+/// Stores eights of lanes all of which are here, where rows begin anywhere: a lane takes what it lacks of 16 bytes from the
+/// next one, if that one's lie beside its own.
 class StoreAcross : public Eights {
     uint32_t on_left_, on_right_;  // a bit a row: those in which a neighbour's are stored as well, beside its own
 
