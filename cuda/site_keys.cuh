@@ -15,7 +15,7 @@ namespace {
 ///
 /// Let that least be the square of D <= 2^B - MARGIN, and B >= 7.  Whoever is nearest to a pixel of the tile, 4.5 away at most,
 /// costs the middle one no more than 18 * 2^B above it.  Of all who cost it no more than that, none is farther than 2^B - 13:
-/// in the tile their costs change by 9 * 2^B at most, so that they fit B + 6 bits, and ways down, in any of the rows, fit B + 1.
+/// in the tile their costs change by 9 * 2^B at most, so that they fit B + 6 bits, and ways down, in any row, fit B + 1.
 class SiteKeys {
     static constexpr int32_t MIDDLE = 4, MIDDLE_ROW = 1;
     static_assert(TILE == 8 && BAND == 4);
