@@ -322,6 +322,26 @@ static void random_envelopes(bench *b) {
     }
 }
 
+/** As many slices with lines of strokes as a large page has strips, signed: in most strips one side is far, and in some of their
+ *  bands all pixels are of the other. */
+static void random_lines(bench *b) {
+    static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+    chance c = {1440};
+    for (int i = 0; i < 2 + effort(2); ++i) {
+        problem p = new_problem(3, 520 + roll_below(&c, 200), 60 + roll_below(&c, 5), 129, NULL);
+        const int64_t w = p.size[0], lines = p.size[1] * p.size[2];
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        memset(mask, i % 2, (size_t)pixels_of(&p));
+        for (int64_t y = 0; y < lines; y += 1 + (roll_below(&c, 4) ? 0 : roll_below(&c, 50)))
+            for (int64_t x = roll_below(&c, w); x < w; x += 1 + (roll_below(&c, 20) ? 0 : roll_below(&c, w)))
+                mask[y * w + x] ^= 1;
+        p.mask = mask;
+        p.options.flags = APSIS_SLICES | APSIS_SIGNED;
+        check_distance(b, &p, i % 4 == 3 ? &PLAIN : &alone);
+        free(mask);
+    }
+}
+
 /** As many slices as a large image has strips, signed and not: near sites are searched for on both sides at once. */
 static void random_many_slices(bench *b) {
     static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
@@ -472,6 +492,7 @@ int main(int argc, char **argv) {
                                       TEST(random_thin, EVERYWHERE),
                                       TEST(random_wide_rows, EVERYWHERE),
                                       TEST(random_envelopes, EVERYWHERE),
+                                      TEST(random_lines, EVERYWHERE),
                                       TEST(random_many_slices, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),
                                       TEST(wide_structured_masks, EVERYWHERE),
