@@ -1,9 +1,8 @@
-// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines
-// along x, each by the way that suits it.
+// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x in windows, and
+// by the monotone argmin where sites are farther.
 //
-// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and
-// carries, most of it in the second cache, and the store, 2 bytes a voxel written and read where sites are
-// near, 4 where they are far, and both where that is not known before.
+// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and carries, most of it in
+// the second cache, and the store, 2 bytes a voxel written and read; 4 more where sites are far.
 #include "volume.h"
 
 #include "columns.h"
@@ -13,8 +12,6 @@
 namespace apsis {
 
 namespace {
-
-constexpr int FAR_PART = 8;  // one column in so many; between 3 and 8 there is little difference
 
 /// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
 /// side along x.
@@ -32,7 +29,7 @@ bool is_plain(const View &view, apsis_type type) {
 /// A volume without memory of its own.
 Volume shape_volume(const DistanceJob &job, bool inside) {
     Volume volume = {
-        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
+        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
     volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32);
     for (int axis = 0; axis < 3; ++axis) volume.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return volume;
@@ -41,16 +38,13 @@ Volume shape_volume(const DistanceJob &job, bool inside) {
 void carve_volume(Volume &volume, Carver &carver) {
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
-    volume.columns.far_groups = carver.take<uint32_t>(volume.columns.count_far());
-    volume.far = carver.take<uint8_t>(volume.count_far());
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
     volume.lengths = carver.take<float>(count_lengths(volume));
-    volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
+    volume.store = carver.take<uint32_t>(std::max(window_store(volume), argmin_store(volume)));
 }
 
-/// The carries of columns of a single strip, where there is nothing to walk: a warp takes 32 columns, as carry_columns() does,
-/// and counts them if none of them has a site.
+/// The carries of columns of a single strip, where there is nothing to walk: a warp takes 32 columns, as carry_columns() does.
 __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     const int lane = threadIdx.x % WARP;
     const uint32_t groups = static_cast<uint32_t>((columns.count + WARP - 1) / WARP);
@@ -59,34 +53,12 @@ __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     if (image >= columns.batch) return;
     const bool inside = column < columns.count;
     if (inside) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
-    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0)
-        atomicAdd(columns.far_groups + columns.far_at(image, 0), 1u);
 }
 
 void find_carries(const Columns &columns, cudaStream_t stream) {
     if (columns.strips() > 1) return carry_columns(columns, stream);
     const int64_t warps = parts(columns.count, WARP) * columns.batch;
     launch("carry_nothing", carry_nothing, parts(warps, WARPS), BLOCK, stream, columns);
-}
-
-/// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
-/// most rows have voxels out of reach, and would be searched twice.  A block each, a warp a plane.
-__global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const int64_t strip = blockIdx.x / volume.groups(), group = blockIdx.x % volume.groups();
-    const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
-    const Columns &columns = volume.columns;
-    uint32_t seen = lane < rows ? columns.far_groups[columns.far_at(y + lane, strip)] : 0;
-#pragma unroll
-    for (int step = WARP / 2; step > 0; step /= 2) seen += __shfl_xor_sync(ALL_LANES, seen, step);
-    const bool far = int64_t(seen) * FAR_PART >= rows * volume.groups_across();
-    if (threadIdx.x == 0) volume.is_far(strip, group) = far;
-    if (!far) return;
-    if (threadIdx.x == 0) volume.any_need() = 1;
-    for (int64_t z = strip * STRIP + warp; z < min(strip * STRIP + STRIP, volume.depth()); z += WARPS) {
-        for (int64_t tile = lane; tile < volume.tiles(); tile += WARP) volume.mark(z, y, tile) = 1;
-        for (int64_t x = lane; x < volume.groups_across(); x += WARP) volume.need(z, y, x * GROUP) = 1;
-    }
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -119,16 +91,10 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         pack_columns(turn(job.set), 1, job.complement != inside, volume.columns, stream);
         find_carries(volume.columns, stream);
         tell(0.2);
-        const bool outward = outward_serves(volume);
-        fill(volume.marks, !outward, volume.count_marks(), stream);
-        fill(volume.needs, !outward, volume.count_needs(), stream);
-        if (outward) {
-            if (outward_suffices(volume))
-                fill(volume.far, 0, volume.count_far(), stream);
-            else
-                launch("choose_ways", choose_ways, volume.count_far(), BLOCK, stream, volume);
-            search_outward(volume, stream);
-        }
+        const bool served = windows_serve(volume);
+        fill(volume.marks, !served, volume.count_marks(), stream);
+        fill(volume.needs, !served, volume.count_needs(), stream);
+        if (served) search_in_windows(volume, stream);
         tell(0.5);
         search_marked(volume, stream);
         tell(1);
