@@ -13,6 +13,8 @@ namespace apsis {
 
 namespace {
 
+constexpr int FAR_PART = 8;  // one column in so many; between 3 and 8 there is little difference
+
 /// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
 /// side along x.
 View turn(View set) {
@@ -29,7 +31,7 @@ bool is_plain(const View &view, apsis_type type) {
 /// A volume without memory of its own.
 Volume shape_volume(const DistanceJob &job, bool inside) {
     Volume volume = {
-        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
+        shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
     volume.plain = !job.is_signed && is_plain(job.distance, APSIS_F32) && is_plain(job.nearest, APSIS_I32);
     for (int axis = 0; axis < 3; ++axis) volume.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return volume;
@@ -38,13 +40,16 @@ Volume shape_volume(const DistanceJob &job, bool inside) {
 void carve_volume(Volume &volume, Carver &carver) {
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
+    volume.columns.far_groups = carver.take<uint32_t>(volume.columns.count_far());
+    volume.far = carver.take<uint8_t>(volume.count_far());
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
-    volume.lengths = carver.take<float>(count_lengths(volume));
-    volume.store = carver.take<uint32_t>(std::max(window_store(volume), argmin_store(volume)));
+    volume.lengths = carver.take<float>(std::max(outward_lengths(volume), window_lengths(volume)));
+    volume.store = carver.take<uint32_t>(std::max({outward_store(volume), window_store(volume), argmin_store(volume)}));
 }
 
-/// The carries of columns of a single strip, where there is nothing to walk: a warp takes 32 columns, as carry_columns() does.
+/// The carries of columns of a single strip, where there is nothing to walk: a warp takes 32 columns, as carry_columns() does,
+/// and counts them if none of them has a site.
 __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     const int lane = threadIdx.x % WARP;
     const uint32_t groups = static_cast<uint32_t>((columns.count + WARP - 1) / WARP);
@@ -53,12 +58,27 @@ __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     if (image >= columns.batch) return;
     const bool inside = column < columns.count;
     if (inside) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
+    if (!__any_sync(ALL_LANES, inside && columns.words[at]) && lane == 0)
+        atomicAdd(columns.far_groups + columns.far_at(image, 0), 1u);
 }
 
 void find_carries(const Columns &columns, cudaStream_t stream) {
     if (columns.strips() > 1) return carry_columns(columns, stream);
     const int64_t warps = parts(columns.count, WARP) * columns.batch;
     launch("carry_nothing", carry_nothing, parts(warps, WARPS), BLOCK, stream, columns);
+}
+
+/// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
+/// most rows have voxels out of the outward search's reach, and would be searched twice.  A warp each.
+__global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
+    const int lane = threadIdx.x % WARP;
+    const int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    if (item >= volume.count_far()) return;
+    const int64_t strip = item / volume.groups(), group = item % volume.groups();
+    const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
+    const Columns &columns = volume.columns;
+    const uint32_t seen = sum_of_warp(lane < rows ? columns.far_groups[columns.far_at(y + lane, strip)] : 0);
+    if (lane == 0) volume.is_far(strip, group) = int64_t(seen) * FAR_PART >= rows * volume.groups_across();
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -91,10 +111,17 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         pack_columns(turn(job.set), 1, job.complement != inside, volume.columns, stream);
         find_carries(volume.columns, stream);
         tell(0.2);
-        const bool served = windows_serve(volume);
-        fill(volume.marks, !served, volume.count_marks(), stream);
-        fill(volume.needs, !served, volume.count_needs(), stream);
-        if (served) search_in_windows(volume, stream);
+        const bool outward = outward_serves(volume), windows = windows_serve(volume);
+        // Where there are no windows, the outward search takes all, and leaves to the argmin what is far.
+        const bool chosen = outward && windows && !outward_suffices(volume);
+        fill(volume.marks, !outward && !windows, volume.count_marks(), stream);
+        fill(volume.needs, !outward && !windows, volume.count_needs(), stream);
+        if (chosen)
+            launch("choose_ways", choose_ways, parts(volume.count_far(), WARPS), BLOCK, stream, volume);
+        else
+            fill(volume.far, !outward, volume.count_far(), stream);
+        if (outward) search_outward(volume, stream);
+        if (windows && (chosen || !outward)) search_in_windows(volume, stream);
         tell(0.5);
         search_marked(volume, stream);
         tell(1);

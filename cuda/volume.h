@@ -1,8 +1,9 @@
 // A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
 //
-// Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it, and the outputs from
-// it.  The search in windows takes every voxel first, and marks the patches, TILE voxels of GROUP rows, that have one whose site
-// is out of its reach, and all that the monotone argmin needs to know for those.
+// Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the outputs from
+// it.  Where the carries tell that most sites are near the outward search takes every voxel, elsewhere the search in windows does.
+// Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their reach, and all that the monotone
+// argmin needs to know for those.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
 #pragma once
@@ -17,17 +18,18 @@
 namespace apsis {
 
 constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
-constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
+constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks; of rows and a strip of planes, the way taken
 
 struct Volume {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
     uint32_t *store;  // what the search along y found, as each of the two ways lays it out
-    uint8_t *marks;   // [z][group of rows][tile]: not 0 where the search in windows gave up
+    uint8_t *marks;   // [z][group of rows][tile]: not 0 where the searches before gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
                       // and a last one, not 0 if any is
+    uint8_t *far;     // [strip][group of rows]: not 0 where the outward search is not even tried, but that in windows
     Output output;
-    float *lengths;  // of costs up to count_lengths(), which the search in windows looks up unless the unit is 1
+    float *lengths;  // of costs, which the searches before look up unless the unit is 1
     bool plain;      // outputs are packed numbers of 32 bits
 
     __host__ __device__ int64_t width() const { return columns.count; }
@@ -44,15 +46,25 @@ struct Volume {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
     }
+    __host__ __device__ int64_t count_far() const { return columns.strips() * groups(); }
+    __device__ uint8_t &is_far(int64_t strip, int64_t group) const { return far[strip * groups() + group]; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
 /// The words of the store that each way needs.
+int64_t outward_store(const Volume &volume);
 int64_t window_store(const Volume &volume);
 int64_t argmin_store(const Volume &volume);
 
-/// The lengths that the search in windows looks up.
-int64_t count_lengths(const Volume &volume);
+/// The lengths that the outward search and that in windows look up.
+int64_t outward_lengths(const Volume &volume);
+int64_t window_lengths(const Volume &volume);
+
+/// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
+bool outward_serves(const Volume &volume);
+
+/// Whether the outward search leaves nothing to the others: distances beyond its reach are not wanted.
+bool outward_suffices(const Volume &volume);
 
 /// Whether the search in windows knows the costs of a map and has room on the current device; else all is marked.
 bool windows_serve(const Volume &volume);
@@ -60,7 +72,10 @@ bool windows_serve(const Volume &volume);
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);
 
-/// Writes what is near, and marks what is far.
+/// Writes what is near where nothing is far, and marks the rest there.
+void search_outward(const Volume &volume, cudaStream_t stream);
+
+/// Writes what is far, and marks what is farther.
 void search_in_windows(const Volume &volume, cudaStream_t stream);
 
 /// Writes what is marked.

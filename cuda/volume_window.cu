@@ -28,6 +28,7 @@
 
 #include "launch.h"
 #include "volume.h"
+#include "volume_words.cuh"
 
 namespace apsis {
 
@@ -37,9 +38,6 @@ constexpr int THREADS = 512;  // with two such blocks on a multiprocessor a thre
 constexpr int RESIDENT = 2;
 constexpr int WARPS_HERE = THREADS / WARP;
 constexpr int64_t MOST_CHUNKS = 96;  // of a line in shared memory, of which a multiprocessor has room for two
-constexpr int HALF = STRIP / 2;      // planes r and r + HALF of a strip share a word
-constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
-constexpr int32_t MOST_CARRY = 1000;    // a longer carry counts as this
 
 // A key: the cost, then the offsets along z and y to the site, each 128 more than it is.
 constexpr int OFFSET_BITS = 8, COST_SHIFT = 2 * OFFSET_BITS;
@@ -106,13 +104,6 @@ struct Reach {
     __device__ uint32_t none() const { return word_of(most) | (NEAREST ? NO_OFFSET : 0); }
 };
 
-/// The planes that are stored: z, or pairs of which pair r of a strip holds planes r and r + HALF.
-template <bool NEAREST>
-__host__ __device__ int64_t count_planes(const Volume &volume) {
-    const int64_t depth = volume.depth(), rest = depth % STRIP;
-    return NEAREST ? depth : depth / STRIP * HALF + (rest < HALF ? rest : HALF);
-}
-
 /// What the search along y stores: [plane][x][y], up to whole tiles of y's.
 __host__ __device__ int64_t pitch_of(const Volume &volume) { return parts(volume.height(), TILE) * TILE; }
 __device__ int64_t stored_line(const Volume &volume, int64_t plane, int64_t x) {
@@ -166,24 +157,6 @@ struct Window {
         return words + (bundle * chunks * TILE + candidate) * WARP;
     }
 };
-
-/// The distances to the nearest site of a column above and below each plane of a strip, planes r and r + HALF
-/// together: calls lay(r, up, down) for 0 <= r < HALF.
-template <class Lay>
-__device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
-    const uint32_t lower = word & 0xffff, upper = word >> HALF;
-    const uint32_t first = min(start - 1 - before, MOST_CARRY);    // in the plane above the strip
-    const uint32_t last = min(after - start - STRIP, MOST_CARRY);  // in the plane below it
-    uint32_t up[HALF], count = (lower ? HALF - 1 - highest_bit(lower) : first + HALF) << 16 | first;
-#pragma unroll
-    for (int r = 0; r < HALF; ++r) up[r] = count = (count + BOTH) & ~((word >> r & BOTH) * 0xffff);
-    count = last << 16 | (upper ? static_cast<uint32_t>(lowest_bit(upper)) : last + HALF);
-#pragma unroll
-    for (int r = HALF - 1; r >= 0; --r) {
-        count = (count + BOTH) & ~((word >> r & BOTH) * 0xffff);
-        lay(r, up[r], count);
-    }
-}
 
 /// The key of one plane, by its distances to the sites above and below.
 __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t below) {
@@ -343,6 +316,9 @@ struct AlongY {
             return 0;
         return NEAREST || strip * STRIP + threadIdx.x % DEEP + HALF < volume.depth() ? ~0u : 0xffff;
     }
+    __device__ bool is_far(int64_t strip, int64_t, int32_t, int32_t tile) const {
+        return volume.is_far(strip, tile / (GROUP / TILE));
+    }
     __device__ void finish(const Window &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, const Found<NEAREST> &found) const {
         uint32_t *const to =
@@ -353,25 +329,6 @@ struct AlongY {
             store_tile(to, found.best, TILE);
     }
 };
-
-/// Marks a tile, and what the search along y must know for it: all as far as its sites may be.
-///
-/// The rows of a patch come here together, and a mark says how many groups to either side are known to be
-/// needed: whoever finds no less leaves that to whoever wrote it.  Marks are read past the first cache, which
-/// may be behind.
-__device__ void mark_tile(const Volume &volume, int32_t x, int32_t y, int64_t z, float farthest) {
-    uint8_t &mark = volume.mark(z, y, x / TILE), &any = volume.any_need();
-    const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / GROUP, UINT8_MAX - 1));
-    const bool known = __ldcg(&mark) >= groups, first = !__ldcg(&any);
-    if (known) return;
-    mark = static_cast<uint8_t>(groups);
-    if (first) any = 1;
-    const int32_t here = x / GROUP, end = static_cast<int32_t>(volume.groups_across());
-    const bool all = groups == UINT8_MAX;
-    uint8_t *const needs = &volume.need(z, y, 0);
-    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g)
-        needs[g] = 1;
-}
 
 /// Copies 16 bytes to shared memory, and need not wait for them (sm_80): they are there after
 /// wait_for_copies().
@@ -434,6 +391,10 @@ struct AlongX {
     __device__ uint32_t heeded(int64_t plane, int64_t place, int32_t bundle) const {
         if (row(place, bundle) >= volume.height()) return 0;
         return NEAREST || first_plane(plane) + HALF < volume.depth() ? ~0u : 0xffff;
+    }
+    __device__ bool is_far(int64_t plane, int64_t place, int32_t bundle, int32_t) const {
+        const int64_t group = place * cut.bundles() + bundle;
+        return group < volume.groups() && volume.is_far(NEAREST ? plane / STRIP : plane / HALF, group);
     }
     __device__ void finish(const Window &window, int64_t plane, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, const Found<NEAREST> &found) const {
@@ -521,6 +482,10 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
     Window window(shared, cut, blockIdx.x / across % segments);
+    bool any_far = false;
+    for (int32_t item = threadIdx.x; item < window.tiles << cut.bundles_log2; item += THREADS)
+        any_far = any_far || lines.is_far(slab, place, item / window.tiles, window.first + item % window.tiles);
+    if (!__syncthreads_or(any_far)) return;
     for (int32_t i = threadIdx.x; i < 2 * (cut.reach + 1) * TILE; i += THREADS)
         shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
     lines.load(window, slab, place);
@@ -541,15 +506,11 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
     for (int32_t item = warp; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
         const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
                       tile = item - bundle * window.tiles;
+        if (!lines.is_far(slab, place, bundle, window.first + tile)) continue;
         const uint32_t heeded = lines.heeded(slab, place, bundle);
         const Found<NEAREST> found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
         lines.finish(window, slab, place, bundle, window.first + tile, heeded, found);
     }
-}
-
-__global__ void __launch_bounds__(BLOCK) fill_lengths(Volume volume, int32_t count) {
-    const int32_t cost = blockIdx.x * BLOCK + threadIdx.x;
-    if (cost < count) volume.lengths[cost] = length_of<float>(volume.output.measure, cost);
 }
 
 template <class Lines>
@@ -562,7 +523,7 @@ void search(const Lines &lines, cudaStream_t stream) {
 template <bool NEAREST>
 void search(const Volume &volume, cudaStream_t stream) {
     const Reach<NEAREST> reach(volume);
-    const int64_t lengths = count_lengths(volume);
+    const int64_t lengths = window_lengths(volume);
     launch("fill_lengths", fill_lengths, parts(lengths, BLOCK), BLOCK, stream, volume, lengths);
     search(AlongY<NEAREST>{volume, reach, Cut(volume.height(), reach.chunks[1])}, stream);
     const Cut cut(volume.width(), reach.chunks[0]);
@@ -579,14 +540,11 @@ bool serves(const Volume &volume) {
            Cut(volume.width(), reach.chunks[0]).serves();
 }
 
-int32_t sure_of(const Volume &volume) {
-    return volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
-}
-
 }  // namespace
 
-int64_t count_lengths(const Volume &volume) {
-    return volume.output.measure.unit == 1 ? 0 : std::max(sure_of(volume) + 1, 0);
+int64_t window_lengths(const Volume &volume) {
+    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
+    return volume.output.measure.unit == 1 ? 0 : std::max(sure + 1, 0);
 }
 
 bool windows_serve(const Volume &volume) {
