@@ -1,8 +1,8 @@
-// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x in windows, and
-// by the monotone argmin where sites are farther.
+// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x, each
+// by the way that suits it.
 //
-// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and carries, most of it in
-// the second cache, and the store, 2 bytes a voxel written and read; 4 more where sites are far.
+// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and carries, most of
+// it in the second cache, and the store, 2 bytes a voxel written and read; 4 more where sites are far beyond reach.
 #include "volume.h"
 
 #include "columns.h"

@@ -1,9 +1,9 @@
 // A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
 //
-// Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the outputs from
-// it.  Where the carries tell that most sites are near the outward search takes every voxel, elsewhere the search in windows does.
-// Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their reach, and all that the monotone
-// argmin needs to know for those.
+// Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the
+// outputs from it.  Where the carries tell that most sites are near the outward search takes every voxel, elsewhere the
+// search in windows does.  Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their
+// reach, and all that the monotone argmin needs to know for those.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
 #pragma once
