@@ -13,7 +13,10 @@ namespace apsis {
 
 namespace {
 
-constexpr int FAR_PART = 8;  // one column in so many; between 3 and 8 there is little difference
+// One column in so many: where all is near windows cost but a third more than the outward search, and what that one leaves to
+// the argmin costs far more.
+constexpr int FAR_PART = 64;
+constexpr int CHOOSERS = 1024;  // threads that decide: as many as a block may have
 
 /// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
 /// side along x.
@@ -41,7 +44,7 @@ void carve_volume(Volume &volume, Carver &carver) {
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
     volume.columns.far_groups = carver.take<uint32_t>(volume.columns.count_far());
-    volume.far = carver.take<uint8_t>(volume.count_far());
+    volume.far = carver.take<uint8_t>(1);
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
     volume.lengths = carver.take<float>(std::max(outward_lengths(volume), window_lengths(volume)));
@@ -68,17 +71,21 @@ void find_carries(const Columns &columns, cudaStream_t stream) {
     launch("carry_nothing", carry_nothing, parts(warps, WARPS), BLOCK, stream, columns);
 }
 
-/// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
-/// most rows have voxels out of the outward search's reach, and would be searched twice.  A warp each.
-__global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
-    const int lane = threadIdx.x % WARP;
-    const int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    if (item >= volume.count_far()) return;
-    const int64_t strip = item / volume.groups(), group = item % volume.groups();
-    const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
+/// Decides the way: where one column in FAR_PART sees no site near, above or below, the image is far.  One block, which is
+/// quicker than several that wait for each other.
+__global__ void __launch_bounds__(CHOOSERS) choose_way(Volume volume) {
+    __shared__ uint32_t far;
     const Columns &columns = volume.columns;
-    const uint32_t seen = sum_of_warp(lane < rows ? columns.far_groups[columns.far_at(y + lane, strip)] : 0);
-    if (lane == 0) volume.is_far(strip, group) = int64_t(seen) * FAR_PART >= rows * volume.groups_across();
+    const int64_t rows = columns.batch * columns.strips();  // of columns in a strip
+    if (threadIdx.x == 0) far = 0;
+    __syncthreads();
+    uint32_t seen = 0;
+#pragma unroll 8
+    for (int64_t i = threadIdx.x; i < rows; i += CHOOSERS) seen += columns.far_groups[columns.far_at(0, i)];
+    seen = sum_of_warp(seen);
+    if (threadIdx.x % WARP == 0) atomicAdd(&far, seen);
+    __syncthreads();
+    if (threadIdx.x == 0) *volume.far = int64_t(far) * FAR_PART >= rows * volume.groups_across();
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -117,9 +124,9 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         fill(volume.marks, !outward && !windows, volume.count_marks(), stream);
         fill(volume.needs, !outward && !windows, volume.count_needs(), stream);
         if (chosen)
-            launch("choose_ways", choose_ways, parts(volume.count_far(), WARPS), BLOCK, stream, volume);
+            launch("choose_way", choose_way, 1, CHOOSERS, stream, volume);
         else
-            fill(volume.far, !outward, volume.count_far(), stream);
+            fill(volume.far, !outward, 1, stream);
         if (outward) search_outward(volume, stream);
         if (windows && (chosen || !outward)) search_in_windows(volume, stream);
         tell(0.5);

@@ -1,7 +1,7 @@
 // A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
 //
 // Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the
-// outputs from it.  Where the carries tell that most sites are near the outward search takes every voxel, elsewhere the
+// outputs from it.  Where the carries tell that nearly all sites are near the outward search takes the image, else the
 // search in windows does.  Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their
 // reach, and all that the monotone argmin needs to know for those.
 //
@@ -18,7 +18,7 @@
 namespace apsis {
 
 constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
-constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks; of rows and a strip of planes, the way taken
+constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
 
 struct Volume {
     Columns columns;  // along z: column x of image y
@@ -27,7 +27,7 @@ struct Volume {
     uint8_t *marks;   // [z][group of rows][tile]: not 0 where the searches before gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
                       // and a last one, not 0 if any is
-    uint8_t *far;     // [strip][group of rows]: not 0 where the outward search is not even tried, but that in windows
+    uint8_t *far;     // one: not 0 if the search in windows takes the image, not the outward one
     Output output;
     float *lengths;  // of costs, which the searches before look up unless the unit is 1
     bool plain;      // outputs are packed numbers of 32 bits
@@ -46,8 +46,7 @@ struct Volume {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
     }
-    __host__ __device__ int64_t count_far() const { return columns.strips() * groups(); }
-    __device__ uint8_t &is_far(int64_t strip, int64_t group) const { return far[strip * groups() + group]; }
+    __device__ bool is_far() const { return *far; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
@@ -60,7 +59,7 @@ int64_t argmin_store(const Volume &volume);
 int64_t outward_lengths(const Volume &volume);
 int64_t window_lengths(const Volume &volume);
 
-/// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
+/// Whether the outward search knows the costs of a map, on the current device; else the image is far.
 bool outward_serves(const Volume &volume);
 
 /// Whether the outward search leaves nothing to the others: distances beyond its reach are not wanted.
@@ -72,10 +71,10 @@ bool windows_serve(const Volume &volume);
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);
 
-/// Writes what is near where nothing is far, and marks the rest there.
+/// Writes what is near unless the image is far, and marks the rest.
 void search_outward(const Volume &volume, cudaStream_t stream);
 
-/// Writes what is far, and marks what is farther.
+/// Writes what its windows reach if the image is far, and marks the rest.
 void search_in_windows(const Volume &volume, cudaStream_t stream);
 
 /// Writes what is marked.

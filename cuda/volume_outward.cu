@@ -114,6 +114,7 @@ __device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[
 template <bool NEAREST>
 __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume, Reach<NEAREST> reach) {
     extern __shared__ uint32_t words[];  // [plane][row][lane]
+    if (volume.is_far()) return;
     const Columns &columns = volume.columns;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int64_t pitch = pitch_of(volume), planes = count_planes<NEAREST>(volume);
@@ -121,7 +122,6 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume,
     const uint32_t along = static_cast<uint32_t>((volume.height() + SPAN - 1) / SPAN);
     const uint32_t slab = blockIdx.x / across / along, strip = NEAREST ? slab / 2 : slab;
     const int64_t x = blockIdx.x % across * WARP + lane, top = blockIdx.x / across % along * SPAN;
-    if (volume.is_far(strip, top / GROUP)) return;
     uint32_t word[ROWS];
     int32_t before[ROWS], after[ROWS];
 #pragma unroll
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEARE
     const uint32_t blocks = (items + BLOCK - 1) / BLOCK, plane = blockIdx.x / blocks;
     const uint32_t item = (blockIdx.x - plane * blocks) * BLOCK + threadIdx.x, y = item / tiles,
                    tile = item - y * tiles;
-    if (item >= items || volume.is_far(NEAREST ? plane / STRIP : plane / HALF, y / GROUP)) return;
+    if (item >= items || volume.is_far()) return;
     const uint4 *const line =
         reinterpret_cast<const uint4 *>(volume.store) + (int64_t(plane) * items + item) * 2;
     const uint4 none = {reach.none, reach.none, reach.none, reach.none};

@@ -316,9 +316,6 @@ struct AlongY {
             return 0;
         return NEAREST || strip * STRIP + threadIdx.x % DEEP + HALF < volume.depth() ? ~0u : 0xffff;
     }
-    __device__ bool is_far(int64_t strip, int64_t, int32_t, int32_t tile) const {
-        return volume.is_far(strip, tile / (GROUP / TILE));
-    }
     __device__ void finish(const Window &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, const Found<NEAREST> &found) const {
         uint32_t *const to =
@@ -391,10 +388,6 @@ struct AlongX {
     __device__ uint32_t heeded(int64_t plane, int64_t place, int32_t bundle) const {
         if (row(place, bundle) >= volume.height()) return 0;
         return NEAREST || first_plane(plane) + HALF < volume.depth() ? ~0u : 0xffff;
-    }
-    __device__ bool is_far(int64_t plane, int64_t place, int32_t bundle, int32_t) const {
-        const int64_t group = place * cut.bundles() + bundle;
-        return group < volume.groups() && volume.is_far(NEAREST ? plane / STRIP : plane / HALF, group);
     }
     __device__ void finish(const Window &window, int64_t plane, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, const Found<NEAREST> &found) const {
@@ -476,16 +469,13 @@ struct AlongX {
 template <class Lines>
 __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines) {
     extern __shared__ __align__(16) uint32_t shared[];
+    if (!lines.volume.is_far()) return;
     constexpr bool NEAREST = Lines::NEAREST;
     const Cut &cut = lines.cut;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
     Window window(shared, cut, blockIdx.x / across % segments);
-    bool any_far = false;
-    for (int32_t item = threadIdx.x; item < window.tiles << cut.bundles_log2; item += THREADS)
-        any_far = any_far || lines.is_far(slab, place, item / window.tiles, window.first + item % window.tiles);
-    if (!__syncthreads_or(any_far)) return;
     for (int32_t i = threadIdx.x; i < 2 * (cut.reach + 1) * TILE; i += THREADS)
         shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
     lines.load(window, slab, place);
@@ -506,7 +496,6 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
     for (int32_t item = warp; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
         const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
                       tile = item - bundle * window.tiles;
-        if (!lines.is_far(slab, place, bundle, window.first + tile)) continue;
         const uint32_t heeded = lines.heeded(slab, place, bundle);
         const Found<NEAREST> found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
         lines.finish(window, slab, place, bundle, window.first + tile, heeded, found);
