@@ -1,5 +1,5 @@
-// The search in windows: the nearest site of every voxel that has one within some 240 voxels; 120 for its place,
-// and 170 where lines are so long that they are cut.
+// The search in windows: the nearest site of every voxel that has one within some 240 voxels; 170 where lines are so long
+// that they are cut.
 //
 // Costs along a line go in chunks of TILE.  A thread holds a tile of as many voxels and tries the chunks of
 // its line from its own one outwards, on either side, until the way to the next one costs as much as what it
@@ -9,8 +9,10 @@
 //
 // For distances alone a word has two planes, HALF apart, each cost in 16 bits, and one instruction adds and
 // takes the least for both (sm_90; a few before).  For the nearest site a word is a key: the cost, then the
-// offsets along z and y to the site.  The least is of the lowest site, but for its x, which the rest of the
-// cost tells.
+// offset along z to the site, then that along y, of which 7 bits are left: it is exact where it is short, else a
+// step of several.  Along y that tells sites apart, since of the same cost and z there are but two, one on either
+// side.  Along x the least key is of the lowest site, but for its place in the step and its x: the rest of the cost
+// tells them, with a look at those who may be it.
 //
 // What is found is true where it costs less than what lies beyond the reach, and less than candidates that are
 // clipped, since they would not fit 16 bits together with a way; all else costs more than that.  So is what the
@@ -39,10 +41,25 @@ constexpr int RESIDENT = 2;
 constexpr int WARPS_HERE = THREADS / WARP;
 constexpr int64_t MOST_CHUNKS = 96;  // of a line in shared memory, of which a multiprocessor has room for two
 
-// A key: the cost, then the offsets along z and y to the site, each 128 more than it is.
-constexpr int OFFSET_BITS = 8, COST_SHIFT = 2 * OFFSET_BITS;
-constexpr int32_t OFFSET_ZERO = 1 << (OFFSET_BITS - 1);
-constexpr uint32_t NO_OFFSET = OFFSET_ZERO << OFFSET_BITS | OFFSET_ZERO, OFFSETS = (1u << COST_SHIFT) - 1;
+// A key: the cost, then the offset along z to the site, then the step of that along y, each as much more than it is as makes
+// it a number without a sign.
+constexpr int STEP_BITS = 7, DOWN_BITS = 9, COST_SHIFT = DOWN_BITS + STEP_BITS;
+constexpr int32_t STEP_ZERO = 1 << (STEP_BITS - 1), DOWN_ZERO = 1 << (DOWN_BITS - 1);
+constexpr uint32_t NO_OFFSET = DOWN_ZERO << STEP_BITS | STEP_ZERO, OFFSETS = (1u << COST_SHIFT) - 1;
+
+// Offsets along y up to this are steps of their own; others share one, so many each.
+constexpr int32_t EXACT = 32, TOGETHER_LOG2 = 3, TOGETHER = 1 << TOGETHER_LOG2;
+constexpr int32_t MOST_OFFSET = 255;  // whose square fits 16 bits
+static_assert(MOST_OFFSET < DOWN_ZERO && MOST_OFFSET < EXACT + (STEP_ZERO - EXACT) * TOGETHER);
+
+/// The step of an offset, and the first offset of a step.
+__device__ int32_t step_of(int32_t offset) {
+    const int32_t beyond = max(offset - EXACT, 0), before = max(-offset - EXACT, 0);
+    return min(max(offset, -EXACT), EXACT) + (beyond >> TOGETHER_LOG2) - ((before + TOGETHER - 1) >> TOGETHER_LOG2);
+}
+__device__ int32_t first_of(int32_t step) {
+    return step + (TOGETHER - 1) * (max(step - EXACT, 0) + min(step + EXACT, 0));
+}
 
 /// The chunks that a block may have in shared memory, with the ways to them.
 int64_t most_held() {
@@ -75,7 +92,6 @@ struct Reach {
             };
             int64_t n = 0, enough = MOST_CARRY;
             if (size[axis] > held * TILE) enough = held * 2 / 9;                     // or segments would be short
-            if (NEAREST) enough = std::min<int64_t>(enough, OFFSET_ZERO / TILE - 1);  // or offsets would not fit
             while (n < enough && left_out(n) < clip(n + 1) &&
                    cost((n + 1) * TILE + TILE - 1) <= UINT16_MAX)
                 ++n;
@@ -84,8 +100,7 @@ struct Reach {
             if (n) clipped = std::min(clipped, clip(n));
         }
         farthest = 0;
-        const auto fits = [&](int64_t d) { return weight[2] * d * d < UINT16_MAX; };
-        while (farthest < (NEAREST ? OFFSET_ZERO : MOST_CARRY) && fits(farthest + 1)) ++farthest;
+        while (weight[2] * (farthest + 1) * (farthest + 1) < UINT16_MAX) ++farthest;
         most = weight[2] * farthest * farthest;
         real = static_cast<int32_t>(std::min<int64_t>(clipped, most) - 1);
         sure = static_cast<int32_t>(std::min<int64_t>(beyond - 1, real));
@@ -162,7 +177,7 @@ struct Window {
 __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t below) {
     const int32_t distance = min(above, below), offset = above <= below ? -above : below;
     return distance < reach.farthest
-               ? reach.word_of(reach.weight[2] * distance * distance) + NO_OFFSET + (offset << OFFSET_BITS)
+               ? reach.word_of(reach.weight[2] * distance * distance) + NO_OFFSET + (offset << STEP_BITS)
                : reach.none();
 }
 
@@ -255,7 +270,7 @@ struct AlongY {
     __host__ __device__ int64_t across() const { return parts(volume.width(), WIDE * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return volume.columns.strips(); }
 
-    __device__ int32_t way_word(int32_t d) const { return reach.way_of(AXIS, d) + (NEAREST ? d : 0); }
+    __device__ int32_t way_word(int32_t d) const { return reach.way_of(AXIS, d) + (NEAREST ? step_of(d) : 0); }
     /// What is stored of a column.
     struct Stored {
         uint32_t word;
@@ -394,25 +409,8 @@ struct AlongX {
         const int32_t y = row(place, bundle), x = tile * TILE;
         const int64_t z = first_plane(plane);
         if constexpr (NEAREST) {
-            // Of two candidates that are as far, and whose sites lie as far along z and y, the one on the
-            // left is lower.
-            const int32_t begin = window.first_chunk * TILE;
-            const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
-            finish_plane(x, y, z, is_heeded, found.best, [&](int k) {
-                const uint32_t key = found.best[k];
-                const int32_t down =
-                    static_cast<int32_t>(key >> OFFSET_BITS & (2 * OFFSET_ZERO - 1)) - OFFSET_ZERO;
-                const int32_t along = static_cast<int32_t>(key & (2 * OFFSET_ZERO - 1)) - OFFSET_ZERO;
-                const int32_t own = reach.weight[2] * down * down + reach.weight[1] * along * along;
-                const int32_t rest = static_cast<int32_t>(key >> COST_SHIFT) - own;
-                const int32_t way =
-                    static_cast<int32_t>(sqrtf(static_cast<float>(max(rest, 0))) * reach.inverse + 0.5f);
-                const int32_t left = x + k - way - begin;
-                const bool is_left =
-                    left >= 0 && words[left * WARP] == (reach.word_of(own) | (key & OFFSETS));
-                return ((z + down) * volume.height() + y + along) * volume.width() + x + k +
-                       (is_left ? -way : way);
-            });
+            finish_plane(x, y, z, is_heeded, found.best,
+                         [&](int k) { return site(window, bundle, x + k, y, z, found.best[k]); });
         } else {
             const auto no_site = [](int) { return int64_t(0); };
             uint32_t cost[TILE];
@@ -423,6 +421,24 @@ struct AlongX {
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = found.best[k] >> 16;
             finish_plane(x, y, z + HALF, is_heeded, cost, no_site);
+        }
+    }
+    /// The lowest site of a voxel, whose key says how far it is: the first offset of the step along y, and the left one of two
+    /// candidates whose sites have that.
+    __device__ int64_t site(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z, uint32_t key) const {
+        const int32_t begin = window.first_chunk * TILE, end = begin + window.chunks * TILE;
+        const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
+        const int32_t step = static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO, last = first_of(step + 1) - 1;
+        const int32_t down = static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
+        const int32_t across = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down;
+        for (int32_t along = first_of(step);; ++along) {
+            const int32_t rest = across - reach.weight[1] * along * along;
+            const int32_t way = static_cast<int32_t>(small_root(static_cast<float>(max(rest, 0))) * reach.inverse + 0.5f);
+            const uint32_t before = key - reach.way_of(AXIS, way);  // the candidate's own key
+            const auto is_there = [&](int32_t at) { return begin <= at && at < end && words[(at - begin) * WARP] == before; };
+            const bool may_be = rest == reach.weight[0] * way * way, is_left = may_be && is_there(x - way);
+            if (is_left || along == last || (may_be && is_there(x + way)))
+                return ((z + down) * volume.height() + y + along) * volume.width() + x + (is_left ? -way : way);
         }
     }
     /// Whether a whole tile from x on may be stored 16 bytes at a time.
