@@ -1,9 +1,8 @@
-// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines
-// along x, each by the way that suits it.
+// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x, each
+// by the way that suits it.
 //
-// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and
-// carries, most of it in the second cache, and the store, 2 bytes a voxel written and read where sites are
-// near, 4 where they are far, and both where that is not known before.
+// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and carries, most of
+// it in the second cache, and the store, 2 bytes a voxel written and read; 4 more where sites are far beyond reach.
 #include "volume.h"
 
 #include "columns.h"
@@ -14,7 +13,10 @@ namespace apsis {
 
 namespace {
 
-constexpr int FAR_PART = 8;  // one column in so many; between 3 and 8 there is little difference
+// One column in so many: where all is near windows cost but a third more than the outward search, and what that one leaves to
+// the argmin costs far more.
+constexpr int FAR_PART = 64;
+constexpr int CHOOSERS = 1024;  // threads that decide: as many as a block may have
 
 /// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
 /// side along x.
@@ -42,11 +44,11 @@ void carve_volume(Volume &volume, Carver &carver) {
     carve_words(volume.columns, carver);
     carve_carries(volume.columns, carver);
     volume.columns.far_groups = carver.take<uint32_t>(volume.columns.count_far());
-    volume.far = carver.take<uint8_t>(volume.count_far());
+    volume.far = carver.take<uint8_t>(1);
     volume.marks = carver.take<uint8_t>(volume.count_marks());
     volume.needs = carver.take<uint8_t>(volume.count_needs());
-    volume.lengths = carver.take<float>(count_lengths(volume));
-    volume.store = carver.take<uint32_t>(std::max(outward_store(volume), argmin_store(volume)));
+    volume.lengths = carver.take<float>(std::max(outward_lengths(volume), window_lengths(volume)));
+    volume.store = carver.take<uint32_t>(std::max({outward_store(volume), window_store(volume), argmin_store(volume)}));
 }
 
 /// The carries of columns of a single strip, where there is nothing to walk: a warp takes 32 columns, as carry_columns() does,
@@ -69,24 +71,21 @@ void find_carries(const Columns &columns, cudaStream_t stream) {
     launch("carry_nothing", carry_nothing, parts(warps, WARPS), BLOCK, stream, columns);
 }
 
-/// Decides the way of a strip's planes and a group's rows: where one column in FAR_PART sees no site near, above or below,
-/// most rows have voxels out of reach, and would be searched twice.  A block each, a warp a plane.
-__global__ void __launch_bounds__(BLOCK) choose_ways(Volume volume) {
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const int64_t strip = blockIdx.x / volume.groups(), group = blockIdx.x % volume.groups();
-    const int64_t y = group * GROUP, rows = min(volume.height() - y, int64_t(GROUP));
+/// Decides the way: where one column in FAR_PART sees no site near, above or below, the image is far.  One block, which is
+/// quicker than several that wait for each other.
+__global__ void __launch_bounds__(CHOOSERS) choose_way(Volume volume) {
+    __shared__ uint32_t far;
     const Columns &columns = volume.columns;
-    uint32_t seen = lane < rows ? columns.far_groups[columns.far_at(y + lane, strip)] : 0;
-#pragma unroll
-    for (int step = WARP / 2; step > 0; step /= 2) seen += __shfl_xor_sync(ALL_LANES, seen, step);
-    const bool far = int64_t(seen) * FAR_PART >= rows * volume.groups_across();
-    if (threadIdx.x == 0) volume.is_far(strip, group) = far;
-    if (!far) return;
-    if (threadIdx.x == 0) volume.any_need() = 1;
-    for (int64_t z = strip * STRIP + warp; z < min(strip * STRIP + STRIP, volume.depth()); z += WARPS) {
-        for (int64_t tile = lane; tile < volume.tiles(); tile += WARP) volume.mark(z, y, tile) = 1;
-        for (int64_t x = lane; x < volume.groups_across(); x += WARP) volume.need(z, y, x * GROUP) = 1;
-    }
+    const int64_t rows = columns.batch * columns.strips();  // of columns in a strip
+    if (threadIdx.x == 0) far = 0;
+    __syncthreads();
+    uint32_t seen = 0;
+#pragma unroll 8
+    for (int64_t i = threadIdx.x; i < rows; i += CHOOSERS) seen += columns.far_groups[columns.far_at(0, i)];
+    seen = sum_of_warp(seen);
+    if (threadIdx.x % WARP == 0) atomicAdd(&far, seen);
+    __syncthreads();
+    if (threadIdx.x == 0) *volume.far = int64_t(far) * FAR_PART >= rows * volume.groups_across();
 }
 
 void fill(uint8_t *bytes, int value, int64_t count, cudaStream_t stream) {
@@ -119,16 +118,17 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         pack_columns(turn(job.set), 1, job.complement != inside, volume.columns, stream);
         find_carries(volume.columns, stream);
         tell(0.2);
-        const bool outward = outward_serves(volume);
-        fill(volume.marks, !outward, volume.count_marks(), stream);
-        fill(volume.needs, !outward, volume.count_needs(), stream);
-        if (outward) {
-            if (outward_suffices(volume))
-                fill(volume.far, 0, volume.count_far(), stream);
-            else
-                launch("choose_ways", choose_ways, volume.count_far(), BLOCK, stream, volume);
-            search_outward(volume, stream);
-        }
+        const bool outward = outward_serves(volume), windows = windows_serve(volume);
+        // Where there are no windows, the outward search takes all, and leaves to the argmin what is far.
+        const bool chosen = outward && windows && !outward_suffices(volume);
+        fill(volume.marks, !outward && !windows, volume.count_marks(), stream);
+        fill(volume.needs, !outward && !windows, volume.count_needs(), stream);
+        if (chosen)
+            launch("choose_way", choose_way, 1, CHOOSERS, stream, volume);
+        else
+            fill(volume.far, !outward, 1, stream);
+        if (outward) search_outward(volume, stream);
+        if (windows && (chosen || !outward)) search_in_windows(volume, stream);
         tell(0.5);
         search_marked(volume, stream);
         tell(1);

@@ -1,9 +1,9 @@
 // A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
 //
-// Between the last two, what is best for every voxel in its own plane x is stored.  Two exact ways find it,
-// and the outputs from it.  The outward search takes every voxel first, and marks the patches, TILE voxels of
-// GROUP rows, that have one whose site is out of its reach, and all that the monotone argmin needs to know
-// for those.  Where the carries tell that much is out of reach, all is marked before, and not searched outward.
+// Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the
+// outputs from it.  Where the carries tell that nearly all sites are near the outward search takes the image, else the
+// search in windows does.  Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their
+// reach, and all that the monotone argmin needs to know for those.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
 #pragma once
@@ -11,24 +11,25 @@
 #include <cuda_runtime.h>
 
 #include "core/columns.h"
+#include "launch.h"
 #include "output.h"
 #include "roots.h"
 
 namespace apsis {
 
 constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
-constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks; of rows and a strip of planes, the way taken
+constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
 
 struct Volume {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
     uint32_t *store;  // what the search along y found, as each of the two ways lays it out
-    uint8_t *marks;   // [z][group of rows][tile]: not 0 where the outward search gave up
+    uint8_t *marks;   // [z][group of rows][tile]: not 0 where the searches before gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
                       // and a last one, not 0 if any is
-    uint8_t *far;     // [strip][group of rows]: not 0 where the outward search is not even tried
+    uint8_t *far;     // one: not 0 if the search in windows takes the image, not the outward one
     Output output;
-    float *lengths;  // of costs up to count_lengths(), which the outward search looks up unless the unit is 1
+    float *lengths;  // of costs, which the searches before look up unless the unit is 1
     bool plain;      // outputs are packed numbers of 32 bits
 
     __host__ __device__ int64_t width() const { return columns.count; }
@@ -45,29 +46,36 @@ struct Volume {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
     }
-    __host__ __device__ int64_t count_far() const { return columns.strips() * groups(); }
-    __device__ uint8_t &is_far(int64_t strip, int64_t group) const { return far[strip * groups() + group]; }
+    __device__ bool is_far() const { return *far; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
 /// The words of the store that each way needs.
 int64_t outward_store(const Volume &volume);
+int64_t window_store(const Volume &volume);
 int64_t argmin_store(const Volume &volume);
 
-/// The lengths that the outward search looks up.
-int64_t count_lengths(const Volume &volume);
+/// The lengths that the outward search and that in windows look up.
+int64_t outward_lengths(const Volume &volume);
+int64_t window_lengths(const Volume &volume);
 
-/// Whether the outward search knows the costs of a map, on the current device; else all of it is far.
+/// Whether the outward search knows the costs of a map, on the current device; else the image is far.
 bool outward_serves(const Volume &volume);
 
-/// Whether the outward search leaves nothing to the monotone argmin: distances beyond its reach are not wanted.
+/// Whether the outward search leaves nothing to the others: distances beyond its reach are not wanted.
 bool outward_suffices(const Volume &volume);
+
+/// Whether the search in windows knows the costs of a map and has room on the current device; else all is marked.
+bool windows_serve(const Volume &volume);
 
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);
 
-/// Writes what is near, and marks what is far where nothing is marked yet.
+/// Writes what is near unless the image is far, and marks the rest.
 void search_outward(const Volume &volume, cudaStream_t stream);
+
+/// Writes what its windows reach if the image is far, and marks the rest.
+void search_in_windows(const Volume &volume, cudaStream_t stream);
 
 /// Writes what is marked.
 void search_marked(const Volume &volume, cudaStream_t stream);
@@ -95,6 +103,29 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
     }
 }
 
+/// Stores a whole tile of each lane of a warp, aligned: two lanes exchange halves, and so write 32 bytes together, a sector of
+/// memory, not twice a part of it.
+template <class Number>
+__device__ void store_tiles(Number *to, const Number (&number)[TILE]) {
+    constexpr int HALF_TILE = TILE / 2;
+    const bool is_odd = threadIdx.x % 2;
+    Number own[HALF_TILE], other[HALF_TILE];
+#pragma unroll
+    for (int k = 0; k < HALF_TILE; ++k) {
+        own[k] = is_odd ? number[HALF_TILE + k] : number[k];
+        other[k] = __shfl_xor_sync(ALL_LANES, is_odd ? number[k] : number[HALF_TILE + k], 1);
+    }
+    const auto there = reinterpret_cast<Number *>(__shfl_xor_sync(ALL_LANES, reinterpret_cast<unsigned long long>(to), 1));
+    const auto store = [&](Number *row, const Number(&half)[HALF_TILE]) {
+        reinterpret_cast<uint4 *>(row)[is_odd] = make_uint4(half[0], half[1], half[2], half[3]);
+    };
+    Number even[HALF_TILE], odd[HALF_TILE];  // of both lanes' rows
+#pragma unroll
+    for (int k = 0; k < HALF_TILE; ++k) even[k] = is_odd ? other[k] : own[k], odd[k] = is_odd ? own[k] : other[k];
+    store(is_odd ? there : to, even);
+    store(is_odd ? to : there, odd);
+}
+
 /// Moves a tile's numbers to the left by one, in registers.
 template <class Number>
 __device__ void shift(Number (&number)[TILE]) {
@@ -117,13 +148,19 @@ __device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t
 }
 
 /// Writes a tile of row y into packed outputs: the lengths of its costs, which length(cost) tells and which take their place,
-/// and if somebody asks the nearest sites, which site(k) finds.
-template <bool NEAREST, class Length, class Site>
+/// and if somebody asks the nearest sites, which site(k) finds.  TOGETHER by all lanes of a warp, each a whole tile.
+template <bool NEAREST, bool TOGETHER = false, class Length, class Site>
 __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
                             Site site) {
     const Output &output = volume.output;
     const int64_t inside = volume.width() - x;
     const int32_t limit = static_cast<int32_t>(output.measure.limit);
+    const auto store = [&](int32_t *to, const int32_t(&number)[TILE]) {
+        if constexpr (TOGETHER)
+            store_tiles(to, number);
+        else
+            store_tile(to, number, inside);
+    };
     if constexpr (NEAREST) {
         int32_t index[TILE];
 #pragma unroll
@@ -131,12 +168,12 @@ __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t 
             const int32_t found = static_cast<int32_t>(site(k));  // by all voxels, which spares a branch each
             index[k] = cost[k] <= limit ? found : -1;
         }
-        store_tile(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index, inside);
+        store(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index);
     }
     if (!output.distance) return;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(cost[k] <= limit ? length(cost[k]) : INFINITY);
-    store_tile(reinterpret_cast<int32_t *>(output.distance.row(y, z)) + x, cost, inside);
+    store(reinterpret_cast<int32_t *>(output.distance.row(y, z)) + x, cost);
 }
 #endif
 

@@ -12,10 +12,12 @@
 // site), and the outputs out; some 12 instructions a voxel and search.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "launch.h"
 #include "volume.h"
+#include "volume_words.cuh"
 
 namespace apsis {
 
@@ -27,9 +29,6 @@ constexpr int RESIDENT = 2;
 constexpr int SPAN = 32;                       // rows of a block
 constexpr int SEEN = SPAN + 2 * REACH;         // and those that it looks at
 constexpr int ROWS = SEEN / (THREADS / WARP);  // of a warp
-constexpr int HALF = STRIP / 2;                // planes r and r + HALF of a strip are counted together
-constexpr uint32_t BOTH = 0x00010001u;         // one in both halves
-constexpr int32_t MOST_CARRY = 1000;           // a longer carry counts as this
 constexpr size_t SHARED = sizeof(uint32_t) * HALF * SEEN * WARP;
 static_assert(SPAN == GROUP && REACH == TILE && SPAN % TILE == 0 && SEEN % (THREADS / WARP) == 0);
 
@@ -65,13 +64,6 @@ struct Reach {
     }
 };
 
-/// The planes that are stored: z, or pairs of which pair r of a strip holds planes r and r + HALF.
-template <bool NEAREST>
-__host__ __device__ int64_t count_planes(const Volume &volume) {
-    const int64_t depth = volume.depth(), rest = depth % STRIP;
-    return NEAREST ? depth : depth / STRIP * HALF + (rest < HALF ? rest : HALF);
-}
-
 /// HALF stored planes each.
 template <bool NEAREST>
 __host__ __device__ int64_t count_slabs(const Volume &volume) {
@@ -79,24 +71,6 @@ __host__ __device__ int64_t count_slabs(const Volume &volume) {
 }
 
 __host__ __device__ int64_t pitch_of(const Volume &volume) { return volume.tiles() * TILE; }
-
-/// The distances to the nearest site of a column above and below each plane of a strip, planes r and r + HALF
-/// together: calls lay(r, up, down) for 0 <= r < HALF.
-template <class Lay>
-__device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
-    const uint32_t lower = word & 0xffff, upper = word >> HALF;
-    const uint32_t first = min(start - 1 - before, MOST_CARRY);    // in the plane above the strip
-    const uint32_t last = min(after - start - STRIP, MOST_CARRY);  // in the plane below it
-    uint32_t up[HALF], count = (lower ? HALF - 1 - highest_bit(lower) : first + HALF) << 16 | first;
-#pragma unroll
-    for (int r = 0; r < HALF; ++r) up[r] = count = (count + BOTH) & ~((word >> r & BOTH) * 0xffff);
-    count = last << 16 | (upper ? static_cast<uint32_t>(lowest_bit(upper)) : last + HALF);
-#pragma unroll
-    for (int r = HALF - 1; r >= 0; --r) {
-        count = (count + BOTH) & ~((word >> r & BOTH) * 0xffff);
-        lay(r, up[r], count);
-    }
-}
 
 /// The word of a pair of planes, or of the upper or lower one of them.
 template <bool NEAREST>
@@ -140,6 +114,7 @@ __device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[
 template <bool NEAREST>
 __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume, Reach<NEAREST> reach) {
     extern __shared__ uint32_t words[];  // [plane][row][lane]
+    if (volume.is_far()) return;
     const Columns &columns = volume.columns;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int64_t pitch = pitch_of(volume), planes = count_planes<NEAREST>(volume);
@@ -147,7 +122,6 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume,
     const uint32_t along = static_cast<uint32_t>((volume.height() + SPAN - 1) / SPAN);
     const uint32_t slab = blockIdx.x / across / along, strip = NEAREST ? slab / 2 : slab;
     const int64_t x = blockIdx.x % across * WARP + lane, top = blockIdx.x / across % along * SPAN;
-    if (volume.is_far(strip, top / GROUP)) return;
     uint32_t word[ROWS];
     int32_t before[ROWS], after[ROWS];
 #pragma unroll
@@ -180,25 +154,6 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume,
         for (int i = 0; i < TILE; ++i)
             if (y + i < volume.height()) to[i * pitch] = best[i];
     }
-}
-
-/// Marks a tile, and what the search along y must know for it: all as far as its sites may be.
-///
-/// The rows of a patch come here together, and a mark says how many groups to either side are known to be
-/// needed: whoever finds no less leaves that to whoever wrote it.  Marks are read past the first cache, which
-/// may be behind.
-__device__ void mark_tile(const Volume &volume, int32_t x, int32_t y, int64_t z, float farthest) {
-    uint8_t &mark = volume.mark(z, y, x / TILE), &any = volume.any_need();
-    const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / GROUP, UINT8_MAX - 1));
-    const bool known = __ldcg(&mark) >= groups, first = !__ldcg(&any);
-    if (known) return;
-    mark = static_cast<uint8_t>(groups);
-    if (first) any = 1;
-    const int32_t here = x / GROUP, end = static_cast<int32_t>(volume.groups_across());
-    const bool all = groups == UINT8_MAX;
-    uint8_t *const needs = &volume.need(z, y, 0);
-    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g)
-        needs[g] = 1;
 }
 
 /// Writes a tile of one plane if it is near, or marks it.
@@ -240,7 +195,7 @@ __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEARE
     const uint32_t blocks = (items + BLOCK - 1) / BLOCK, plane = blockIdx.x / blocks;
     const uint32_t item = (blockIdx.x - plane * blocks) * BLOCK + threadIdx.x, y = item / tiles,
                    tile = item - y * tiles;
-    if (item >= items || volume.is_far(NEAREST ? plane / STRIP : plane / HALF, y / GROUP)) return;
+    if (item >= items || volume.is_far()) return;
     const uint4 *const line =
         reinterpret_cast<const uint4 *>(volume.store) + (int64_t(plane) * items + item) * 2;
     const uint4 none = {reach.none, reach.none, reach.none, reach.none};
@@ -264,15 +219,10 @@ __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEARE
     }
 }
 
-__global__ void __launch_bounds__(BLOCK) fill_lengths(Volume volume, int32_t count) {
-    const int32_t cost = blockIdx.x * BLOCK + threadIdx.x;
-    if (cost < count) volume.lengths[cost] = length_of<float>(volume.output.measure, cost);
-}
-
 template <bool NEAREST>
 void search(const Volume &volume, cudaStream_t stream) {
     const Reach<NEAREST> reach(volume);
-    const int64_t lengths = count_lengths(volume);
+    const int64_t lengths = outward_lengths(volume);
     launch("fill_lengths", fill_lengths, parts(lengths, BLOCK), BLOCK, stream, volume, lengths);
     const int64_t spans =
         parts(pitch_of(volume), WARP) * parts(volume.height(), SPAN) * count_slabs<NEAREST>(volume);
@@ -287,7 +237,7 @@ int32_t sure_of(const Volume &volume) {
 
 }  // namespace
 
-int64_t count_lengths(const Volume &volume) {
+int64_t outward_lengths(const Volume &volume) {
     return volume.output.measure.unit == 1 ? 0 : std::max(sure_of(volume) + 1, 0);
 }
 
