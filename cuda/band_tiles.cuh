@@ -186,7 +186,7 @@ __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_kno
 }
 
 /// Writes a row of a tile by itself.
-template <Form FORM, bool NEAREST, class Cost, class Index>
+template <Form FORM, bool NEAREST, class Store = StoreAlone, class Cost, class Index>
 __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE],
                           int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(rows.columns.count);
@@ -208,8 +208,7 @@ __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TIL
         if constexpr (FORM == Form::SIGNED) {
             write_side<NEAREST>(rows.output_of(image), quads, x, y, z, square, site, root, StoreAlone{min(length - x, TILE)});
         } else if constexpr (FORM != Form::OTHER) {
-            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root,
-                                       StoreAlone{min(length - x, TILE)});
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root, Store{min(length - x, TILE)});
         } else {
             write_quad(rows.output_of(image), quads, x, y, z, square, site, root);
             write_quad(rows.output_of(image), quads, x + QUAD, y, z, square + QUAD, site + QUAD, root);
@@ -265,7 +264,7 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
 /// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
 /// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp; and rows may begin
 /// ACROSS 16 bytes.
-template <Form FORM, bool NEAREST, bool FAR, bool TOGETHER = false, bool ACROSS = false, class Band>
+template <Form FORM, bool NEAREST, bool FAR, bool TOGETHER = false, bool ACROSS = false, bool ALIGNED = false, class Band>
 __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
                             int64_t image, int64_t y, int32_t t) {
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
@@ -338,13 +337,14 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         if constexpr (SHARED)
             write_rows<FORM, NEAREST>(rows, quads, store, cost, found, image, y, r);
         else
-            write_row<FORM, NEAREST>(rows, quads, cost, is_known, found, image, y + r, x);
+            write_row<FORM, NEAREST, std::conditional_t<ALIGNED, StoreAligned, StoreAlone>>(rows, quads, cost, is_known, found,
+                                                                                            image, y + r, x);
     }
 }
 
 /// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
 /// their halves or both.  Of a signed map those that are full are the other side's.
-template <Form FORM, bool NEAREST, bool FAR, bool ACROSS = false, class Band, class Wanted>
+template <Form FORM, bool NEAREST, bool FAR, bool ACROSS = false, bool ALIGNED = false, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
                              const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
     // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of aligned rows so wide
@@ -371,8 +371,9 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
         if (i - lane >= total) break;
         if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
-        finish_tile<FORM, NEAREST, FAR, TOGETHER, ACROSS>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
-                                                          solid ? solid[t] : 0, image, y + half * BAND, t);
+        finish_tile<FORM, NEAREST, FAR, TOGETHER, ACROSS, ALIGNED>(rows, quads, band.half(half),
+                                                                   i < total ? wanted(t, half) : 0, solid ? solid[t] : 0, image,
+                                                                   y + half * BAND, t);
     }
 }
 

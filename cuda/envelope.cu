@@ -120,7 +120,8 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
     const uint8_t *const solid = listed ? rows.solid_of(image, strip) : nullptr;
     const uint8_t *const fulls = listed ? rows.fulls_of(image, strip) : nullptr;
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false, ACROSS>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
+    constexpr bool ALIGNED = IS_PLAIN<FORM> && !ACROSS;
+    finish_tiles<FORM, NEAREST, false, ACROSS, ALIGNED>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
         const int32_t p = t / PATCH_TILES + half * patches;
         return task.listed.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
     });

@@ -150,6 +150,19 @@ struct StoreTogether {
     }
 };
 
+/// The same where the first is aligned.
+struct StoreAligned {
+    int count;
+
+    template <int COUNT>
+    __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
+        if (count == COUNT) return StoreAlone::store_from<0>(to, number);
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k)
+            if (k < count) store_one(to + 4 * k, number[k]);
+    }
+};
+
 /// Eight numbers of a lane that come row by row: their place in a row, how many there are, and a bit for each row in which they
 /// are wanted.
 class Eights {
