@@ -186,7 +186,7 @@ __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_kno
 }
 
 /// Writes a row of a tile by itself.
-template <Form FORM, bool NEAREST, class Store = StoreAlone, class Cost, class Index>
+template <Form FORM, bool NEAREST, Start START = Start::ANY, class Cost, class Index>
 __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE],
                           int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(rows.columns.count);
@@ -206,9 +206,10 @@ __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TIL
         square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
     const auto write = [&](auto root) {
         if constexpr (FORM == Form::SIGNED) {
-            write_side<NEAREST>(rows.output_of(image), quads, x, y, z, square, site, root, StoreAlone{min(length - x, TILE)});
+            write_side<NEAREST>(rows.output_of(image), quads, x, y, z, square, site, root, StoreAlone<>{min(length - x, TILE)});
         } else if constexpr (FORM != Form::OTHER) {
-            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root, Store{min(length - x, TILE)});
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root,
+                                       StoreAlone<START>{min(length - x, TILE)});
         } else {
             write_quad(rows.output_of(image), quads, x, y, z, square, site, root);
             write_quad(rows.output_of(image), quads, x + QUAD, y, z, square + QUAD, site + QUAD, root);
@@ -262,14 +263,13 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
 }
 
 /// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
-/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp; and rows may begin
-/// ACROSS 16 bytes.
-template <Form FORM, bool NEAREST, bool FAR, bool TOGETHER = false, bool ACROSS = false, bool ALIGNED = false, class Band>
+/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
+template <Form FORM, bool NEAREST, bool FAR, Start START = Start::ANY, bool TOGETHER = false, class Band>
 __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
                             int64_t image, int64_t y, int32_t t) {
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
     constexpr bool SHARED = TOGETHER && !FAR && IS_PLAIN<FORM>;  // lanes store for each other
-    constexpr bool IN_PAIRS = SHARED && !ACROSS;
+    constexpr bool IN_PAIRS = SHARED && START == Start::ALIGNED;
     const int32_t x = band.origin + t * TILE;
     const bool is_solid = solid == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -337,19 +337,19 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         if constexpr (SHARED)
             write_rows<FORM, NEAREST>(rows, quads, store, cost, found, image, y, r);
         else
-            write_row<FORM, NEAREST, std::conditional_t<ALIGNED, StoreAligned, StoreAlone>>(rows, quads, cost, is_known, found,
-                                                                                            image, y + r, x);
+            write_row<FORM, NEAREST, START>(rows, quads, cost, is_known, found, image, y + r, x);
     }
 }
 
 /// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
 /// their halves or both.  Of a signed map those that are full are the other side's.
-template <Form FORM, bool NEAREST, bool FAR, bool ACROSS = false, bool ALIGNED = false, class Band, class Wanted>
+template <Form FORM, bool NEAREST, bool FAR, Start START = Start::ANY, class Band, class Wanted>
 __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
                              const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
     // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of aligned rows so wide
     // that a block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it
     // wins on all.
+    constexpr bool ACROSS = START == Start::ACROSS;
     constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !FAR && !Band::IS_PIECE && IS_PLAIN<FORM>);
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
@@ -371,9 +371,8 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
         if (i - lane >= total) break;
         if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
-        finish_tile<FORM, NEAREST, FAR, TOGETHER, ACROSS, ALIGNED>(rows, quads, band.half(half),
-                                                                   i < total ? wanted(t, half) : 0, solid ? solid[t] : 0, image,
-                                                                   y + half * BAND, t);
+        finish_tile<FORM, NEAREST, FAR, START, TOGETHER>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
+                                                         solid ? solid[t] : 0, image, y + half * BAND, t);
     }
 }
 

@@ -25,18 +25,28 @@ constexpr uint32_t LATE = 16;  // blocks: a few multiprocessors have two of a de
 
 /// A strip of which a block takes bands, and what it is told of it.
 struct Task {
-    int64_t line;
+    int64_t image, strip;
     Listed listed;
 };
 
+/// The strip of that number in all, as far as it is known without a word of what kernels before have found.
+__device__ Task task_of(const Rows &rows, int64_t line) {
+    const uint32_t strips = static_cast<uint32_t>(rows.columns.strips()), number = static_cast<uint32_t>(line);
+    return {number / strips, number % strips};
+}
+
 /// The n-th strip.
 __device__ Task task_at(const Rows &rows, int64_t n) {
-    const int64_t line = rows.strip_at(n), image = line / rows.columns.strips(), strip = line % rows.columns.strips();
-    wait_for_kernel_before();  // not sooner: the divisions above take a while
-    if (rows.is_listed()) return {line, Listed(rows.counts[line])};
-    const bool is_far = rows.is_far(image, strip);
-    if (!is_far && !rows.has_marks(image, strip)) return {};
-    return {line, Listed(0, 0, is_far, static_cast<int32_t>(rows.columns.count))};
+    Task task = task_of(rows, rows.strip_at(n));
+    wait_for_kernel_before();  // not sooner: the division above takes a while
+    if (rows.is_listed()) {
+        task.listed = Listed(rows.counts[task.image * rows.columns.strips() + task.strip]);
+    } else {
+        const bool is_far = rows.is_far(task.image, task.strip);
+        if (is_far || rows.has_marks(task.image, task.strip))
+            task.listed = Listed(0, 0, is_far, static_cast<int32_t>(rows.columns.count));
+    }
+    return task;
 }
 
 constexpr int EACH = 4, RANKED = EACH * WARP;
@@ -80,7 +90,7 @@ __device__ Task task_by_load(const Rows &rows, int64_t n, int64_t strips) {
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             if ((some[k] >> lane & 1) && rank == __popc(some[k] & ((1u << lane) - 1)))
-                task = {rows.strip_at(first + k * WARP + lane), listed[k]};
+                task = task_of(rows, rows.strip_at(first + k * WARP + lane)), task.listed = listed[k];
             rank -= __popc(some[k]);
         }
     }
@@ -88,8 +98,8 @@ __device__ Task task_by_load(const Rows &rows, int64_t n, int64_t strips) {
     return task;
 }
 
-/// A block takes a band, or a pair of them; rows may begin ACROSS 16 bytes.
-template <Form FORM, bool NEAREST, int HALVES, bool ACROSS>
+/// A block takes a band, or a pair of them.
+template <Form FORM, bool NEAREST, int HALVES, Start START>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(rows.columns.count);
@@ -97,8 +107,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
     const uint32_t block = HALVES == 1 ? blockIdx.x : blockIdx.x < LATE ? gridDim.x - 1 - blockIdx.x : blockIdx.x - LATE;
     const uint32_t n = block / PER_STRIP;
     const Task task = HALVES == 1 ? task_at(rows, n) : task_by_load(rows, n, gridDim.x / PER_STRIP);
-    const uint32_t strips = static_cast<uint32_t>(rows.columns.strips()), line = static_cast<uint32_t>(task.line);
-    const int64_t image = line / strips, strip = line % strips;
+    const int64_t image = task.image, strip = task.strip;
     const int64_t y = strip * STRIP + block % PER_STRIP * (BAND * HALVES), number = y / BAND;
     // In a page of text half of the bands have no ink, and the inside of a signed map no pixel there.
     if (!task.listed.is_any() || y >= rows.columns.length || task.listed.is_full(y, HALVES)) return;
@@ -120,8 +129,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quad
     const uint8_t *const solid = listed ? rows.solid_of(image, strip) : nullptr;
     const uint8_t *const fulls = listed ? rows.fulls_of(image, strip) : nullptr;
     find_brackets(band);
-    constexpr bool ALIGNED = IS_PLAIN<FORM> && !ACROSS;
-    finish_tiles<FORM, NEAREST, false, ACROSS, ALIGNED>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
+    finish_tiles<FORM, NEAREST, false, START>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
         const int32_t p = t / PATCH_TILES + half * patches;
         return task.listed.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
     });
@@ -150,18 +158,21 @@ bool rows_serve(const DistanceJob &job) {
 
 void search_envelope(const Rows &rows, cudaStream_t stream) {
     const Quads quads(rows.output);
-    const auto launch_by = [&](auto halves, auto across) {
+    const auto launch_by = [&](auto halves, auto start) {
         int threads = 2 * WARP;
         const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
         while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
         const int64_t blocks = rows.count_strips() * (STRIP / (BAND * halves));
         with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
-            launch_large("search_bands", search_bands<form, with_nearest, halves, across && IS_PLAIN<form>>, blocks, threads,
-                         band_bytes(rows.columns.count, halves), early(stream), rows, quads);
+            launch_large("search_bands", search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : Start::ANY>, blocks,
+                         threads, band_bytes(rows.columns.count, halves), early(stream), rows, quads);
         });
     };
     const auto launch_bands = [&](auto halves) {
-        quads.aligned ? launch_by(halves, std::false_type()) : launch_by(halves, std::true_type());
+        if (quads.aligned)
+            launch_by(halves, std::integral_constant<Start, Start::ALIGNED>());
+        else
+            launch_by(halves, std::integral_constant<Start, Start::ACROSS>());
     };
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
     if (rows.is_listed() && 2 * band_bytes(rows.columns.count, 2) <= most_shared())

@@ -81,7 +81,19 @@ __device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t 
 }
 __device__ inline void store_one(uint8_t *to, uint32_t number) { __stcs(reinterpret_cast<uint32_t *>(to), number); }
 
+/// Where a kernel's rows begin, as far as it is compiled for that: all at multiples of 16 bytes, or not.
+enum class Start { ANY, ALIGNED, ACROSS };
+
+/// Stores the first `count` of some numbers one by one.
+template <int COUNT>
+__device__ void store_part(uint8_t *to, const uint32_t (&number)[COUNT], int count) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k)
+        if (k < count) store_one(to + 4 * k, number[k]);
+}
+
 /// Stores the first `count` of some numbers side by side, those that fill 16 bytes together.
+template <Start START = Start::ANY>
 struct StoreAlone {
     int count;
 
@@ -97,13 +109,8 @@ struct StoreAlone {
     }
     template <int COUNT>
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
-        if (count < COUNT) {
-#pragma unroll
-            for (int k = 0; k < COUNT; ++k)
-                if (k < count) store_one(to + 4 * k, number[k]);
-            return;
-        }
-        switch (count_head(to)) {
+        if (count < COUNT) return store_part(to, number, count);
+        switch (START == Start::ALIGNED ? 0 : count_head(to)) {
             case 0:
                 return store_from<0>(to, number);
             case 1:
@@ -150,19 +157,6 @@ struct StoreTogether {
     }
 };
 
-/// The same where the first is aligned.
-struct StoreAligned {
-    int count;
-
-    template <int COUNT>
-    __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
-        if (count == COUNT) return StoreAlone::store_from<0>(to, number);
-#pragma unroll
-        for (int k = 0; k < COUNT; ++k)
-            if (k < count) store_one(to + 4 * k, number[k]);
-    }
-};
-
 /// Eight numbers of a lane that come row by row: their place in a row, how many there are, and a bit for each row in which they
 /// are wanted.
 class Eights {
@@ -173,12 +167,8 @@ class Eights {
     /// The rows in which all eight are wanted.
     __device__ uint32_t wholes() const { return count_ == 2 * QUAD ? wanted_ : 0; }
     /// Stores those that are not.
-    __device__ void store_part(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        if (wholes() >> r & 1) return;
-        uint8_t *const to = row + int64_t(at_) * 4;
-#pragma unroll
-        for (int k = 0; k < 2 * QUAD; ++k)
-            if (wants(r) && k < count_) store_one(to + 4 * k, number[k]);
+    __device__ void store_rest(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        if (wants(r) && count_ < 2 * QUAD) store_part(row + int64_t(at_) * 4, number, count_);
     }
 
   public:
@@ -201,7 +191,7 @@ class StoreAcross : public Eights {
     }
     /// All lanes together, in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        store_part(row, number, r);
+        store_rest(row, number, r);
         uint8_t *to = row + int64_t(at_) * 4;
         const int head = count_head(to);
         uint32_t moved[3 * QUAD - 1];  // those from the first on that is aligned
@@ -244,7 +234,7 @@ class StorePairs : public Eights {
     }
     /// All lanes together, in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
-        store_part(row, number, r);
+        store_rest(row, number, r);
         exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
     }
     /// Whether this lane's are wanted in all of so many rows, and stored by two.
@@ -307,7 +297,7 @@ __device__ void write_plain(const Output &output, const Quads &quads, int64_t x,
 /// Writes those pixels of one side of a signed map likewise that are not its sites.
 template <bool NEAREST, int COUNT, class Root>
 __device__ void write_side(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
-                           const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone store) {
+                           const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone<> store) {
     const uint32_t sign = output.is_inside ? 1u << 31 : 0;
     bool whole = true;
 #pragma unroll

@@ -76,7 +76,7 @@ __device__ void search_near(uint32_t (&squares)[HALF][THIN_PITCH], const Rows &r
                 const auto root = [](uint32_t number) { return small_root_of(number); };
                 const int32_t nobody[QUAD] = {};
                 write_side<false>(rows.output_of(image), target.quads, to, y, rows.slice_of(image), cost, nobody, root,
-                                  StoreAlone{width - to});
+                                  StoreAlone<>{width - to});
             } else {
                 write_found<FORM, false>(rows, target, to, y, image, cost, {});
             }

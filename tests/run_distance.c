@@ -3,6 +3,7 @@
 #include <math.h>
 
 const given PLAIN = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = APSIS_I32};
+const given DISTANCE_ALONE = {.set = APSIS_U8, .distance = APSIS_F32};
 
 static void *take(frame *f, bool wanted) {
     if (!wanted) return NULL;
@@ -91,4 +92,12 @@ void check_distance(bench *b, const problem *p, const given *how) {
     compare_outputs(p, how, &out, &want);
     free_answer(&want);
     free_outputs(&out);
+}
+
+void check_filled(bench *b, problem *p, int kind, double density, chance *c, const given *how) {
+    uint8_t *mask = must_alloc((size_t)pixels_of(p));
+    fill_mask(mask, p->size, kind, density, c);
+    p->mask = mask;
+    check_distance(b, p, how);
+    free(mask);
 }

@@ -14,6 +14,7 @@ typedef struct given {
 } given;
 
 extern const given PLAIN; /* packed APSIS_U8, APSIS_F32, APSIS_I32 */
+extern const given DISTANCE_ALONE; /* the distance alone */
 
 /** Runs the problem, and returns packed outputs in memory to be freed; NULL for one that is left out.  Fails if the
  *  call fails, or changes the set or a byte that is no pixel of an output. */
@@ -28,5 +29,8 @@ void compare_outputs(const problem *p, const given *how, const outputs *out, con
 
 /** All of it: run, solve, compare. */
 void check_distance(bench *b, const problem *p, const given *how);
+
+/** The same with a mask of some kind, which the problem's options do not depend on. */
+void check_filled(bench *b, problem *p, int kind, double density, chance *c, const given *how);
 
 #endif

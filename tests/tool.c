@@ -75,7 +75,7 @@ void assert_in(const char *text, const char *part) {
 
 /* ---- Its folder ----------------------------------------------------------- */
 
-static char folder[] = "/tmp/apsis-test-XXXXXX";
+static char folder[4096];
 
 bool exists(const char *path) { return access(path, F_OK) == 0; }
 
@@ -109,6 +109,8 @@ int enter_folder(void **state) {
     const char *from = getenv("APSIS_COMMAND");
     if (!realpath(from ? from : APSIS_COMMAND, command)) return -1;
     TIFFSetWarningHandler(NULL);
+    const char *const above = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/apsis-test-XXXXXX", above && *above ? above : "/tmp");
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 

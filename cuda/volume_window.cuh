@@ -1,0 +1,239 @@
+// A block's window of a volume's lines, and how a thread searches it from its tile outwards: the first half of
+// volume_window.cu, which tells how it all goes together.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "launch.h"
+#include "volume.h"
+#include "volume_words.cuh"
+
+namespace apsis {
+
+namespace {
+
+constexpr int THREADS = 512;  // with two such blocks on a multiprocessor a thread has all registers that it wants
+constexpr int RESIDENT = 2;
+constexpr int WARPS_HERE = THREADS / WARP;
+constexpr int64_t MOST_CHUNKS = 96;  // of a line in shared memory, of which a multiprocessor has room for two
+
+// A key: the cost, then the offset along z to the site, then the step of that along y, each as much more than it is as makes
+// it a number without a sign.
+constexpr int STEP_BITS = 7, DOWN_BITS = 9, COST_SHIFT = DOWN_BITS + STEP_BITS;
+constexpr int32_t STEP_ZERO = 1 << (STEP_BITS - 1), DOWN_ZERO = 1 << (DOWN_BITS - 1);
+constexpr uint32_t NO_OFFSET = DOWN_ZERO << STEP_BITS | STEP_ZERO, OFFSETS = (1u << COST_SHIFT) - 1;
+
+// Offsets along y up to this are steps of their own; others share one, so many each.
+constexpr int32_t EXACT = 32, TOGETHER_LOG2 = 3, TOGETHER = 1 << TOGETHER_LOG2;
+constexpr int32_t MOST_OFFSET = 255;  // whose square fits 16 bits
+static_assert(MOST_OFFSET < DOWN_ZERO && MOST_OFFSET < EXACT + (STEP_ZERO - EXACT) * TOGETHER);
+
+/// The step of an offset, and the first offset of a step.
+__device__ int32_t step_of(int32_t offset) {
+    const int32_t beyond = max(offset - EXACT, 0), before = max(-offset - EXACT, 0);
+    return min(max(offset, -EXACT), EXACT) + (beyond >> TOGETHER_LOG2) - ((before + TOGETHER - 1) >> TOGETHER_LOG2);
+}
+__device__ int32_t first_of(int32_t step) {
+    return step + (TOGETHER - 1) * (max(step - EXACT, 0) + min(step + EXACT, 0));
+}
+
+/// The chunks that a block may have in shared memory, with the ways to them.
+int64_t most_held() {
+    const auto rows = static_cast<int64_t>(most_shared() / (sizeof(uint32_t) * WARP)) - 2;
+    return std::min(rows / (TILE + 2), MOST_CHUNKS);
+}
+
+/// How far the search looks, and what words can tell of it.
+template <bool NEAREST>
+struct Reach {
+    int32_t chunks[2];  // to either side of a tile's own, along x and y
+    int32_t farthest;   // distances along z above this count as this
+    int32_t most;       // which costs this, as a voxel without a site does
+    int32_t sure;       // costs up to this are true
+    int32_t real;       // costs up to this are those of some site
+    int32_t weight[3];
+    float inverse;  // of the root of the weight along x
+
+    explicit Reach(const Volume &volume) {
+        const int64_t size[] = {volume.width(), volume.height()}, held = most_held();
+        int64_t beyond = UINT16_MAX, clipped = UINT16_MAX;
+        for (int axis = 0; axis < 3; ++axis) weight[axis] = volume.weight[axis];
+        for (int axis = 0; axis < 2; ++axis) {
+            const auto cost = [&](int64_t d) { return weight[axis] * d * d; };
+            // The nearest place that n chunks leave out, and what a candidate costs at least that is clipped
+            // for the n-th one.
+            const auto left_out = [&](int64_t n) { return cost(n * TILE + 1); };
+            const auto clip = [&](int64_t n) {
+                return UINT16_MAX - cost(n * TILE + TILE - 1) + cost(n * TILE - TILE + 1);
+            };
+            int64_t n = 0, enough = MOST_CARRY;
+            if (size[axis] > held * TILE) enough = held * 2 / 9;                     // or segments would be short
+            while (n < enough && left_out(n) < clip(n + 1) &&
+                   cost((n + 1) * TILE + TILE - 1) <= UINT16_MAX)
+                ++n;
+            chunks[axis] = static_cast<int32_t>(n);
+            beyond = std::min(beyond, left_out(n));
+            if (n) clipped = std::min(clipped, clip(n));
+        }
+        farthest = 0;
+        while (weight[2] * (farthest + 1) * (farthest + 1) < UINT16_MAX) ++farthest;
+        most = weight[2] * farthest * farthest;
+        real = static_cast<int32_t>(std::min<int64_t>(clipped, most) - 1);
+        sure = static_cast<int32_t>(std::min<int64_t>(beyond - 1, real));
+        inverse = 1.0f / std::sqrt(static_cast<float>(weight[0]));
+    }
+    bool serves() const { return chunks[0] > 0 && chunks[1] > 0 && sure > 0; }
+    /// A cost as it stands in a word, or in both halves of it.
+    __device__ uint32_t word_of(int32_t cost) const {
+        return NEAREST ? static_cast<uint32_t>(cost) << COST_SHIFT : cost * BOTH;
+    }
+    __device__ uint32_t way_of(int axis, int32_t distance) const {
+        return word_of(weight[axis] * distance * distance);
+    }
+    /// What fits 16 bits together with a way.
+    __device__ uint32_t rest_of(uint32_t way) const { return NEAREST ? (~way & ~OFFSETS) | NO_OFFSET : ~way; }
+    __device__ uint32_t none() const { return word_of(most) | (NEAREST ? NO_OFFSET : 0); }
+};
+
+/// What the search along y stores: [plane][x][y], up to whole tiles of y's.
+__host__ __device__ int64_t pitch_of(const Volume &volume) { return parts(volume.height(), TILE) * TILE; }
+__device__ int64_t stored_line(const Volume &volume, int64_t plane, int64_t x) {
+    return (plane * volume.width() + x) * pitch_of(volume);
+}
+
+/// How lines are cut into blocks: in segments of whole tiles, with the chunks that these may want to either
+/// side; or of short lines several bundles side by side, each of as many words as a warp has lanes.
+struct Cut {
+    int32_t chunks, segment, reach, bundles_log2;
+
+    Cut(int64_t length, int32_t reach_)
+        : chunks(static_cast<int32_t>(parts(length, TILE))), reach(reach_), bundles_log2(0) {
+        const int64_t held = most_held(),
+                      most = chunks <= held ? chunks : std::max<int64_t>(held - 2 * reach, 0);
+        segment = most ? static_cast<int32_t>(parts(chunks, parts(chunks, most))) : 0;
+        if (segment == chunks)
+            while ((segment << bundles_log2) * 2 <= WARPS_HERE) ++bundles_log2;
+    }
+    bool serves() const { return segment > 0; }
+    __host__ __device__ int32_t bundles() const { return 1 << bundles_log2; }
+    __host__ __device__ int32_t segments() const { return (chunks + segment - 1) / segment; }
+    size_t bytes() const {
+        const size_t rows = std::min(segment + 2 * reach, chunks) * (TILE + 1) + 2;  // see Window
+        return sizeof(uint32_t) * (rows * WARP * bundles() + 2 * (reach + 1) * TILE);
+    }
+};
+
+/// A block's part of its lines in shared memory.
+struct Window {
+    uint32_t *ways;               // what a way costs, by its signed length
+    uint32_t *least;              // [bundle][chunk][lane]: of its candidates; none before the first and after the last
+    uint32_t *words;              // [bundle][candidate][lane]
+    int32_t first, tiles;         // tiles that are sought
+    int32_t first_chunk, chunks;  // those that may have their sites
+    bool any = false;             // of them any has a site
+
+    __device__ Window(uint32_t *shared, const Cut &cut, int32_t segment) {
+        first = segment * cut.segment;
+        tiles = min(cut.segment, cut.chunks - first);
+        first_chunk = max(first - cut.reach, 0);
+        chunks = min(first + tiles + cut.reach, cut.chunks) - first_chunk;
+        ways = shared + (cut.reach + 1) * TILE;
+        least = ways + (cut.reach + 1) * TILE;
+        words = least + cut.bundles() * (chunks + 2) * WARP;
+    }
+    __device__ uint32_t *least_of(int32_t bundle, int32_t chunk) const {
+        return least + (bundle * (chunks + 2) + 1 + chunk) * WARP;
+    }
+    __device__ uint32_t *row(int32_t bundle, int32_t candidate) const {
+        return words + (bundle * chunks * TILE + candidate) * WARP;
+    }
+};
+
+/// The key of one plane, by its distances to the sites above and below.
+__device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t below) {
+    const int32_t distance = min(above, below), offset = above <= below ? -above : below;
+    return distance < reach.farthest
+               ? reach.word_of(reach.weight[2] * distance * distance) + NO_OFFSET + (offset << STEP_BITS)
+               : reach.none();
+}
+
+/// The costs of a pair of planes.
+__device__ uint32_t first_costs(const Reach<false> &reach, uint32_t up, uint32_t down) {
+    const uint32_t near = __vminu2(__vminu2(up, down), reach.farthest * BOTH);
+    const uint32_t low = near & 0xffff, high = near >> 16;
+    return (low * low + (near & 0xffff0000u) * high) * reach.weight[2];
+}
+
+/// What is found for a tile of voxels.
+template <bool NEAREST>
+struct Found {
+    uint32_t best[TILE];
+    uint32_t worst = ~0u;  // of those that are heeded
+
+    /// Tries a chunk.  Candidates that would not fit 16 bits with all ways count as what just does.
+    __device__ void take(const uint32_t *words, const uint32_t *ways, uint32_t most) {
+        uint32_t way[2 * TILE];  // from TILE to the left
+#pragma unroll
+        for (int i = 0; i < 2 * TILE; i += 4)
+            memcpy(way + i, __builtin_assume_aligned(ways - TILE + i, 16), 16);
+#pragma unroll
+        for (int i = 0; i < TILE; ++i) {
+            const uint32_t word = NEAREST ? min(words[i * WARP], most) : __vminu2(words[i * WARP], most);
+#pragma unroll
+            for (int k = 0; k < TILE; ++k)
+                best[k] = NEAREST ? __viaddmin_u32(word, way[TILE + i - k], best[k])
+                                  : __viaddmin_u16x2(word, way[TILE + i - k], best[k]);
+        }
+    }
+    __device__ void find_worst(uint32_t heeded) {
+        worst = best[0];
+#pragma unroll
+        for (int k = 1; k < TILE; ++k) worst = NEAREST ? max(worst, best[k]) : __vmaxu2(worst, best[k]);
+        worst = (NEAREST ? worst | OFFSETS : worst) & heeded;
+    }
+    /// Whether candidates that cost no less than this may win.
+    __device__ bool may_win(uint32_t bound) const {
+        return NEAREST ? bound <= worst : __vminu2(bound, worst) != worst;
+    }
+};
+
+/// Finds the least words of a tile, of which a lane heeds some bits.
+template <int AXIS, bool NEAREST>
+__device__ Found<NEAREST> search_tile(const Window &window, const Reach<NEAREST> &reach, int32_t bundle,
+                                      int32_t tile, uint32_t heeded) {
+    const int lane = threadIdx.x % WARP;
+    const int32_t own = window.first + tile - window.first_chunk;
+    const int32_t most = window.any ? min(reach.chunks[AXIS], max(own, window.chunks - 1 - own)) : 0;
+    const uint32_t *const words = window.row(bundle, own * TILE) + lane;
+    const uint32_t *const least = window.least_of(bundle, 0) + lane;
+    Found<NEAREST> found;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) found.best[k] = ~0u;
+    found.take(words, window.ways, reach.rest_of(reach.way_of(AXIS, TILE - 1)));
+    found.find_worst(heeded);
+    const auto attempt = [&](int32_t away, int32_t chunk, uint32_t here, uint32_t way) {
+        const uint32_t rest = reach.rest_of(way),
+                       bound = NEAREST ? min(here, rest) & ~OFFSETS : __vminu2(here, rest);
+        if (!__any_sync(ALL_LANES, found.may_win(bound + way))) return;
+        found.take(words + chunk * TILE * WARP, window.ways + chunk * TILE,
+                   reach.rest_of(reach.way_of(AXIS, away * TILE + TILE - 1)));
+        found.find_worst(heeded);
+    };
+    int32_t left = own * WARP, right = left;
+#pragma unroll 1
+    for (int32_t away = 1; away <= most; ++away) {
+        const uint32_t way = reach.way_of(AXIS, away * TILE - (TILE - 1));
+        if (!__any_sync(ALL_LANES, found.may_win(way))) break;
+        left = max(left - WARP, -WARP), right = min(right + WARP, window.chunks * WARP);
+        const uint32_t left_least = least[left], right_least = least[right];
+        attempt(away, -away, left_least, way);
+        attempt(away, away, right_least, way);
+    }
+    return found;
+}
+
+}  // namespace
+
+}  // namespace apsis

@@ -1,0 +1,105 @@
+/* apsis_distance of volumes whose sites are as far, or as near, as makes each way of searching them hard. */
+#include "run_distance.h"
+
+static void check_far_volume(bench *b, int64_t w, int64_t h, int64_t d, int kind, const int64_t ratio[3],
+                             uint32_t flags) {
+    chance c = {(uint64_t)(w * 31 + h * 7 + d + kind)};
+    problem p = new_problem(3, w, h, d, NULL);
+    uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+    fill_mask(mask, p.size, kind, 0.0002, &c);
+    p.mask = mask;
+    p.options.flags = flags;
+    set_spacing(&p, ratio[0], ratio[1], ratio[2], 1);
+    check_distance(b, &p, &PLAIN);
+    check_distance(b, &p, &DISTANCE_ALONE);
+    free(mask);
+}
+
+/** Lines with gaps as long as several of the stretches of candidates that a search may pass over at once; and weights with
+ *  which some brackets' costs fit 16 bits, and some do not. */
+static void random_far_volumes(bench *b) {
+    static const int64_t ratios[][3] = {{1, 1, 1}, {2, 3, 1}, {7, 9, 11}};
+    for (int kind = 0; kind < MASK_KINDS; ++kind)
+        for (int r = 0; r < COUNT(ratios); ++r) {
+            check_far_volume(b, 203, 67, 5, kind, ratios[r], 0);
+            check_far_volume(b, 67, 203, 4, kind, ratios[r], r ? 0 : APSIS_SIGNED);
+        }
+    for (int kind = 0; kind < MASK_KINDS; ++kind) { /* of which few fit a block */
+        check_far_volume(b, 2011, 5, 6, kind, ratios[0], 0);
+        check_far_volume(b, 5, 2003, 3, kind, ratios[1], 0);
+    }
+}
+
+/** Sites along one axis of a volume, with gaps of about twice what a search may reach. */
+static void random_gaps(bench *b) {
+    static const int64_t reaches[] = {8, 24, 120, 128, 168, 181, 240, 247, 255};
+    static const int64_t ratios[][3] = {{1, 1, 1}, {1, 1, 1}, {2, 3, 1}, {1, 2, 3}};
+    chance c = {2407};
+    for (int i = 0; i < 12 + effort(24); ++i) {
+        const int axis = i / 2 % 3;
+        const int64_t *const ratio = ratios[roll_below(&c, COUNT(ratios))];
+        problem p = new_problem(3, 1 + roll_below(&c, 12), 1 + roll_below(&c, 12), 1 + roll_below(&c, 40), NULL);
+        p.size[axis] = i % 4 == 3 ? 800 + roll_below(&c, 600) : 480 + roll_below(&c, 280);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        for (int64_t at = roll_below(&c, 300); at < p.size[axis];
+             at += 2 * reaches[roll_below(&c, COUNT(reaches))] + roll_below(&c, 9) - 4)
+            for (int k = 0; k < 2; ++k) {
+                int64_t site[3];
+                for (int a = 0; a < 3; ++a) site[a] = a == axis ? at : roll_below(&c, p.size[a]);
+                mask[(site[2] * p.size[1] + site[1]) * p.size[0] + site[0]] = 1;
+            }
+        p.mask = mask;
+        set_spacing(&p, ratio[0], ratio[1], ratio[2], 1);
+        check_distance(b, &p, i % 2 ? &PLAIN : &DISTANCE_ALONE);
+        free(mask);
+    }
+}
+
+/** Two sites on a line, such that a voxel between them is one farther from the nearer one than a search looks, which takes 8
+ *  voxels and more together, and two farther from the other one. */
+static void random_reaches(bench *b) {
+    static const int64_t reaches[] = {8, 120, 168, 240};
+    for (int axis = 0; axis < 3; ++axis)
+        for (int r = 0; r < COUNT(reaches); ++r)
+            for (int64_t begin = 0; begin < 8; ++begin) {
+                problem p = new_problem(3, 2, 2, 2, NULL);
+                const int64_t reach = reaches[r];
+                p.size[axis] = reach == 168 ? 800 : 2 * reach + 16; /* lines of 800 are cut, and 168 is the reach there */
+                const int64_t step[] = {1, p.size[0], p.size[0] * p.size[1]};
+                uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+                mask[begin * step[axis]] = mask[(begin + 2 * reach + 3) * step[axis]] = 1;
+                p.mask = mask;
+                check_distance(b, &p, &PLAIN);
+                check_distance(b, &p, &DISTANCE_ALONE);
+                free(mask);
+            }
+}
+
+/** Volumes of many sites with a few holes, which are as large as what a search of near sites reaches. */
+static void random_holes(bench *b) {
+    chance c = {907};
+    for (int i = 0; i < 6 + effort(6); ++i) {
+        problem p = new_problem(3, 50 + roll_below(&c, 30), 50 + roll_below(&c, 30), 50 + roll_below(&c, 30), NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, NOISE, 0.3, &c);
+        for (int hole = 0; hole < 2; ++hole) {
+            int64_t first[3], size[3];
+            for (int a = 0; a < 3; ++a)
+                size[a] = 14 + roll_below(&c, 10), first[a] = roll_below(&c, p.size[a] - size[a]);
+            for (int64_t z = first[2]; z < first[2] + size[2]; ++z)
+                for (int64_t y = first[1]; y < first[1] + size[1]; ++y)
+                    memset(mask + (z * p.size[1] + y) * p.size[0] + first[0], 0, (size_t)size[0]);
+        }
+        p.mask = mask;
+        check_distance(b, &p, i % 2 ? &PLAIN : &DISTANCE_ALONE);
+        free(mask);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const test_case cases[] = {TEST(random_far_volumes, EVERYWHERE),
+                                      TEST(random_gaps, EVERYWHERE),
+                                      TEST(random_reaches, EVERYWHERE),
+                                      TEST(random_holes, EVERYWHERE)};
+    return RUN_CASES(cases, argc, argv);
+}
