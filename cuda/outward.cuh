@@ -199,9 +199,6 @@ __device__ uint32_t least_reached(const uint32_t *shared, int column, uint32_t m
     }
 }
 
-/// The root of a cost that is near, below 2^23: it becomes a float by its bits, which takes a quarter of a conversion's time.
-__device__ float small_root_of(uint32_t cost) { return small_root(__uint_as_float(0x4b000000 | cost) - 0x1p23f); }
-
 /// How many pixels a row has from x on; more than two quads make no difference.
 __device__ int rest_of(const Columns &columns, int64_t x) {
     return static_cast<int>(min(columns.count - x, int64_t(2 * QUAD)));

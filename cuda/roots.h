@@ -17,6 +17,13 @@ __device__ inline float small_root(float cost) {
     return fmaf(fmaf(-root, root, cost), 0.5f * inverse, root);
 }
 
+/// A whole number below 2^23 becomes a float by its bits, which takes a quarter of a conversion's time.
+__device__ inline float float_of(uint32_t number) { return __uint_as_float(0x4b000000 | number) - 0x1p23f; }
+__device__ inline float small_root_of(uint32_t cost) { return small_root(float_of(cost)); }
+
+/// The whole number nearest to a float below 2^22, likewise.
+__device__ inline int32_t nearest_whole(float number) { return __float_as_int(number + 0x1.8p23f) - 0x4b400000; }
+
 /// The inverse of a whole number, but for 2^-22 of it.
 __device__ inline float inverse_of(float number) {
     float inverse;

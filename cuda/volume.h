@@ -1,8 +1,8 @@
 // A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
 //
 // Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the
-// outputs from it.  Where the carries tell that nearly all sites are near the outward search takes the image, else the
-// search in windows does.  Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their
+// outputs from it.  Where a sample of voxels tells that nearly all sites are near the outward search takes the image, else
+// the search in windows does.  Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their
 // reach, and all that the monotone argmin needs to know for those.
 //
 // Blocks are numbered in 32 bits: an image of so many would fit no memory.
@@ -20,6 +20,10 @@ namespace apsis {
 constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
 constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
 
+// An image is far if the outward search would leave one voxel in FAR_PART: where all is near windows cost but a third more, and
+// what that one leaves to the argmin costs far more.
+constexpr int SAMPLES = 1024, FAR_PART = 64;
+
 struct Volume {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
@@ -27,7 +31,7 @@ struct Volume {
     uint8_t *marks;   // [z][group of rows][tile]: not 0 where the searches before gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
                       // and a last one, not 0 if any is
-    uint8_t *far;     // one: not 0 if the search in windows takes the image, not the outward one
+    uint32_t *far;    // one: how many of SAMPLES voxels the outward search would leave
     Output output;
     float *lengths;  // of costs, which the searches before look up unless the unit is 1
     bool plain;      // outputs are packed numbers of 32 bits
@@ -46,7 +50,8 @@ struct Volume {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
     }
-    __device__ bool is_far() const { return *far; }
+    /// Whether the search in windows takes the image, not the outward one.
+    __device__ bool is_far() const { return *far >= SAMPLES / FAR_PART; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
@@ -70,6 +75,9 @@ bool windows_serve(const Volume &volume);
 
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);
+
+/// Counts the voxels of a sample that the outward search would leave.
+void count_far(const Volume &volume, cudaStream_t stream);
 
 /// Writes what is near unless the image is far, and marks the rest.
 void search_outward(const Volume &volume, cudaStream_t stream);

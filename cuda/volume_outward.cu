@@ -179,7 +179,7 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         return ((z + offset(k, 2)) * volume.height() + y + offset(k, 1)) * volume.width() + x + k + offset(k, 0);
     };
     const auto length = [&](int32_t c) {
-        return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c)) : __ldg(volume.lengths + c);
+        return volume.output.measure.unit == 1 ? small_root_of(c) : __ldg(volume.lengths + c);
     };
     if (volume.plain)
         write_plain<NEAREST>(volume, x, y, z, cost, length, site);
@@ -231,6 +231,35 @@ void search(const Volume &volume, cudaStream_t stream) {
     launch("search_tiles", search_tiles<NEAREST>, blocks, BLOCK, stream, volume, reach);
 }
 
+/// Counts the voxels of a sample that have no site for sure, a warp each, whose lanes look at the columns about it.
+template <bool NEAREST>
+__global__ void __launch_bounds__(BLOCK) sample_voxels(Volume volume, Reach<NEAREST> reach) {
+    constexpr int32_t SIDE = 2 * REACH + 1;
+    const Columns &columns = volume.columns;
+    const int32_t lane = threadIdx.x % WARP;
+    const uint32_t sample = blockIdx.x * WARPS + threadIdx.x / WARP;
+    // Three fractions such that no plane has many of the samples.
+    const auto place = [&](uint32_t fraction, int64_t size) {
+        return static_cast<int32_t>(uint64_t(sample * fraction) * static_cast<uint32_t>(size) >> 32);
+    };
+    const int32_t x = place(0xd1b54a33, volume.width()), y = place(0xabc98389, volume.height());
+    const int32_t z = place(0x8cb92ba7, volume.depth()), strip = z / STRIP;
+    bool is_near = false;
+#pragma unroll
+    for (int32_t i = 0; i < (SIDE * SIDE + WARP - 1) / WARP; ++i) {
+        // Columns outside count as those at the edge: without a branch, or else loads would wait for each other.
+        const int32_t k = min(i * WARP + lane, SIDE * SIDE - 1);
+        const int32_t at_x = min(max(x + k % SIDE - REACH, 0), static_cast<int32_t>(volume.width()) - 1);
+        const int32_t at_y = min(max(y + k / SIDE - REACH, 0), static_cast<int32_t>(volume.height()) - 1);
+        const int64_t at = columns.at(at_y, strip, at_x);
+        const int32_t site = nearest_in_column(columns.words[at], columns.before[at], columns.after[at], strip * STRIP, z);
+        const auto cost = [&](int axis, int32_t d) { return uint64_t(reach.weight[axis]) * static_cast<uint32_t>(d * d); };
+        const uint64_t all = cost(0, at_x - x) + cost(1, at_y - y) + cost(2, min(abs(site - z), MOST_CARRY));
+        is_near = is_near || all <= static_cast<uint64_t>(reach.sure);
+    }
+    if (!__any_sync(ALL_LANES, is_near) && lane == 0) atomicAdd(volume.far, 1u);
+}
+
 int32_t sure_of(const Volume &volume) {
     return volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
 }
@@ -256,6 +285,13 @@ bool outward_suffices(const Volume &volume) {
 int64_t outward_store(const Volume &volume) {
     const int64_t planes = volume.output.nearest ? count_planes<true>(volume) : count_planes<false>(volume);
     return planes * volume.height() * pitch_of(volume);
+}
+
+void count_far(const Volume &volume, cudaStream_t stream) {
+    const auto launch_by = [&](auto nearest) {
+        launch("sample_voxels", sample_voxels<nearest>, SAMPLES / WARPS, BLOCK, stream, volume, Reach<nearest>(volume));
+    };
+    volume.output.nearest ? launch_by(std::true_type()) : launch_by(std::false_type());
 }
 
 void search_outward(const Volume &volume, cudaStream_t stream) {

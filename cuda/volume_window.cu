@@ -42,7 +42,7 @@ struct AlongY {
     Reach<NEAREST_> reach;
     Cut cut;
 
-    static constexpr bool NEAREST = NEAREST_;
+    static constexpr bool NEAREST = NEAREST_, SHORTENS = false;
     static constexpr int AXIS = 1;
     static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns
     static constexpr int AHEAD = 2;  // columns that a thread loads at once
@@ -110,7 +110,8 @@ struct AlongY {
             return 0;
         return NEAREST || strip * STRIP + threadIdx.x % DEEP + HALF < volume.depth() ? ~0u : 0xffff;
     }
-    __device__ void finish(const Window &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
+    template <bool>
+    __device__ bool finish(const Window &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, const Found<NEAREST> &found) const {
         uint32_t *const to =
             volume.store + stored_line(volume, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
@@ -118,6 +119,7 @@ struct AlongY {
             store_tiles(to, found.best);
         else if (is_heeded)
             store_tile(to, found.best, TILE);
+        return false;
     }
 };
 
@@ -146,7 +148,7 @@ struct AlongX {
     Reach<NEAREST_> reach;
     Cut cut;
 
-    static constexpr bool NEAREST = NEAREST_;
+    static constexpr bool NEAREST = NEAREST_, SHORTENS = NEAREST;
     static constexpr int AXIS = 0;
     __host__ __device__ int64_t across() const { return parts(volume.height(), WARP * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return count_planes<NEAREST>(volume); }
@@ -183,27 +185,51 @@ struct AlongX {
         if (row(place, bundle) >= volume.height()) return 0;
         return NEAREST || first_plane(plane) + HALF < volume.depth() ? ~0u : 0xffff;
     }
-    __device__ void finish(const Window &window, int64_t plane, int64_t place, int32_t bundle, int32_t tile,
+    /// Writes a tile, or with IS_SHORT keys returns whether its sites may not be short; marks it if nobody knows them.
+    template <bool IS_SHORT>
+    __device__ bool finish(const Window &window, int64_t plane, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, const Found<NEAREST> &found) const {
         const int32_t y = row(place, bundle), x = tile * TILE;
         const int64_t z = first_plane(plane);
-        if constexpr (NEAREST) {
-            finish_plane(x, y, z, is_heeded, found.best,
-                         [&](int k) { return site(window, bundle, x + k, y, z, found.best[k]); });
+        const auto mark = [&](int64_t at, int32_t worst) {
+            mark_tile(volume, x, y, at, worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse[0] : INFINITY);
+        };
+        bool is_left = false;
+        if constexpr (IS_SHORT) {
+            finish_plane(x, y, z, is_heeded, reach.sure_short, found.best,
+                         [&](int k) { return short_site(window, bundle, x + k, y, z, found.best[k]); },
+                         [&](int32_t) { is_left = true; });
+        } else if constexpr (NEAREST) {
+            finish_plane(x, y, z, is_heeded, reach.sure, found.best,
+                         [&](int k) { return site(window, bundle, x + k, y, z, found.best[k]); },
+                         [&](int32_t worst) { mark(z, worst); });
         } else {
             const auto no_site = [](int) { return int64_t(0); };
             uint32_t cost[TILE];
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = found.best[k] & 0xffff;
-            finish_plane(x, y, z, is_heeded, cost, no_site);
-            if (z + HALF >= volume.depth()) return;
+            finish_plane(x, y, z, is_heeded, reach.sure, cost, no_site, [&](int32_t worst) { mark(z, worst); });
+            if (z + HALF >= volume.depth()) return false;
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = found.best[k] >> 16;
-            finish_plane(x, y, z + HALF, is_heeded, cost, no_site);
+            finish_plane(x, y, z + HALF, is_heeded, reach.sure, cost, no_site, [&](int32_t worst) { mark(z + HALF, worst); });
         }
+        return is_left;
     }
-    /// The lowest site of a voxel, whose key says how far it is: the first offset of the step along y, and the left one of two
-    /// candidates whose sites have that.
+    /// The lowest site of a voxel, whose short key tells all but its place along x: of two candidates whose sites lie as far
+    /// along z and y, the left one's is lower.
+    __device__ int64_t short_site(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z, uint32_t key) const {
+        const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & ((1 << SHORT_BITS) - 1)) - SHORT_ZERO;
+        const int32_t along = static_cast<int32_t>(key & ((1 << SHORT_BITS) - 1)) - SHORT_ZERO;
+        const int32_t own = reach.weight[2] * down * down + reach.weight[1] * along * along;
+        const int32_t way = reach.distance_of(AXIS, static_cast<int32_t>(key >> COST_SHIFT) - own);
+        const int32_t left = x - way - window.first_chunk * TILE;
+        const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
+        const bool is_left = left >= 0 && words[left * WARP] == (reach.word_of(own) | (key & OFFSETS));
+        return ((z + down) * volume.height() + y + along) * volume.width() + x + (is_left ? -way : way);
+    }
+    /// The same of a key that tells a step along y: the first offset of the step, and the left one of two candidates whose
+    /// sites have that.
     __device__ int64_t site(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z, uint32_t key) const {
         const int32_t begin = window.first_chunk * TILE, end = begin + window.chunks * TILE;
         const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
@@ -211,8 +237,7 @@ struct AlongX {
         const int32_t down = static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
         const int32_t across = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down;
         for (int32_t along = first_of(step);; ++along) {
-            const int32_t rest = across - reach.weight[1] * along * along;
-            const int32_t way = static_cast<int32_t>(small_root(static_cast<float>(max(rest, 0))) * reach.inverse + 0.5f);
+            const int32_t rest = across - reach.weight[1] * along * along, way = reach.distance_of(AXIS, rest);
             const uint32_t before = key - reach.way_of(AXIS, way);  // the candidate's own key
             const auto is_there = [&](int32_t at) { return begin <= at && at < end && words[(at - begin) * WARP] == before; };
             const bool may_be = rest == reach.weight[0] * way * way, is_left = may_be && is_there(x - way);
@@ -229,10 +254,10 @@ struct AlongX {
                    sizeof(uint4) ==
                0;
     }
-    /// Writes a tile of one plane if it is near, or marks it.
-    template <class Site>
-    __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_heeded,
-                                 const uint32_t (&word)[TILE], Site site) const {
+    /// Writes a tile of one plane if its costs are all sure, or else calls far(the greatest).
+    template <class Site, class Far>
+    __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_heeded, int32_t sure,
+                                 const uint32_t (&word)[TILE], Site site, Far far) const {
         const int32_t inside = static_cast<int32_t>(volume.width()) - x;
         int32_t cost[TILE], worst = 0;
 #pragma unroll
@@ -240,11 +265,9 @@ struct AlongX {
             cost[k] = static_cast<int32_t>(NEAREST ? word[k] >> COST_SHIFT : word[k]);
             worst = max(worst, k < inside ? cost[k] : 0);
         }
-        const bool is_near = worst <= reach.sure || volume.output.measure.limit < reach.sure;
+        const bool is_near = worst <= sure || volume.output.measure.limit < sure;
         const auto length = [&](int32_t c) {
-            if (LEAN) return small_root(static_cast<float>(c));
-            return volume.output.measure.unit == 1 ? small_root(static_cast<float>(c))
-                                                   : __ldg(volume.lengths + c);
+            return LEAN || volume.output.measure.unit == 1 ? small_root_of(c) : __ldg(volume.lengths + c);
         };
         const bool is_plain = LEAN || volume.plain;
         const bool is_simple = is_heeded && is_near && is_plain && inside >= TILE && is_aligned(x, y, z);
@@ -252,8 +275,7 @@ struct AlongX {
             return write_plain<NEAREST, true>(volume, x, y, z, cost, length, site);
         if (!is_heeded) return;
         if (!is_near)
-            mark_tile(volume, x, y, z,
-                      worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse : INFINITY);
+            far(worst);
         else if (is_plain)
             write_plain<NEAREST>(volume, x, y, z, cost, length, site);
         else
@@ -261,13 +283,62 @@ struct AlongX {
     }
 };
 
+/// Lays the least words of a window's chunks beside them, and makes keys short where that is wanted.  Returns whether this
+/// thread has seen a site.
+template <class Lines>
+__device__ bool find_least(const Lines &lines, const Window &window) {
+    constexpr bool NEAREST = Lines::NEAREST;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t none = lines.reach.none();
+    bool any = false;
+    for (int32_t bundle = 0; bundle < lines.cut.bundles(); ++bundle)
+        for (int32_t chunk = warp - 1; chunk <= window.chunks; chunk += WARPS_HERE) {
+            const bool inside = static_cast<uint32_t>(chunk) < static_cast<uint32_t>(window.chunks);
+            uint32_t *const words = window.row(bundle, inside ? chunk * TILE : 0) + lane;
+            uint32_t least = none;
+#pragma unroll
+            for (int i = 0; i < TILE; ++i) {
+                if (!inside) break;
+                const uint32_t word = words[i * WARP];
+                least = NEAREST ? min(least, word) : __vminu2(least, word);
+                if constexpr (Lines::SHORTENS) words[i * WARP] = shorten(lines.reach, word);
+            }
+            window.least_of(bundle, chunk)[lane] = least;
+            any = any || least != none;
+        }
+    return any;
+}
+
+/// Searches the tiles of a window; with IS_SHORT keys it tells of each tile which lanes are left, which else alone are sought.
+template <bool IS_SHORT, class Lines>
+__device__ bool search_tiles(const Lines &lines, const Window &window, uint32_t slab, uint32_t place, uint32_t *left) {
+    const Cut &cut = lines.cut;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    bool any_left = false;
+    for (int32_t item = warp; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
+        const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
+                      tile = item - bundle * window.tiles;
+        uint32_t heeded = lines.heeded(slab, place, bundle);
+        if constexpr (Lines::SHORTENS && !IS_SHORT) {
+            if (!left[item]) continue;
+            if (!(left[item] >> lane & 1)) heeded = 0;
+        }
+        const auto found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
+        const bool is_left = lines.template finish<IS_SHORT>(window, slab, place, bundle, window.first + tile, heeded, found);
+        if constexpr (IS_SHORT) {
+            const uint32_t lanes = __ballot_sync(ALL_LANES, is_left);
+            if (lane == 0) left[item] = lanes;
+            any_left = any_left || lanes;
+        }
+    }
+    return any_left;
+}
+
 template <class Lines>
 __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines) {
     extern __shared__ __align__(16) uint32_t shared[];
     if (!lines.volume.is_far()) return;
-    constexpr bool NEAREST = Lines::NEAREST;
     const Cut &cut = lines.cut;
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
     Window window(shared, cut, blockIdx.x / across % segments);
@@ -275,25 +346,15 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
         shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
     lines.load(window, slab, place);
     __syncthreads();
-    const uint32_t none = lines.reach.none();
-    for (int32_t bundle = 0; bundle < cut.bundles(); ++bundle)
-        for (int32_t chunk = warp - 1; chunk <= window.chunks; chunk += WARPS_HERE) {
-            const bool inside = static_cast<uint32_t>(chunk) < static_cast<uint32_t>(window.chunks);
-            const uint32_t *const words = window.row(bundle, inside ? chunk * TILE : 0) + lane;
-            uint32_t least = words[0];
-#pragma unroll
-            for (int i = 1; i < TILE; ++i)
-                least = NEAREST ? min(least, words[i * WARP]) : __vminu2(least, words[i * WARP]);
-            window.least_of(bundle, chunk)[lane] = inside ? least : none;
-            window.any = window.any || (inside && least != none);
-        }
-    window.any = __syncthreads_or(window.any);
-    for (int32_t item = warp; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
-        const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
-                      tile = item - bundle * window.tiles;
-        const uint32_t heeded = lines.heeded(slab, place, bundle);
-        const Found<NEAREST> found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
-        lines.finish(window, slab, place, bundle, window.first + tile, heeded, found);
+    window.any = __syncthreads_or(find_least(lines, window));
+    if constexpr (Lines::SHORTENS) {
+        __shared__ uint32_t left[MOST_CHUNKS];  // [tile]: a bit a lane
+        if (!__syncthreads_or(search_tiles<true>(lines, window, slab, place, left))) return;
+        lines.load(window, slab, place);
+        __syncthreads();
+        search_tiles<false>(lines, window, slab, place, left);
+    } else {
+        search_tiles<false>(lines, window, slab, place, nullptr);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "launch.h"
+#include "roots.h"
 #include "volume.h"
 #include "volume_words.cuh"
 
@@ -25,10 +26,14 @@ constexpr int STEP_BITS = 7, DOWN_BITS = 9, COST_SHIFT = DOWN_BITS + STEP_BITS;
 constexpr int32_t STEP_ZERO = 1 << (STEP_BITS - 1), DOWN_ZERO = 1 << (DOWN_BITS - 1);
 constexpr uint32_t NO_OFFSET = DOWN_ZERO << STEP_BITS | STEP_ZERO, OFFSETS = (1u << COST_SHIFT) - 1;
 
-// Offsets along y up to this are steps of their own; others share one, so many each.
+// Offsets along y below this are steps of their own; others share one, so many each.
 constexpr int32_t EXACT = 32, TOGETHER_LOG2 = 3, TOGETHER = 1 << TOGETHER_LOG2;
 constexpr int32_t MOST_OFFSET = 255;  // whose square fits 16 bits
 static_assert(MOST_OFFSET < DOWN_ZERO && MOST_OFFSET < EXACT + (STEP_ZERO - EXACT) * TOGETHER);
+
+// A short key, of sites whose offsets along z and y are below this: the cost and these offsets, each as much more than it is.
+constexpr int SHORT_BITS = COST_SHIFT / 2;
+constexpr int32_t SHORT_ZERO = 1 << (SHORT_BITS - 1);
 
 /// The step of an offset, and the first offset of a step.
 __device__ int32_t step_of(int32_t offset) {
@@ -52,9 +57,10 @@ struct Reach {
     int32_t farthest;   // distances along z above this count as this
     int32_t most;       // which costs this, as a voxel without a site does
     int32_t sure;       // costs up to this are true
+    int32_t sure_short; // and of short keys
     int32_t real;       // costs up to this are those of some site
     int32_t weight[3];
-    float inverse;  // of the root of the weight along x
+    float inverse[2];  // of the roots of the weights along x and y
 
     explicit Reach(const Volume &volume) {
         const int64_t size[] = {volume.width(), volume.height()}, held = most_held();
@@ -82,7 +88,9 @@ struct Reach {
         most = weight[2] * farthest * farthest;
         real = static_cast<int32_t>(std::min<int64_t>(clipped, most) - 1);
         sure = static_cast<int32_t>(std::min<int64_t>(beyond - 1, real));
-        inverse = 1.0f / std::sqrt(static_cast<float>(weight[0]));
+        sure_short = static_cast<int32_t>(
+            std::min<int64_t>(sure, int64_t(std::min(weight[1], weight[2])) * SHORT_ZERO * SHORT_ZERO - 1));
+        for (int axis = 0; axis < 2; ++axis) inverse[axis] = 1.0f / std::sqrt(static_cast<float>(weight[axis]));
     }
     bool serves() const { return chunks[0] > 0 && chunks[1] > 0 && sure > 0; }
     /// A cost as it stands in a word, or in both halves of it.
@@ -91,6 +99,12 @@ struct Reach {
     }
     __device__ uint32_t way_of(int axis, int32_t distance) const {
         return word_of(weight[axis] * distance * distance);
+    }
+    /// The distance along x or y that costs this.
+    __device__ int32_t distance_of(int axis, int32_t cost) const {
+        float root;
+        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(float_of(max(cost, 0))));
+        return nearest_whole(root * inverse[axis]);
     }
     /// What fits 16 bits together with a way.
     __device__ uint32_t rest_of(uint32_t way) const { return NEAREST ? (~way & ~OFFSETS) | NO_OFFSET : ~way; }
@@ -157,6 +171,19 @@ __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t b
     return distance < reach.farthest
                ? reach.word_of(reach.weight[2] * distance * distance) + NO_OFFSET + (offset << STEP_BITS)
                : reach.none();
+}
+
+/// The key that the search along y has found of a candidate, as a short one: as of no site, if its offsets are not short.
+__device__ uint32_t shorten(const Reach<true> &reach, uint32_t key) {
+    const int32_t down = static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
+    int32_t along = static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO;
+    if (along < -EXACT || along >= EXACT) {  // a step of several
+        const int32_t rest = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down;
+        along = along < 0 ? -reach.distance_of(1, rest) : reach.distance_of(1, rest);
+    }
+    const bool is_short = abs(down) < SHORT_ZERO && abs(along) < SHORT_ZERO;
+    const uint32_t cost = is_short ? key & ~OFFSETS : reach.word_of(reach.most);
+    return cost | (is_short ? down + SHORT_ZERO : SHORT_ZERO) << SHORT_BITS | (is_short ? along + SHORT_ZERO : SHORT_ZERO);
 }
 
 /// The costs of a pair of planes.
