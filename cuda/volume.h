@@ -157,7 +157,7 @@ __device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t
 
 /// Writes a tile of row y into packed outputs: the lengths of its costs, which length(cost) tells and which take their place,
 /// and if somebody asks the nearest sites, which site(k) finds.  TOGETHER by all lanes of a warp, each a whole tile.
-template <bool NEAREST, bool TOGETHER = false, class Length, class Site>
+template <bool NEAREST, bool TOGETHER = false, bool LIMITED = true, class Length, class Site>
 __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
                             Site site) {
     const Output &output = volume.output;
@@ -174,13 +174,13 @@ __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t 
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
             const int32_t found = static_cast<int32_t>(site(k));  // by all voxels, which spares a branch each
-            index[k] = cost[k] <= limit ? found : -1;
+            index[k] = !LIMITED || cost[k] <= limit ? found : -1;
         }
         store(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index);
     }
     if (!output.distance) return;
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(cost[k] <= limit ? length(cost[k]) : INFINITY);
+    for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(!LIMITED || cost[k] <= limit ? length(cost[k]) : INFINITY);
     store(reinterpret_cast<int32_t *>(output.distance.row(y, z)) + x, cost);
 }
 #endif

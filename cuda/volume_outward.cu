@@ -26,6 +26,8 @@ namespace {
 constexpr int REACH = 8;      // voxels that each search looks out: as many as a tile, so that 3 tiles do
 constexpr int THREADS = 512;  // two such blocks fill a multiprocessor
 constexpr int RESIDENT = 2;
+constexpr int ROWS_RESIDENT = 4;  // blocks along x: with more registers there are too few to wait for memory
+constexpr int64_t MANY_BLOCKS = 4096;  // which take more planes each: where the image is far all end at once, which takes time
 constexpr int SPAN = 32;                       // rows of a block
 constexpr int SEEN = SPAN + 2 * REACH;         // and those that it looks at
 constexpr int ROWS = SEEN / (THREADS / WARP);  // of a warp
@@ -187,15 +189,11 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         write_voxels<NEAREST>(volume, x, y, z, cost, site);
 }
 
-/// Along x: a thread a tile of a stored plane.
+/// A tile of a stored plane along x.
 template <bool NEAREST>
-__global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEAREST> reach) {
-    const uint32_t tiles = static_cast<uint32_t>(volume.tiles()),
-                   items = tiles * static_cast<uint32_t>(volume.height());
-    const uint32_t blocks = (items + BLOCK - 1) / BLOCK, plane = blockIdx.x / blocks;
-    const uint32_t item = (blockIdx.x - plane * blocks) * BLOCK + threadIdx.x, y = item / tiles,
-                   tile = item - y * tiles;
-    if (item >= items || volume.is_far()) return;
+__device__ void search_row(const Volume &volume, const Reach<NEAREST> &reach, uint32_t plane, uint32_t item) {
+    const uint32_t tiles = static_cast<uint32_t>(volume.tiles()), items = tiles * static_cast<uint32_t>(volume.height());
+    const uint32_t y = item / tiles, tile = item - y * tiles;
     const uint4 *const line =
         reinterpret_cast<const uint4 *>(volume.store) + (int64_t(plane) * items + item) * 2;
     const uint4 none = {reach.none, reach.none, reach.none, reach.none};
@@ -219,6 +217,18 @@ __global__ void __launch_bounds__(BLOCK) search_tiles(Volume volume, Reach<NEARE
     }
 }
 
+/// Along x: a thread a tile of each of some planes.
+template <bool NEAREST>
+__global__ void __launch_bounds__(BLOCK, ROWS_RESIDENT) search_rows(Volume volume, Reach<NEAREST> reach, uint32_t planes) {
+    if (volume.is_far()) return;
+    const uint32_t items = static_cast<uint32_t>(volume.tiles() * volume.height()), blocks = (items + BLOCK - 1) / BLOCK;
+    const uint32_t first = blockIdx.x / blocks * planes, item = blockIdx.x % blocks * BLOCK + threadIdx.x;
+    if (item >= items) return;
+    const uint32_t end = min(first + planes, static_cast<uint32_t>(count_planes<NEAREST>(volume)));
+#pragma unroll 1
+    for (uint32_t plane = first; plane < end; ++plane) search_row(volume, reach, plane, item);
+}
+
 template <bool NEAREST>
 void search(const Volume &volume, cudaStream_t stream) {
     const Reach<NEAREST> reach(volume);
@@ -227,8 +237,10 @@ void search(const Volume &volume, cudaStream_t stream) {
     const int64_t spans =
         parts(pitch_of(volume), WARP) * parts(volume.height(), SPAN) * count_slabs<NEAREST>(volume);
     launch_large("search_spans", search_spans<NEAREST>, spans, THREADS, SHARED, stream, volume, reach);
-    const int64_t blocks = parts(volume.tiles() * volume.height(), BLOCK) * count_planes<NEAREST>(volume);
-    launch("search_tiles", search_tiles<NEAREST>, blocks, BLOCK, stream, volume, reach);
+    const int64_t each = parts(volume.tiles() * volume.height(), BLOCK), planes = count_planes<NEAREST>(volume);
+    const int64_t together = parts(each * planes, MANY_BLOCKS);
+    launch("search_rows", search_rows<NEAREST>, each * parts(planes, together), BLOCK, stream, volume, reach,
+           static_cast<uint32_t>(together));
 }
 
 /// Counts the voxels of a sample that have no site for sure, a warp each, whose lanes look at the columns about it.

@@ -112,7 +112,7 @@ struct AlongY {
     }
     template <bool>
     __device__ bool finish(const Window &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
-                           bool is_heeded, const Found<NEAREST> &found) const {
+                           bool is_heeded, Found<NEAREST> &found) const {
         uint32_t *const to =
             volume.store + stored_line(volume, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
         if (__all_sync(ALL_LANES, is_heeded))
@@ -140,8 +140,8 @@ __device__ void wait_for_copies() {
 #endif
 }
 
-/// The lines along x: a bundle has as many rows of a stored plane.  LEAN where outputs are packed and lengths
-/// roots, which spares branches.
+/// The lines along x: a bundle has as many rows of a stored plane.  LEAN where all rows of outputs are packed and aligned,
+/// lengths are roots, and none is limited.
 template <bool NEAREST_, bool LEAN>
 struct AlongX {
     Volume volume;
@@ -188,45 +188,50 @@ struct AlongX {
     /// Writes a tile, or with IS_SHORT keys returns whether its sites may not be short; marks it if nobody knows them.
     template <bool IS_SHORT>
     __device__ bool finish(const Window &window, int64_t plane, int64_t place, int32_t bundle, int32_t tile,
-                           bool is_heeded, const Found<NEAREST> &found) const {
-        const int32_t y = row(place, bundle), x = tile * TILE;
+                           bool is_heeded, Found<NEAREST> &found) const {
+        const int32_t y = row(place, bundle), x = tile * TILE, inside = static_cast<int32_t>(volume.width()) - x;
         const int64_t z = first_plane(plane);
         const auto mark = [&](int64_t at, int32_t worst) {
             mark_tile(volume, x, y, at, worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse[0] : INFINITY);
         };
+        if (inside < TILE) {
+#pragma unroll
+            for (int k = 1; k < TILE; ++k) found.best[k] = k < inside ? found.best[k] : found.best[0];
+        }
+        const uint32_t worst = greatest_of<NEAREST>(found.best), low = worst & 0xffff, high = worst >> 16;
+        static_assert(COST_SHIFT == 16);
         bool is_left = false;
         if constexpr (IS_SHORT) {
-            finish_plane(x, y, z, is_heeded, reach.sure_short, found.best,
-                         [&](int k) { return short_site(window, bundle, x + k, y, z, found.best[k]); },
-                         [&](int32_t) { is_left = true; });
+            finish_plane<true>(x, y, z, is_heeded, reach.sure_short, high, found.best,
+                               [&](int k) { return short_site(window, bundle, x + k, y, z, found.best[k]); },
+                               [&] { is_left = true; });
         } else if constexpr (NEAREST) {
-            finish_plane(x, y, z, is_heeded, reach.sure, found.best,
-                         [&](int k) { return site(window, bundle, x + k, y, z, found.best[k]); },
-                         [&](int32_t worst) { mark(z, worst); });
+            finish_plane<true>(x, y, z, is_heeded, reach.sure, high, found.best,
+                               [&](int k) { return site(window, bundle, x + k, y, z, found.best[k]); },
+                               [&] { mark(z, high); });
         } else {
             const auto no_site = [](int) { return int64_t(0); };
-            uint32_t cost[TILE];
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) cost[k] = found.best[k] & 0xffff;
-            finish_plane(x, y, z, is_heeded, reach.sure, cost, no_site, [&](int32_t worst) { mark(z, worst); });
+            finish_plane<false>(x, y, z, is_heeded, reach.sure, low, found.best, no_site, [&] { mark(z, low); });
             if (z + HALF >= volume.depth()) return false;
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) cost[k] = found.best[k] >> 16;
-            finish_plane(x, y, z + HALF, is_heeded, reach.sure, cost, no_site, [&](int32_t worst) { mark(z + HALF, worst); });
+            finish_plane<true>(x, y, z + HALF, is_heeded, reach.sure, high, found.best, no_site, [&] { mark(z + HALF, high); });
         }
         return is_left;
     }
     /// The lowest site of a voxel, whose short key tells all but its place along x: of two candidates whose sites lie as far
     /// along z and y, the left one's is lower.
     __device__ int64_t short_site(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z, uint32_t key) const {
-        const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & ((1 << SHORT_BITS) - 1)) - SHORT_ZERO;
-        const int32_t along = static_cast<int32_t>(key & ((1 << SHORT_BITS) - 1)) - SHORT_ZERO;
-        const int32_t own = reach.weight[2] * down * down + reach.weight[1] * along * along;
-        const int32_t way = reach.distance_of(AXIS, static_cast<int32_t>(key >> COST_SHIFT) - own);
-        const int32_t left = x - way - window.first_chunk * TILE;
-        const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
-        const bool is_left = left >= 0 && words[left * WARP] == (reach.word_of(own) | (key & OFFSETS));
-        return ((z + down) * volume.height() + y + along) * volume.width() + x + (is_left ? -way : way);
+        const auto square = [](int32_t offset) {  // of one that is SHORT_ZERO more, less a square of that
+            return offset * (offset - 2 * SHORT_ZERO);
+        };
+        const int32_t down = static_cast<int32_t>(__byte_perm(key, 0, 0x4441)), along = static_cast<int32_t>(key & 0xff);
+        const int32_t rest = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * square(down) -
+                             reach.weight[1] * square(along) - (reach.weight[1] + reach.weight[2]) * SHORT_ZERO * SHORT_ZERO;
+        const int32_t way = reach.distance_of(AXIS, rest);
+        // Before the first candidate there is none, nor can the first be as near as somebody farther.
+        const int32_t left = max(x - way - window.first_chunk * TILE, 0);
+        const bool is_left = window.row(bundle, left)[threadIdx.x % WARP] == key - reach.way_of(AXIS, way);
+        return ((z + down - SHORT_ZERO) * volume.height() + y + along - SHORT_ZERO) * volume.width() + x +
+               (is_left ? -way : way);
     }
     /// The same of a key that tells a step along y: the first offset of the step, and the left one of two candidates whose
     /// sites have that.
@@ -254,32 +259,41 @@ struct AlongX {
                    sizeof(uint4) ==
                0;
     }
-    /// Writes a tile of one plane if its costs are all sure, or else calls far(the greatest).
-    template <class Site, class Far>
-    __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_heeded, int32_t sure,
+    /// Writes a tile of one plane, whose costs are the HIGH halves of words or the low ones, if they are all sure, or else
+    /// calls far().
+    template <bool HIGH, class Site, class Far>
+    __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_heeded, int32_t sure, int32_t worst,
                                  const uint32_t (&word)[TILE], Site site, Far far) const {
-        const int32_t inside = static_cast<int32_t>(volume.width()) - x;
-        int32_t cost[TILE], worst = 0;
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            cost[k] = static_cast<int32_t>(NEAREST ? word[k] >> COST_SHIFT : word[k]);
-            worst = max(worst, k < inside ? cost[k] : 0);
+        const bool is_near = worst <= sure || (!LEAN && volume.output.measure.limit < sure);
+        const bool is_plain = LEAN || volume.plain, is_whole = x + TILE <= volume.width();
+        const bool is_simple = is_heeded && is_near && is_plain && is_whole && (LEAN || is_aligned(x, y, z));
+        int32_t cost[TILE];
+        if (__all_sync(ALL_LANES, is_simple && worst == 0)) {
+            const int64_t own = (z * volume.height() + y) * volume.width() + x;
+            return write_plain<NEAREST, true, false>(volume, x, y, z, cost, [](int32_t) { return 0.0f; },
+                                                     [&](int k) { return own + k; });
         }
-        const bool is_near = worst <= sure || volume.output.measure.limit < sure;
-        const auto length = [&](int32_t c) {
-            return LEAN || volume.output.measure.unit == 1 ? small_root_of(c) : __ldg(volume.lengths + c);
-        };
-        const bool is_plain = LEAN || volume.plain;
-        const bool is_simple = is_heeded && is_near && is_plain && inside >= TILE && is_aligned(x, y, z);
-        if (__all_sync(ALL_LANES, is_simple))
-            return write_plain<NEAREST, true>(volume, x, y, z, cost, length, site);
-        if (!is_heeded) return;
-        if (!is_near)
-            far(worst);
-        else if (is_plain)
-            write_plain<NEAREST>(volume, x, y, z, cost, length, site);
-        else
-            write_voxels<NEAREST>(volume, x, y, z, cost, site);
+        const bool all_simple = __all_sync(ALL_LANES, is_simple);
+        if constexpr (LEAN) {
+            // As floats.
+#pragma unroll
+            for (int k = 0; k < TILE; ++k)
+                cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
+            const auto length = [](int32_t bits) { return small_root(__int_as_float(bits)); };
+            if (all_simple) return write_plain<NEAREST, true, false>(volume, x, y, z, cost, length, site);
+            if (is_heeded && is_near) return write_plain<NEAREST, false, false>(volume, x, y, z, cost, length, site);
+        } else {
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) cost[k] = static_cast<int32_t>(HIGH ? word[k] >> 16 : word[k] & 0xffff);
+            const auto length = [&](int32_t c) {
+                return volume.output.measure.unit == 1 ? small_root_of(c) : __ldg(volume.lengths + c);
+            };
+            if (all_simple) return write_plain<NEAREST, true>(volume, x, y, z, cost, length, site);
+            if (is_heeded && is_near)
+                return is_plain ? write_plain<NEAREST>(volume, x, y, z, cost, length, site)
+                                : write_voxels<NEAREST>(volume, x, y, z, cost, site);
+        }
+        if (is_heeded) far();
     }
 };
 
@@ -293,18 +307,31 @@ __device__ bool find_least(const Lines &lines, const Window &window) {
     bool any = false;
     for (int32_t bundle = 0; bundle < lines.cut.bundles(); ++bundle)
         for (int32_t chunk = warp - 1; chunk <= window.chunks; chunk += WARPS_HERE) {
-            const bool inside = static_cast<uint32_t>(chunk) < static_cast<uint32_t>(window.chunks);
-            uint32_t *const words = window.row(bundle, inside ? chunk * TILE : 0) + lane;
-            uint32_t least = none;
-#pragma unroll
-            for (int i = 0; i < TILE; ++i) {
-                if (!inside) break;
-                const uint32_t word = words[i * WARP];
-                least = NEAREST ? min(least, word) : __vminu2(least, word);
-                if constexpr (Lines::SHORTENS) words[i * WARP] = shorten(lines.reach, word);
+            uint32_t *const beside = window.least_of(bundle, chunk) + lane;
+            if (static_cast<uint32_t>(chunk) >= static_cast<uint32_t>(window.chunks)) {
+                *beside = none;
+                continue;
             }
-            window.least_of(bundle, chunk)[lane] = least;
+            uint32_t *const words = window.row(bundle, chunk * TILE) + lane;
+            uint32_t word[TILE], some = 0;
+#pragma unroll
+            for (int i = 0; i < TILE; ++i) word[i] = words[i * WARP], some |= word[i];
+            const bool is_solid = __all_sync(ALL_LANES, NEAREST ? some == NO_OFFSET : some == 0);
+            if (lane == 0) *window.is_solid(bundle, chunk) = is_solid;
+            const uint32_t least = least_of<NEAREST>(word);
+            *beside = NEAREST ? least & ~OFFSETS : least;
             any = any || least != none;
+            if constexpr (Lines::SHORTENS) {
+                // Whose site is so near that its offsets are.
+                const bool all_near = greatest_of<NEAREST>(word) < lines.reach.near_key();
+                if (__all_sync(ALL_LANES, all_near)) {
+#pragma unroll
+                    for (int i = 0; i < TILE; ++i) words[i * WARP] = moved(word[i]);
+                } else {
+#pragma unroll
+                    for (int i = 0; i < TILE; ++i) words[i * WARP] = shorten(lines.reach, word[i]);
+                }
+            }
         }
     return any;
 }
@@ -323,7 +350,8 @@ __device__ bool search_tiles(const Lines &lines, const Window &window, uint32_t 
             if (!left[item]) continue;
             if (!(left[item] >> lane & 1)) heeded = 0;
         }
-        const auto found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
+        const uint32_t sought = IS_SHORT ? lines.reach.word_of(lines.reach.sure_short) | OFFSETS : ~0u;
+        auto found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded, sought);
         const bool is_left = lines.template finish<IS_SHORT>(window, slab, place, bundle, window.first + tile, heeded, found);
         if constexpr (IS_SHORT) {
             const uint32_t lanes = __ballot_sync(ALL_LANES, is_left);
@@ -341,7 +369,8 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
     const Cut &cut = lines.cut;
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
-    Window window(shared, cut, blockIdx.x / across % segments);
+    __shared__ uint8_t solid[MOST_CHUNKS];
+    Window window(shared, solid, cut, blockIdx.x / across % segments);
     for (int32_t i = threadIdx.x; i < 2 * (cut.reach + 1) * TILE; i += THREADS)
         shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
     lines.load(window, slab, place);
@@ -372,7 +401,10 @@ void search(const Volume &volume, cudaStream_t stream) {
     launch("fill_lengths", fill_lengths, parts(lengths, BLOCK), BLOCK, stream, volume, lengths);
     search(AlongY<NEAREST>{volume, reach, Cut(volume.height(), reach.chunks[1])}, stream);
     const Cut cut(volume.width(), reach.chunks[0]);
-    if (volume.plain && volume.output.measure.unit == 1)
+    const auto is_aligned = [](const View &view) { return !view || rows_begin_at(view, sizeof(uint4)); };
+    const Output &output = volume.output;
+    if (volume.plain && output.measure.unit == 1 && output.measure.limit >= UINT16_MAX && is_aligned(output.distance) &&
+        is_aligned(output.nearest))
         search(AlongX<NEAREST, true>{volume, reach, cut}, stream);
     else
         search(AlongX<NEAREST, false>{volume, reach, cut}, stream);

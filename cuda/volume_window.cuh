@@ -34,6 +34,7 @@ static_assert(MOST_OFFSET < DOWN_ZERO && MOST_OFFSET < EXACT + (STEP_ZERO - EXAC
 // A short key, of sites whose offsets along z and y are below this: the cost and these offsets, each as much more than it is.
 constexpr int SHORT_BITS = COST_SHIFT / 2;
 constexpr int32_t SHORT_ZERO = 1 << (SHORT_BITS - 1);
+constexpr uint32_t NO_SHORT_OFFSET = SHORT_ZERO << SHORT_BITS | SHORT_ZERO;
 
 /// The step of an offset, and the first offset of a step.
 __device__ int32_t step_of(int32_t offset) {
@@ -100,14 +101,16 @@ struct Reach {
     __device__ uint32_t way_of(int axis, int32_t distance) const {
         return word_of(weight[axis] * distance * distance);
     }
-    /// The distance along x or y that costs this.
+    /// The distance along x or y that costs this, of which 16 bits count.
     __device__ int32_t distance_of(int axis, int32_t cost) const {
         float root;
-        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(float_of(max(cost, 0))));
+        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(float_of_low(cost)));
         return nearest_whole(root * inverse[axis]);
     }
     /// What fits 16 bits together with a way.
     __device__ uint32_t rest_of(uint32_t way) const { return NEAREST ? (~way & ~OFFSETS) | NO_OFFSET : ~way; }
+    /// Keys below this are of sites with short offsets, that along y a step of its own.
+    __device__ uint32_t near_key() const { return static_cast<uint32_t>(EXACT * EXACT) << COST_SHIFT; }
     __device__ uint32_t none() const { return word_of(most) | (NEAREST ? NO_OFFSET : 0); }
 };
 
@@ -142,13 +145,15 @@ struct Cut {
 /// A block's part of its lines in shared memory.
 struct Window {
     uint32_t *ways;               // what a way costs, by its signed length
-    uint32_t *least;              // [bundle][chunk][lane]: of its candidates; none before the first and after the last
+    uint32_t *least;              // [bundle][chunk][lane]: of its candidates, without offsets; none before the first and after
+                                  // the last
     uint32_t *words;              // [bundle][candidate][lane]
+    uint8_t *solid;               // [bundle][chunk]: whether all of its words cost nothing, in all lanes
     int32_t first, tiles;         // tiles that are sought
     int32_t first_chunk, chunks;  // those that may have their sites
     bool any = false;             // of them any has a site
 
-    __device__ Window(uint32_t *shared, const Cut &cut, int32_t segment) {
+    __device__ Window(uint32_t *shared, uint8_t *solid_, const Cut &cut, int32_t segment) : solid(solid_) {
         first = segment * cut.segment;
         tiles = min(cut.segment, cut.chunks - first);
         first_chunk = max(first - cut.reach, 0);
@@ -160,6 +165,7 @@ struct Window {
     __device__ uint32_t *least_of(int32_t bundle, int32_t chunk) const {
         return least + (bundle * (chunks + 2) + 1 + chunk) * WARP;
     }
+    __device__ uint8_t *is_solid(int32_t bundle, int32_t chunk) const { return solid + bundle * chunks + chunk; }
     __device__ uint32_t *row(int32_t bundle, int32_t candidate) const {
         return words + (bundle * chunks * TILE + candidate) * WARP;
     }
@@ -173,17 +179,22 @@ __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t b
                : reach.none();
 }
 
-/// The key that the search along y has found of a candidate, as a short one: as of no site, if its offsets are not short.
+/// The key that the search along y has found of a candidate, as a short one: its offsets must be short, and that along y a step
+/// of its own.
+__device__ uint32_t moved(uint32_t key) {
+    constexpr uint32_t DOWN = ((1 << DOWN_BITS) - 1) << STEP_BITS;
+    static_assert(SHORT_BITS == STEP_BITS + 1);
+    return key + (key & DOWN) + (NO_SHORT_OFFSET - 2 * NO_OFFSET + STEP_ZERO);
+}
+
+/// The same of any key; that of no site where it costs so much that its offsets may not be short.
 __device__ uint32_t shorten(const Reach<true> &reach, uint32_t key) {
+    const int32_t step = static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO;
+    if (key >= reach.word_of(reach.sure_short + 1)) return reach.word_of(reach.most) | NO_SHORT_OFFSET;
+    if (-EXACT <= step && step < EXACT) return moved(key);
     const int32_t down = static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
-    int32_t along = static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO;
-    if (along < -EXACT || along >= EXACT) {  // a step of several
-        const int32_t rest = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down;
-        along = along < 0 ? -reach.distance_of(1, rest) : reach.distance_of(1, rest);
-    }
-    const bool is_short = abs(down) < SHORT_ZERO && abs(along) < SHORT_ZERO;
-    const uint32_t cost = is_short ? key & ~OFFSETS : reach.word_of(reach.most);
-    return cost | (is_short ? down + SHORT_ZERO : SHORT_ZERO) << SHORT_BITS | (is_short ? along + SHORT_ZERO : SHORT_ZERO);
+    const int32_t along = reach.distance_of(1, static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down);
+    return moved(key) + (step < 0 ? -along : along) - step;
 }
 
 /// The costs of a pair of planes.
@@ -193,11 +204,35 @@ __device__ uint32_t first_costs(const Reach<false> &reach, uint32_t up, uint32_t
     return (low * low + (near & 0xffff0000u) * high) * reach.weight[2];
 }
 
+/// The least, or the greatest, of three words, of pairs of planes each half by itself; and of a tile's words.
+template <bool NEAREST>
+__device__ uint32_t least_of(uint32_t a, uint32_t b, uint32_t c) {
+    return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
+}
+template <bool NEAREST>
+__device__ uint32_t greatest_of(uint32_t a, uint32_t b, uint32_t c) {
+    return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c);
+}
+template <bool NEAREST>
+__device__ uint32_t least_of(const uint32_t (&word)[TILE]) {
+    uint32_t least = word[TILE - 1];
+#pragma unroll
+    for (int k = 0; k + 1 < TILE; k += 2) least = least_of<NEAREST>(least, word[k], word[min(k + 1, TILE - 2)]);
+    return least;
+}
+template <bool NEAREST>
+__device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
+    uint32_t greatest = word[TILE - 1];
+#pragma unroll
+    for (int k = 0; k + 1 < TILE; k += 2) greatest = greatest_of<NEAREST>(greatest, word[k], word[min(k + 1, TILE - 2)]);
+    return greatest;
+}
+
 /// What is found for a tile of voxels.
 template <bool NEAREST>
 struct Found {
     uint32_t best[TILE];
-    uint32_t worst = ~0u;  // of those that are heeded
+    uint32_t worst = ~0u;  // of those that are heeded, as far as costs are sought
 
     /// Tries a chunk.  Candidates that would not fit 16 bits with all ways count as what just does.
     __device__ void take(const uint32_t *words, const uint32_t *ways, uint32_t most) {
@@ -214,49 +249,54 @@ struct Found {
                                   : __viaddmin_u16x2(word, way[TILE + i - k], best[k]);
         }
     }
-    __device__ void find_worst(uint32_t heeded) {
-        worst = best[0];
-#pragma unroll
-        for (int k = 1; k < TILE; ++k) worst = NEAREST ? max(worst, best[k]) : __vmaxu2(worst, best[k]);
-        worst = (NEAREST ? worst | OFFSETS : worst) & heeded;
+    __device__ void find_worst(uint32_t heeded, uint32_t most) {
+        worst = greatest_of<NEAREST>(best);
+        worst = (NEAREST ? min(worst | OFFSETS, most) : worst) & heeded;
     }
-    /// Whether candidates that cost no less than this may win.
-    __device__ bool may_win(uint32_t bound) const {
-        return NEAREST ? bound <= worst : __vminu2(bound, worst) != worst;
+    /// Whether candidates may win that are so far away.
+    __device__ bool may_win(uint32_t way) const { return NEAREST ? way <= worst : __vminu2(way, worst) != worst; }
+    /// Whether such candidates of which the least costs so much may.
+    __device__ bool may_win(const Reach<NEAREST> &reach, uint32_t least, uint32_t way) const {
+        if constexpr (NEAREST) return way <= worst && least <= worst - way;
+        return may_win(__vminu2(least, reach.rest_of(way)) + way);
     }
 };
 
-/// Finds the least words of a tile, of which a lane heeds some bits.
+/// Finds the least words of a tile, of which a lane heeds some bits.  Keys above `sought` need not be found.
 template <int AXIS, bool NEAREST>
 __device__ Found<NEAREST> search_tile(const Window &window, const Reach<NEAREST> &reach, int32_t bundle,
-                                      int32_t tile, uint32_t heeded) {
+                                      int32_t tile, uint32_t heeded, uint32_t sought) {
     const int lane = threadIdx.x % WARP;
     const int32_t own = window.first + tile - window.first_chunk;
     const int32_t most = window.any ? min(reach.chunks[AXIS], max(own, window.chunks - 1 - own)) : 0;
     const uint32_t *const words = window.row(bundle, own * TILE) + lane;
-    const uint32_t *const least = window.least_of(bundle, 0) + lane;
     Found<NEAREST> found;
+    if (*window.is_solid(bundle, own)) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) found.best[k] = words[k * WARP];
+        return found;
+    }
 #pragma unroll
     for (int k = 0; k < TILE; ++k) found.best[k] = ~0u;
-    found.take(words, window.ways, reach.rest_of(reach.way_of(AXIS, TILE - 1)));
-    found.find_worst(heeded);
-    const auto attempt = [&](int32_t away, int32_t chunk, uint32_t here, uint32_t way) {
-        const uint32_t rest = reach.rest_of(way),
-                       bound = NEAREST ? min(here, rest) & ~OFFSETS : __vminu2(here, rest);
-        if (!__any_sync(ALL_LANES, found.may_win(bound + way))) return;
-        found.take(words + chunk * TILE * WARP, window.ways + chunk * TILE,
-                   reach.rest_of(reach.way_of(AXIS, away * TILE + TILE - 1)));
-        found.find_worst(heeded);
+    const auto take = [&](int32_t chunk, const uint32_t *farthest) {
+        found.take(words + chunk * TILE * WARP, window.ways + chunk * TILE, reach.rest_of(*farthest));
+        found.find_worst(heeded, sought);
     };
+    take(0, window.ways + TILE - 1);
+    const uint32_t *const least = window.least_of(bundle, 0) + lane, *nearest = window.ways - (TILE - 1);
     int32_t left = own * WARP, right = left;
 #pragma unroll 1
     for (int32_t away = 1; away <= most; ++away) {
-        const uint32_t way = reach.way_of(AXIS, away * TILE - (TILE - 1));
+        nearest += TILE;
+        const uint32_t way = *nearest;
         if (!__any_sync(ALL_LANES, found.may_win(way))) break;
         left = max(left - WARP, -WARP), right = min(right + WARP, window.chunks * WARP);
-        const uint32_t left_least = least[left], right_least = least[right];
-        attempt(away, -away, left_least, way);
-        attempt(away, away, right_least, way);
+        const uint32_t on_left = least[left], on_right = least[right];
+        const uint32_t nearer = NEAREST ? min(on_left, on_right) : __vminu2(on_left, on_right);
+        if (!__any_sync(ALL_LANES, found.may_win(reach, nearer, way))) continue;
+        const uint32_t *const farthest = nearest + 2 * (TILE - 1);
+        if (__any_sync(ALL_LANES, found.may_win(reach, on_left, way))) take(-away, farthest);
+        if (__any_sync(ALL_LANES, found.may_win(reach, on_right, way))) take(away, farthest);
     }
     return found;
 }

@@ -287,6 +287,8 @@ inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __
 inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return std::min(a + b, c); }
 inline int __viaddmin_s32(int a, int b, int c) { return std::min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c); }
 inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return std::min(std::min(a, b), c); }
+inline unsigned __vimax3_u32(unsigned a, unsigned b, unsigned c) { return std::max(std::max(a, b), c); }
+inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vmaxu2(a, b), c); }
 inline int __vimin3_s32(int a, int b, int c) { return std::min(std::min(a, b), c); }
 inline unsigned __float_as_uint(float value) { return emulator::value_of<unsigned>(emulator::bits_of(value)); }
 inline int __float_as_int(float value) { return emulator::value_of<int>(emulator::bits_of(value)); }
