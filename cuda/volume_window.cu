@@ -200,22 +200,28 @@ struct AlongX {
         }
         const uint32_t worst = greatest_of<NEAREST>(found.best), low = worst & 0xffff, high = worst >> 16;
         static_assert(COST_SHIFT == 16);
-        bool is_left = false;
+        const auto is_near = [&](int32_t most) {
+            const int32_t sure = IS_SHORT ? reach.sure_short : reach.sure;
+            return most <= sure || (!LEAN && volume.output.measure.limit < sure);
+        };
         if constexpr (IS_SHORT) {
-            finish_plane<true>(x, y, z, is_heeded, reach.sure_short, high, found.best,
-                               [&](int k) { return short_site(window, bundle, x + k, y, z, found.best[k]); },
-                               [&] { is_left = true; });
+            finish_plane<true>(x, y, z, is_heeded && is_near(high), high, found.best,
+                               [&](int k) { return short_site(window, bundle, x + k, y, z, found.best[k]); });
+            return is_heeded && !is_near(high);
         } else if constexpr (NEAREST) {
-            finish_plane<true>(x, y, z, is_heeded, reach.sure, high, found.best,
-                               [&](int k) { return site(window, bundle, x + k, y, z, found.best[k]); },
-                               [&] { mark(z, high); });
+            int64_t index[TILE] = {};
+            if (is_heeded && is_near(high)) find_sites(window, bundle, x, y, z, found.best, index);
+            finish_plane<true>(x, y, z, is_heeded && is_near(high), high, found.best, [&](int k) { return index[k]; });
+            if (is_heeded && !is_near(high)) mark(z, high);
         } else {
             const auto no_site = [](int) { return int64_t(0); };
-            finish_plane<false>(x, y, z, is_heeded, reach.sure, low, found.best, no_site, [&] { mark(z, low); });
+            finish_plane<false>(x, y, z, is_heeded && is_near(low), low, found.best, no_site);
+            if (is_heeded && !is_near(low)) mark(z, low);
             if (z + HALF >= volume.depth()) return false;
-            finish_plane<true>(x, y, z + HALF, is_heeded, reach.sure, high, found.best, no_site, [&] { mark(z + HALF, high); });
+            finish_plane<true>(x, y, z + HALF, is_heeded && is_near(high), high, found.best, no_site);
+            if (is_heeded && !is_near(high)) mark(z + HALF, high);
         }
-        return is_left;
+        return false;
     }
     /// The lowest site of a voxel, whose short key tells all but its place along x: of two candidates whose sites lie as far
     /// along z and y, the left one's is lower.
@@ -233,22 +239,29 @@ struct AlongX {
         return ((z + down - SHORT_ZERO) * volume.height() + y + along - SHORT_ZERO) * volume.width() + x +
                (is_left ? -way : way);
     }
-    /// The same of a key that tells a step along y: the first offset of the step, and the left one of two candidates whose
-    /// sites have that.
-    __device__ int64_t site(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z, uint32_t key) const {
+    /// The lowest sites of a tile, whose keys tell a step along y: of each the first offset of the step, and the left one of two
+    /// candidates whose sites have that.  All voxels try an offset at once, so that they wait together.
+    __device__ void find_sites(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z,
+                               const uint32_t (&key)[TILE], int64_t (&index)[TILE]) const {
         const int32_t begin = window.first_chunk * TILE, end = begin + window.chunks * TILE;
         const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
-        const int32_t step = static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO, last = first_of(step + 1) - 1;
-        const int32_t down = static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
-        const int32_t across = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down;
-        for (int32_t along = first_of(step);; ++along) {
-            const int32_t rest = across - reach.weight[1] * along * along, way = reach.distance_of(AXIS, rest);
-            const uint32_t before = key - reach.way_of(AXIS, way);  // the candidate's own key
-            const auto is_there = [&](int32_t at) { return begin <= at && at < end && words[(at - begin) * WARP] == before; };
-            const bool may_be = rest == reach.weight[0] * way * way, is_left = may_be && is_there(x - way);
-            if (is_left || along == last || (may_be && is_there(x + way)))
-                return ((z + down) * volume.height() + y + along) * volume.width() + x + (is_left ? -way : way);
-        }
+        uint32_t missing = (1u << TILE) - 1;
+#pragma unroll 1
+        for (int32_t i = 0; i < TOGETHER && missing; ++i)
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) {
+                const int32_t step = static_cast<int32_t>(key[k] & ((1 << STEP_BITS) - 1)) - STEP_ZERO;
+                const int32_t down = static_cast<int32_t>(key[k] >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
+                const int32_t along = first_of(step) + i, across = static_cast<int32_t>(key[k] >> COST_SHIFT);
+                const int32_t rest = across - reach.weight[2] * down * down - reach.weight[1] * along * along;
+                const int32_t way = reach.distance_of(AXIS, rest), left = x + k - way, right = x + k + way;
+                const uint32_t before = key[k] - reach.way_of(AXIS, way);  // the candidate's own key
+                const bool may_be = rest == reach.weight[0] * way * way && (missing >> k & 1);
+                const bool is_left = may_be && left >= begin && words[(left - begin) * WARP] == before;
+                if (!is_left && !(may_be && right < end && words[(right - begin) * WARP] == before)) continue;
+                missing &= ~(1u << k);
+                index[k] = ((z + down) * volume.height() + y + along) * volume.width() + (is_left ? left : right);
+            }
     }
     /// Whether a whole tile from x on may be stored 16 bytes at a time.
     __device__ bool is_aligned(int32_t x, int32_t y, int64_t z) const {
@@ -259,14 +272,13 @@ struct AlongX {
                    sizeof(uint4) ==
                0;
     }
-    /// Writes a tile of one plane, whose costs are the HIGH halves of words or the low ones, if they are all sure, or else
-    /// calls far().
-    template <bool HIGH, class Site, class Far>
-    __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_heeded, int32_t sure, int32_t worst,
-                                 const uint32_t (&word)[TILE], Site site, Far far) const {
-        const bool is_near = worst <= sure || (!LEAN && volume.output.measure.limit < sure);
+    /// Writes a tile of one plane if that is wanted: its costs are the HIGH halves of words or the low ones, of which the
+    /// greatest is known.  All lanes of a warp together.
+    template <bool HIGH, class Site>
+    __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_wanted, int32_t worst, const uint32_t (&word)[TILE],
+                                 Site site) const {
         const bool is_plain = LEAN || volume.plain, is_whole = x + TILE <= volume.width();
-        const bool is_simple = is_heeded && is_near && is_plain && is_whole && (LEAN || is_aligned(x, y, z));
+        const bool is_simple = is_wanted && is_plain && is_whole && (LEAN || is_aligned(x, y, z));
         int32_t cost[TILE];
         if (__all_sync(ALL_LANES, is_simple && worst == 0)) {
             const int64_t own = (z * volume.height() + y) * volume.width() + x;
@@ -281,7 +293,7 @@ struct AlongX {
                 cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
             const auto length = [](int32_t bits) { return small_root(__int_as_float(bits)); };
             if (all_simple) return write_plain<NEAREST, true, false>(volume, x, y, z, cost, length, site);
-            if (is_heeded && is_near) return write_plain<NEAREST, false, false>(volume, x, y, z, cost, length, site);
+            if (is_wanted) write_plain<NEAREST, false, false>(volume, x, y, z, cost, length, site);
         } else {
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = static_cast<int32_t>(HIGH ? word[k] >> 16 : word[k] & 0xffff);
@@ -289,11 +301,9 @@ struct AlongX {
                 return volume.output.measure.unit == 1 ? small_root_of(c) : __ldg(volume.lengths + c);
             };
             if (all_simple) return write_plain<NEAREST, true>(volume, x, y, z, cost, length, site);
-            if (is_heeded && is_near)
-                return is_plain ? write_plain<NEAREST>(volume, x, y, z, cost, length, site)
-                                : write_voxels<NEAREST>(volume, x, y, z, cost, site);
+            if (is_wanted && is_plain) write_plain<NEAREST>(volume, x, y, z, cost, length, site);
+            if (is_wanted && !is_plain) write_voxels<NEAREST>(volume, x, y, z, cost, site);
         }
-        if (is_heeded) far();
     }
 };
 
@@ -322,15 +332,9 @@ __device__ bool find_least(const Lines &lines, const Window &window) {
             *beside = NEAREST ? least & ~OFFSETS : least;
             any = any || least != none;
             if constexpr (Lines::SHORTENS) {
-                // Whose site is so near that its offsets are.
-                const bool all_near = greatest_of<NEAREST>(word) < lines.reach.near_key();
-                if (__all_sync(ALL_LANES, all_near)) {
+                shorten(lines.reach, word);
 #pragma unroll
-                    for (int i = 0; i < TILE; ++i) words[i * WARP] = moved(word[i]);
-                } else {
-#pragma unroll
-                    for (int i = 0; i < TILE; ++i) words[i * WARP] = shorten(lines.reach, word[i]);
-                }
+                for (int i = 0; i < TILE; ++i) words[i * WARP] = word[i];
             }
         }
     return any;

@@ -109,8 +109,6 @@ struct Reach {
     }
     /// What fits 16 bits together with a way.
     __device__ uint32_t rest_of(uint32_t way) const { return NEAREST ? (~way & ~OFFSETS) | NO_OFFSET : ~way; }
-    /// Keys below this are of sites with short offsets, that along y a step of its own.
-    __device__ uint32_t near_key() const { return static_cast<uint32_t>(EXACT * EXACT) << COST_SHIFT; }
     __device__ uint32_t none() const { return word_of(most) | (NEAREST ? NO_OFFSET : 0); }
 };
 
@@ -179,22 +177,28 @@ __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t b
                : reach.none();
 }
 
-/// The key that the search along y has found of a candidate, as a short one: its offsets must be short, and that along y a step
-/// of its own.
-__device__ uint32_t moved(uint32_t key) {
-    constexpr uint32_t DOWN = ((1 << DOWN_BITS) - 1) << STEP_BITS;
+/// The keys of a chunk as the search along y has found them become short ones; those of no site where they cost so much that
+/// their offsets may not be short.  All lanes of a warp together.
+__device__ void shorten(const Reach<true> &reach, uint32_t (&key)[TILE]) {
+    constexpr uint32_t DOWN = ((1 << DOWN_BITS) - 1) << STEP_BITS, STEP = (1 << STEP_BITS) - 1;
     static_assert(SHORT_BITS == STEP_BITS + 1);
-    return key + (key & DOWN) + (NO_SHORT_OFFSET - 2 * NO_OFFSET + STEP_ZERO);
-}
-
-/// The same of any key; that of no site where it costs so much that its offsets may not be short.
-__device__ uint32_t shorten(const Reach<true> &reach, uint32_t key) {
-    const int32_t step = static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO;
-    if (key >= reach.word_of(reach.sure_short + 1)) return reach.word_of(reach.most) | NO_SHORT_OFFSET;
-    if (-EXACT <= step && step < EXACT) return moved(key);
-    const int32_t down = static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
-    const int32_t along = reach.distance_of(1, static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * down * down);
-    return moved(key) + (step < 0 ? -along : along) - step;
+    const uint32_t far = reach.word_of(reach.sure_short + 1), none = reach.word_of(reach.most) | NO_SHORT_OFFSET;
+    const auto step_of_key = [](uint32_t one) { return static_cast<int32_t>(one & STEP) - STEP_ZERO; };
+    bool all_exact = true;
+#pragma unroll
+    for (const uint32_t one : key)
+        all_exact = all_exact && (one >= far || (-EXACT <= step_of_key(one) && step_of_key(one) < EXACT));
+    all_exact = __all_sync(ALL_LANES, all_exact);
+#pragma unroll
+    for (uint32_t &one : key) {
+        uint32_t shorter = one + (one & DOWN) + (NO_SHORT_OFFSET - 2 * NO_OFFSET + STEP_ZERO);
+        if (!all_exact) {
+            const int32_t down = static_cast<int32_t>((one & DOWN) >> STEP_BITS) - DOWN_ZERO, step = step_of_key(one);
+            const int32_t along = reach.distance_of(1, static_cast<int32_t>(one >> COST_SHIFT) - reach.weight[2] * down * down);
+            shorter += (step < 0 ? -along : along) - step;
+        }
+        one = one >= far ? none : shorter;
+    }
 }
 
 /// The costs of a pair of planes.

@@ -71,6 +71,8 @@ static void random_reaches(bench *b) {
                 p.mask = mask;
                 check_distance(b, &p, &PLAIN);
                 check_distance(b, &p, &DISTANCE_ALONE);
+                p.options.max_distance = (double)reach; /* so that what lies beyond is known, too */
+                check_distance(b, &p, &PLAIN);
                 free(mask);
             }
 }
