@@ -42,7 +42,7 @@ struct AlongY {
     Reach<NEAREST_> reach;
     Cut cut;
 
-    static constexpr bool NEAREST = NEAREST_, SHORTENS = false;
+    static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 1;
     static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns
     static constexpr int AHEAD = 2;  // columns that a thread loads at once
@@ -110,8 +110,7 @@ struct AlongY {
             return 0;
         return NEAREST || strip * STRIP + threadIdx.x % DEEP + HALF < volume.depth() ? ~0u : 0xffff;
     }
-    template <bool>
-    __device__ bool finish(const Window &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
+    __device__ void finish(const Window &, const Origin &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
                            bool is_heeded, Found<NEAREST> &found) const {
         uint32_t *const to =
             volume.store + stored_line(volume, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
@@ -119,7 +118,6 @@ struct AlongY {
             store_tiles(to, found.best);
         else if (is_heeded)
             store_tile(to, found.best, TILE);
-        return false;
     }
 };
 
@@ -148,7 +146,7 @@ struct AlongX {
     Reach<NEAREST_> reach;
     Cut cut;
 
-    static constexpr bool NEAREST = NEAREST_, SHORTENS = NEAREST;
+    static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 0;
     __host__ __device__ int64_t across() const { return parts(volume.height(), WARP * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return count_planes<NEAREST>(volume); }
@@ -185,83 +183,44 @@ struct AlongX {
         if (row(place, bundle) >= volume.height()) return 0;
         return NEAREST || first_plane(plane) + HALF < volume.depth() ? ~0u : 0xffff;
     }
-    /// Writes a tile, or with IS_SHORT keys returns whether its sites may not be short; marks it if nobody knows them.
-    template <bool IS_SHORT>
-    __device__ bool finish(const Window &window, int64_t plane, int64_t place, int32_t bundle, int32_t tile,
-                           bool is_heeded, Found<NEAREST> &found) const {
+    /// Writes a tile, or marks it.
+    __device__ void finish(const Window &window, const Origin &origin, int64_t plane, int64_t place, int32_t bundle,
+                           int32_t tile, bool is_heeded, Found<NEAREST> &found) const {
         const int32_t y = row(place, bundle), x = tile * TILE, inside = static_cast<int32_t>(volume.width()) - x;
         const int64_t z = first_plane(plane);
-        const auto mark = [&](int64_t at, int32_t worst) {
-            mark_tile(volume, x, y, at, worst <= reach.real ? sqrtf(static_cast<float>(worst)) * reach.inverse[0] : INFINITY);
-        };
         if (inside < TILE) {
 #pragma unroll
             for (int k = 1; k < TILE; ++k) found.best[k] = k < inside ? found.best[k] : found.best[0];
         }
         const uint32_t worst = greatest_of<NEAREST>(found.best), low = worst & 0xffff, high = worst >> 16;
         static_assert(COST_SHIFT == 16);
-        const auto is_near = [&](int32_t most) {
-            const int32_t sure = IS_SHORT ? reach.sure_short : reach.sure;
-            return most <= sure || (!LEAN && volume.output.measure.limit < sure);
+        const auto finish_one = [&](auto is_high, int64_t at, int32_t most, auto site) {
+            const bool is_near = most <= origin.sure || (!LEAN && volume.output.measure.limit < origin.sure);
+            finish_plane<is_high>(x, y, at, is_heeded && is_near, most, found.best, site);
+            if (is_heeded && !is_near)
+                mark_tile(volume, x, y, at, most <= reach.real ? sqrtf(static_cast<float>(most)) * reach.inverse[0] : INFINITY);
         };
-        if constexpr (IS_SHORT) {
-            finish_plane<true>(x, y, z, is_heeded && is_near(high), high, found.best,
-                               [&](int k) { return short_site(window, bundle, x + k, y, z, found.best[k]); });
-            return is_heeded && !is_near(high);
-        } else if constexpr (NEAREST) {
-            int64_t index[TILE] = {};
-            if (is_heeded && is_near(high)) find_sites(window, bundle, x, y, z, found.best, index);
-            finish_plane<true>(x, y, z, is_heeded && is_near(high), high, found.best, [&](int k) { return index[k]; });
-            if (is_heeded && !is_near(high)) mark(z, high);
+        if constexpr (NEAREST) {
+            finish_one(std::true_type(), z, high,
+                       [&](int k) { return site(window, origin, bundle, x + k, y, z, found.best[k]); });
         } else {
             const auto no_site = [](int) { return int64_t(0); };
-            finish_plane<false>(x, y, z, is_heeded && is_near(low), low, found.best, no_site);
-            if (is_heeded && !is_near(low)) mark(z, low);
-            if (z + HALF >= volume.depth()) return false;
-            finish_plane<true>(x, y, z + HALF, is_heeded && is_near(high), high, found.best, no_site);
-            if (is_heeded && !is_near(high)) mark(z + HALF, high);
+            finish_one(std::false_type(), z, low, no_site);
+            if (z + HALF < volume.depth()) finish_one(std::true_type(), z + HALF, high, no_site);
         }
-        return false;
     }
-    /// The lowest site of a voxel, whose short key tells all but its place along x: of two candidates whose sites lie as far
-    /// along z and y, the left one's is lower.
-    __device__ int64_t short_site(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z, uint32_t key) const {
-        const auto square = [](int32_t offset) {  // of one that is SHORT_ZERO more, less a square of that
-            return offset * (offset - 2 * SHORT_ZERO);
-        };
-        const int32_t down = static_cast<int32_t>(__byte_perm(key, 0, 0x4441)), along = static_cast<int32_t>(key & 0xff);
-        const int32_t rest = static_cast<int32_t>(key >> COST_SHIFT) - reach.weight[2] * square(down) -
-                             reach.weight[1] * square(along) - (reach.weight[1] + reach.weight[2]) * SHORT_ZERO * SHORT_ZERO;
-        const int32_t way = reach.distance_of(AXIS, rest);
+    /// The lowest site of a voxel, whose key tells all but its place along x: of two candidates whose sites lie as far along z
+    /// and y, the left one's is lower.
+    __device__ int64_t site(const Window &window, const Origin &origin, int32_t bundle, int32_t x, int32_t y, int64_t z,
+                            uint32_t key) const {
+        const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.down;
+        const int32_t along = static_cast<int32_t>(key & MOST_SHORT) + origin.along;
+        const int32_t own = reach.weight[2] * (down * down) + reach.weight[1] * (along * along);
+        const int32_t way = reach.distance_of(AXIS, static_cast<int32_t>(key >> COST_SHIFT) - own);
         // Before the first candidate there is none, nor can the first be as near as somebody farther.
         const int32_t left = max(x - way - window.first_chunk * TILE, 0);
         const bool is_left = window.row(bundle, left)[threadIdx.x % WARP] == key - reach.way_of(AXIS, way);
-        return ((z + down - SHORT_ZERO) * volume.height() + y + along - SHORT_ZERO) * volume.width() + x +
-               (is_left ? -way : way);
-    }
-    /// The lowest sites of a tile, whose keys tell a step along y: of each the first offset of the step, and the left one of two
-    /// candidates whose sites have that.  All voxels try an offset at once, so that they wait together.
-    __device__ void find_sites(const Window &window, int32_t bundle, int32_t x, int32_t y, int64_t z,
-                               const uint32_t (&key)[TILE], int64_t (&index)[TILE]) const {
-        const int32_t begin = window.first_chunk * TILE, end = begin + window.chunks * TILE;
-        const uint32_t *const words = window.row(bundle, 0) + threadIdx.x % WARP;
-        uint32_t missing = (1u << TILE) - 1;
-#pragma unroll 1
-        for (int32_t i = 0; i < TOGETHER && missing; ++i)
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) {
-                const int32_t step = static_cast<int32_t>(key[k] & ((1 << STEP_BITS) - 1)) - STEP_ZERO;
-                const int32_t down = static_cast<int32_t>(key[k] >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO;
-                const int32_t along = first_of(step) + i, across = static_cast<int32_t>(key[k] >> COST_SHIFT);
-                const int32_t rest = across - reach.weight[2] * down * down - reach.weight[1] * along * along;
-                const int32_t way = reach.distance_of(AXIS, rest), left = x + k - way, right = x + k + way;
-                const uint32_t before = key[k] - reach.way_of(AXIS, way);  // the candidate's own key
-                const bool may_be = rest == reach.weight[0] * way * way && (missing >> k & 1);
-                const bool is_left = may_be && left >= begin && words[(left - begin) * WARP] == before;
-                if (!is_left && !(may_be && right < end && words[(right - begin) * WARP] == before)) continue;
-                missing &= ~(1u << k);
-                index[k] = ((z + down) * volume.height() + y + along) * volume.width() + (is_left ? left : right);
-            }
+        return ((z + down) * volume.height() + y + along) * volume.width() + x + (is_left ? -way : way);
     }
     /// Whether a whole tile from x on may be stored 16 bytes at a time.
     __device__ bool is_aligned(int32_t x, int32_t y, int64_t z) const {
@@ -307,63 +266,53 @@ struct AlongX {
     }
 };
 
-/// Lays the least words of a window's chunks beside them, and makes keys short where that is wanted.  Returns whether this
-/// thread has seen a site.
-template <class Lines>
-__device__ bool find_least(const Lines &lines, const Window &window) {
+/// Calls visit(bundle, chunk) for the chunks of a window that a warp takes, with one before the first and one after the last.
+template <class Visit>
+__device__ void visit_chunks(const Cut &cut, const Window &window, Visit visit) {
+    for (int32_t bundle = 0; bundle < cut.bundles(); ++bundle)
+        for (int32_t chunk = static_cast<int32_t>(threadIdx.x / WARP) - 1; chunk <= window.chunks; chunk += WARPS_HERE)
+            visit(bundle, chunk, static_cast<uint32_t>(chunk) < static_cast<uint32_t>(window.chunks));
+}
+
+/// Lays the least words of a window's chunks beside them, and where their offsets matter lowers their range.  Returns whether
+/// this thread has seen a site.
+template <bool WITH_RANGE, class Lines>
+__device__ bool find_least(const Lines &lines, const Window &window, int32_t (&range)[4]) {
     constexpr bool NEAREST = Lines::NEAREST;
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP;
     const uint32_t none = lines.reach.none();
     bool any = false;
-    for (int32_t bundle = 0; bundle < lines.cut.bundles(); ++bundle)
-        for (int32_t chunk = warp - 1; chunk <= window.chunks; chunk += WARPS_HERE) {
-            uint32_t *const beside = window.least_of(bundle, chunk) + lane;
-            if (static_cast<uint32_t>(chunk) >= static_cast<uint32_t>(window.chunks)) {
-                *beside = none;
-                continue;
-            }
-            uint32_t *const words = window.row(bundle, chunk * TILE) + lane;
-            uint32_t word[TILE], some = 0;
+    Offsets offsets;
+    visit_chunks(lines.cut, window, [&](int32_t bundle, int32_t chunk, bool inside) {
+        uint32_t word[TILE], some = 0, least = none;
+        if (inside) {
 #pragma unroll
-            for (int i = 0; i < TILE; ++i) word[i] = words[i * WARP], some |= word[i];
+            for (int i = 0; i < TILE; ++i) word[i] = window.row(bundle, chunk * TILE + i)[lane], some |= word[i];
             const bool is_solid = __all_sync(ALL_LANES, NEAREST ? some == NO_OFFSET : some == 0);
             if (lane == 0) *window.is_solid(bundle, chunk) = is_solid;
-            const uint32_t least = least_of<NEAREST>(word);
-            *beside = NEAREST ? least & ~OFFSETS : least;
-            any = any || least != none;
-            if constexpr (Lines::SHORTENS) {
-                shorten(lines.reach, word);
-#pragma unroll
-                for (int i = 0; i < TILE; ++i) words[i * WARP] = word[i];
-            }
+            least = least_of<NEAREST>(word);
+            if constexpr (WITH_RANGE)
+                if (!is_solid) offsets.see(lines.reach, word);
         }
+        window.least_of(bundle, chunk)[lane] = NEAREST ? least & ~OFFSETS : least;
+        any = any || least != none;
+    });
+    if constexpr (WITH_RANGE) offsets.lower(range);
     return any;
 }
 
-/// Searches the tiles of a window; with IS_SHORT keys it tells of each tile which lanes are left, which else alone are sought.
-template <bool IS_SHORT, class Lines>
-__device__ bool search_tiles(const Lines &lines, const Window &window, uint32_t slab, uint32_t place, uint32_t *left) {
-    const Cut &cut = lines.cut;
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    bool any_left = false;
-    for (int32_t item = warp; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
-        const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
-                      tile = item - bundle * window.tiles;
-        uint32_t heeded = lines.heeded(slab, place, bundle);
-        if constexpr (Lines::SHORTENS && !IS_SHORT) {
-            if (!left[item]) continue;
-            if (!(left[item] >> lane & 1)) heeded = 0;
-        }
-        const uint32_t sought = IS_SHORT ? lines.reach.word_of(lines.reach.sure_short) | OFFSETS : ~0u;
-        auto found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded, sought);
-        const bool is_left = lines.template finish<IS_SHORT>(window, slab, place, bundle, window.first + tile, heeded, found);
-        if constexpr (IS_SHORT) {
-            const uint32_t lanes = __ballot_sync(ALL_LANES, is_left);
-            if (lane == 0) left[item] = lanes;
-            any_left = any_left || lanes;
-        }
-    }
-    return any_left;
+/// Makes the keys of a window those of the search along x.
+__device__ void shorten_all(const Reach<true> &reach, const Origin &origin, const Cut &cut, const Window &window) {
+    visit_chunks(cut, window, [&](int32_t bundle, int32_t chunk, bool inside) {
+        if (!inside) return;
+        uint32_t *const keys = window.row(bundle, chunk * TILE) + threadIdx.x % WARP;
+        uint32_t key[TILE];
+#pragma unroll
+        for (int i = 0; i < TILE; ++i) key[i] = keys[i * WARP];
+        shorten(reach, origin, key);
+#pragma unroll
+        for (int i = 0; i < TILE; ++i) keys[i * WARP] = key[i];
+    });
 }
 
 template <class Lines>
@@ -377,17 +326,26 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
     Window window(shared, solid, cut, blockIdx.x / across % segments);
     for (int32_t i = threadIdx.x; i < 2 * (cut.reach + 1) * TILE; i += THREADS)
         shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
+    constexpr bool BY_KEYS = Lines::NEAREST && Lines::AXIS == 0;
+    __shared__ int32_t range[4];
+    if (BY_KEYS && threadIdx.x < 4) range[threadIdx.x] = INT32_MAX;
     lines.load(window, slab, place);
     __syncthreads();
-    window.any = __syncthreads_or(find_least(lines, window));
-    if constexpr (Lines::SHORTENS) {
-        __shared__ uint32_t left[MOST_CHUNKS];  // [tile]: a bit a lane
-        if (!__syncthreads_or(search_tiles<true>(lines, window, slab, place, left))) return;
-        lines.load(window, slab, place);
+    window.any = __syncthreads_or(find_least<BY_KEYS>(lines, window, range));
+    Origin origin;
+    if constexpr (BY_KEYS) {
+        origin = Origin(lines.reach, range);
+        shorten_all(lines.reach, origin, cut, window);
         __syncthreads();
-        search_tiles<false>(lines, window, slab, place, left);
     } else {
-        search_tiles<false>(lines, window, slab, place, nullptr);
+        origin.sure = lines.reach.sure;
+    }
+    for (int32_t item = threadIdx.x / WARP; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
+        const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
+                      tile = item - bundle * window.tiles;
+        const uint32_t heeded = lines.heeded(slab, place, bundle);
+        auto found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
+        lines.finish(window, origin, slab, place, bundle, window.first + tile, heeded, found);
     }
 }
 

@@ -31,10 +31,9 @@ constexpr int32_t EXACT = 32, TOGETHER_LOG2 = 3, TOGETHER = 1 << TOGETHER_LOG2;
 constexpr int32_t MOST_OFFSET = 255;  // whose square fits 16 bits
 static_assert(MOST_OFFSET < DOWN_ZERO && MOST_OFFSET < EXACT + (STEP_ZERO - EXACT) * TOGETHER);
 
-// A short key, of sites whose offsets along z and y are below this: the cost and these offsets, each as much more than it is.
+// A key along x: the cost, then the offsets along z and y, each less the least that there is in a window.
 constexpr int SHORT_BITS = COST_SHIFT / 2;
-constexpr int32_t SHORT_ZERO = 1 << (SHORT_BITS - 1);
-constexpr uint32_t NO_SHORT_OFFSET = SHORT_ZERO << SHORT_BITS | SHORT_ZERO;
+constexpr int32_t MOST_SHORT = (1 << SHORT_BITS) - 1, HALF_SHORT = 1 << (SHORT_BITS - 1);
 
 /// The step of an offset, and the first offset of a step.
 __device__ int32_t step_of(int32_t offset) {
@@ -58,7 +57,7 @@ struct Reach {
     int32_t farthest;   // distances along z above this count as this
     int32_t most;       // which costs this, as a voxel without a site does
     int32_t sure;       // costs up to this are true
-    int32_t sure_short; // and of short keys
+    int32_t sure_short; // and are those of sites whose offsets along z and y are HALF_SHORT at most
     int32_t real;       // costs up to this are those of some site
     int32_t weight[3];
     float inverse[2];  // of the roots of the weights along x and y
@@ -90,7 +89,7 @@ struct Reach {
         real = static_cast<int32_t>(std::min<int64_t>(clipped, most) - 1);
         sure = static_cast<int32_t>(std::min<int64_t>(beyond - 1, real));
         sure_short = static_cast<int32_t>(
-            std::min<int64_t>(sure, int64_t(std::min(weight[1], weight[2])) * SHORT_ZERO * SHORT_ZERO - 1));
+            std::min<int64_t>(sure, int64_t(std::min(weight[1], weight[2])) * HALF_SHORT * HALF_SHORT - 1));
         for (int axis = 0; axis < 2; ++axis) inverse[axis] = 1.0f / std::sqrt(static_cast<float>(weight[axis]));
     }
     bool serves() const { return chunks[0] > 0 && chunks[1] > 0 && sure > 0; }
@@ -177,13 +176,65 @@ __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t b
                : reach.none();
 }
 
-/// The keys of a chunk as the search along y has found them become short ones; those of no site where they cost so much that
-/// their offsets may not be short.  All lanes of a warp together.
-__device__ void shorten(const Reach<true> &reach, uint32_t (&key)[TILE]) {
-    constexpr uint32_t DOWN = ((1 << DOWN_BITS) - 1) << STEP_BITS, STEP = (1 << STEP_BITS) - 1;
+/// What keys of the search along y tell besides the cost.
+__device__ int32_t down_of(uint32_t key) { return static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO; }
+__device__ int32_t step_of_key(uint32_t key) { return static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO; }
+
+/// The least and the greatest of what a thread has seen keys tell besides costs: all of it, of which the offset along z comes
+/// first; and the steps.  Two keys share a word.  That there is none of either, it has seen.
+class Offsets {
+    static constexpr uint32_t STEPS = ((1 << STEP_BITS) - 1) * BOTH;
+    uint32_t least_ = NO_OFFSET * BOTH, greatest_ = NO_OFFSET * BOTH;
+    uint32_t least_step_ = STEP_ZERO * BOTH, greatest_step_ = STEP_ZERO * BOTH;
+
+  public:
+    /// Sees those of a chunk whose costs may count.
+    __device__ void see(const Reach<true> &reach, const uint32_t (&key)[TILE]) {
+        const uint32_t end = reach.word_of(reach.sure + 1);
+        const auto seen = [&](int i) { return key[i] < end ? key[i] : NO_OFFSET; };
+#pragma unroll
+        for (int i = 0; i < TILE; i += 4) {
+            const uint32_t a = __byte_perm(seen(i), seen(i + 1), 0x5410), b = __byte_perm(seen(i + 2), seen(i + 3), 0x5410);
+            least_ = __vimin3_u16x2(least_, a, b), greatest_ = __vimax3_u16x2(greatest_, a, b);
+            least_step_ = __vimin3_u16x2(least_step_, a & STEPS, b & STEPS);
+            greatest_step_ = __vimax3_u16x2(greatest_step_, a & STEPS, b & STEPS);
+        }
+    }
+    /// Lowers a block's four numbers to the least offset along z and step along y, and to the opposites of the greatest ones.
+    __device__ void lower(int32_t (&range)[4]) const {
+        const auto least = [](uint32_t pair) { return min(pair & 0xffff, pair >> 16); };
+        const auto greatest = [](uint32_t pair) { return max(pair & 0xffff, pair >> 16); };
+        int32_t own[] = {down_of(least(least_)), step_of_key(least(least_step_)), -down_of(greatest(greatest_)),
+                         -step_of_key(greatest(greatest_step_))};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) own[i] = min(own[i], __shfl_xor_sync(ALL_LANES, own[i], step));
+            if (threadIdx.x % WARP == 0) atomicMin(&range[i], own[i]);
+        }
+    }
+};
+
+/// What the offsets of keys along x are counted from, and the cost up to which all candidates have such a key.
+struct Origin {
+    int32_t down, along, sure;
+
+    Origin() = default;
+    /// Of keys whose offsets are in a range, as Offsets tell it; or if it is too wide, of those who are near.
+    __device__ Origin(const Reach<true> &reach, const int32_t (&range)[4])
+        : down(range[0]), along(first_of(range[1])), sure(reach.sure) {
+        if (-range[2] - down <= MOST_SHORT && first_of(1 - range[3]) - 1 - along <= MOST_SHORT) return;
+        down = along = -HALF_SHORT, sure = reach.sure_short;
+    }
+};
+
+/// The keys of a chunk as the search along y has found them become those of the search along x; those of no site where they
+/// cost more than is sure.  All lanes of a warp together.
+__device__ void shorten(const Reach<true> &reach, const Origin &origin, uint32_t (&key)[TILE]) {
+    constexpr uint32_t DOWN = ((1 << DOWN_BITS) - 1) << STEP_BITS;
     static_assert(SHORT_BITS == STEP_BITS + 1);
-    const uint32_t far = reach.word_of(reach.sure_short + 1), none = reach.word_of(reach.most) | NO_SHORT_OFFSET;
-    const auto step_of_key = [](uint32_t one) { return static_cast<int32_t>(one & STEP) - STEP_ZERO; };
+    const uint32_t far = reach.word_of(origin.sure + 1), none = reach.word_of(reach.most);
+    const uint32_t move = ((DOWN_ZERO + origin.down) << SHORT_BITS) + STEP_ZERO + origin.along;
     bool all_exact = true;
 #pragma unroll
     for (const uint32_t one : key)
@@ -191,9 +242,9 @@ __device__ void shorten(const Reach<true> &reach, uint32_t (&key)[TILE]) {
     all_exact = __all_sync(ALL_LANES, all_exact);
 #pragma unroll
     for (uint32_t &one : key) {
-        uint32_t shorter = one + (one & DOWN) + (NO_SHORT_OFFSET - 2 * NO_OFFSET + STEP_ZERO);
+        uint32_t shorter = one + (one & DOWN) - move;
         if (!all_exact) {
-            const int32_t down = static_cast<int32_t>((one & DOWN) >> STEP_BITS) - DOWN_ZERO, step = step_of_key(one);
+            const int32_t down = down_of(one), step = step_of_key(one);
             const int32_t along = reach.distance_of(1, static_cast<int32_t>(one >> COST_SHIFT) - reach.weight[2] * down * down);
             shorter += (step < 0 ? -along : along) - step;
         }
@@ -236,7 +287,7 @@ __device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
 template <bool NEAREST>
 struct Found {
     uint32_t best[TILE];
-    uint32_t worst = ~0u;  // of those that are heeded, as far as costs are sought
+    uint32_t worst = ~0u;  // of those that are heeded
 
     /// Tries a chunk.  Candidates that would not fit 16 bits with all ways count as what just does.
     __device__ void take(const uint32_t *words, const uint32_t *ways, uint32_t most) {
@@ -253,9 +304,9 @@ struct Found {
                                   : __viaddmin_u16x2(word, way[TILE + i - k], best[k]);
         }
     }
-    __device__ void find_worst(uint32_t heeded, uint32_t most) {
+    __device__ void find_worst(uint32_t heeded) {
         worst = greatest_of<NEAREST>(best);
-        worst = (NEAREST ? min(worst | OFFSETS, most) : worst) & heeded;
+        worst = (NEAREST ? worst | OFFSETS : worst) & heeded;
     }
     /// Whether candidates may win that are so far away.
     __device__ bool may_win(uint32_t way) const { return NEAREST ? way <= worst : __vminu2(way, worst) != worst; }
@@ -266,10 +317,10 @@ struct Found {
     }
 };
 
-/// Finds the least words of a tile, of which a lane heeds some bits.  Keys above `sought` need not be found.
+/// Finds the least words of a tile, of which a lane heeds some bits.
 template <int AXIS, bool NEAREST>
 __device__ Found<NEAREST> search_tile(const Window &window, const Reach<NEAREST> &reach, int32_t bundle,
-                                      int32_t tile, uint32_t heeded, uint32_t sought) {
+                                      int32_t tile, uint32_t heeded) {
     const int lane = threadIdx.x % WARP;
     const int32_t own = window.first + tile - window.first_chunk;
     const int32_t most = window.any ? min(reach.chunks[AXIS], max(own, window.chunks - 1 - own)) : 0;
@@ -284,7 +335,7 @@ __device__ Found<NEAREST> search_tile(const Window &window, const Reach<NEAREST>
     for (int k = 0; k < TILE; ++k) found.best[k] = ~0u;
     const auto take = [&](int32_t chunk, const uint32_t *farthest) {
         found.take(words + chunk * TILE * WARP, window.ways + chunk * TILE, reach.rest_of(*farthest));
-        found.find_worst(heeded, sought);
+        found.find_worst(heeded);
     };
     take(0, window.ways + TILE - 1);
     const uint32_t *const least = window.least_of(bundle, 0) + lane, *nearest = window.ways - (TILE - 1);
