@@ -201,26 +201,27 @@ struct AlongX {
                 mark_tile(volume, x, y, at, most <= reach.real ? sqrtf(static_cast<float>(most)) * reach.inverse[0] : INFINITY);
         };
         if constexpr (NEAREST) {
-            finish_one(std::true_type(), z, high,
-                       [&](int k) { return site(window, origin, bundle, x + k, y, z, found.best[k]); });
+            const int64_t own = (z * volume.height() + y) * volume.width() + x;
+            const uint32_t *const words = window.row(bundle, x - window.first_chunk * TILE) + threadIdx.x % WARP;
+            finish_one(std::true_type(), z, high, [&](int k) {
+                return own + k + way_to_site(words, window.first_chunk * TILE - x, origin, k, found.best[k]);
+            });
         } else {
             const auto no_site = [](int) { return int64_t(0); };
             finish_one(std::false_type(), z, low, no_site);
             if (z + HALF < volume.depth()) finish_one(std::true_type(), z + HALF, high, no_site);
         }
     }
-    /// The lowest site of a voxel, whose key tells all but its place along x: of two candidates whose sites lie as far along z
-    /// and y, the left one's is lower.
-    __device__ int64_t site(const Window &window, const Origin &origin, int32_t bundle, int32_t x, int32_t y, int64_t z,
-                            uint32_t key) const {
+    /// How many voxels after the k-th one of a tile its lowest site lies, whose key tells all but its place along x: of two
+    /// candidates whose sites lie as far along z and y, the left one's is lower.  The first of all candidates is `first`, counted
+    /// from those of the tile, `words`; before it there is none, nor can it be as near as somebody farther.
+    __device__ int64_t way_to_site(const uint32_t *words, int32_t first, const Origin &origin, int k, uint32_t key) const {
         const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.down;
         const int32_t along = static_cast<int32_t>(key & MOST_SHORT) + origin.along;
         const int32_t own = reach.weight[2] * (down * down) + reach.weight[1] * (along * along);
         const int32_t way = reach.distance_of(AXIS, static_cast<int32_t>(key >> COST_SHIFT) - own);
-        // Before the first candidate there is none, nor can the first be as near as somebody farther.
-        const int32_t left = max(x - way - window.first_chunk * TILE, 0);
-        const bool is_left = window.row(bundle, left)[threadIdx.x % WARP] == key - reach.way_of(AXIS, way);
-        return ((z + down) * volume.height() + y + along) * volume.width() + x + (is_left ? -way : way);
+        const bool is_left = words[max(k - way, first) * WARP] == key - reach.way_of(AXIS, way);
+        return (down * volume.height() + along) * volume.width() + (is_left ? -way : way);
     }
     /// Whether a whole tile from x on may be stored 16 bytes at a time.
     __device__ bool is_aligned(int32_t x, int32_t y, int64_t z) const {

@@ -168,6 +168,30 @@ struct Window {
     }
 };
 
+/// The least, or the greatest, of three words, of pairs of planes each half by itself; and of a tile's words.
+template <bool NEAREST>
+__device__ uint32_t least_of(uint32_t a, uint32_t b, uint32_t c) {
+    return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
+}
+template <bool NEAREST>
+__device__ uint32_t greatest_of(uint32_t a, uint32_t b, uint32_t c) {
+    return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c);
+}
+template <bool NEAREST>
+__device__ uint32_t least_of(const uint32_t (&word)[TILE]) {
+    uint32_t least = word[TILE - 1];
+#pragma unroll
+    for (int k = 0; k + 1 < TILE; k += 2) least = least_of<NEAREST>(least, word[k], word[min(k + 1, TILE - 2)]);
+    return least;
+}
+template <bool NEAREST>
+__device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
+    uint32_t greatest = word[TILE - 1];
+#pragma unroll
+    for (int k = 0; k + 1 < TILE; k += 2) greatest = greatest_of<NEAREST>(greatest, word[k], word[min(k + 1, TILE - 2)]);
+    return greatest;
+}
+
 /// The key of one plane, by its distances to the sites above and below.
 __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t below) {
     const int32_t distance = min(above, below), offset = above <= below ? -above : below;
@@ -188,10 +212,11 @@ class Offsets {
     uint32_t least_step_ = STEP_ZERO * BOTH, greatest_step_ = STEP_ZERO * BOTH;
 
   public:
-    /// Sees those of a chunk whose costs may count.
+    /// Sees those of a chunk whose costs may count.  All lanes of a warp together.
     __device__ void see(const Reach<true> &reach, const uint32_t (&key)[TILE]) {
         const uint32_t end = reach.word_of(reach.sure + 1);
-        const auto seen = [&](int i) { return key[i] < end ? key[i] : NO_OFFSET; };
+        const bool all_count = __all_sync(ALL_LANES, greatest_of<true>(key) < end);
+        const auto seen = [&](int i) { return all_count || key[i] < end ? key[i] : NO_OFFSET; };
 #pragma unroll
         for (int i = 0; i < TILE; i += 4) {
             const uint32_t a = __byte_perm(seen(i), seen(i + 1), 0x5410), b = __byte_perm(seen(i + 2), seen(i + 3), 0x5410);
@@ -235,11 +260,12 @@ __device__ void shorten(const Reach<true> &reach, const Origin &origin, uint32_t
     static_assert(SHORT_BITS == STEP_BITS + 1);
     const uint32_t far = reach.word_of(origin.sure + 1), none = reach.word_of(reach.most);
     const uint32_t move = ((DOWN_ZERO + origin.down) << SHORT_BITS) + STEP_ZERO + origin.along;
-    bool all_exact = true;
+    // Less EXACT, a step of its own is half of all steps at most; another one is not.
+    static_assert(STEP_ZERO == 2 * EXACT);
+    uint32_t some = 0;
 #pragma unroll
-    for (const uint32_t one : key)
-        all_exact = all_exact && (one >= far || (-EXACT <= step_of_key(one) && step_of_key(one) < EXACT));
-    all_exact = __all_sync(ALL_LANES, all_exact);
+    for (const uint32_t one : key) some |= one - EXACT;
+    const bool all_exact = !__any_sync(ALL_LANES, some & STEP_ZERO);
 #pragma unroll
     for (uint32_t &one : key) {
         uint32_t shorter = one + (one & DOWN) - move;
@@ -257,30 +283,6 @@ __device__ uint32_t first_costs(const Reach<false> &reach, uint32_t up, uint32_t
     const uint32_t near = __vminu2(__vminu2(up, down), reach.farthest * BOTH);
     const uint32_t low = near & 0xffff, high = near >> 16;
     return (low * low + (near & 0xffff0000u) * high) * reach.weight[2];
-}
-
-/// The least, or the greatest, of three words, of pairs of planes each half by itself; and of a tile's words.
-template <bool NEAREST>
-__device__ uint32_t least_of(uint32_t a, uint32_t b, uint32_t c) {
-    return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
-}
-template <bool NEAREST>
-__device__ uint32_t greatest_of(uint32_t a, uint32_t b, uint32_t c) {
-    return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c);
-}
-template <bool NEAREST>
-__device__ uint32_t least_of(const uint32_t (&word)[TILE]) {
-    uint32_t least = word[TILE - 1];
-#pragma unroll
-    for (int k = 0; k + 1 < TILE; k += 2) least = least_of<NEAREST>(least, word[k], word[min(k + 1, TILE - 2)]);
-    return least;
-}
-template <bool NEAREST>
-__device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
-    uint32_t greatest = word[TILE - 1];
-#pragma unroll
-    for (int k = 0; k + 1 < TILE; k += 2) greatest = greatest_of<NEAREST>(greatest, word[k], word[min(k + 1, TILE - 2)]);
-    return greatest;
 }
 
 /// What is found for a tile of voxels.
