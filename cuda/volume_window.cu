@@ -11,13 +11,14 @@
 // takes the least for both (sm_90; a few before).  For the nearest site a word is a key: the cost, then the
 // offset along z to the site, then that along y, of which 7 bits are left: it is exact where it is short, else a
 // step of several.  Along y that tells sites apart, since of the same cost and z there are but two, one on either
-// side.  Along x the least key is of the lowest site, but for its place in the step and its x: the rest of the cost
-// tells them, with a look at those who may be it.
+// side.  Along x offsets are counted from the least of a window, and have 8 bits each; where there is no room for
+// all, sites that are far along z or y are left out.  The least key is of the lowest site, but for its x, which
+// the rest of the cost tells.
 //
 // What is found is true where it costs less than what lies beyond the reach, and less than candidates that are
-// clipped, since they would not fit 16 bits together with a way; all else costs more than that.  So is what the
-// search along x makes of it, which says at the end what is known: other patches are marked, and left to the
-// monotone argmin.
+// clipped, since they would not fit 16 bits together with a way, or left out; all else costs more than that.  So is
+// what the search along x makes of it, which says at the end what is known: other patches are marked, and left to
+// the monotone argmin.
 //
 // Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site),
 // and the outputs out; a chunk takes some 90 instructions for 8 voxels of two planes, and 5 of them are tried where
@@ -308,9 +309,14 @@ __device__ void shorten_all(const Reach<true> &reach, const Origin &origin, cons
         if (!inside) return;
         uint32_t *const keys = window.row(bundle, chunk * TILE) + threadIdx.x % WARP;
         uint32_t key[TILE];
+        if (*window.is_solid(bundle, chunk)) {
 #pragma unroll
-        for (int i = 0; i < TILE; ++i) key[i] = keys[i * WARP];
-        shorten(reach, origin, key);
+            for (uint32_t &one : key) one = origin.no_offset();
+        } else {
+#pragma unroll
+            for (int i = 0; i < TILE; ++i) key[i] = keys[i * WARP];
+            shorten(reach, origin, key);
+        }
 #pragma unroll
         for (int i = 0; i < TILE; ++i) keys[i * WARP] = key[i];
     });

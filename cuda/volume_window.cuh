@@ -251,6 +251,8 @@ struct Origin {
         if (-range[2] - down <= MOST_SHORT && first_of(1 - range[3]) - 1 - along <= MOST_SHORT) return;
         down = along = -HALF_SHORT, sure = reach.sure_short;
     }
+    /// The key of a candidate that is a site.
+    __device__ uint32_t no_offset() const { return static_cast<uint32_t>(-(down << SHORT_BITS) - along); }
 };
 
 /// The keys of a chunk as the search along y has found them become those of the search along x; those of no site where they

@@ -77,6 +77,24 @@ static void random_reaches(bench *b) {
             }
 }
 
+/** Two sites in columns apart, and as far from each other along z or y as the offsets of one search may be from each other, or
+ *  somewhat less or more. */
+static void random_ranges(bench *b) {
+    static const int64_t ranges[] = {224, 225, 255, 256};
+    for (int axis = 1; axis < 3; ++axis)
+        for (int r = 0; r < 2 * COUNT(ranges); ++r) {
+            problem p = new_problem(3, 80, 2, 2, NULL);
+            const int64_t range = ranges[r / 2], begin = r % 2 ? 23 : 8;
+            p.size[axis] = begin + range + 20;
+            const int64_t step[] = {1, p.size[0], p.size[0] * p.size[1]};
+            uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+            mask[begin * step[axis]] = mask[(begin + range) * step[axis] + 79] = 1;
+            p.mask = mask;
+            check_distance(b, &p, &PLAIN);
+            free(mask);
+        }
+}
+
 /** Volumes of many sites with a few holes, which are as large as what a search of near sites reaches. */
 static void random_holes(bench *b) {
     chance c = {907};
@@ -102,6 +120,7 @@ int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(random_far_volumes, EVERYWHERE),
                                       TEST(random_gaps, EVERYWHERE),
                                       TEST(random_reaches, EVERYWHERE),
+                                      TEST(random_ranges, EVERYWHERE),
                                       TEST(random_holes, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
