@@ -255,10 +255,12 @@ void run_group(Bench &bench, const std::string &group) {
         }
     if (group == "volumes")
         for (const char *mask : {"noise-0.01", "noise-0.5", "blobs", "disc", "single"}) {
-            Case c = volume("nearest", mask, 512, 512, 512);
-            c.nearest = true;
-            bench.run(c);
-            c = volume("spacing", mask, 512, 512, 512);
+            for (const int64_t side : {512, 768}) {
+                Case c = volume("nearest", mask, side, side, side);
+                c.nearest = true;
+                bench.run(c);
+            }
+            Case c = volume("spacing", mask, 512, 512, 512);
             c.options.spacing[0] = c.options.spacing[1] = 1;
             c.options.spacing[2] = 2.5;
             bench.run(c);
