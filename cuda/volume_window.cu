@@ -297,7 +297,7 @@ __device__ bool find_least(const Lines &lines, const Window &window, int32_t (&r
                 if (!is_solid) offsets.see(lines.reach, word);
         }
         window.least_of(bundle, chunk)[lane] = NEAREST ? least & ~OFFSETS : least;
-        any = any || least != none;
+        any = any || (NEAREST ? least < lines.reach.word_of(lines.reach.most) : least != none);
     });
     if constexpr (WITH_RANGE) offsets.lower(range);
     return any;

@@ -192,12 +192,12 @@ __device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
     return greatest;
 }
 
-/// The key of one plane, by its distances to the sites above and below.
+/// The key of one plane, by its distances to the sites above and below: d times the way to it, as a word, and its sign.  From
+/// `farthest` on it is that of no site but for the offset.
 __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t below) {
-    const int32_t distance = min(above, below), offset = above <= below ? -above : below;
-    return distance < reach.farthest
-               ? reach.word_of(reach.weight[2] * distance * distance) + NO_OFFSET + (offset << STEP_BITS)
-               : reach.none();
+    constexpr int32_t ONE = 1 << STEP_BITS;
+    const int32_t distance = __vimin3_s32(above, below, reach.farthest);
+    return distance * (distance * reach.word_of(reach.weight[2]) + (above <= below ? -ONE : ONE)) + NO_OFFSET;
 }
 
 /// What keys of the search along y tell besides the cost.
@@ -282,7 +282,7 @@ __device__ void shorten(const Reach<true> &reach, const Origin &origin, uint32_t
 
 /// The costs of a pair of planes.
 __device__ uint32_t first_costs(const Reach<false> &reach, uint32_t up, uint32_t down) {
-    const uint32_t near = __vminu2(__vminu2(up, down), reach.farthest * BOTH);
+    const uint32_t near = __vimin3_u16x2(up, down, reach.farthest * BOTH);
     const uint32_t low = near & 0xffff, high = near >> 16;
     return (low * low + (near & 0xffff0000u) * high) * reach.weight[2];
 }
