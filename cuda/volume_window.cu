@@ -45,6 +45,9 @@ struct AlongY {
 
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 1;
+    // Threads lay candidates side by side word by word, or four words at a time: then they get into each other's way, but more
+    // room there is not.
+    using Window = apsis::Window<NEAREST, NEAREST ? WARP + 1 : WARP>;
     static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns
     static constexpr int AHEAD = 2;  // columns that a thread loads at once
     __host__ __device__ int64_t across() const { return parts(volume.width(), WIDE * cut.bundles()); }
@@ -65,20 +68,17 @@ struct AlongY {
                                __ldg(columns.after + at)};
         return inside ? stored : Stored{0, NO_SITE_BEFORE, NO_SITE_AFTER};
     }
-    __device__ void lay_column(int64_t strip, const Stored &stored, uint4 *to) const {
-        uint32_t laid[DEEP / HALF][4];  // of planes up to HALF, and beyond
+    __device__ void lay_column(int64_t strip, const Stored &stored, uint32_t *to) const {
+        uint32_t laid[4];
         scan_column(stored.word, stored.before, stored.after, static_cast<int32_t>(strip * STRIP),
                     [&](int r, uint32_t up, uint32_t down) {
                         if constexpr (NEAREST) {
-                            laid[0][r % 4] = first_key(reach, up & 0xffff, down & 0xffff);
-                            laid[1][r % 4] = first_key(reach, up >> 16, down >> 16);
+                            to[r] = first_key(reach, up & 0xffff, down & 0xffff);
+                            to[HALF + r] = first_key(reach, up >> 16, down >> 16);
                         } else {
-                            laid[0][r % 4] = first_costs(reach, up, down);
+                            laid[r % 4] = first_costs(reach, up, down);
+                            if (r % 4 == 0) *reinterpret_cast<uint4 *>(to + r) = make_uint4(laid[0], laid[1], laid[2], laid[3]);
                         }
-                        if (r % 4) return;
-#pragma unroll
-                        for (int half = 0; half < DEEP / HALF; ++half)
-                            memcpy(to + (half * HALF + r) / 4, laid[half], sizeof(*to));
                     });
     }
     __device__ void load(const Window &window, int64_t strip, int64_t place) const {
@@ -97,8 +97,7 @@ struct AlongY {
             for (int j = 0; j < AHEAD; ++j) {
                 const int32_t i = first + j * THREADS, row = i >> wide_log2, side = i & wide - 1;
                 if (i >= items) break;
-                lay_column(strip, stored[j],
-                           reinterpret_cast<uint4 *>(window.row(side / WIDE, row) + side % WIDE * DEEP));
+                lay_column(strip, stored[j], window.row(side / WIDE, row) + side % WIDE * DEEP);
             }
         }
     }
@@ -149,6 +148,7 @@ struct AlongX {
 
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 0;
+    using Window = apsis::Window<NEAREST, WARP>;
     __host__ __device__ int64_t across() const { return parts(volume.height(), WARP * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return count_planes<NEAREST>(volume); }
 
@@ -214,8 +214,8 @@ struct AlongX {
         }
     }
     /// How many voxels after the k-th one of a tile its lowest site lies, whose key tells all but its place along x: of two
-    /// candidates whose sites lie as far along z and y, the left one's is lower.  The first of all candidates is `first`, counted
-    /// from those of the tile, `words`; before it there is none, nor can it be as near as somebody farther.
+    /// candidates whose sites lie as far along z and y, the left one's is lower.  The first of all candidates is `first`,
+    /// counted from those of the tile, `words`; before it there is none, nor can it be as near as somebody farther.
     __device__ int64_t way_to_site(const uint32_t *words, int32_t first, const Origin &origin, int k, uint32_t key) const {
         const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.down;
         const int32_t along = static_cast<int32_t>(key & MOST_SHORT) + origin.along;
@@ -269,7 +269,7 @@ struct AlongX {
 };
 
 /// Calls visit(bundle, chunk) for the chunks of a window that a warp takes, with one before the first and one after the last.
-template <class Visit>
+template <class Window, class Visit>
 __device__ void visit_chunks(const Cut &cut, const Window &window, Visit visit) {
     for (int32_t bundle = 0; bundle < cut.bundles(); ++bundle)
         for (int32_t chunk = static_cast<int32_t>(threadIdx.x / WARP) - 1; chunk <= window.chunks; chunk += WARPS_HERE)
@@ -279,7 +279,7 @@ __device__ void visit_chunks(const Cut &cut, const Window &window, Visit visit) 
 /// Lays the least words of a window's chunks beside them, and where their offsets matter lowers their range.  Returns whether
 /// this thread has seen a site.
 template <bool WITH_RANGE, class Lines>
-__device__ bool find_least(const Lines &lines, const Window &window, int32_t (&range)[4]) {
+__device__ bool find_least(const Lines &lines, const typename Lines::Window &window, int32_t (&range)[4]) {
     constexpr bool NEAREST = Lines::NEAREST;
     const int lane = threadIdx.x % WARP;
     const uint32_t none = lines.reach.none();
@@ -296,7 +296,8 @@ __device__ bool find_least(const Lines &lines, const Window &window, int32_t (&r
             if constexpr (WITH_RANGE)
                 if (!is_solid) offsets.see(lines.reach, word);
         }
-        window.least_of(bundle, chunk)[lane] = NEAREST ? least & ~OFFSETS : least;
+        using Least = typename Lines::Window::Least;
+        window.least_of(bundle, chunk)[lane] = static_cast<Least>(NEAREST ? least >> COST_SHIFT : least);
         any = any || (NEAREST ? least < lines.reach.word_of(lines.reach.most) : least != none);
     });
     if constexpr (WITH_RANGE) offsets.lower(range);
@@ -304,7 +305,8 @@ __device__ bool find_least(const Lines &lines, const Window &window, int32_t (&r
 }
 
 /// Makes the keys of a window those of the search along x.
-__device__ void shorten_all(const Reach<true> &reach, const Origin &origin, const Cut &cut, const Window &window) {
+__device__ void shorten_all(const Reach<true> &reach, const Origin &origin, const Cut &cut,
+                            const Window<true, WARP> &window) {
     visit_chunks(cut, window, [&](int32_t bundle, int32_t chunk, bool inside) {
         if (!inside) return;
         uint32_t *const keys = window.row(bundle, chunk * TILE) + threadIdx.x % WARP;
@@ -330,7 +332,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
     __shared__ uint8_t solid[MOST_CHUNKS];
-    Window window(shared, solid, cut, blockIdx.x / across % segments);
+    typename Lines::Window window(shared, solid, cut, blockIdx.x / across % segments);
     for (int32_t i = threadIdx.x; i < 2 * (cut.reach + 1) * TILE; i += THREADS)
         shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
     constexpr bool BY_KEYS = Lines::NEAREST && Lines::AXIS == 0;
@@ -359,7 +361,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines)
 template <class Lines>
 void search(const Lines &lines, cudaStream_t stream) {
     launch_large("search_windows", search_windows<Lines>,
-                 lines.across() * lines.cut.segments() * lines.slabs(), THREADS, lines.cut.bytes(), stream,
+                 lines.across() * lines.cut.segments() * lines.slabs(), THREADS, Lines::Window::bytes(lines.cut), stream,
                  lines);
 }
 

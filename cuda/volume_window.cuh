@@ -133,16 +133,16 @@ struct Cut {
     bool serves() const { return segment > 0; }
     __host__ __device__ int32_t bundles() const { return 1 << bundles_log2; }
     __host__ __device__ int32_t segments() const { return (chunks + segment - 1) / segment; }
-    size_t bytes() const {
-        const size_t rows = std::min(segment + 2 * reach, chunks) * (TILE + 1) + 2;  // see Window
-        return sizeof(uint32_t) * (rows * WARP * bundles() + 2 * (reach + 1) * TILE);
-    }
 };
 
-/// A block's part of its lines in shared memory.
+/// A block's part of its lines in shared memory, where candidates lie PITCH words apart.
+template <bool NEAREST, int PITCH_>
 struct Window {
+    static constexpr int PITCH = PITCH_;
+    using Least = std::conditional_t<NEAREST, uint16_t, uint32_t>;
+
     uint32_t *ways;               // what a way costs, by its signed length
-    uint32_t *least;              // [bundle][chunk][lane]: of its candidates, without offsets; none before the first and after
+    Least *least;                 // [bundle][chunk][lane]: of its candidates, without offsets; none before the first and after
                                   // the last
     uint32_t *words;              // [bundle][candidate][lane]
     uint8_t *solid;               // [bundle][chunk]: whether all of its words cost nothing, in all lanes
@@ -156,16 +156,25 @@ struct Window {
         first_chunk = max(first - cut.reach, 0);
         chunks = min(first + tiles + cut.reach, cut.chunks) - first_chunk;
         ways = shared + (cut.reach + 1) * TILE;
-        least = ways + (cut.reach + 1) * TILE;
-        words = least + cut.bundles() * (chunks + 2) * WARP;
+        uint32_t *const beside = ways + (cut.reach + 1) * TILE;
+        least = reinterpret_cast<Least *>(beside);
+        words = beside + cut.bundles() * (chunks + 2) * LEAST_WORDS;
     }
-    __device__ uint32_t *least_of(int32_t bundle, int32_t chunk) const {
+    /// Bytes of shared memory.
+    static size_t bytes(const Cut &cut) {
+        const size_t held = std::min(cut.segment + 2 * cut.reach, cut.chunks), ways = 2 * (cut.reach + 1) * TILE;
+        return sizeof(uint32_t) * (ways + cut.bundles() * (held * TILE * PITCH + (held + 2) * LEAST_WORDS));
+    }
+    __device__ Least *least_of(int32_t bundle, int32_t chunk) const {
         return least + (bundle * (chunks + 2) + 1 + chunk) * WARP;
     }
     __device__ uint8_t *is_solid(int32_t bundle, int32_t chunk) const { return solid + bundle * chunks + chunk; }
     __device__ uint32_t *row(int32_t bundle, int32_t candidate) const {
-        return words + (bundle * chunks * TILE + candidate) * WARP;
+        return words + (bundle * chunks * TILE + candidate) * PITCH;
     }
+
+  private:
+    static constexpr int LEAST_WORDS = WARP * sizeof(Least) / sizeof(uint32_t);
 };
 
 /// The least, or the greatest, of three words, of pairs of planes each half by itself; and of a tile's words.
@@ -294,6 +303,7 @@ struct Found {
     uint32_t worst = ~0u;  // of those that are heeded
 
     /// Tries a chunk.  Candidates that would not fit 16 bits with all ways count as what just does.
+    template <int PITCH>
     __device__ void take(const uint32_t *words, const uint32_t *ways, uint32_t most) {
         uint32_t way[2 * TILE];  // from TILE to the left
 #pragma unroll
@@ -301,7 +311,7 @@ struct Found {
             memcpy(way + i, __builtin_assume_aligned(ways - TILE + i, 16), 16);
 #pragma unroll
         for (int i = 0; i < TILE; ++i) {
-            const uint32_t word = NEAREST ? min(words[i * WARP], most) : __vminu2(words[i * WARP], most);
+            const uint32_t word = NEAREST ? min(words[i * PITCH], most) : __vminu2(words[i * PITCH], most);
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
                 best[k] = NEAREST ? __viaddmin_u32(word, way[TILE + i - k], best[k])
@@ -316,14 +326,14 @@ struct Found {
     __device__ bool may_win(uint32_t way) const { return NEAREST ? way <= worst : __vminu2(way, worst) != worst; }
     /// Whether such candidates of which the least costs so much may.
     __device__ bool may_win(const Reach<NEAREST> &reach, uint32_t least, uint32_t way) const {
-        if constexpr (NEAREST) return way <= worst && least <= worst - way;
+        if constexpr (NEAREST) return way <= worst && least <= (worst - way) >> COST_SHIFT;
         return may_win(__vminu2(least, reach.rest_of(way)) + way);
     }
 };
 
 /// Finds the least words of a tile, of which a lane heeds some bits.
-template <int AXIS, bool NEAREST>
-__device__ Found<NEAREST> search_tile(const Window &window, const Reach<NEAREST> &reach, int32_t bundle,
+template <int AXIS, bool NEAREST, int PITCH>
+__device__ Found<NEAREST> search_tile(const Window<NEAREST, PITCH> &window, const Reach<NEAREST> &reach, int32_t bundle,
                                       int32_t tile, uint32_t heeded) {
     const int lane = threadIdx.x % WARP;
     const int32_t own = window.first + tile - window.first_chunk;
@@ -332,17 +342,18 @@ __device__ Found<NEAREST> search_tile(const Window &window, const Reach<NEAREST>
     Found<NEAREST> found;
     if (*window.is_solid(bundle, own)) {
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) found.best[k] = words[k * WARP];
+        for (int k = 0; k < TILE; ++k) found.best[k] = words[k * PITCH];
         return found;
     }
 #pragma unroll
     for (int k = 0; k < TILE; ++k) found.best[k] = ~0u;
     const auto take = [&](int32_t chunk, const uint32_t *farthest) {
-        found.take(words + chunk * TILE * WARP, window.ways + chunk * TILE, reach.rest_of(*farthest));
+        found.template take<PITCH>(words + chunk * TILE * PITCH, window.ways + chunk * TILE, reach.rest_of(*farthest));
         found.find_worst(heeded);
     };
     take(0, window.ways + TILE - 1);
-    const uint32_t *const least = window.least_of(bundle, 0) + lane, *nearest = window.ways - (TILE - 1);
+    const auto *const least = window.least_of(bundle, 0) + lane;
+    const uint32_t *nearest = window.ways - (TILE - 1);
     int32_t left = own * WARP, right = left;
 #pragma unroll 1
     for (int32_t away = 1; away <= most; ++away) {
