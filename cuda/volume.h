@@ -27,7 +27,7 @@ constexpr int SAMPLES = 1024, FAR_PART = 64;
 struct Volume {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
-    uint32_t *store;  // what the search along y found, as each of the two ways lays it out
+    uint32_t *store;  // what the search along y found, as each way lays it out
     uint8_t *marks;   // [z][group of rows][tile]: not 0 where the searches before gave up
     uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
                       // and a last one, not 0 if any is

@@ -45,8 +45,8 @@ struct AlongY {
 
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 1;
-    // Threads lay candidates side by side word by word, or four words at a time: then they get into each other's way, but more
-    // room there is not.
+    // Threads that lay columns side by side get into each other's way where these are WARP words apart.  For distances alone
+    // there is no room for more: their least words take twice as much.
     using Window = apsis::Window<NEAREST, NEAREST ? WARP + 1 : WARP>;
     static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns
     static constexpr int AHEAD = 2;  // columns that a thread loads at once
