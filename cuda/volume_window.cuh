@@ -177,28 +177,27 @@ struct Window {
     static constexpr int LEAST_WORDS = WARP * sizeof(Least) / sizeof(uint32_t);
 };
 
-/// The least, or the greatest, of three words, of pairs of planes each half by itself; and of a tile's words.
-template <bool NEAREST>
-__device__ uint32_t least_of(uint32_t a, uint32_t b, uint32_t c) {
-    return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
+/// What three(a, b, c), the least or the greatest of three words, makes of a tile's.
+template <class Three>
+__device__ uint32_t of_tile(const uint32_t (&word)[TILE], Three three) {
+    uint32_t found = word[TILE - 1];
+#pragma unroll
+    for (int k = 0; k + 1 < TILE; k += 2) found = three(found, word[k], word[min(k + 1, TILE - 2)]);
+    return found;
 }
-template <bool NEAREST>
-__device__ uint32_t greatest_of(uint32_t a, uint32_t b, uint32_t c) {
-    return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c);
-}
+
+/// The least, or the greatest, of a tile's words; of pairs of planes each half by itself.
 template <bool NEAREST>
 __device__ uint32_t least_of(const uint32_t (&word)[TILE]) {
-    uint32_t least = word[TILE - 1];
-#pragma unroll
-    for (int k = 0; k + 1 < TILE; k += 2) least = least_of<NEAREST>(least, word[k], word[min(k + 1, TILE - 2)]);
-    return least;
+    return of_tile(word, [](uint32_t a, uint32_t b, uint32_t c) {
+        return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
+    });
 }
 template <bool NEAREST>
 __device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
-    uint32_t greatest = word[TILE - 1];
-#pragma unroll
-    for (int k = 0; k + 1 < TILE; k += 2) greatest = greatest_of<NEAREST>(greatest, word[k], word[min(k + 1, TILE - 2)]);
-    return greatest;
+    return of_tile(word, [](uint32_t a, uint32_t b, uint32_t c) {
+        return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c);
+    });
 }
 
 /// The key of one plane, by its distances to the sites above and below: d times the way to it, as a word, and its sign.  From

@@ -17,7 +17,7 @@ static void check_far_volume(bench *b, int64_t w, int64_t h, int64_t d, int kind
 
 /** Lines with gaps as long as several of the stretches of candidates that a search may pass over at once; and weights with
  *  which some brackets' costs fit 16 bits, and some do not. */
-static void random_far_volumes(bench *b) {
+static void far_volumes(bench *b) {
     static const int64_t ratios[][3] = {{1, 1, 1}, {2, 3, 1}, {7, 9, 11}};
     for (int kind = 0; kind < MASK_KINDS; ++kind)
         for (int r = 0; r < COUNT(ratios); ++r) {
@@ -57,7 +57,7 @@ static void random_gaps(bench *b) {
 
 /** Two sites on a line, such that a voxel between them is one farther from the nearer one than a search looks, which takes 8
  *  voxels and more together, and two farther from the other one. */
-static void random_reaches(bench *b) {
+static void ends_of_reach(bench *b) {
     static const int64_t reaches[] = {8, 120, 168, 240};
     for (int axis = 0; axis < 3; ++axis)
         for (int r = 0; r < COUNT(reaches); ++r)
@@ -79,7 +79,7 @@ static void random_reaches(bench *b) {
 
 /** Two sites in columns apart, and as far from each other along z or y as the offsets of one search may be from each other, or
  *  somewhat less or more. */
-static void random_ranges(bench *b) {
+static void ranges_of_offsets(bench *b) {
     static const int64_t ranges[] = {224, 225, 255, 256};
     for (int axis = 1; axis < 3; ++axis)
         for (int r = 0; r < 2 * COUNT(ranges); ++r) {
@@ -117,10 +117,10 @@ static void random_holes(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(random_far_volumes, EVERYWHERE),
+    static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),
                                       TEST(random_gaps, EVERYWHERE),
-                                      TEST(random_reaches, EVERYWHERE),
-                                      TEST(random_ranges, EVERYWHERE),
+                                      TEST(ends_of_reach, EVERYWHERE),
+                                      TEST(ranges_of_offsets, EVERYWHERE),
                                       TEST(random_holes, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
