@@ -92,6 +92,7 @@ class CudaBackend final : public Backend {
         check(cudaGetDeviceProperties(&properties, device_), "asking for the device's properties");
         name_ = properties.name;
         check(probe_code(), "loading apsis's kernels");
+        forget_allowances(device_);
         check(cudaEventCreateWithFlags(&handover_, cudaEventDisableTiming), "creating an event");
     }
 

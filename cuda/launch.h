@@ -90,15 +90,25 @@ __device__ inline uint32_t any_of_warp(uint32_t value) {
 }
 #endif
 
-constexpr size_t DECLARED = 1024;  // bytes of shared memory that kernels declare, at most
+/// Left for what kernels declare where a way of computing is chosen by the dynamic shared memory that it takes.  A launch asks
+/// the kernel itself; tests/test_sizes.c asks every kernel at every width.
+constexpr size_t DECLARED = 1024;
 
-/// The dynamic shared memory that a block of the current device may have.
+/// The dynamic shared memory that a block of the current device may have, beside what its kernel declares.
 inline size_t most_shared() {
     int device = 0, bytes = 0;
     check(cudaGetDevice(&device), "device");
     check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
     return static_cast<size_t>(bytes) - DECLARED;
 }
+
+/// The dynamic shared memory that a block of this kernel may have on the current device.  The first time, the kernel is
+/// allowed all of it: the allowance belongs to the device, so lowering it to what a launch wants would fail the larger
+/// launch of another host thread.
+size_t allow_shared(const void *kernel);
+
+/// A device that is made anew, as after cudaDeviceReset, has no allowances.
+void forget_allowances(int device);
 
 /// How many blocks of a kernel the current device runs at once.
 template <class... Parameters>
@@ -142,12 +152,16 @@ inline bool can_wait(const void *kernel) {
     return can;
 }
 
-/// Launches a kernel.  Unlike <<<>>>, this call itself says whether it failed, so that an earlier error of
-/// the caller's own code is not taken for ours.
+/// Launches a kernel that takes dynamic shared memory.  Unlike <<<>>>, this call itself says whether it failed, so that an
+/// earlier error of the caller's own code is not taken for ours.
 template <class... Parameters, class... Arguments>
-void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                   const Queue &queue, const Arguments &...arguments) {
+void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                  const Queue &queue, const Arguments &...arguments) {
     if (blocks == 0) return;
+    if (shared_bytes > 0)
+        if (const size_t most = allow_shared(reinterpret_cast<const void *>(kernel)); shared_bytes > most)
+            throw Error(APSIS_ERROR_UNSUPPORTED, "%s takes %zu bytes of shared memory a block, and this device has %zu", name,
+                        shared_bytes, most);
     cudaLaunchConfig_t shape = {};
     shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));
     shape.blockDim = threads;
@@ -163,24 +177,7 @@ void launch_shared(const char *name, void (*kernel)(Parameters...), int64_t bloc
 template <class... Parameters, class... Arguments>
 void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, const Queue &queue,
             const Arguments &...arguments) {
-    launch_shared(name, kernel, blocks, threads, 0, queue, arguments...);
-}
-
-/// Launches a kernel, with more shared memory, maybe, than every kernel may have unasked.
-template <class... Parameters, class... Arguments>
-void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
-                  const Queue &queue, const Arguments &...arguments) {
-    constexpr size_t UNASKED = 48 * 1024 - DECLARED;
-    if (shared_bytes <= UNASKED) return launch_shared(name, kernel, blocks, threads, shared_bytes, queue, arguments...);
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-    if (error == cudaErrorInvalidValue) {
-        cudaGetLastError();
-        throw Error(APSIS_ERROR_UNSUPPORTED, "%s takes %zu bytes of shared memory a block, more than this device has", name,
-                    shared_bytes);
-    }
-    check(error, name);
-    launch_shared(name, kernel, blocks, threads, shared_bytes, queue, arguments...);
+    launch_large(name, kernel, blocks, threads, 0, queue, arguments...);
 }
 
 }  // namespace apsis

@@ -273,6 +273,8 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * A CPU context takes APSIS_HOST images.  A CUDA context takes both.  When all
  * its images are APSIS_DEVICE the call queues work on the context's stream and
  * may return before that work is done; otherwise it returns when it is done.
+ * Devices of compute capability 7.5 have too little shared memory a block for
+ * components and eccentricity of volumes: APSIS_ERROR_UNSUPPORTED.
  */
 
 /**

@@ -61,19 +61,54 @@ static void *run(void *user) {
     return NULL;
 }
 
-static void eight_contexts_in_eight_threads(bench *b) {
+/** Rows of random widths: what the kernels of one thread ask of the device is more, or less, than another thread's ask. */
+static void *run_wide(void *user) {
+    enum { LEAST = 1100, MOST = 12000, ROWS = 4 };
+    worker *w = user;
+    chance c = {(uint64_t)w->number};
+    uint8_t *mask = must_alloc(MOST * ROWS);
+    float *out = must_alloc(sizeof *out * MOST * ROWS), *want = must_alloc(sizeof *want * MOST * ROWS);
+    const int64_t all[3] = {MOST, ROWS, 1};
+    fill_mask(mask, all, NOISE, 0.001, &c);
+    apsis_context *ctx = NULL, *cpu = NULL;
+    bool is_done = failed(w, NULL, apsis_create(APSIS_VERSION, w->device, &ctx), "create") ||
+                   failed(w, NULL, apsis_create(APSIS_VERSION, APSIS_CPU, &cpu), "create");
+    for (int round = 0; !is_done && round < effort(200); ++round) {
+        const int64_t width = LEAST + roll_below(&c, MOST - LEAST);
+        const apsis_image set = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {width, ROWS}};
+        const apsis_image got = {.data = out, .type = APSIS_F32, .ndim = 2, .size = {width, ROWS}};
+        const apsis_image expected = {.data = want, .type = APSIS_F32, .ndim = 2, .size = {width, ROWS}};
+        is_done = failed(w, ctx, apsis_distance(ctx, &set, &got, NULL, NULL), "distance") ||
+                  failed(w, cpu, apsis_distance(cpu, &set, &expected, NULL, NULL), "distance on the CPU");
+        if (is_done || memcmp(out, want, sizeof *out * (size_t)(width * ROWS)) == 0) continue;
+        snprintf(w->error, sizeof w->error, "thread %d: width %d is wrong", w->number, (int)width);
+        is_done = true;
+    }
+    apsis_destroy(ctx);
+    apsis_destroy(cpu);
+    free(mask);
+    free(out);
+    free(want);
+    return NULL;
+}
+
+static void run_in_threads(bench *b, void *(*body)(void *)) {
     static worker workers[THREADS];
     memset(workers, 0, sizeof workers);
     for (int i = 0; i < THREADS; ++i) {
         workers[i].number = i;
         workers[i].device = b->device;
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, run, &workers[i]), 0);
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, body, &workers[i]), 0);
     }
     for (int i = 0; i < THREADS; ++i) pthread_join(workers[i].thread, NULL);
     for (int i = 0; i < THREADS; ++i) assert_string_equal(workers[i].error, "");
 }
 
+static void eight_contexts_in_eight_threads(bench *b) { run_in_threads(b, run); }
+static void eight_contexts_of_wide_rows(bench *b) { run_in_threads(b, run_wide); }
+
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(eight_contexts_in_eight_threads, WITH_HOST_IMAGES)};
+    static const test_case cases[] = {TEST(eight_contexts_in_eight_threads, WITH_HOST_IMAGES),
+                                      TEST(eight_contexts_of_wide_rows, ON_DEVICE_HOST)};
     return RUN_CASES(cases, argc, argv);
 }

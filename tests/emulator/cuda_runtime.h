@@ -65,7 +65,10 @@ enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0 };
 constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
 struct cudaDeviceProp { char name[256]; };
 struct cudaPointerAttributes { cudaMemoryType type; };
-struct cudaFuncAttributes { int numRegs, ptxVersion; };
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes;
+    int ptxVersion;
+};
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
@@ -104,22 +107,29 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-    return std::memmove(to, from, bytes), cudaSuccess;
+    if (!emulator::only_asks()) std::memmove(to, from, bytes);
+    return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
-    return std::memset(to, value, bytes), cudaSuccess;
+    if (!emulator::only_asks()) std::memset(to, value, bytes);
+    return cudaSuccess;
 }
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int) { return cudaSuccess; }
-template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel *) { return *attributes = {}, cudaSuccess; }
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
+template <class... Parameters>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, void (*kernel)(Parameters...)) {
+    return cudaFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
+}
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t) { return *blocks = 2, cudaSuccess; }
 
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *shape, void (*kernel)(Parameters...), Arguments... arguments) {
-    emulator::launch(shape->gridDim.x, {shape->blockDim.x, shape->blockDim.y, shape->blockDim.z}, shape->dynamicSmemBytes,
-                     [=] { kernel(static_cast<Parameters>(arguments)...); });
+    const emulator::Index threads = {shape->blockDim.x, shape->blockDim.y, shape->blockDim.z};
+    if (!emulator::can_launch(reinterpret_cast<const void *>(kernel), shape->gridDim.x, threads, shape->dynamicSmemBytes))
+        return cudaErrorInvalidValue;
+    if (!emulator::only_asks())
+        emulator::launch(shape->gridDim.x, threads, shape->dynamicSmemBytes, [=] { kernel(static_cast<Parameters>(arguments)...); });
     return cudaSuccess;
 }
 

@@ -19,6 +19,12 @@ struct Index {
 };
 extern thread_local Index thread, block, block_size, grid_size;  // of the thread that runs
 
+/// Whether a device would launch a kernel so (device.cpp).
+bool can_launch(const void *kernel, unsigned blocks, Index threads, size_t shared_bytes);
+
+/// Whether launches are only asked for and nothing runs: so every size can be asked about in seconds.
+bool only_asks();
+
 /// Runs a kernel, body, in every thread of every block.
 void launch(unsigned blocks, Index threads, size_t shared_bytes, const std::function<void()> &body);
 

@@ -1,4 +1,4 @@
-// Memory and properties of the emulated device.  Its memory is the CPU's: what is page-locked is remembered by its address.
+// Memory of the emulated device.  Its memory is the CPU's: what is page-locked is remembered by its address.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ std::map<const char *, size_t> page_locked;
 cudaError_t allocate(void **data, size_t bytes) {
     *data = bytes > MOST ? nullptr : std::aligned_alloc(SLOT, (bytes + SLOT) / SLOT * SLOT);
     if (!*data) return cudaErrorMemoryAllocation;
-    std::memset(*data, RUBBISH, bytes);
+    if (!emulator::only_asks()) std::memset(*data, RUBBISH, bytes);
     return cudaSuccess;
 }
 
@@ -46,20 +46,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     const bool inside = after != page_locked.begin() &&
                         static_cast<const char *>(data) < std::prev(after)->first + std::prev(after)->second;
     attributes->type = inside ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
-    switch (attribute) {
-        case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 227 << 10; break;  // as compute capability 9.0 has
-        case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
-        case cudaDevAttrMultiProcessorCount: *value = 1; break;
-        default: *value = 0;
-    }
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
-    std::strcpy(properties->name, "emulated device");
     return cudaSuccess;
 }
