@@ -9,11 +9,14 @@ enum { SKIPPED = 77 }; /* CTest's SKIP_RETURN_CODE */
 typedef struct running {
     const test_case *test;
     bench bench;
-    char name[160];
+    const char *outcome;
+    char where[64], name[160];
 } running;
 
 static int set_up(void **state) {
-    bench *b = &((running *)*state)->bench;
+    running *r = *state;
+    bench *b = &r->bench;
+    r->outcome = "failed"; /* an assertion leaves the case in the middle */
     if (apsis_create(APSIS_VERSION, b->device, &b->ctx) == APSIS_OK) return 0;
     print_error("apsis_create: %s\n", apsis_message(NULL));
     return -1;
@@ -27,52 +30,88 @@ static int tear_down(void **state) {
 static void run_one(void **state) {
     running *r = *state;
     r->test->run(&r->bench);
+    r->outcome = r->bench.skipped ? "skipped" : "passed";
 }
 
-static int place(running *out, const test_case *cases, int count, bench where, const char *label) {
+static int place(running *out, const test_case *cases, int count, bench where, const char *device) {
+    static const char *const images[] = {[ON_CPU] = "", [ON_DEVICE_HOST] = ", host images", [ON_DEVICE] = ", device images"};
     int made = 0;
     for (int i = 0; i < count; ++i) {
         if (!(cases[i].places & where.place)) continue;
-        out[made].test = &cases[i];
-        out[made].bench = where;
-        snprintf(out[made++].name, sizeof out->name, "%s [%s]", cases[i].name, label);
+        running *r = &out[made++];
+        r->test = &cases[i];
+        r->bench = where;
+        r->outcome = "skipped"; /* until it starts */
+        snprintf(r->where, sizeof r->where, "%s%s", device, images[where.place]);
+        snprintf(r->name, sizeof r->name, "%s [%s]", cases[i].name, r->where);
     }
     return made;
 }
 
-/** A device may be there and not be usable: then it is passed over, aloud. */
-static bool is_usable(int device) {
+static int place_on_device(running *out, const test_case *cases, int count, int number, const char *device) {
+    const bench host = {.place = ON_DEVICE_HOST, .device = number, .memory = APSIS_HOST};
+    const bench own = {.place = ON_DEVICE, .device = number, .memory = APSIS_DEVICE};
+    const int made = place(out, cases, count, host, device);
+    return made + place(out + made, cases, count, own, device);
+}
+
+/** What kind of device this is.  One may be there and not be usable: then it is passed over, aloud. */
+static bool is_usable(int device, char kind[32]) {
     apsis_context *ctx = NULL;
     const apsis_status st = apsis_create(APSIS_VERSION, device, &ctx);
+    const char *name = st == APSIS_OK ? apsis_device_name(ctx) : "";
+    if (strncmp(name, "fake", 4) == 0) strcpy(kind, "fake");
+    else if (strncmp(name, "emulated", 8) == 0) strcpy(kind, "emulated");
+    else snprintf(kind, 32, "gpu %d", device);
     apsis_destroy(ctx);
     if (st == APSIS_ERROR_NO_DEVICE) fprintf(stderr, "SKIPPED: %s\n", apsis_message(NULL));
     return st != APSIS_ERROR_NO_DEVICE;
 }
 
-int run_cases(const char *group, const test_case *cases, int count, int argc, char **argv) {
+/** A line for each case into the file $APSIS_OUTCOMES, for outcomes.py: program|case|where|passed, failed or skipped. */
+static bool write_outcomes(const char *source, const running *all, int total) {
+    const char *path = getenv("APSIS_OUTCOMES");
+    if (!path) return true;
+    FILE *file = fopen(path, "a");
+    if (!file) {
+        perror(path);
+        return false;
+    }
+    const char *slash = strrchr(source, '/'), *program = slash ? slash + 1 : source;
+    setvbuf(file, NULL, _IOFBF, 1 << 16); /* one write: other programs add to the file, too */
+    for (int i = 0; i < total; ++i)
+        fprintf(file, "%.*s|%s|%s%s|%s\n", (int)strcspn(program, "."), program, all[i].test->name, all[i].where,
+                APSIS_TEST_BUILD, all[i].outcome);
+    return fclose(file) == 0;
+}
+
+int run_cases(const char *source, const test_case *cases, int count, int argc, char **argv) {
     const bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
     const bool device = argc < 2 || strcmp(argv[1], "device") == 0;
     const int devices = device ? apsis_device_count() : 0;
-    if (device && devices == 0) {
-        fprintf(stderr, "SKIPPED: no CUDA device here\n");
-        if (!cpu) return SKIPPED;
-    }
-    running *all = must_alloc((size_t)count * (size_t)(1 + 2 * devices) * sizeof *all);
+    running *all = must_alloc((size_t)count * (size_t)(3 + 2 * devices) * sizeof *all);
     int total = 0;
-    if (cpu) total += place(all, cases, count, (bench){ON_CPU, APSIS_CPU, APSIS_HOST, NULL}, "CPU");
+    if (cpu) total += place(all, cases, count, (bench){.place = ON_CPU, .device = APSIS_CPU, .memory = APSIS_HOST}, "cpu");
+    bool has_device = false;
     for (int d = 0; d < devices; ++d) {
-        if (!is_usable(d)) continue;
-        total += place(all + total, cases, count, (bench){ON_DEVICE_HOST, d, APSIS_HOST, NULL}, "device, host images");
-        total += place(all + total, cases, count, (bench){ON_DEVICE, d, APSIS_DEVICE, NULL}, "device, device images");
+        char kind[32];
+        if (!is_usable(d, kind)) continue;
+        has_device = true;
+        total += place_on_device(all + total, cases, count, d, kind);
     }
     if (argc > 2) cmocka_set_test_filter(argv[2]);
     struct CMUnitTest *tests = must_alloc((size_t)total * sizeof *tests);
     for (int i = 0; i < total; ++i)
         tests[i] = (struct CMUnitTest){all[i].name, run_one, set_up, tear_down, &all[i]};
-    const int failed = total == 0 ? SKIPPED : _cmocka_run_group_tests(group, tests, (size_t)total, NULL, NULL);
+    int result = total == 0 ? SKIPPED : _cmocka_run_group_tests(source, tests, (size_t)total, NULL, NULL);
+    if (device && !has_device) {
+        fprintf(stderr, "SKIPPED: no CUDA device here\n");
+        total += place_on_device(all + total, cases, count, 0, "gpu");
+    }
+    if (!write_outcomes(source, all, total)) result = 1;
     free(tests);
     free(all);
-    return failed;
+    return result;
 }
 
 static int share(void) {

@@ -6,7 +6,7 @@
  *     int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
  *
  * A test program takes "cpu" or "device", or nothing for both, and then which cases, such as "random_*"; with "device" and
- * no device it says so and returns 77.
+ * no device it says so and returns 77.  What became of each case it adds to the file $APSIS_OUTCOMES (outcomes.py).
  */
 #ifndef APSIS_TEST_H
 #define APSIS_TEST_H
@@ -42,6 +42,7 @@ typedef struct bench {
     int device;          /* APSIS_CPU or a device number */
     apsis_memory memory; /* where the images of the test are */
     apsis_context *ctx;  /* made before the test, destroyed after it */
+    bool skipped;        /* set by a case that cannot run here */
 } bench;
 
 typedef struct test_case {
@@ -52,7 +53,7 @@ typedef struct test_case {
 
 #define TEST(function, places) {#function, function, places}
 #define RUN_CASES(cases, argc, argv) run_cases(__FILE__, cases, COUNT(cases), argc, argv)
-int run_cases(const char *group, const test_case *cases, int count, int argc, char **argv);
+int run_cases(const char *source, const test_case *cases, int count, int argc, char **argv);
 
 /** How many of `full` random cases to run: all, or one in APSIS_TEST_SHARE where they are slow. */
 int effort(int full);

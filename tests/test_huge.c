@@ -71,6 +71,7 @@ static size_t tail_bytes(const giant *g, apsis_type type) { return (size_t)(g->s
 static bool has_memory(bench *b, apsis_status st) {
     if (st != APSIS_ERROR_MEMORY) assert_ok(b->ctx, st);
     else fprintf(stderr, "SKIPPED: %s\n", apsis_message(b->ctx));
+    b->skipped |= st != APSIS_OK;
     return st == APSIS_OK;
 }
 
