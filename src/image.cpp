@@ -94,7 +94,9 @@ void check_size(const char *name, const apsis_image &image, View &view) {
 /// Fills in packed strides, and makes sure that no byte offset in the image can wrap.
 void check_strides(const char *name, const apsis_image &image, View &view) {
     const int64_t element = pixel_bytes(view.type);
-    int64_t extent = element;
+    int64_t extent = element, total = 0;
+    bool is_packed = true;
+    for (int a = 0; a < image.ndim; ++a) is_packed &= image.stride[a] == 0;
     for (int a = 0; a < 3; ++a) {
         int64_t given = a < image.ndim ? image.stride[a] : 0;
         int64_t count = view.size[a];
@@ -108,14 +110,15 @@ void check_strides(const char *name, const apsis_image &image, View &view) {
             throw Error(APSIS_ERROR_ARGUMENT, "%s: stride[%d] is %" PRId64 ", but must be a multiple of the pixel's %" PRId64
                         " bytes", name, a, given, element);
         view.stride[a] = given ? given : extent;
-        if (given == INT64_MIN || __builtin_mul_overflow(std::llabs(view.stride[a]), std::max<int64_t>(count, 1), &extent))
-            throw Error(APSIS_ERROR_ARGUMENT, "%s: stride[%d] is %" PRId64 ", too large for %" PRId64 " pixels", name, a,
-                        given, count);
+        if (given != INT64_MIN && !__builtin_mul_overflow(std::llabs(view.stride[a]), std::max<int64_t>(count, 1), &extent) &&
+            !__builtin_add_overflow(total, extent, &total))
+            continue;
+        if (is_packed)
+            throw Error(APSIS_ERROR_ARGUMENT, "%s: size is %" PRId64 " x %" PRId64 " x %" PRId64 ", and with %" PRId64
+                        " bytes a pixel that is more than 2^63 bytes", name, view.size[0], view.size[1], view.size[2], element);
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: stride[%d] is %" PRId64 ", too large for %" PRId64 " pixels: offsets reach "
+                    "farther than 2^63 bytes", name, a, view.stride[a], count);
     }
-    int64_t total = 0;
-    for (int a = 0; a < 3; ++a)
-        if (__builtin_add_overflow(total, std::llabs(view.stride[a]) * std::max<int64_t>(view.size[a], 1), &total))
-            throw Error(APSIS_ERROR_ARGUMENT, "%s: the strides reach farther than 2^63 bytes", name);
 }
 
 /// Pixels that are written must not share bytes: from the shortest stride up, each must step over all before it.

@@ -108,12 +108,13 @@ void check_all_apart(const Argument (&images)[COUNT]) {
 /// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
 /// pixel, otherwise every other one along each axis in which neighbours may differ together.
 int64_t most_components(const ComponentsJob &job) {
-    const int64_t *size = job.set.size;
-    int64_t most = (job.set.pixels() + 1) / 2;
+    const int64_t *size = job.set.size, pixels = job.set.pixels();
+    if (pixels == 0) return 0;
+    int64_t most = pixels / 2 + pixels % 2;
     if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
     if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
     if (job.axes == 2 && job.connectivity == 1) most = (size[0] * size[1] + 1) / 2 * size[2];
-    if (job.min_area > 1) most = std::min(most, job.set.pixels() / job.min_area);
+    if (job.min_area > 1) most = std::min(most, pixels / job.min_area);
     const int64_t images = job.axes == 2 ? size[2] : 1;
     return job.largest < most / images ? job.largest * images : most;
 }
@@ -198,7 +199,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
                                    APSIS_JUMP_FLOOD, APSIS_SEQUENTIAL_SCAN}, options);
     if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
     fill_in(set, options, job);
-    if (distance) check_fits("distance", distance->type, job.measure);
+    if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit("nearest", nearest, job.set.pixels());
     return job;
 }
@@ -227,7 +228,7 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
     job.slab.above = slab->above;
     job.slab.below = slab->below;
     fill_in(options, job);
-    if (distance) check_fits("distance", distance->type, job.measure);
+    if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit("nearest", nearest, __int128(job.columns()) * slab->extent);
     return job;
 }

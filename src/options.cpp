@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cinttypes>
 #include <cmath>
 #include <cstring>
@@ -18,12 +19,16 @@ constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 
 constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
 constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
 
+/// Of spacings.  Doubles then hold every length, and what a product of a length and a unit leaves when it is rounded.
+constexpr double LEAST_SPACING = 1e-270, MOST_SPACING = 1e270;
+
 void check_spacing(const double spacing[3]) {
     const bool all_default = spacing[0] == 0 && spacing[1] == 0 && spacing[2] == 0;
     for (int a = 0; a < 3 && !all_default; ++a) {
         if (a == 2 && spacing[a] == 0) continue;  // 2-D: checked with the axes in make_measure
-        if (!(spacing[a] > 0) || std::isinf(spacing[a]))
-            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is %g, but must be positive and finite", a, spacing[a]);
+        if (!(spacing[a] >= LEAST_SPACING && spacing[a] <= MOST_SPACING))
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is %g, but must be from %g to %g", a, spacing[a],
+                        LEAST_SPACING, MOST_SPACING);
     }
 }
 
@@ -45,8 +50,8 @@ bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit
         bool fits = true;
         for (int a = 0; a < axes && fits; ++a) {
             const double k = std::nearbyint(spacing[a] / least * q);
-            whole[a] = static_cast<int64_t>(k);
             fits = k <= LARGEST_RATIO && equal_products(spacing[a], q, least, k);
+            if (fits) whole[a] = static_cast<int64_t>(k);
         }
         if (fits) {
             unit = least / q;
@@ -66,11 +71,21 @@ int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
     return cost < NO_COST<int64_t> ? static_cast<int64_t>(cost) : -1;
 }
 
+/// Divides spacings by a power of two, so that their squares and sums are held: the largest is then below 1.  Returns the
+/// exponent.  What becomes 0 is too small beside the largest anyway.
+int scale(const double *spacing, int axes, double scaled[3]) {
+    int exponent;
+    std::frexp(*std::max_element(spacing, spacing + axes), &exponent);
+    for (int a = 0; a < axes; ++a) scaled[a] = std::ldexp(spacing[a], -exponent);
+    return exponent;
+}
+
 /// Spacings without a common measure: weights are rounded to the finest unit in which no cost of the image overflows.
 void round_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
-    double corner = 0;
+    double corner = 0, scaled[3];
+    const int scale_exponent = scale(spacing, axes, scaled);
     for (int a = 0; a < axes; ++a) {
-        const double reach = spacing[a] * static_cast<double>(std::max<int64_t>(size[a] - 1, 1));
+        const double reach = scaled[a] * static_cast<double>(std::max<int64_t>(size[a] - 1, 1));
         corner += measure.metric == APSIS_EUCLIDEAN ? reach * reach : reach;
     }
     int exponent;
@@ -78,14 +93,17 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
     int shift = 61 - exponent;  // weights are multiples of 2^-shift; even, so that the unit is a power of two
     if (measure.metric == APSIS_EUCLIDEAN) shift &= ~1;
     for (int a = 0; a < axes; ++a) {
-        const double weight = measure.metric == APSIS_EUCLIDEAN ? spacing[a] * spacing[a] : spacing[a];
-        const double scaled = std::nearbyint(std::ldexp(weight, shift));
-        if (!(scaled >= LEAST_WEIGHT))
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g, too small beside the others for this image",
-                        a, spacing[a]);
-        measure.weight[a] = static_cast<int64_t>(scaled);
+        const double square = scaled[a] * scaled[a];
+        const double weight = std::nearbyint(std::ldexp(measure.metric == APSIS_EUCLIDEAN ? square : scaled[a], shift));
+        if (!(weight >= LEAST_WEIGHT)) {
+            double least = std::ldexp(LEAST_WEIGHT, -shift);
+            if (measure.metric == APSIS_EUCLIDEAN) least = std::sqrt(least);
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g, too small beside the others for this image: it "
+                        "must be at least %g", a, spacing[a], std::ldexp(least, scale_exponent));
+        }
+        measure.weight[a] = static_cast<int64_t>(weight);
     }
-    measure.unit = std::ldexp(1.0, measure.metric == APSIS_EUCLIDEAN ? -shift / 2 : -shift);
+    measure.unit = std::ldexp(1.0, scale_exponent - (measure.metric == APSIS_EUCLIDEAN ? shift / 2 : shift));
 }
 
 // ---- Steps ----
@@ -130,20 +148,22 @@ bool add_up(Steps &steps, const apsis_options &options, const double spacing[3],
 
 /// Weights of the finest unit that is a power of two and makes the shortest step no finer than need be.
 void round_steps(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
-    double least = HUGE_VAL, most = 0;
+    double least = HUGE_VAL, most = 0, scaled[3] = {0, 0, 0};
+    const int scale_exponent = scale(spacing, axes, scaled);
     for (int kind = 1; kind < 8; ++kind) {
         if (!has_kind(kind, axes, connectivity)) continue;
-        least = std::min(least, step_length(options.metric, spacing, kind));
-        most = std::max(most, step_length(options.metric, spacing, kind));
+        least = std::min(least, step_length(options.metric, scaled, kind));
+        most = std::max(most, step_length(options.metric, scaled, kind));
     }
     if (!(most <= least * LONGEST_STEP))
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
                     "long as another", spacing[0], spacing[1], spacing[2], LONGEST_STEP);
     int exponent;
     std::frexp(least / FINEST_STEP, &exponent);
-    steps.unit = std::ldexp(1.0, exponent - 1);
+    const double unit = std::ldexp(1.0, exponent - 1);
     for (int kind = 1; kind < 8; ++kind)
-        steps.weight[kind] = std::llrint(step_length(options.metric, spacing, kind) / steps.unit);
+        steps.weight[kind] = std::llrint(step_length(options.metric, scaled, kind) / unit);
+    steps.unit = std::ldexp(unit, scale_exponent);
 }
 
 /// The largest length that, as a caller sees it in double precision, is within max_distance.
@@ -190,8 +210,17 @@ void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
     for (int a = 0; a < axes && !is_default; ++a) {
         spacing[a] = options.spacing[a];
         if (spacing[a] == 0)
-            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be positive and finite", a);
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be from %g to %g", a, LEAST_SPACING,
+                        MOST_SPACING);
     }
+}
+
+/// Floats must not make infinity, which stands for no way, of a long length, and must not lose digits of a short one.
+void check_float(const char *name, double least, double most) {
+    if (most > FLT_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as large as %g", name, most);
+    if (least < FLT_MIN)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as small as %g", name, least);
 }
 
 void check_equal(const char *metric, const double spacing[3], int axes) {
@@ -319,18 +348,26 @@ Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) 
 }
 
 void check_lengths_fit(const char *name, apsis_type type, const apsis_options &options, const Steps &steps, int64_t pixels) {
-    if (type != APSIS_I32 && type != APSIS_I64) return;
+    const double most = std::min(static_cast<double>(std::max<int64_t>(pixels - 1, 0)) * static_cast<double>(steps.most),
+                                 static_cast<double>(steps.limit));
+    if (type == APSIS_F32)
+        return check_float(name, real_length(steps, static_cast<double>(steps.least)), real_length(steps, most));
+    if (type == APSIS_F64) return;
     if (options.metric == APSIS_EUCLIDEAN)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but the metric is Euclidean", name);
     const int64_t straight = options.metric == APSIS_CHAMFER ? CHAMFER_STEPS[1] : 1;
     if (steps.unit != 1 || steps.least != straight)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
-    const int64_t most = std::min(std::max<int64_t>(pixels - 1, 0), INT64_MAX / 4) * steps.most;
-    if (type == APSIS_I32 && std::min(most, steps.limit) >= INT32_MAX)
-        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a length may be as large as %" PRId64, name, most);
+    if (type == APSIS_I32 && most >= INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a length may be as large as %.0f", name, most);
 }
 
-void check_fits(const char *name, apsis_type type, const Measure &measure) {
+void check_fits(const char *name, apsis_type type, const apsis_options &options, const Measure &measure, int axes) {
+    if (type == APSIS_F32) {
+        double spacing[3] = {1, 1, 1};
+        fill_spacing(options, axes, spacing);
+        check_float(name, *std::min_element(spacing, spacing + axes), length_of<double>(measure, measure.limit));
+    }
     if (type != APSIS_I32 && type != APSIS_I64) return;
     if (measure.unit != 1 || measure.weight[0] != 1 || measure.weight[1] != 1 || measure.weight[2] != 1)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);

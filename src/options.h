@@ -25,7 +25,8 @@ void check_lengths_fit(const char *name, apsis_type type, const apsis_options &o
 /// The neighbours that differ along so many axes, as options say.  `fallback` is for 0.
 int connectivity_of(const apsis_options &options, int axes, int fallback);
 
-/// Throws APSIS_ERROR_RANGE unless every cost up to the limit fits an integer type beside its "none".
-void check_fits(const char *name, apsis_type type, const Measure &measure);
+/// Throws APSIS_ERROR_RANGE unless every cost up to the limit fits an integer type beside its "none", and every distance a
+/// float.
+void check_fits(const char *name, apsis_type type, const apsis_options &options, const Measure &measure, int axes);
 
 }  // namespace apsis

@@ -193,22 +193,24 @@ static int listen(void *user, double done) {
  *  good. */
 static void progress(bench *b) {
     uint8_t *mask = some_mask(0.7, 10), *seeds = some_mask(0.0001, 11);
-    static const int64_t sizes[][3] = {{W, H, 1}, {61, 43, 5}, {W, 30, 1}};
+    static const int64_t sizes[][3] = {{W, H, 1}, {61, 43, 5}, {W, 30, 1}, {W, H, 1}, {61, 43, 5}};
     for (int kind = 0; kind < COUNT(sizes); ++kind) {
         const int64_t *size = sizes[kind];
+        const bool names = kind >= 3;
         problem p = new_problem(2 + (kind == 1), size[0], size[1], size[2], mask);
         p.options.flags = kind == 1 ? APSIS_SLICES : 0;
         frame set = frame_open(b, APSIS_U8, p.ndim, size, PACKED), seed = frame_open(b, APSIS_U8, p.ndim, size, PACKED);
-        frame out = frame_open(b, APSIS_F32, p.ndim, size, PACKED);
+        frame out = frame_open(b, APSIS_F32, p.ndim, size, PACKED), near = frame_open(b, APSIS_I32, p.ndim, size, PACKED);
         frame_put(&set, mask);
         frame_put(&seed, seeds);
         assert_ok(b->ctx, apsis_set_threads(b->ctx, 1));
         listener l = {0};
         int stop = 1;
         assert_ok(b->ctx, apsis_set_progress(b->ctx, listen, &l));
-        for (;; stop += kind > 0 || stop < 30 ? 1 : 61) {
+        for (;; stop += size[1] < H || stop < 30 ? 1 : 61) {
             l = (listener){.stop_at = stop};
-            const apsis_status st = apsis_geodesic(b->ctx, &set.image, &seed.image, &out.image, NULL, &p.options);
+            const apsis_status st = apsis_geodesic(b->ctx, &set.image, &seed.image, &out.image, names ? &near.image : NULL,
+                                                   &p.options);
             if (st == APSIS_OK) break;
             assert_fails(b->ctx, st, APSIS_ERROR_CANCELLED, "stop");
             assert_int_equal(l.calls, stop);
@@ -217,6 +219,7 @@ static void progress(bench *b) {
         assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
         frame_close(&set);
         frame_close(&seed);
+        frame_close(&near);
         frame_close(&out);
     }
     problem p = new_problem(2, 63, 44, 1, mask);

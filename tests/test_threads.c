@@ -1,4 +1,4 @@
-/* Contexts are independent: eight of them in eight threads at once. */
+/* Contexts are independent: eight of them in eight threads at once.  And what a call takes of its thread's stack. */
 #include "oracle.h"
 
 #include <pthread.h>
@@ -107,8 +107,85 @@ static void run_in_threads(bench *b, void *(*body)(void *)) {
 static void eight_contexts_in_eight_threads(bench *b) { run_in_threads(b, run); }
 static void eight_contexts_of_wide_rows(bench *b) { run_in_threads(b, run_wide); }
 
+/* ---- Stacks ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(_WIN32)
+/* Sanitizers make frames larger, and lay some elsewhere; Windows gives a thread no stack of the caller's. */
+static void small_stacks(bench *b) {
+    (void)b;
+    skip();
+}
+#else
+
+enum { STACK = 512 << 10, MOST = 32 << 10, PAINT = 0x5c };
+static uint8_t stack[STACK] __attribute__((aligned(4096)));
+
+/** A call of each transform, of an image that keeps them busy, or none of them: then the stack holds what a thread itself
+ *  takes. */
+typedef struct caller {
+    apsis_context *ctx;
+    int transform; /* -1: none */
+    apsis_status st;
+} caller;
+
+static void *call(void *user) {
+    caller *c = user;
+    static uint8_t mask[W * H];
+    static double reals[W * H];
+    static int64_t indices[W * H];
+    const int64_t size[3] = {W, H, 1};
+    chance dice = {5};
+    fill_mask(mask, size, NOISE, 0.8, &dice);
+    const apsis_image set = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {W, H}};
+    apsis_image real = {.data = reals, .type = APSIS_F64, .ndim = 2, .size = {W, H}}, index = real;
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.spacing[0] = 3.14159; /* lengths of 64 bits */
+    o.spacing[1] = 2.71828;
+    index.data = indices;
+    index.type = APSIS_I64;
+    switch (c->transform) {
+    case -1: break;
+    case APSIS_DISTANCE: c->st = apsis_distance(c->ctx, &set, &real, &index, &o); break;
+    case APSIS_VORONOI: o.flags = APSIS_CONNECTED; c->st = apsis_voronoi(c->ctx, &set, &index, &o); break;
+    case APSIS_COMPONENTS: c->st = apsis_components(c->ctx, &set, &index, NULL, 0, NULL, &o); break;
+    case APSIS_GEODESIC: c->st = apsis_geodesic(c->ctx, &set, &set, &real, &index, &o); break;
+    default: c->st = apsis_eccentricity(c->ctx, &set, &real, &index, NULL, 0, NULL, &o);
+    }
+    return NULL;
+}
+
+/** The bytes of its stack that a thread has written to. */
+static size_t stack_of(caller *c) {
+    pthread_t thread;
+    pthread_attr_t attr;
+    memset(stack, PAINT, sizeof stack);
+    assert_int_equal(pthread_attr_init(&attr), 0);
+    assert_int_equal(pthread_attr_setstack(&attr, stack, sizeof stack), 0);
+    assert_int_equal(pthread_create(&thread, &attr, call, c), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    size_t clean = 0;
+    while (clean < sizeof stack && stack[clean] == PAINT) ++clean;
+    return sizeof stack - clean;
+}
+
+static void small_stacks(bench *b) {
+    caller none = {.ctx = b->ctx, .transform = -1};
+    const size_t thread = stack_of(&none);
+    for (int threads = 0; threads <= 1; ++threads)
+        for (int t = APSIS_DISTANCE; t <= APSIS_ECCENTRICITY; ++t) {
+            caller c = {.ctx = b->ctx, .transform = t};
+            assert_ok(b->ctx, apsis_set_threads(b->ctx, threads));
+            const size_t bytes = stack_of(&c) - thread;
+            assert_ok(b->ctx, c.st);
+            if (bytes > MOST) fail_msg("transform %d takes %zu bytes of stack", t, bytes);
+        }
+}
+#endif
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(eight_contexts_in_eight_threads, WITH_HOST_IMAGES),
-                                      TEST(eight_contexts_of_wide_rows, ON_DEVICE_HOST)};
+                                      TEST(eight_contexts_of_wide_rows, ON_DEVICE_HOST),
+                                      TEST(small_stacks, ON_CPU)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -75,12 +75,9 @@ struct Blocks {
     /// How many rows of the image have.
     int64_t borders() const {
         const auto inner = [](int64_t length, int64_t extent) {
-            int64_t count = 0;
-            for (int64_t at = 0; at < length; at += extent) {
-                const int64_t end = std::min(at + extent, length);
-                count += std::max<int64_t>(end - at - (at > 0) - (end < length), 0);
-            }
-            return count;
+            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have one such row, others two
+            if (blocks < 2) return length;
+            return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + length - (blocks - 1) * extent - 1;
         };
         return rows() - inner(height, tall) * (volume ? inner(depth, deep) : depth);
     }

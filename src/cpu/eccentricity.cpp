@@ -52,7 +52,7 @@ class Eccentricity {
 
     /// What one thread works with.
     struct Lane {
-        Lengths field;
+        PairLane<Length> pair;
         Relaxation<Length, Cell> relaxation;
         Maxima tops;
         Report report{};
@@ -68,7 +68,7 @@ class Eccentricity {
         parts_scratch_ = carver.take<uint8_t>(static_cast<int64_t>(components_scratch(parts_, threads)));
         const int64_t none[3] = {0, 0, 0};
         for (int i = 0; i < threads; ++i)
-            lanes_.push_back({Lengths(from_every() ? Grid(none, 2) : grid_, job.steps, job.axes, carver),
+            lanes_.push_back({PairLane<Length>(from_every() ? Grid(none, 2) : grid_, job.steps, job.axes, carver),
                               Relaxation<Length, Cell>(from_every() ? grid_ : Grid(none, 2), job.steps, job.axes, carver),
                               Maxima(from_every() ? 0 : std::min(pixels_, Maxima::LARGE), carver)});
     }
@@ -83,7 +83,7 @@ class Eccentricity {
             if (from_every())
                 std::fill_n(lane.relaxation.length, grid_.cells, Lengths::WALL);
             else
-                lane.field.clear();
+                lane.pair.field.clear();
         }
         told(0);
         solve_small();
@@ -198,10 +198,10 @@ class Eccentricity {
         if (from_every()) {
             each(size(k), [&](int64_t i, Lane &own) { measure(own.relaxation, k, i); });
         } else if (size(k) <= std::min(TINY, job_.budget)) {
-            for (int64_t i = 0; i < size(k); ++i) measure(lane.field, k, i);
+            for (int64_t i = 0; i < size(k); ++i) measure(lane.pair.field, k, i);
         } else {
             const auto fields = [&](int64_t count, auto body) {
-                each(count, [&](int64_t i, Lane &own) { body(i, own.field); });
+                each(count, [&](int64_t i, Lane &own) { body(i, own.pair); });
             };
             PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, tops, begin(k), size(k), fields);
             certificate = bounds.solve(job_.budget, told_proved);
@@ -255,7 +255,7 @@ class Eccentricity {
             source.run_from(static_cast<int64_t>(cell[end]), cell, size(k));
             return farthest_of(source, k);
         };
-        return from_every() ? look(lane.relaxation) : look(lane.field);
+        return from_every() ? look(lane.relaxation) : look(lane.pair.field);
     }
 
     // ---- Writing ----

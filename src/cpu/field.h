@@ -48,11 +48,12 @@ class Field {
         queue_.clear();
     }
 
-    /// From the sources to all that they reach.  Calls tick(visited pixels) now and then, and flush(below) when lengths
-    /// become large: it is to take note of all that are below, and to make them SETTLED.
+    /// From the sources to all that they reach.  Calls tick(visited pixels) now and then: with sources all pixels are visited
+    /// once more.  Calls flush(below) when lengths become large: it is to take note of all that are below, and to make them
+    /// SETTLED.
     template <class Tick, class Flush>
     void run(Tick tick, Flush flush) {
-        shift = 0;
+        shift = visits_ = 0;
         do {
             wake_all(length);
             spread(length, tick);
@@ -119,9 +120,8 @@ class Field {
         const Pull<Length> pull = pull_for(value);
         Awake<Length> awake;
         uint64_t spans;
-        int64_t visits = 0;
         for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
-            if (++visits % TICK == 0) tick(visits * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
+            if (++visits_ % TICK == 0) tick(visits_ * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
             if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
             std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
             awake.spans[TileShape::SELF] = spans;
@@ -181,7 +181,8 @@ class Field {
     TileShape shape_;
     int64_t across_[2];  // tiles along x and y
     TileQueue<Length> queue_;
-    bool high_ = false;  // whether lengths came near UNSEEN
+    bool high_ = false;   // whether lengths came near UNSEEN
+    int64_t visits_ = 0;  // of tiles, since the start
 };
 
 }  // namespace apsis::cpu

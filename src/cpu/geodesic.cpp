@@ -31,7 +31,7 @@ class Geodesic {
         slice_ = slice;
         field_.clear();
         each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
-        const double pixels = static_cast<double>(job_.set.pixels());
+        const double pixels = static_cast<double>(job_.set.pixels()) * (NEAREST ? 2 : 1);
         const auto tick = [&](int64_t visited) {
             if (progress) progress(0.1 + 0.8 * std::min(static_cast<double>(visited) / pixels, 1.0));
         };

@@ -37,7 +37,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using Base = PairProof<Length, Cell, FARTHEST, Each>;
     using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
-    using typename Base::Maxima;
+    using typename Base::Lane, typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
     using Base::bounds_of, Base::lengths_of, Base::check, Base::total_open, Base::unproved, Base::weakest;
     using Base::bound_, Base::place_of, Base::taken_;
@@ -129,7 +129,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
             Made made;
-            each_(1, [&](int64_t, Lengths &field) { made = make_field(field, source, place_of(taken_)); });
+            each_(1, [&](int64_t, Lane &own) { made = make_field(own.field, source, place_of(taken_)); });
             if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
             raise_by_hub(made, place_of(taken_), 0);
             take(made);
@@ -252,12 +252,12 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     void make_fields(bool hubs_too) {
         std::atomic<int> next = 0;
         std::atomic<bool> walked[BATCH<Length>] = {};
-        each_(2 * targets_, [&](int64_t, Lengths &field) {
+        each_(2 * targets_, [&](int64_t, Lane &own) {
             const int job = next++;
             if (job < targets_)
-                make_witness(field, job, hubs_too, walked[job]);
+                make_witness(own.field, job, hubs_too, walked[job]);
             else
-                make_hub(field, job - targets_, walked);
+                make_hub(own.field, job - targets_, walked);
         });
         int hubs = 0;
         for (int i = 0; i < targets_; ++i) {
@@ -318,7 +318,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// The largest difference between the bounds of a pixel that is not proved.
     Length find_gap() {
-        each_(Maxima::large(count_), [&](int64_t large, Lengths &) {
+        each_(Maxima::large(count_), [&](int64_t large, Lane &) {
             tops_.weakest[large] = 0;
             for (int64_t v = large * LARGE; v < std::min((large + 1) * LARGE, count_); ++v) {
                 Length bound = 0;

@@ -14,6 +14,7 @@ template <class Length, class Cell, bool FARTHEST, class Each>
 class PairProof : protected Pairs<Length, Cell, FARTHEST> {
   protected:
     using Base = Pairs<Length, Cell, FARTHEST>;
+    using Lane = PairLane<Length>;
     using typename Base::Claim, typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
     using Base::bounds_of, Base::claim_of, Base::is_open, Base::lengths_of, Base::strongest, Base::weaken;
@@ -26,22 +27,21 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     /// Looks for a witness of every pixel that is not proved.
     void check() {
         list_fresh_hubs();
-        each_(Maxima::large(count_), [&](int64_t large, Field<Length> &) {
-            constexpr int64_t PART = 2048;
+        each_(Maxima::large(count_), [&](int64_t large, Lane &own) {
+            constexpr int64_t PART = Lane::PART;
             const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
             uint64_t searching[BLOCK];
             int64_t closed = count_;
             Claim weakest = strongest();
             for (int64_t i = 0; i < blocks; ++i) searching[i] = find_searching(first + i, closed, weakest);
             for (int64_t part = closed / LARGE; part < Maxima::large(count_); part += PART) {
-                Length sum[PART];
-                int64_t other[PART], others = 0;
+                int64_t others = 0;
                 const int64_t count = std::min(PART, Maxima::large(count_) - part);
-                least_sums(tops_.wide + large * HUBS, tops_.wide + part * HUBS, count, hubs_, sum);
+                least_sums(tops_.wide + large * HUBS, tops_.wide + part * HUBS, count, hubs_, own.sum);
                 for (int64_t i = 0; i < count; ++i)
-                    if (is_open(sum[i], tops_.wide_low[part + i], weakest)) other[others++] = part + i;
+                    if (is_open(own.sum[i], tops_.wide_low[part + i], weakest)) own.other[others++] = part + i;
                 for (int64_t i = 0; i < blocks && others; ++i)
-                    if (searching[i]) searching[i] = search_all(first + i, searching[i], other, others);
+                    if (searching[i]) searching[i] = search_all(first + i, searching[i], own, others);
             }
             tops_.open[large] = 0;
             tops_.weakest[large] = -1;
@@ -84,9 +84,9 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
 
     /// The pixels of a block that look for a witness.
     struct Search {
+        Length *from_hubs;  // of each
         int count = 0;
         int64_t rank[BLOCK];
-        Length from_hubs[BLOCK * HUBS];  // of each
         int64_t closed = 0;              // pairs with ranks below it are closed
         Claim weakest = strongest();
     };
@@ -125,8 +125,9 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     }
 
     /// Searches for a block's pixels in some large blocks, and returns those that go on searching.
-    uint64_t search_all(int64_t block, uint64_t searching, const int64_t *other, int64_t others) const {
+    uint64_t search_all(int64_t block, uint64_t searching, const Lane &own, int64_t others) const {
         Search search;
+        search.from_hubs = own.from_hubs;
         search.closed = count_;
         for (int64_t v = block * BLOCK; searching; ++v, searching >>= 1) {
             if (!(searching & 1)) continue;
@@ -138,8 +139,8 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         const Length *const here = tops_.small + block * HUBS;
         for (int64_t i = 0; i < others && search.count; ++i) {
             Length sum;
-            least_sums(here, tops_.wide + other[i] * HUBS, 1, hubs_, &sum);
-            if (is_open(sum, tops_.wide_low[other[i]], search.weakest)) search_large(search, here, other[i]);
+            least_sums(here, tops_.wide + own.other[i] * HUBS, 1, hubs_, &sum);
+            if (is_open(sum, tops_.wide_low[own.other[i]], search.weakest)) search_large(search, here, own.other[i]);
         }
         for (int i = 0; i < search.count; ++i) searching |= uint64_t(1) << (search.rank[i] % BLOCK);
         return searching;

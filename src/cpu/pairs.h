@@ -55,6 +55,23 @@ struct Tops {
     }
 };
 
+/// What a thread works with.  It is not on the stack, which is the caller's, and may be small.
+template <class Length>
+struct PairLane {
+    static constexpr int64_t PART = 2048;  // large blocks that are looked at together
+
+    Field<Length> field;
+    Length *from_hubs;  // [pixel of a block][hub]
+    Length *sum;        // [large block of a part]
+    int64_t *other;     // likewise: those in which there may be a witness
+
+    PairLane(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, carver) {
+        from_hubs = carver.take<Length>(Tops<Length, int64_t>::BLOCK * MOST_HUBS<Length>);
+        sum = carver.take<Length>(PART);
+        other = carver.take<int64_t>(PART);
+    }
+};
+
 /// One component's part of both, its pixels numbered from 0.
 template <class Length, class Cell, bool FARTHEST>
 class Pairs {
