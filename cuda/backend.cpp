@@ -1,4 +1,4 @@
-// The CUDA back end: one device, one stream, and the calling thread's current device left as it was.
+// The CUDA back end: one device, one stream, and the calling thread's current context left as it was.
 //
 // A device number is CUDA's own.  A device is usable if its compute capability is 7.5 or more, and
 // device_count() is one more than the highest usable number, so that numbers below it are worth trying: an
@@ -99,7 +99,7 @@ class CudaBackend final : public Backend {
     ~CudaBackend() override {
         try {
             const CurrentDevice current(device_);
-            if (cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
+            if (!is_capturing() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
             if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
             conveyor_.reset();
             number_.reset();
@@ -134,23 +134,40 @@ class CudaBackend final : public Backend {
 
     void copy(const View &from, const View &to) override {
         const CurrentDevice current(device_);
-        copy_views(from, to, stream_);
+        copy_views(from, to, ready());
     }
 
-    // The workspace serves one stream after the other: what is queued on the new one comes after what is
-    // queued on the old one.  NULL is a stream like others here, CUDA's default one.
+    // The workspace serves one stream after the other: what is queued on the new one comes after what is queued on the old
+    // one.  NULL is a stream like others here, CUDA's default one.  An event would drag a stream into a capture, or end the
+    // capture with an error: a stream that is being captured records none, and waits for one when it is no more captured.
     void set_stream(CUstream_st *next) override {
         if (next == stream_) return;
         const CurrentDevice current(device_);
-        check(cudaEventRecord(handover_, stream_), "marking the end of the old stream");
-        check(cudaStreamWaitEvent(next, handover_, 0), "queueing behind the old stream");
+        if (!is_capturing()) {
+            ready();
+            check(cudaEventRecord(handover_, stream_), "marking the end of the old stream");
+        }
         stream_ = next;
+        must_wait_ = true;
+        if (!is_capturing()) ready();
     }
 
     CUstream_st *stream() const override { return stream_; }
 
+    /// Also if another stream is captured that this one, CUDA's default, would wait for.
+    bool is_capturing() const override {
+        const CurrentDevice current(device_);
+        cudaStreamCaptureStatus status;
+        const cudaError_t error = cudaStreamIsCapturing(stream_, &status);
+        if (error == cudaErrorStreamCaptureImplicit) return cudaGetLastError(), true;
+        check(error, "asking whether the stream is captured");
+        return status != cudaStreamCaptureStatusNone;
+    }
+
     void sync() override {
         const CurrentDevice current(device_);
+        if (is_capturing())
+            throw Error(APSIS_ERROR_UNSUPPORTED, "the stream is being captured, and cannot be waited for");
         check(cudaStreamSynchronize(stream_), "waiting for the device");
         if (conveyor_) conveyor_->sync();
     }
@@ -164,7 +181,7 @@ class CudaBackend final : public Backend {
 
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        way_of(job).run(job, scratch, stream_, progress);
+        way_of(job).run(job, scratch, ready(), progress);
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override {
@@ -186,9 +203,9 @@ class CudaBackend final : public Backend {
 
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        if (job.method == APSIS_TILE_FILL) return tile_fill(job, scratch, stream_, progress);
+        if (job.method == APSIS_TILE_FILL) return tile_fill(job, scratch, ready(), progress);
         if (!number_ && (job.count || job.components)) number_ = std::make_unique<HostNumber>();
-        apsis::components(job, scratch, stream_, progress, number_.get());
+        apsis::components(job, scratch, ready(), progress, number_.get());
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override {
@@ -198,7 +215,7 @@ class CudaBackend final : public Backend {
 
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        apsis::geodesic(job, scratch, stream_, progress);
+        apsis::geodesic(job, scratch, ready(), progress);
     }
 
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
@@ -208,20 +225,31 @@ class CudaBackend final : public Backend {
 
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        apsis::eccentricity(job, scratch, stream_, progress);
+        apsis::eccentricity(job, scratch, ready(), progress);
     }
 
     Conveyor *conveyor(const DistanceJob &job) override {
         const CurrentDevice current(device_);
         if (!rows_serve(job)) return nullptr;
+        if (!is_capturing()) ready();
         if (!conveyor_) conveyor_ = std::make_unique<CudaConveyor>(device_, stream_);
         return conveyor_.get();
     }
 
   private:
+    /// The stream, behind what was queued on the one before.
+    cudaStream_t ready() {
+        if (must_wait_ && !is_capturing()) {
+            check(cudaStreamWaitEvent(stream_, handover_, 0), "queueing behind the old stream");
+            must_wait_ = false;
+        }
+        return stream_;
+    }
+
     int device_;
     std::string name_;
     cudaStream_t stream_ = nullptr;
+    bool must_wait_ = false;  // for the handover
     cudaEvent_t handover_ = nullptr;
     std::unique_ptr<CudaConveyor> conveyor_;  // made when host images first want it
     std::unique_ptr<HostNumber> number_;      // likewise, when components are first counted

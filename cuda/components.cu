@@ -2,9 +2,9 @@
 // and written.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
-#include <cub/device/device_scan.cuh>
 #include <optional>
 
+#include "cub.h"
 #include "part_sums.cuh"
 #include "transforms.h"
 
@@ -65,6 +65,7 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
 
 /// From how many first pixels rows have to how many come before.  Without memory, returns the bytes that it needs.
 size_t scan_ranks(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
+    const CallersError callers;
     check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.before, tiles.before, tiles.ranks() + 1, stream), "scanning");
     return bytes;
 }

@@ -4,9 +4,8 @@
 // Cost: that of the components, and 16 bytes a pixel for each 8 bits of the number of components.
 #include "ranks.h"
 
-#include <cub/device/device_radix_sort.cuh>
-
 #include "core/keys.h"
+#include "cub.h"
 #include "transforms.h"
 
 namespace apsis {
@@ -83,6 +82,7 @@ ComponentsJob parts_of(const EccentricityJob &job, uint32_t *label, int64_t *cou
 /// Sorts pixels by key.  Without memory, returns the bytes that it needs.
 size_t sort(cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &pixel, int64_t pixels, int bits, void *memory,
             size_t bytes, cudaStream_t stream) {
+    const CallersError callers;
     check(cub::DeviceRadixSort::SortPairs(memory, bytes, key, pixel, pixels, 0, bits, stream), "sorting pixels");
     return bytes;
 }

@@ -379,15 +379,6 @@ bool run_instance(const Scratch &scratch, uint32_t instance, cudaStream_t stream
     return flag == instance;
 }
 
-/// The host asks the device what it has found, which cannot be recorded.
-void refuse_capture(cudaStream_t stream) {
-    cudaStreamCaptureStatus status;
-    check(cudaStreamIsCapturing(stream, &status), "asking whether the stream is captured");
-    if (status != cudaStreamCaptureStatusNone)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_RASTER_SCAN, whose number of kernels depends on the "
-                                             "image, and the stream is being captured");
-}
-
 }  // namespace
 
 size_t raster_scan_scratch(const DistanceJob &job) {
@@ -398,7 +389,6 @@ size_t raster_scan_scratch(const DistanceJob &job) {
 
 void raster_scan(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
     if (job.set.pixels() == 0) return;
-    refuse_capture(stream);
     Carver carver(memory);
     const Scratch scratch(job, carver);
     const SiteMaps &mixed = scratch.blocks.maps, &complete = scratch.complete;

@@ -15,10 +15,8 @@
 // Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, some more for what is known of each
 // colour.  One thread for 1024 pixels is too few for a small image.  Memory: 4 for colours, 4 for what is known of each,
 // 3/8 for bits and counts; with 64-bit colours 16.5.
-#include <cub/device/device_scan.cuh>
-#include <thrust/iterator/transform_iterator.h>
-
 #include "core/columns.h"
+#include "cub.h"
 #include "launch.h"
 #include "transforms.h"
 
@@ -83,6 +81,7 @@ struct CountBits {
 /// From the marks to how many there are before each word.  Without memory it only says how much it takes.
 template <class Colour>
 cudaError_t sum_marks(const ColouredTiles<Colour> &tiles, void *memory, size_t &bytes, cudaStream_t stream) {
+    const CallersError callers;
     const auto counts = thrust::make_transform_iterator(tiles.marks, CountBits<Colour>());
     return cub::DeviceScan::ExclusiveSum(memory, bytes, counts, tiles.before, tiles.words, stream);
 }

@@ -31,7 +31,8 @@
  *   except from apsis_create and apsis_alloc.
  * Threads.  Use a context from one thread at a time.  Different contexts are
  *   independent.  There is no global state, and no call changes the calling
- *   thread's current CUDA device.
+ *   thread's current CUDA device or context.  A call on a CPU context takes at
+ *   most 32 KiB of its thread's stack.
  * Errors.  A call that can fail returns an apsis_status.  After a failure the
  *   contents of the outputs are unspecified; the context is still good, save
  *   after APSIS_ERROR_DEVICE.  An argument error is found before anything is
@@ -197,9 +198,10 @@ enum {
 typedef struct apsis_options {
     uint32_t     struct_size;  /**< sizeof(apsis_options); lets later versions add fields. */
     uint32_t     flags;        /**< APSIS_COMPLEMENT | APSIS_SLICES | ..., or 0. */
-    double       spacing[3];   /**< Size of a pixel along x, y, z, in your unit.  All zero,
-                                    the default, is 1; one zero beside others is an error,
-                                    but for z where no distance goes along z. */
+    double       spacing[3];   /**< Size of a pixel along x, y, z, in your unit, each from
+                                    1e-270 to 1e270.  All zero, the default, is 1; one zero
+                                    beside others is an error, but for z where no distance
+                                    goes along z. */
     double       max_distance; /**< Stop looking beyond this distance.  Default: no limit. */
     apsis_metric metric;       /**< Default APSIS_EUCLIDEAN. */
     apsis_method method;       /**< Default APSIS_AUTO. */
@@ -296,9 +298,10 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * @param set       APSIS_BIT or APSIS_U8.
  * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
  *                  APSIS_I32 or APSIS_I64: its square (Euclidean) or itself
- *                  (the others; chamfer in thirds), for spacing 1 only; APSIS_ERROR_RANGE
+ *                  (the others; chamfer in thirds), for spacing 1 only.  APSIS_ERROR_RANGE
  *                  if images of this size, with this max_distance, might have
- *                  one that does not fit.
+ *                  one that does not fit; of APSIS_F32 one above FLT_MAX, or
+ *                  below FLT_MIN and not 0.
  * @param nearest   APSIS_I32 or APSIS_I64: the index x + width * (y + height * z)
  *                  of the nearest pixel of the set; of several, the lowest.
  *                  With APSIS_SLICES too z counts.
@@ -395,7 +398,7 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  * @param distance  APSIS_F32 or APSIS_F64: the length, in units of spacing.
  *                  APSIS_I32 or APSIS_I64, for spacing 1 and not Euclidean: the
  *                  length, of chamfer paths in thirds; APSIS_ERROR_RANGE if it
- *                  might not fit.
+ *                  might not fit, as in apsis_distance.
  * @param nearest   APSIS_I32 or APSIS_I64: the index of the nearest seed, as in
  *                  apsis_distance; of several, the lowest.
  */
@@ -549,8 +552,23 @@ APSIS_API apsis_status apsis_copy(apsis_context *context, const apsis_image *fro
 
 struct CUstream_st; /* what cudaStream_t and CUstream point to */
 
-/** Queues later work on this stream of the context's device.  NULL, and the
- *  default, is CUDA's default stream. */
+/** Queues later work on this stream of the context's device, behind what is queued
+ *  already.  NULL, and the default, is CUDA's default stream.
+ *
+ *  A stream may be one that is captured into a CUDA graph.  Then nothing waits for
+ *  what was queued before, nor that for the graph: launch it when the context has
+ *  nothing else to do, and while its workspace is the same.  These calls can be
+ *  captured, with APSIS_DEVICE images alone, a workspace that is large enough (call
+ *  once before, or apsis_set_workspace), and no progress callback:
+ *
+ *      apsis_distance, apsis_voronoi   but by APSIS_RASTER_SCAN; by another
+ *                                      published method without apsis_set_log
+ *      apsis_components                labels alone, neither components nor count
+ *      apsis_geodesic, apsis_copy
+ *
+ *  Others, and apsis_alloc, apsis_sync, apsis_set_workspace and
+ *  apsis_set_allocator, return APSIS_ERROR_UNSUPPORTED and leave the capture as it
+ *  is.  Free and destroy nothing of the context before its end. */
 APSIS_API apsis_status apsis_set_stream(apsis_context *context, struct CUstream_st *stream);
 
 /** Waits for the context's work, and reports an error in it. */

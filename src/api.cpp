@@ -178,6 +178,7 @@ apsis_status apsis_alloc(apsis_context *context, apsis_memory memory, apsis_imag
         wanted.memory = memory;
         for (int64_t &stride : wanted.stride) stride = 0;
         const View view = check_image("image", &wanted, Role::ANY_OUTPUT, false);
+        if (view.pixels() > 0) context->refuse_capture("memory is to be allocated");
         if (view.pixels() > 0) wanted.data = context->allocate(memory, static_cast<size_t>(packed_bytes(view)));
         for (int a = 0; a < 3; ++a) wanted.stride[a] = a < wanted.ndim ? view.stride[a] : 0;
         *image = wanted;

@@ -130,7 +130,9 @@ class Backend {
     // Order.  Work is queued on the stream; a CPU has done it when a call returns.
     virtual void set_stream(CUstream_st *stream) = 0;
     virtual CUstream_st *stream() const = 0;
-    virtual void sync() = 0;
+    virtual void sync() = 0;  // throws APSIS_ERROR_UNSUPPORTED while the stream is captured
+    /// Whether what is queued on the stream is recorded, to be done later: then nothing can be waited for.
+    virtual bool is_capturing() const { return false; }
     virtual void set_threads(int threads) = 0;
 
     // The transforms, each with the bytes of scratch memory that it carves.

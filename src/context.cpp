@@ -44,12 +44,17 @@ void *apsis_context::scratch(size_t bytes) {
     if (bytes <= workspace_bytes_) return workspace_;
     if (workspace_is_callers_)
         throw Error(APSIS_ERROR_WORKSPACE, "the workspace has %zu bytes, but %zu are needed", workspace_bytes_, bytes);
+    refuse_capture("the workspace must grow: call once before, or set one");
     backend->sync();  // queued work may still use the old one
     drop_workspace();
     workspace_ = allocate(own_memory(), bytes);
     workspace_bytes_ = bytes;
     log("workspace: %zu bytes", bytes);
     return workspace_;
+}
+
+void apsis_context::refuse_capture(const char *why) const {
+    if (backend->is_capturing()) throw Error(APSIS_ERROR_UNSUPPORTED, "the stream is being captured, but %s", why);
 }
 
 void *apsis_context::staging(size_t bytes) {

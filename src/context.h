@@ -28,6 +28,9 @@ struct apsis_context {
     /// pass.  It is kept; nobody uses it between calls.
     void *staging(size_t bytes);
 
+    /// Throws APSIS_ERROR_UNSUPPORTED if the stream is being captured.  `why` is what that does not go with.
+    void refuse_capture(const char *why) const;
+
     /// The caller's progress callback as the back ends want it.
     apsis::Progress progress() const;
     [[gnu::format(printf, 2, 3)]] void log(const char *format, ...) const;

@@ -74,6 +74,31 @@ void run_staged(apsis_context &context, const Job &job, void *memory, Transform 
     stage.run([&] { transform(own, scratch); });
 }
 
+// What of a job cannot be captured: the host waits in the middle of it, and acts on what the device has found.
+
+const char *waits(const apsis_context &context, const DistanceJob &job) {
+    if (job.method == APSIS_RASTER_SCAN) return "the number of kernels of APSIS_RASTER_SCAN depends on the image";
+    if (job.method != APSIS_AUTO && context.log_fn) return "the log tells what a published method took";
+    return nullptr;
+}
+const char *waits(const apsis_context &, const ComponentsJob &job) {
+    return job.components || job.count ? "components and their count are for the host" : nullptr;
+}
+const char *waits(const apsis_context &, const GeodesicJob &) { return nullptr; }
+const char *waits(const apsis_context &, const EccentricityJob &) { return "eccentricities take as many fields as it needs"; }
+
+/// Before anything is queued.
+template <class Job>
+void check_capture(const apsis_context &context, const Job &job) {
+    Carver count;
+    Stage stage(context, count);
+    stage_job(job, stage);
+    const char *why = waits(context, job);
+    if (context.progress_fn) why = "a progress callback is told of what is done";
+    if (!stage.is_empty()) why = "an image is in host memory";
+    if (why) context.refuse_capture(why);
+}
+
 void log_start(const apsis_context &context, const char *name, const View &set) {
     context.log("%s: %lld x %lld x %lld pixels on %s", name, static_cast<long long>(set.size[0]),
                 static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]), context.backend->name());
@@ -116,6 +141,7 @@ size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { retu
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
 
 void run(apsis_context &context, const DistanceJob &job) {
+    check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "distance", job.set);
     if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
@@ -132,6 +158,7 @@ void run(apsis_context &context, const SummaryJob &job) {
 
 void run(apsis_context &context, const VoronoiJob &job) {
     if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
+    check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "voronoi", job.set);
     run_reported(context, job, memory, [&](const VoronoiJob &own, void *scratch) {
@@ -140,6 +167,7 @@ void run(apsis_context &context, const VoronoiJob &job) {
 }
 
 void run(apsis_context &context, const ComponentsJob &job) {
+    check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "components", job.set);
     run_staged(context, job, memory, [&](const ComponentsJob &own, void *scratch) {
@@ -149,6 +177,7 @@ void run(apsis_context &context, const ComponentsJob &job) {
 }
 
 void run(apsis_context &context, const GeodesicJob &job) {
+    check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "geodesic", job.set);
     run_staged(context, job, memory, [&](const GeodesicJob &own, void *scratch) {
@@ -157,6 +186,7 @@ void run(apsis_context &context, const GeodesicJob &job) {
 }
 
 void run(apsis_context &context, const EccentricityJob &job) {
+    check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "eccentricity", job.set);
     EccentricityJob::Report report{};

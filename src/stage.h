@@ -14,6 +14,8 @@ class Stage {
     View input(const View &view) { return own(view, false); }
     View output(const View &view) { return own(view, true); }
 
+    bool is_empty() const { return count_ == 0; }
+
     /// Uploads, transforms and downloads.  Waits, also on failure, if there is anything to stage: the caller's memory
     /// is not touched after the call.
     template <class Transform>

@@ -306,6 +306,83 @@ static void in_the_order_of_the_stream(bench *b) {
     close_lane(&l);
 }
 
+/* ---- What cannot be captured ---- */
+
+static int go_on(void *user, double done) { return (void)user, (void)done, 0; }
+static void ignore(void *user, const char *line) { (void)user, (void)line; }
+
+#define REFUSED(call, text) assert_fails(ctx, call, APSIS_ERROR_UNSUPPORTED, "stream is being captured|" text)
+
+/** What waits is refused before anything is queued: then the capture is whole, and so is the context. */
+static void refused_in_a_graph(bench *b) {
+    problem p = new_problem(2, 170, 131, 1, NULL);
+    lane l = open_lane(b, &p);
+    apsis_context *const ctx = l.bench.ctx;
+    const apsis_image *const set = &l.images[SET], *const distance = &l.images[DISTANCE], *const index = &l.images[INDEX];
+    apsis_options sweep = APSIS_OPTIONS_INIT;
+    apsis_image host = l.images[SET], more = {.type = APSIS_U8, .ndim = 2, .size = {5, 5}};
+    int64_t count;
+    apsis_component component;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    sweep.method = APSIS_SWEEP;
+    host.data = l.mask;
+    host.memory = APSIS_HOST;
+    put_mask(&l, NOISE, 0.3, 1);
+    assert_ok(ctx, apsis_set_workspace(ctx, NULL, 0));
+    assert_ok(ctx, apsis_eccentricity(ctx, set, distance, NULL, NULL, 0, NULL, NULL)); /* the workspace serves all now */
+    assert_cuda(cudaStreamBeginCapture(l.stream, cudaStreamCaptureModeThreadLocal));
+    REFUSED(apsis_eccentricity(ctx, set, distance, NULL, NULL, 0, NULL, NULL), "eccentricities");
+    REFUSED(apsis_components(ctx, set, index, NULL, 0, &count, NULL), "count");
+    REFUSED(apsis_components(ctx, set, index, &component, 1, NULL, NULL), "components");
+    REFUSED(apsis_distance(ctx, &host, distance, NULL, NULL), "host memory");
+    REFUSED(apsis_copy(ctx, &host, set), "host memory");
+    REFUSED(apsis_alloc(ctx, APSIS_DEVICE, &more), "memory");
+    REFUSED(apsis_sync(ctx), "waited for");
+    assert_ok(ctx, apsis_set_log(ctx, ignore, NULL));
+    REFUSED(apsis_distance(ctx, set, distance, index, &sweep), "log");
+    assert_ok(ctx, apsis_set_log(ctx, NULL, NULL));
+    assert_ok(ctx, apsis_set_progress(ctx, go_on, NULL));
+    REFUSED(apsis_distance(ctx, set, distance, index, NULL), "progress");
+    REFUSED(apsis_geodesic(ctx, set, set, distance, index, NULL), "progress");
+    assert_ok(ctx, apsis_set_progress(ctx, NULL, NULL));
+    map(&l);
+    assert_cuda(cudaStreamEndCapture(l.stream, &graph));
+    assert_cuda(cudaGraphInstantiate(&exec, graph, 0));
+    assert_cuda(cudaGraphLaunch(exec, l.stream));
+    check_outputs(&l);
+    assert_cuda(cudaGraphExecDestroy(exec));
+    assert_cuda(cudaGraphDestroy(graph));
+    close_lane(&l);
+}
+
+/** Onto a stream that is captured, and back: neither joins the other. */
+static void onto_a_captured_stream(bench *b) {
+    problem p = new_problem(2, 170, 131, 1, NULL);
+    lane l = open_lane(b, &p);
+    cudaStream_t captured;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    assert_cuda(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking));
+    put_mask(&l, NOISE, 0.1, 1);
+    map(&l);
+    assert_cuda(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal));
+    assert_ok(l.bench.ctx, apsis_set_stream(l.bench.ctx, captured));
+    map(&l);
+    assert_ok(l.bench.ctx, apsis_set_stream(l.bench.ctx, l.stream));
+    map(&l);
+    assert_cuda(cudaStreamEndCapture(captured, &graph));
+    assert_cuda(cudaGraphInstantiate(&exec, graph, 0));
+    put_mask(&l, NOISE, 0.01, 2);
+    assert_cuda(cudaGraphLaunch(exec, captured));
+    assert_cuda(cudaStreamSynchronize(captured));
+    check_outputs(&l);
+    assert_cuda(cudaGraphExecDestroy(exec));
+    assert_cuda(cudaGraphDestroy(graph));
+    assert_cuda(cudaStreamDestroy(captured));
+    close_lane(&l);
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(replayed_from_a_graph, ON_DEVICE),
                                       TEST(sweeps_replayed_from_a_graph, ON_DEVICE),
@@ -314,6 +391,8 @@ int main(int argc, char **argv) {
                                       TEST(components_replayed_from_a_graph, ON_DEVICE),
                                       TEST(paths_replayed_from_a_graph, ON_DEVICE),
                                       TEST(two_streams_at_once, ON_DEVICE),
-                                      TEST(in_the_order_of_the_stream, ON_DEVICE)};
+                                      TEST(in_the_order_of_the_stream, ON_DEVICE),
+                                      TEST(refused_in_a_graph, ON_DEVICE),
+                                      TEST(onto_a_captured_stream, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -51,7 +51,8 @@ inline thread_local emulator::Index &threadIdx = emulator::thread, &blockIdx = e
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100 };
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100,
+                   cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureImplicit = 906 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
 enum cudaDeviceAttr {
@@ -61,7 +62,9 @@ enum cudaDeviceAttr {
     cudaDevAttrMultiProcessorCount
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0 };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1 };
+constexpr unsigned long long cudaEnableDefault = 0;
 constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
 struct cudaDeviceProp { char name[256]; };
 struct cudaPointerAttributes { cudaMemoryType type; };
@@ -89,6 +92,7 @@ cudaError_t cudaFreeHost(void *data);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *data);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char *cudaGetErrorString(cudaError_t) { return "an error of the emulated device"; }
 inline const char *cudaGetErrorName(cudaError_t) { return "cudaErrorEmulated"; }
@@ -97,14 +101,21 @@ inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess;
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return *stream = nullptr, cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status) {
-    return *status = cudaStreamCaptureStatusNone, cudaSuccess;
+namespace emulator {
+bool is_captured(cudaStream_t stream);               // caller.h
+cudaError_t outside_captures(cudaStream_t stream);  // of what a captured stream does not allow
+}  // namespace emulator
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult *result);
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return emulator::outside_captures(stream); }
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+    *status = emulator::is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
 }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) { return emulator::outside_captures(stream); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return *event = nullptr, cudaSuccess; }
 inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t stream) { return emulator::outside_captures(stream); }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
     if (!emulator::only_asks()) std::memmove(to, from, bytes);
