@@ -9,7 +9,7 @@ const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED = UInt32
 const OK, ERROR_BUDGET = Cint(0), Cint(10)
 
 "The version of the header that this package is written for."
-const VERSION_NUMBER = v"0.4.0"
+const VERSION_NUMBER = v"0.5.0"
 
 struct CImage
     data::Ptr{Cvoid}

@@ -9,7 +9,7 @@ import ctypes.util
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 
-VERSION = (0, 4, 0)
+VERSION = (0, 5, 0)
 
 OK, ERROR_ARGUMENT, ERROR_UNSUPPORTED, ERROR_NO_DEVICE, ERROR_MEMORY = 0, 1, 2, 3, 4
 ERROR_WORKSPACE, ERROR_RANGE, ERROR_CANCELLED, ERROR_DEVICE, ERROR_INTERNAL, ERROR_BUDGET = 5, 6, 7, 8, 9, 10
