@@ -8,7 +8,7 @@ use std::marker::{PhantomData, PhantomPinned};
 use std::os::raw::{c_char, c_int, c_void};
 
 pub const APSIS_VERSION_MAJOR: c_int = 0;
-pub const APSIS_VERSION_MINOR: c_int = 4;
+pub const APSIS_VERSION_MINOR: c_int = 5;
 pub const APSIS_VERSION_PATCH: c_int = 0;
 pub const APSIS_VERSION: c_int = APSIS_VERSION_MAJOR * 10000 + APSIS_VERSION_MINOR * 100 + APSIS_VERSION_PATCH;
 
