@@ -13,7 +13,7 @@ using namespace apsis;
 
 namespace {
 
-thread_local std::string create_message;
+thread_local Message create_message;
 
 /// The first device that can be used, otherwise the CPU.
 std::unique_ptr<Backend> make_best_backend() {
@@ -87,7 +87,7 @@ int apsis_device(const apsis_context *context) { return context ? context->backe
 const char *apsis_device_name(const apsis_context *context) { return context ? context->backend->name() : ""; }
 
 const char *apsis_message(const apsis_context *context) {
-    return context ? context->message.c_str() : create_message.c_str();
+    return (context ? context->message : create_message).text;
 }
 
 apsis_status apsis_distance(apsis_context *context, const apsis_image *set, const apsis_image *distance,

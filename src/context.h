@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "backend.h"
 
@@ -36,7 +35,7 @@ struct apsis_context {
     [[gnu::format(printf, 2, 3)]] void log(const char *format, ...) const;
 
     std::unique_ptr<apsis::Backend> backend;
-    std::string message;
+    apsis::Message message;
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;
     int threads = 0;  // as apsis_set_threads has it

@@ -6,23 +6,26 @@
 #include <cstdarg>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 namespace apsis {
 
 struct Error : std::exception {
     apsis_status status;
-    std::string sentence;
+    char sentence[512];  // no std::string: a sentence is wanted above all when there is no memory
 
     [[gnu::format(printf, 3, 4)]] Error(apsis_status code, const char *format, ...) : status(code) {
-        char text[512];
         va_list values;
         va_start(values, format);
-        std::vsnprintf(text, sizeof text, format, values);
+        std::vsnprintf(sentence, sizeof sentence, format, values);
         va_end(values);
-        sentence = text;
     }
-    const char *what() const noexcept override { return sentence.c_str(); }
+    const char *what() const noexcept override { return sentence; }
+};
+
+/// What went wrong last, "name: sentence".  Of a fixed size for the same reason, and so that a thread's own has no destructor,
+/// which glibc needs memory to register and aborts without.
+struct Message {
+    char text[sizeof(Error::sentence) + 32] = "";
 };
 
 }  // namespace apsis

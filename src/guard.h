@@ -9,13 +9,9 @@ namespace apsis {
 
 /// Runs the body of a call.  On failure `message` becomes "name: sentence".
 template <class Body>
-apsis_status guard(const char *name, std::string &message, Body body) noexcept {
+apsis_status guard(const char *name, Message &message, Body body) noexcept {
     auto fail = [&](apsis_status status, const char *sentence) noexcept {
-        try {
-            message = std::string(name) + ": " + sentence;
-        } catch (...) {  // no memory even for the sentence
-            message.clear();
-        }
+        std::snprintf(message.text, sizeof message.text, "%s: %s", name, sentence);
         return status;
     };
     try {

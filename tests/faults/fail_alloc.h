@@ -1,0 +1,14 @@
+/*
+ * Host memory that runs out where a test wants it to.  A program that is linked with fail_alloc.c, as a shared library ahead of
+ * the others, has its malloc, and with it operator new and that of every library it loads.
+ */
+#ifndef FAIL_ALLOC_H
+#define FAIL_ALLOC_H
+
+/** From now on allocations are counted, of all threads, and the n-th fails; those after it too, if it is for good. */
+void fail_alloc(long n, int for_good);
+
+/** Allocations succeed again.  How many there were since fail_alloc. */
+long fail_alloc_end(void);
+
+#endif
