@@ -11,6 +11,7 @@
 #endif
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "backend.h"
@@ -40,25 +41,44 @@ void parallel_for(Arena &, int64_t count, const Progress &progress, double from,
 
 #else
 
+/// An arena of oneTBB's, which never gives back all that it keeps of one: so contexts leave theirs to each other.
+struct SharedArena {
+    tbb::task_arena arena;
+    SharedArena *next = nullptr;  // of those that no context has
+};
+
 /// At most so many threads, the caller among them, from the pool that all contexts share.
 class Arena {
   public:
-    explicit Arena(int threads) : arena_(threads) {}
-    int threads() const { return arena_.max_concurrency(); }
+    explicit Arena(int threads) : threads_(threads) {}
+    ~Arena();
+    Arena(const Arena &) = delete;
+    Arena &operator=(const Arena &) = delete;
+
+    int threads() const { return threads_; }
     /// Runs this on a thread of it, and waits.
     template <class Task>
-    void execute(const Task &task) { arena_.execute(task); }
+    void execute(const Task &task) {
+        if (!shared_) start();
+        shared_->arena.execute(task);
+    }
 
     static int cores() { return tbb::info::default_concurrency(); }  // more in an arena, and oneTBB prints a warning
     /// The number of the calling thread, below threads(); negative outside of an arena.
     static int thread() { return tbb::this_task_arena::current_thread_index(); }
 
   private:
-    tbb::task_arena arena_;
+    /// Throws std::bad_alloc, and may be tried again.
+    void start();
+
+    int threads_;
+    SharedArena *shared_ = nullptr;  // from the first task on
 };
 
 /// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
 /// between `from` and `to` as the loop goes.
+///
+/// Where the system has no thread to give, the caller runs all bodies.
 ///
 /// oneTBB orders the caller before the bodies and those before the return, but no race detector sees that inside a
 /// library that it does not instrument: `done` says it once more, in so many words.
@@ -71,18 +91,24 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
         ~Join() { done.load(std::memory_order_acquire); }
     } join{done};
     const std::thread::id caller = std::this_thread::get_id();
+    const auto run = [&](int64_t i) {
+        body(i);
+        if (progress && std::this_thread::get_id() == caller)
+            progress(from + (to - from) * static_cast<double>(done + 1) / static_cast<double>(count));
+        ++done;
+    };
     arena.execute([&] {
         // A context of our own keeps a cancelled call from cancelling the caller's own loops.
         tbb::task_group_context group(tbb::task_group_context::isolated);
-        tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
-            done.load(std::memory_order_acquire);
-            for (int64_t i = range.begin(); i < range.end(); ++i) {
-                body(i);
-                if (progress && std::this_thread::get_id() == caller)
-                    progress(from + (to - from) * static_cast<double>(done + 1) / static_cast<double>(count));
-                ++done;
-            }
-        }, tbb::auto_partitioner(), group);
+        try {
+            tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
+                done.load(std::memory_order_acquire);
+                for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
+            }, tbb::auto_partitioner(), group);
+        } catch (const std::runtime_error &error) {  // oneTBB's alone: it cannot start a thread, which it finds out first
+            if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
+            for (int64_t i = 0; i < count; ++i) run(i);
+        }
     });
     if (progress) progress(to);  // whoever ran the last body
 }
