@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 #include "launch.h"
 
@@ -16,6 +17,8 @@ class Driver {
   public:
     static const Driver &get() {
         static const Driver driver;
+        if (getpid() != driver.process_)
+            throw Error(APSIS_ERROR_DEVICE, "this process was forked from one that has used CUDA, which does not go on in it");
         return driver;
     }
 
@@ -68,28 +71,29 @@ class Driver {
 
     decltype(&cuDeviceGet) get_device_;
     decltype(&cuDevicePrimaryCtxRetain) retain_;
+    const pid_t process_ = getpid();
 };
 
 /// Makes a device's context current, and at the end the one that was so before, or none.
 class CurrentDevice {
   public:
-    explicit CurrentDevice(int device) {
-        const Driver &driver = Driver::get();
-        const CUcontext wanted = driver.primary(device);
+    explicit CurrentDevice(int device) : driver_(Driver::get()) {
+        const CUcontext wanted = driver_.primary(device);
         CUcontext before = nullptr;
-        Driver::require(driver.get_current(&before), "finding the current context");
+        Driver::require(driver_.get_current(&before), "finding the current context");
         if (before == wanted) return;
-        Driver::require(driver.push(wanted), "selecting the device");
+        Driver::require(driver_.push(wanted), "selecting the device");
         is_pushed_ = true;
     }
     ~CurrentDevice() {
         CUcontext own;
-        if (is_pushed_) Driver::get().pop(&own);
+        if (is_pushed_) driver_.pop(&own);
     }
     CurrentDevice(const CurrentDevice &) = delete;
     CurrentDevice &operator=(const CurrentDevice &) = delete;
 
   private:
+    const Driver &driver_;
     bool is_pushed_ = false;
 };
 

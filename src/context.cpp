@@ -108,7 +108,7 @@ void apsis_context::log(const char *format, ...) const {
     char line[256];
     va_list values;
     va_start(values, format);
-    std::vsnprintf(line, sizeof line, format, values);
+    apsis::print(line, sizeof line, format, values);
     va_end(values);
     log_fn(log_user, line);
 }

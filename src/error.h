@@ -4,8 +4,9 @@
 #include <apsis.h>
 
 #include <cstdarg>
-#include <cstdio>
 #include <exception>
+
+#include "platform.h"
 
 namespace apsis {
 
@@ -16,7 +17,7 @@ struct Error : std::exception {
     [[gnu::format(printf, 3, 4)]] Error(apsis_status code, const char *format, ...) : status(code) {
         va_list values;
         va_start(values, format);
-        std::vsnprintf(sentence, sizeof sentence, format, values);
+        print(sentence, sizeof sentence, format, values);
         va_end(values);
     }
     const char *what() const noexcept override { return sentence; }

@@ -2,11 +2,15 @@
 #include "platform.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #if defined(_WIN32)
 #include <malloc.h>
-#elif defined(__linux__)
+#else
+#include <locale.h>
+#endif
+#if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
@@ -34,5 +38,24 @@ void free_aligned_memory(void *data) noexcept {
     std::free(data);
 #endif
 }
+
+#if defined(_WIN32)
+void print(char *to, size_t bytes, const char *format, va_list values) noexcept {
+    std::vsnprintf(to, bytes, format, values);
+}
+#else
+namespace {
+
+/// Made when the library is loaded: later there may be no memory.
+const locale_t plain_numbers = newlocale(LC_NUMERIC_MASK, "C", nullptr);
+
+}  // namespace
+
+void print(char *to, size_t bytes, const char *format, va_list values) noexcept {
+    const locale_t callers = plain_numbers ? uselocale(plain_numbers) : nullptr;
+    std::vsnprintf(to, bytes, format, values);
+    if (callers) uselocale(callers);
+}
+#endif
 
 }  // namespace apsis

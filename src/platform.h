@@ -1,6 +1,7 @@
 // The calls that differ between operating systems, in one place.
 #pragma once
 
+#include <cstdarg>
 #include <cstddef>
 
 namespace apsis {
@@ -8,5 +9,8 @@ namespace apsis {
 /// Memory aligned to `alignment`, or nullptr; of large pages, which scattered reads want, if there is much of it.
 void *aligned_memory(size_t alignment, size_t bytes) noexcept;
 void free_aligned_memory(void *data) noexcept;
+
+/// vsnprintf with a decimal point, whatever the program's locale has.
+void print(char *to, size_t bytes, const char *format, va_list values) noexcept;
 
 }  // namespace apsis

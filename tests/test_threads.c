@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-enum { THREADS = 8, W = 150, H = 90 };
+enum { THREADS = 16, W = 150, H = 90 };
 
 typedef struct worker {
     pthread_t thread;
@@ -104,8 +104,8 @@ static void run_in_threads(bench *b, void *(*body)(void *)) {
     for (int i = 0; i < THREADS; ++i) assert_string_equal(workers[i].error, "");
 }
 
-static void eight_contexts_in_eight_threads(bench *b) { run_in_threads(b, run); }
-static void eight_contexts_of_wide_rows(bench *b) { run_in_threads(b, run_wide); }
+static void contexts_in_many_threads(bench *b) { run_in_threads(b, run); }
+static void contexts_of_wide_rows(bench *b) { run_in_threads(b, run_wide); }
 
 /* ---- Stacks ---- */
 
@@ -184,8 +184,8 @@ static void small_stacks(bench *b) {
 #endif
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(eight_contexts_in_eight_threads, WITH_HOST_IMAGES),
-                                      TEST(eight_contexts_of_wide_rows, ON_DEVICE_HOST),
+    static const test_case cases[] = {TEST(contexts_in_many_threads, WITH_HOST_IMAGES),
+                                      TEST(contexts_of_wide_rows, ON_DEVICE_HOST),
                                       TEST(small_stacks, ON_CPU)};
     return RUN_CASES(cases, argc, argv);
 }

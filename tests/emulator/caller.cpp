@@ -1,4 +1,4 @@
-// Streams that are captured, and the driver's stack of contexts: see caller.h.
+// Streams that are captured, functions that fail, and the driver's stack of contexts: see caller.h.
 #include "caller.h"
 
 #include <cuda.h>
@@ -11,9 +11,13 @@ namespace {
 
 std::atomic<cudaStream_t> captured;
 std::atomic<int> violations;
+std::atomic<long> called, failing, live;
+std::atomic<bool> lasting;
 thread_local std::vector<CUcontext> contexts;  // of this thread; the last one is current
 
 CUcontext current() { return contexts.empty() ? nullptr : contexts.back(); }
+
+CUresult driver_fault() { return emulator::fault() == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }
 
 }  // namespace
 
@@ -31,22 +35,42 @@ void *apsis_emulated_context(void *context) {
     return before;
 }
 
+void apsis_emulated_fail(long n, int for_good) {
+    called = 0;
+    failing = n;
+    lasting = for_good != 0;
+}
+
+long apsis_emulated_calls(void) { return called; }
+
+long apsis_emulated_live(void) { return live; }
+
+void emulator::hold(int pieces) { live += pieces; }
+
+cudaError_t emulator::fault(cudaError_t error) {
+    const long call = ++called;
+    return failing > 0 && (call == failing || (lasting && call > failing)) ? error : cudaSuccess;
+}
+
 bool emulator::is_captured(cudaStream_t stream) { return stream && stream == captured; }
 
 cudaError_t emulator::outside_captures(cudaStream_t stream) {
-    if (!is_captured(stream)) return cudaSuccess;
+    if (!is_captured(stream)) return fault();
     ++violations;
     return cudaErrorStreamCaptureUnsupported;
 }
 
-CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
-CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; }
+CUresult cuInit(unsigned) { return driver_fault(); }
+CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, driver_fault(); }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
     static char primary;
-    return *context = reinterpret_cast<CUcontext>(&primary), CUDA_SUCCESS;
+    return *context = reinterpret_cast<CUcontext>(&primary), driver_fault();
 }
-CUresult cuCtxGetCurrent(CUcontext *context) { return *context = current(), CUDA_SUCCESS; }
-CUresult cuCtxPushCurrent(CUcontext context) { return contexts.push_back(context), CUDA_SUCCESS; }
+CUresult cuCtxGetCurrent(CUcontext *context) { return *context = current(), driver_fault(); }
+CUresult cuCtxPushCurrent(CUcontext context) {
+    if (const CUresult error = driver_fault()) return error;
+    return contexts.push_back(context), CUDA_SUCCESS;
+}
 CUresult cuCtxPopCurrent(CUcontext *context) {
     if (contexts.empty()) return CUDA_ERROR_INVALID_VALUE;
     *context = current();
@@ -67,5 +91,5 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
     for (const auto &each : all)
         if (!std::strcmp(each.name, name)) *function = each.function;
     *result = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-    return cudaSuccess;
+    return emulator::fault();
 }

@@ -51,7 +51,7 @@ inline thread_local emulator::Index &threadIdx = emulator::thread, &blockIdx = e
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100,
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorLaunchFailure = 719,
                    cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureImplicit = 906 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
@@ -96,32 +96,42 @@ inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char *cudaGetErrorString(cudaError_t) { return "an error of the emulated device"; }
 inline const char *cudaGetErrorName(cudaError_t) { return "cudaErrorEmulated"; }
-inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
-inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return *stream = nullptr, cudaSuccess; }
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 namespace emulator {
 bool is_captured(cudaStream_t stream);               // caller.h
 cudaError_t outside_captures(cudaStream_t stream);  // of what a captured stream does not allow
+cudaError_t fault(cudaError_t error = cudaErrorLaunchFailure);  // that a test wants here, or cudaSuccess
+void hold(int pieces);                                          // counts what the device holds
 }  // namespace emulator
+inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, emulator::fault(); }
+inline cudaError_t cudaGetDevice(int *device) { return *device = 0, emulator::fault(); }
+inline cudaError_t cudaSetDevice(int) { return emulator::fault(); }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+    const cudaError_t error = emulator::fault();
+    return *stream = nullptr, emulator::hold(error == cudaSuccess), error;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return emulator::hold(-1), cudaSuccess; }
 cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult *result);
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return emulator::outside_captures(stream); }
 inline cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
     *status = emulator::is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
+    return emulator::fault();
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) { return emulator::outside_captures(stream); }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return *event = nullptr, cudaSuccess; }
-inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+    const cudaError_t error = emulator::fault();
+    return *event = nullptr, emulator::hold(error == cudaSuccess), error;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return emulator::hold(-1), cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t stream) { return emulator::outside_captures(stream); }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return emulator::fault(); }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+    if (const cudaError_t error = emulator::fault()) return error;
     if (!emulator::only_asks()) std::memmove(to, from, bytes);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
+    if (const cudaError_t error = emulator::fault()) return error;
     if (!emulator::only_asks()) std::memset(to, value, bytes);
     return cudaSuccess;
 }
@@ -132,10 +142,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, void (*kernel)
     return cudaFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t) { return *blocks = 2, cudaSuccess; }
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *, int, size_t) {
+    return *blocks = 2, emulator::fault();
+}
 
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *shape, void (*kernel)(Parameters...), Arguments... arguments) {
+    if (const cudaError_t error = emulator::fault()) return error;
     const emulator::Index threads = {shape->blockDim.x, shape->blockDim.y, shape->blockDim.z};
     if (!emulator::can_launch(reinterpret_cast<const void *>(kernel), shape->gridDim.x, threads, shape->dynamicSmemBytes))
         return cudaErrorInvalidValue;

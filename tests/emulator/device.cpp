@@ -106,12 +106,15 @@ bool can_launch(const void *address, unsigned blocks, Index threads, size_t shar
 
 }  // namespace emulator
 
-cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute, int value) { return device().allow(kernel, value); }
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute, int value) {
+    if (const cudaError_t error = emulator::fault()) return error;
+    return device().allow(kernel, value);
+}
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
     *attributes = {};
     attributes->sharedSizeBytes = device().find(kernel).declared;
-    return cudaSuccess;
+    return emulator::fault();
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
@@ -122,10 +125,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
         case cudaDevAttrMultiProcessorCount: *value = 1; break;
         default: *value = 0;
     }
-    return cudaSuccess;
+    return emulator::fault();
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int) {
     std::snprintf(properties->name, sizeof properties->name, "emulated device, sm_%d", device().capability);
-    return cudaSuccess;
+    return emulator::fault();
 }

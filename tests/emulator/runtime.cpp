@@ -15,8 +15,10 @@ std::mutex lock;
 std::map<const char *, size_t> page_locked;
 
 cudaError_t allocate(void **data, size_t bytes) {
+    if (const cudaError_t error = emulator::fault(cudaErrorMemoryAllocation)) return error;
     *data = bytes > MOST ? nullptr : std::aligned_alloc(SLOT, (bytes + SLOT) / SLOT * SLOT);
     if (!*data) return cudaErrorMemoryAllocation;
+    emulator::hold(1);
     if (!emulator::only_asks()) std::memset(*data, RUBBISH, bytes);
     return cudaSuccess;
 }
@@ -32,7 +34,12 @@ cudaError_t cudaMallocHost(void **data, size_t bytes) {
     return error;
 }
 
-cudaError_t cudaFree(void *data) { return std::free(data), cudaSuccess; }
+/// Memory is let go also where an error is told: it may be that of work before.
+cudaError_t cudaFree(void *data) {
+    if (data) emulator::hold(-1);
+    std::free(data);
+    return emulator::fault();
+}
 
 cudaError_t cudaFreeHost(void *data) {
     const std::lock_guard<std::mutex> guard(lock);
@@ -46,5 +53,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     const bool inside = after != page_locked.begin() &&
                         static_cast<const char *>(data) < std::prev(after)->first + std::prev(after)->second;
     attributes->type = inside ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-    return cudaSuccess;
+    return emulator::fault();
 }

@@ -1,11 +1,19 @@
 /*
- * Host memory runs out at each allocation of a call in turn: the call says so, and the next one is right.
+ * Host memory runs out at each allocation of a call in turn, once or for good: the call is right or says so, nothing is written
+ * beside its outputs, and the next call on the same context is right.  Each time in a process of its own, in which oneTBB has
+ * not been started, and which may take five seconds.
  */
-#include "apsis_test.h"
-
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "calls.h"
 #include "fail_alloc.h"
+
+enum { SECONDS = 5, MOST = 4000 };
+
+/* ---- apsis_create ---- */
 
 typedef struct creation {
     long fails, calls;
@@ -48,7 +56,163 @@ static void contexts_without_memory(bench *b) {
     printf("create: %ld host allocations failed one by one\n", failed);
 }
 
+/* ---- Calls ---- */
+
+/** What a process tells of itself, in memory that it shares with the test. */
+typedef struct told {
+    call_outputs out;
+    long calls;
+    char wrong[200]; /* empty if all is well */
+} told;
+
+static told *share_memory(void) {
+    void *memory = mmap(NULL, sizeof(told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+
+typedef struct experiment {
+    const named_call *call;
+    int device, threads, for_good;
+    long fails; /* 0: none */
+} experiment;
+
+#define WRONG(...) return (void)snprintf(t->wrong, sizeof t->wrong, __VA_ARGS__)
+
+static void call_in_child(const experiment *e, const call_outputs *want, told *t) {
+    apsis_context *ctx;
+    if (apsis_create(APSIS_VERSION, e->device, &ctx) || (e->device == APSIS_CPU && apsis_set_threads(ctx, e->threads)))
+        WRONG("no context");
+    prepare_outputs(&t->out);
+    if (e->fails) fail_alloc(e->fails, e->for_good);
+    apsis_status status = e->call->run(ctx, &t->out);
+    if (e->fails) t->calls = fail_alloc_end();
+    if (!canaries_live(&t->out)) WRONG("a byte beside the outputs has changed");
+    if (status != APSIS_OK && status != APSIS_ERROR_MEMORY) WRONG("%s", apsis_message(ctx));
+    if (status == APSIS_OK && want && memcmp(&t->out, want, sizeof *want)) WRONG("the outputs are wrong");
+    for (int again = 0; want && again < 2; ++again) { /* on the same context, then on a new one */
+        prepare_outputs(&t->out);
+        status = e->call->run(ctx, &t->out);
+        if (status != APSIS_OK) WRONG("the next call: %s", apsis_message(ctx));
+        if (memcmp(&t->out, want, sizeof *want)) WRONG("the next call's outputs are wrong");
+        apsis_destroy(ctx);
+        if (apsis_create(APSIS_VERSION, e->device, &ctx)) WRONG("no context after it");
+    }
+    apsis_destroy(ctx);
+}
+
+/** Fails with a line that says what was tried. */
+static void run_in_child(const experiment *e, const call_outputs *want, told *t) {
+    t->wrong[0] = 0;
+    t->calls = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(SECONDS);
+        call_in_child(e, want, t);
+        _exit(0);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    if (WIFSIGNALED(how)) snprintf(t->wrong, sizeof t->wrong, "signal %d", WTERMSIG(how));
+    if (t->wrong[0])
+        fail_msg("%s, %d threads, allocation %ld of %ld fails%s: %s", e->call->name, e->threads, e->fails, t->calls,
+                 e->for_good ? ", and all after it" : "", t->wrong);
+}
+
+static void calls_without_memory(bench *b) {
+    told *t = share_memory();
+    call_outputs *want = must_alloc(sizeof *want);
+    for (int i = 0; i < call_count; ++i) {
+        experiment e = {.call = &calls[i], .device = b->device, .threads = 1};
+        run_in_child(&e, NULL, t);
+        memcpy(want, &t->out, sizeof *want);
+        long failed = 0;
+        for (e.threads = 1; e.threads <= (b->device == APSIS_CPU ? 2 : 1); ++e.threads)
+            for (e.for_good = 0; e.for_good < 2; ++e.for_good)
+                for (e.fails = 1;; ++e.fails) {
+                    assert_true(e.fails < MOST);
+                    run_in_child(&e, want, t);
+                    if (t->calls < e.fails) break;
+                    ++failed;
+                }
+        printf("%s: %ld host allocations failed one by one\n", e.call->name, failed);
+        assert_true(failed > 0);
+    }
+    free(want);
+    munmap(t, sizeof *t);
+}
+
+/* ---- Leaks ---- */
+
+/** What a call that failed has left behind: nothing more each time.  One thread: oneTBB's keep memory as they like. */
+static void failed_calls_leave_nothing(bench *b) {
+    call_outputs *out = must_alloc(sizeof *out);
+    apsis_context *ctx;
+    assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &ctx));
+    if (b->device == APSIS_CPU) assert_ok(ctx, apsis_set_threads(ctx, 1));
+    for (int i = 0; i < call_count; ++i) {
+        long before = 0;
+        for (int turn = 0; turn < 4; ++turn) {
+            for (long n = 1, made = 0;; ++n) {
+                assert_ok(ctx, apsis_set_workspace(ctx, NULL, 0)); /* so that each call asks for memory */
+                fail_alloc(n, turn % 2);
+                const apsis_status status = calls[i].run(ctx, out);
+                made = fail_alloc_end();
+                assert_true(status == APSIS_OK || status == APSIS_ERROR_MEMORY);
+                if (made < n) break;
+            }
+            if (turn > 1) assert_true(fail_alloc_live() <= before); /* the first turn may be the first that uses oneTBB */
+            before = fail_alloc_live();
+        }
+    }
+    apsis_destroy(ctx);
+    free(out);
+}
+
+/** Contexts that are made, used by several threads and destroyed, over and over. */
+static void contexts_leave_nothing(bench *b) {
+    enum { FIRST = 100, ALL = 10000, GROWTH = 1 << 16 };
+    call_outputs *out = must_alloc(sizeof *out);
+    long before = 0;
+    for (int i = 0; i < ALL; ++i) {
+        apsis_context *ctx;
+        assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &ctx));
+        assert_ok(ctx, calls[0].run(ctx, out));
+        apsis_destroy(ctx);
+        if (i == FIRST) before = fail_alloc_live();
+    }
+    printf("%d contexts later %ld bytes more are allocated\n", ALL - FIRST, fail_alloc_live() - before);
+    assert_true(fail_alloc_live() - before < GROWTH);
+    free(out);
+}
+
+/* ---- Threads ---- */
+
+static void calls_without_threads(bench *b) {
+    told *t = share_memory();
+    call_outputs *want = must_alloc(sizeof *want);
+    for (int i = 0; i < call_count; ++i) {
+        experiment e = {.call = &calls[i], .device = b->device, .threads = 1};
+        run_in_child(&e, NULL, t);
+        memcpy(want, &t->out, sizeof *want);
+        e.threads = 0;
+        for (int most = 0; most < 3; ++most) {
+            fail_threads(most);
+            run_in_child(&e, want, t);
+            fail_threads(-1);
+        }
+    }
+    free(want);
+    munmap(t, sizeof *t);
+}
+
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(contexts_without_memory, ON_CPU)};
+    static const test_case cases[] = {TEST(contexts_without_memory, ON_CPU),
+                                      TEST(calls_without_memory, WITH_HOST_IMAGES),
+                                      TEST(failed_calls_leave_nothing, WITH_HOST_IMAGES),
+                                      TEST(contexts_leave_nothing, WITH_HOST_IMAGES),
+                                      TEST(calls_without_threads, ON_CPU)};
     return RUN_CASES(cases, argc, argv);
 }

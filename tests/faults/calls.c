@@ -1,0 +1,119 @@
+/* The calls of calls.h: images in host memory, one of each kind of work that the library does. */
+#include "calls.h"
+
+static const int64_t size[3] = {CALL_WIDTH, CALL_HEIGHT, CALL_DEPTH};
+static const int64_t size_of_paths[3] = {13, 11, 3}; /* which take an emulated device long */
+
+static apsis_image image_of(const int64_t pixels[3], void *data, apsis_type type, int ndim) {
+    apsis_image i = {.data = data, .type = type, .ndim = ndim};
+    for (int a = 0; a < ndim; ++a) i.size[a] = pixels[a];
+    return i;
+}
+static apsis_image image(void *data, apsis_type type, int ndim) { return image_of(size, data, type, ndim); }
+
+/** The same set each time: noise of some density. */
+static uint8_t *noise_of(const int64_t pixels[3], double density) {
+    static uint8_t mask[CALL_PIXELS];
+    chance c = {11};
+    fill_mask(mask, pixels, NOISE, density, &c);
+    return mask;
+}
+static apsis_image noise(double density, int ndim) { return image(noise_of(size, density), APSIS_U8, ndim); }
+
+static apsis_status map(apsis_context *ctx, call_outputs *out, int ndim, uint32_t flags, apsis_metric metric,
+                        apsis_method method) {
+    const apsis_image set = noise(0.02, ndim), real = image(out->real, APSIS_F32, ndim),
+                      index = image(out->index, APSIS_I32, ndim);
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.flags = flags;
+    o.metric = metric;
+    o.method = method;
+    return apsis_distance(ctx, &set, &real, &index, &o);
+}
+static apsis_status distance(apsis_context *ctx, call_outputs *out) {
+    return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_AUTO);
+}
+static apsis_status signed_volume(apsis_context *ctx, call_outputs *out) {
+    return map(ctx, out, 3, APSIS_SIGNED, APSIS_EUCLIDEAN, APSIS_AUTO);
+}
+static apsis_status chessboard(apsis_context *ctx, call_outputs *out) {
+    return map(ctx, out, 3, 0, APSIS_CHESSBOARD, APSIS_AUTO);
+}
+static apsis_status city_block(apsis_context *ctx, call_outputs *out) {
+    return map(ctx, out, 2, 0, APSIS_CITY_BLOCK, APSIS_AUTO);
+}
+static apsis_status raster_scan(apsis_context *ctx, call_outputs *out) {
+    return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_RASTER_SCAN);
+}
+static apsis_status sweep(apsis_context *ctx, call_outputs *out) { return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_SWEEP); }
+static apsis_status jump_flood(apsis_context *ctx, call_outputs *out) {
+    return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_JUMP_FLOOD);
+}
+
+static apsis_status voronoi(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = noise(0.02, 2), index = image(out->index, APSIS_I32, 2);
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.flags = APSIS_CONNECTED;
+    return apsis_voronoi(ctx, &set, &index, &o);
+}
+
+static apsis_status components_by(apsis_context *ctx, call_outputs *out, int ndim, apsis_method method) {
+    const apsis_image set = noise(0.5, ndim), labels = image(out->index, APSIS_I32, ndim);
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.method = method;
+    const bool all = method == APSIS_AUTO;
+    return apsis_components(ctx, &set, &labels, all ? out->parts : NULL, all ? COUNT(out->parts) : 0, &out->count, &o);
+}
+static apsis_status components(apsis_context *ctx, call_outputs *out) { return components_by(ctx, out, 3, APSIS_AUTO); }
+static apsis_status tile_fill(apsis_context *ctx, call_outputs *out) { return components_by(ctx, out, 2, APSIS_TILE_FILL); }
+
+static apsis_status largest(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = noise(0.4, 2), labels = image(out->index, APSIS_I32, 2);
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.largest = 3;
+    return apsis_components(ctx, &set, &labels, NULL, 0, &out->count, &o);
+}
+
+static apsis_image map_of_paths(void *data, apsis_type type, int ndim) {
+    return image_of(size_of_paths, data, type, ndim);
+}
+static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
+    static uint8_t seed[CALL_PIXELS];
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
+                      real = map_of_paths(out->real, APSIS_F32, 3), index = map_of_paths(out->index, APSIS_I32, 3);
+    seed[0] = seed[300] = 1;
+    return apsis_geodesic(ctx, &set, &seeds, &real, &index, NULL);
+}
+
+static apsis_status farthest(apsis_context *ctx, call_outputs *out, double density, apsis_method method) {
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, density), APSIS_U8, 2),
+                      real = map_of_paths(out->real, APSIS_F32, 2);
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.method = method;
+    return apsis_eccentricity(ctx, &set, &real, NULL, NULL, 0, &out->count, &o);
+}
+static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
+static apsis_status every_source(apsis_context *ctx, call_outputs *out) {
+    return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE);
+}
+
+const named_call calls[] = {{"distance", distance},         {"signed volume", signed_volume},
+                            {"chessboard", chessboard},     {"city block", city_block},
+                            {"raster scan", raster_scan},   {"sweep", sweep},
+                            {"jump flood", jump_flood},     {"voronoi", voronoi},
+                            {"components", components},     {"largest components", largest},
+                            {"tile fill", tile_fill},       {"geodesic", geodesic},
+                            {"eccentricity", eccentricity}, {"every source", every_source}};
+const int call_count = COUNT(calls);
+
+void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }
+
+static bool lives(const uint8_t *canary) {
+    for (int i = 0; i < CANARY; ++i)
+        if (canary[i] != 0x5a) return false;
+    return true;
+}
+
+bool canaries_live(const call_outputs *out) {
+    return lives(out->before_real) && lives(out->before_index) && lives(out->before_parts) && lives(out->after_parts);
+}

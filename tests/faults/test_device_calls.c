@@ -1,0 +1,79 @@
+/*
+ * Every CUDA function that a call of apsis calls fails in turn, once or for good, on the emulated device: the status says so,
+ * nothing is written beside the outputs, nothing is left behind, and the next call is right.
+ */
+#include "calls.h"
+#include "emulator/caller.h"
+
+static void destroy_all(apsis_context *ctx, long live) {
+    apsis_destroy(ctx);
+    assert_int_equal(apsis_emulated_live(), live);
+}
+
+static bool is_device_failure(apsis_status status) {
+    return status == APSIS_ERROR_DEVICE || status == APSIS_ERROR_MEMORY;
+}
+
+static void contexts_on_a_failing_device(bench *b) {
+    const long live = apsis_emulated_live();
+    long failed = 0;
+    for (int for_good = 0; for_good < 2; ++for_good)
+        for (long n = 1, made = 0;; ++n) {
+            apsis_context *ctx = (apsis_context *)&ctx;
+            apsis_emulated_fail(n, for_good);
+            const apsis_status status = apsis_create(APSIS_VERSION, b->device, &ctx);
+            made = apsis_emulated_calls();
+            apsis_emulated_fail(0, 0);
+            if (status == APSIS_OK) destroy_all(ctx, live);
+            if (made < n) break;
+            ++failed;
+            if (status == APSIS_OK) continue;
+            assert_true(status == APSIS_ERROR_NO_DEVICE || status == APSIS_ERROR_MEMORY);
+            assert_null(ctx);
+            assert_int_equal(apsis_emulated_live(), live);
+        }
+    printf("create: %ld CUDA calls failed one by one\n", failed);
+    assert_true(failed > 0);
+}
+
+static void calls_on_a_failing_device(bench *b) {
+    call_outputs *out = must_alloc(sizeof *out), *want = must_alloc(sizeof *want);
+    for (int i = 0; i < call_count; ++i) {
+        prepare_outputs(want);
+        assert_ok(b->ctx, calls[i].run(b->ctx, want));
+        const long live = apsis_emulated_live(); /* what b->ctx holds */
+        long failed = 0;
+        for (int for_good = 0; for_good < 2; ++for_good)
+            for (long n = 1, made = 0;; n += n < 40 ? 1 : n / 8) {
+                apsis_context *ctx;
+                assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &ctx));
+                prepare_outputs(out);
+                apsis_emulated_fail(n, for_good);
+                const apsis_status status = calls[i].run(ctx, out);
+                made = apsis_emulated_calls();
+                apsis_emulated_fail(0, 0);
+                failed += made >= n;
+                assert_true(canaries_live(out));
+                if (status == APSIS_OK)
+                    assert_memory_equal(out, want, sizeof *want);
+                else if (!is_device_failure(status))
+                    fail_msg("%s, CUDA call %ld fails%s: %s", calls[i].name, n, for_good ? ", and all after it" : "",
+                             apsis_message(ctx));
+                prepare_outputs(out);
+                assert_ok(ctx, calls[i].run(ctx, out));
+                assert_memory_equal(out, want, sizeof *want);
+                destroy_all(ctx, live);
+                if (made < n) break;
+            }
+        printf("%s: %ld CUDA calls failed one by one\n", calls[i].name, failed);
+        assert_true(failed > 0);
+    }
+    free(want);
+    free(out);
+}
+
+int main(int argc, char **argv) {
+    static const test_case cases[] = {TEST(contexts_on_a_failing_device, ON_DEVICE_HOST),
+                                      TEST(calls_on_a_failing_device, ON_DEVICE_HOST)};
+    return RUN_CASES(cases, argc, argv);
+}
