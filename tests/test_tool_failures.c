@@ -2,11 +2,15 @@
  * What the apsis command does when it cannot: files that it does not read or write, a full disk, a signal.
  * It says why, and leaves nothing behind.
  */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "tool_tiff.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +46,8 @@ static void test_inputs_refused(void **state) {
         {"empty.tif", "cannot read 'empty.tif': it is empty", 1},
         {"text.tif", "cannot read 'text.tif': Not a TIFF", 1},
         {"dir", "cannot read 'dir': it is a directory", 1},
-        {"fifo", "cannot read 'fifo': it is not a regular file", 1},
+        {"fifo", "cannot read 'fifo': it is a pipe, not a regular file", 1},
+        {"-", "cannot read '-': standard input is not read", 1},
         {"float.tif", "'float.tif' has floating-point or complex samples", 1},
         {"rgb.tif", "'rgb.tif' has 3 samples a pixel", 1},
         {"mask.tif --sites black", "'mask.tif' does not say which samples are black", 1},
@@ -65,7 +70,7 @@ static void test_outputs_refused(void **state) {
     (void)state;
     make_samples(1, 5);
     write_tiff("in.tif", &kBits, WIDTH, HEIGHT, 1);
-    assert_int_equal(shell("echo precious >keep.tif; mkdir dir; ln -s nowhere dangling.tif"), 0);
+    assert_int_equal(shell("echo precious >keep.tif; mkdir dir; ln -s nowhere dangling.tif; mkfifo fifo"), 0);
     static const struct {
         const char *words, *sentence;
     } cases[] = {
@@ -78,13 +83,15 @@ static void test_outputs_refused(void **state) {
         {"new/", "cannot write 'new/': it names a directory"},
         {"dir --overwrite", "cannot write 'dir': it is a directory"},
         {"dangling.tif --overwrite", "cannot write 'dangling.tif': it is a link to nothing"},
-        {"/dev/null --overwrite", "cannot write '/dev/null': it is not a regular file"},
+        {"/dev/null --overwrite", "cannot write '/dev/null': it is a device, not a regular file"},
+        {"-", "cannot write '-': standard output takes no image"},
+        {"fifo --overwrite", "cannot write 'fifo': it is a pipe, not a regular file"},
         {"/proc/out.tif", "cannot write '/proc/out.tif': "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         assert_int_equal(run("distance in.tif %s", cases[i].words), 1);
         assert_in(err_text, cases[i].sentence);
-        assert_files(4);
+        assert_files(5);
     }
     char text[20];
     slurp("keep.tif", text, sizeof text);
@@ -123,8 +130,14 @@ static void test_disk_full(void **state) {
     assert_files(1);
 }
 
-/* Starts the command, waits until it says `word` on standard error, sends a signal; how it ended. */
-static int interrupt_at(const char *word, int number) {
+/* Whether text has a word, or with two the one and then the other. */
+static bool has(const char *text, const char *const words[2]) {
+    const char *first = strstr(text, words[0]);
+    return first && (!words[1] || strstr(first + 1, words[1]));
+}
+
+/* Starts the command, waits until it says these words on standard error, sends a signal; how it ended. */
+static int signal_at(const char *const words[2], int number) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     const pid_t child = fork();
@@ -142,17 +155,17 @@ static int interrupt_at(const char *word, int number) {
     for (ssize_t got;
          used < sizeof text - 1 && (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;) {
         text[used += (size_t)got] = 0;
-        if (!sent && strstr(text, word)) kill(child, number), sent = true;
+        if (!sent && has(text, words)) kill(child, number), sent = true;
     }
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
     assert_true(sent);
-    assert_in(text, "interrupted; nothing was written\n");
+    if (number != SIGKILL) assert_in(text, "interrupted; nothing was written\n");
     return status;
 }
 
-enum { SIDE = 4000 };
+enum { SIDE = 2400 };
 
 /* A file so large that there is time to interrupt the command. */
 static void write_large_input(void) {
@@ -170,19 +183,31 @@ static void write_large_input(void) {
     TIFFClose(tiff);
 }
 
-static void test_interrupt(void **state) {
+static void send(const char *first, const char *second, int number) {
+    const int status = signal_at((const char *[]){first, second}, number);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), number);
+    assert_files(1);
+}
+
+static const char kWriting[] = "writing   0 %"; /* twice: then there is the first file, too */
+
+static void test_signals(void **state) {
     (void)state;
+    static const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none); /* SIGQUIT */
     write_large_input();
-    static const struct {
-        const char *word;
-        int number;
-    } cases[] = {{"reading", SIGINT}, {"computing", SIGTERM}, {"writing", SIGINT}, {"writing", SIGHUP}};
-    for (int i = 0; i < 4; ++i) {
-        const int status = interrupt_at(cases[i].word, cases[i].number);
-        assert_true(WIFSIGNALED(status));
-        assert_int_equal(WTERMSIG(status), cases[i].number);
-        assert_files(1);
-    }
+    send("reading", NULL, SIGINT);
+    send("computing", NULL, SIGTERM);
+    send(kWriting, NULL, SIGINT);
+    setenv("LD_PRELOAD", APSIS_NO_TMPFILE, 1);
+    static const int numbers[] = {SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1};
+    for (int i = 0; i < 4; ++i) send(kWriting, kWriting, numbers[i]);
+    unsetenv("LD_PRELOAD");
+    const int nameless = open(".", O_TMPFILE | O_WRONLY, 0600);
+    if (nameless < 0) return; /* then nothing takes the file away after SIGKILL */
+    close(nameless);
+    send(kWriting, kWriting, SIGKILL);
 }
 
 int main(void) {
@@ -190,7 +215,7 @@ int main(void) {
         cmocka_unit_test_setup(test_inputs_refused, start),
         cmocka_unit_test_setup(test_outputs_refused, start),
         cmocka_unit_test_setup(test_disk_full, start),
-        cmocka_unit_test_setup(test_interrupt, start),
+        cmocka_unit_test_setup(test_signals, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -65,7 +65,8 @@ static const char *const kHelp[] = {
     "--metric", "--max-distance", "--device", "--threads", "--type", "--picture",
     "--json", "--progress", "--overwrite", "-q", "--volume", "--tiled",
     "--compress", "--bigtiff", "--picture-nearest", "--method", "--help", "black", "MinIsWhite",
-    "APSIS_ERROR_RANGE", "  16 ", "130"};
+    "APSIS_ERROR_RANGE", "  16 ", "130", "141", "SIGPIPE", "--max-pixels",
+    "--max-memory", "--tolerate", "1,5"};
 
 static void test_help(void **state) {
     (void)state;
@@ -99,6 +100,9 @@ static const struct {
     {"distanse", "unknown verb 'distanse'"},
     {"--wat", "unknown option '--wat'"},
     {"help distanse", "unknown verb 'distanse'"},
+    {"help distance x", "unexpected argument 'x'"},
+    {"--version x", "unexpected argument 'x'"},
+    {"--help x", "unexpected argument 'x'"},
     {"distance", "IN.tif is missing; see apsis distance --help"},
     {"distance in.tif", "OUT.tif is missing"},
     {"distance in.tif out.tif more.tif", "unexpected argument 'more.tif'"},

@@ -1,9 +1,8 @@
 // apsis devices: where the library can run on this machine.
-#include <cstdio>
-
 #include "arguments.h"
 #include "device.h"
 #include "failure.h"
+#include "file.h"
 #include "json.h"
 #include "verbs.h"
 
@@ -36,15 +35,15 @@ void print_json(const std::vector<Found> &devices, const std::string &why_none) 
     }
     json.end_array().key("why_no_cuda");
     why_none.empty() ? json.null() : json.value(why_none);
-    std::printf("%s\n", json.end_object().text().c_str());
+    print_out("%s\n", json.end_object().text().c_str());
 }
 
 void print_text(const std::vector<Found> &devices, const std::string &why_none) {
     for (const Found &device : devices) {
         const std::string name = device.number == APSIS_CPU ? "cpu" : std::to_string(device.number);
-        std::printf("%-4s %s%s\n", name.c_str(), device.usable ? "" : "not usable: ", device.words.c_str());
+        print_out("%-4s %s%s\n", name.c_str(), device.usable ? "" : "not usable: ", device.words.c_str());
     }
-    if (!why_none.empty()) std::printf("No usable CUDA device: %s\n", why_none.c_str());
+    if (!why_none.empty()) print_out("No usable CUDA device: %s\n", why_none.c_str());
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ int run_devices(const Words &words) {
     arguments.flag("--json", "Print a JSON object on standard output.", json);
     arguments.epilogue(exit_codes());
     if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
+        print_out("%s", arguments.help().c_str());
         return kSuccess;
     }
     std::vector<Found> devices = {find(APSIS_CPU)};

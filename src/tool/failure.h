@@ -1,9 +1,10 @@
-// How the command fails: an exit code and one sentence, thrown by whoever finds the fault and printed by
-// main.
+// How the command fails: an exit code and one sentence, thrown where the fault is found and printed by main.
 #pragma once
 
 #include <string>
 #include <utility>
+
+#include "text.h"
 
 namespace tool {
 
@@ -26,8 +27,5 @@ struct Interrupted {
 
 [[noreturn]] inline void fail(std::string sentence) { throw Failure{kFailed, std::move(sentence)}; }
 [[noreturn]] inline void usage(std::string sentence) { throw Failure{kUsage, std::move(sentence)}; }
-
-/// A name as it appears in a sentence.
-inline std::string quoted(const std::string &name) { return '\'' + name + '\''; }
 
 }  // namespace tool

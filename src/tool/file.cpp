@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +33,11 @@ std::string directory_of(const std::string &path) {
     fail("cannot write " + quoted(path) + ": " + why);
 }
 
+[[noreturn]] void cannot_print(int why) {
+    if (why == EPIPE) throw Interrupted{SIGPIPE};
+    fail("cannot write standard output: " + (why == EBADF ? "it is closed" : system_error(why)));
+}
+
 /// Renames, but never over another file; true if done.  Sets errno otherwise.
 bool rename_without_replacing(const std::string &from, const std::string &to) {
 #ifdef RENAME_NOREPLACE
@@ -49,18 +55,28 @@ bool rename_without_replacing(const std::string &from, const std::string &to) {
     return rename(from.c_str(), to.c_str()) == 0;
 }
 
+/// What a file is that is no regular one.
+std::string kind_of(const struct stat &status) {
+    const char *kind = S_ISDIR(status.st_mode)    ? "a directory"
+                       : S_ISFIFO(status.st_mode) ? "a pipe"
+                       : S_ISSOCK(status.st_mode) ? "a socket"
+                                                  : "a device";
+    return std::string("it is ") + kind + (S_ISDIR(status.st_mode) ? "" : ", not a regular file");
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path, bool overwrite)
     : path_(std::move(path)), target_(path_), overwrite_(overwrite) {
     struct stat status;
+    if (path_ == "-") cannot_write(path_, "standard output takes no image; ./- is a file of that name");
     if (lstat(path_.c_str(), &status) == 0) {
         if (!overwrite_) cannot_write(path_, "it exists; --overwrite replaces it");
+        existed_ = true;
         std::error_code error;
         if (S_ISLNK(status.st_mode)) target_ = std::filesystem::canonical(path_, error).string();
         if (error || stat(target_.c_str(), &status) != 0) cannot_write(path_, "it is a link to nothing");
-        if (S_ISDIR(status.st_mode)) cannot_write(path_, "it is a directory");
-        if (!S_ISREG(status.st_mode)) cannot_write(path_, "it is not a regular file");
+        if (!S_ISREG(status.st_mode)) cannot_write(path_, kind_of(status));
         if (access(target_.c_str(), W_OK) != 0) cannot_write(path_, system_error(errno));
     } else if (errno != ENOENT || path_.back() == '/') {
         cannot_write(path_, errno == ENOENT ? "it names a directory" : system_error(errno));
@@ -75,16 +91,36 @@ OutputFile::~OutputFile() {
     if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-void OutputFile::create() {
+/// Makes the file under a name beside its own that is free.
+template <class Make>
+void OutputFile::make_temporary(Make make) {
     const std::string start = directory_of(target_) + "/.apsis-" + std::to_string(getpid()) + "-";
-    for (int attempt = 0; descriptor_ < 0; ++attempt) {
-        const std::string name = start + std::to_string(attempt) + ".tmp";
-        descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor_ >= 0)
-            temporary_ = name;
-        else if (errno != EEXIST || attempt == 1000)
-            cannot_write(path_, system_error(errno));
+    for (int attempt = 0;; ++attempt) {
+        std::string name = start + std::to_string(attempt) + ".tmp";
+        if (make(name)) {
+            temporary_ = std::move(name);
+            return;
+        }
+        if (errno != EEXIST || attempt == 1000) cannot_write(path_, system_error(errno));
     }
+}
+
+/// Gives the open file a name that is free.  Sets errno if it cannot be.
+bool OutputFile::link_to(const std::string &name) const {
+    const std::string open_file = "/proc/self/fd/" + std::to_string(descriptor_);
+    return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+void OutputFile::create() {
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) == 0)  // by which it is linked later
+        descriptor_ = open(directory_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+#endif
+    if (descriptor_ < 0)
+        make_temporary([this](const std::string &name) {
+            descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            return descriptor_ >= 0;
+        });
     struct stat status;
     if (overwrite_ && stat(target_.c_str(), &status) == 0) (void)!fchmod(descriptor_, status.st_mode & 07777);
 }
@@ -103,16 +139,27 @@ void OutputFile::sync() {
 }
 
 void OutputFile::commit() {
-    close();
+    const std::string folder = directory_of(target_);  // before it has a name: what follows does not fail
+    const bool named = !temporary_.empty();
+    // A link never replaces a file; only a rename does.
+    if (!named && overwrite_) make_temporary([this](const std::string &name) { return link_to(name); });
     const bool done = overwrite_ ? rename(temporary_.c_str(), target_.c_str()) == 0
-                                 : rename_without_replacing(temporary_, target_);
+                      : named    ? rename_without_replacing(temporary_, target_)
+                                 : link_to(target_);
+    const int why_not = done ? 0 : errno;
+    close();
+    errno = why_not;
     if (!done && errno == EEXIST) cannot_write(path_, "it exists by now; --overwrite replaces it");
     if (!done) cannot_write(path_, system_error(errno));
     temporary_.clear();
-    const int directory = open(directory_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return;
     fsync(directory);  // the file is complete either way; this only makes its name last
     ::close(directory);
+}
+
+void OutputFile::withdraw() {
+    if (!existed_) unlink(target_.c_str());
 }
 
 void OutputFile::close() {
@@ -121,14 +168,14 @@ void OutputFile::close() {
 }
 
 int open_input(const std::string &path) {
+    if (path == "-") fail("cannot read '-': standard input is not read; ./- is a file of that name");
     // A FIFO without a writer would otherwise wait for one for ever.
     const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) fail("cannot read " + quoted(path) + ": " + system_error(errno));
     struct stat status;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        const bool directory = S_ISDIR(status.st_mode);
         ::close(descriptor);
-        fail("cannot read " + quoted(path) + ": it is " + (directory ? "a directory" : "not a regular file"));
+        fail("cannot read " + quoted(path) + ": " + kind_of(status));
     }
     return descriptor;
 }
@@ -153,17 +200,43 @@ std::string system_error(int number) { return std::strerror(number); }
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
+void keep_standard_streams() {
+    // Opened the other way round, they go on failing.
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void print_out(const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    const bool done = std::vprintf(format, values) >= 0;
+    const int why_not = errno;
+    va_end(values);
+    if (!done) cannot_print(why_not);
+}
+
+void flush_out() {
+    if (std::fflush(stdout) != 0) cannot_print(errno);
+}
+
+std::int64_t physical_memory() {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? pages * page : INT64_MAX;
+}
+
 void catch_signals() {
     struct sigaction action = {};
     action.sa_handler = note_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2}) {
         struct sigaction before;
         // What nohup and shells ignore stays ignored.
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signal, &action, nullptr);
     }
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
 }
 
 int pending_signal() { return arrived; }

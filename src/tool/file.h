@@ -1,6 +1,7 @@
 // Files that get their name only when they are complete, and the calls that only POSIX has.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tool {
@@ -14,7 +15,8 @@ class OutputFile {
     OutputFile(const OutputFile &) = delete;
     OutputFile &operator=(const OutputFile &) = delete;
 
-    /// Opens it under a temporary name, beside where it will be.
+    /// Opens it without a name, so that it goes with the program however that ends; where the file system has no such files,
+    /// under a temporary name, beside where it will be.
     void create();
     /// Writes text where the last one ended.
     void write(const std::string &text);
@@ -22,17 +24,22 @@ class OutputFile {
     void sync();
     /// Gives it its name.
     void commit();
+    /// Takes the name away again, unless another file had it before.
+    void withdraw();
 
     int descriptor() const { return descriptor_; }
     const std::string &path() const { return path_; }
 
   private:
+    template <class Make>
+    void make_temporary(Make make);
+    bool link_to(const std::string &name) const;
     void close();
 
-    std::string path_;    // as the user wrote it
-    std::string target_;  // what it stands for, if it is a symbolic link
-    std::string temporary_;
-    bool overwrite_;
+    std::string path_;       // as the user wrote it
+    std::string target_;     // what it stands for, if it is a symbolic link
+    std::string temporary_;  // empty where it has no name
+    bool overwrite_, existed_ = false;
     int descriptor_ = -1;
 };
 
@@ -50,8 +57,18 @@ std::string system_error(int number);
 
 bool stderr_is_terminal();
 
-/// Lets SIGINT, SIGTERM and SIGHUP be seen by pending_signal(); a second one ends the program at once.
-/// A file that grows beyond its limit is an error, not the end.
+/// Takes care that files are not opened in place of a standard stream that is closed: what is printed would go into them.
+void keep_standard_streams();
+/// printf, or a failure that says why not.  Where standard output is a pipe without a reader, that is SIGPIPE.
+[[gnu::format(printf, 1, 2)]] void print_out(const char *format, ...);
+/// Writes what has been printed and is held back, or fails in the same way.
+void flush_out();
+
+/// Bytes of memory that this machine has.
+std::int64_t physical_memory();
+
+/// Lets the signals that end a program be seen by pending_signal(); a second one of a kind ends it at once.
+/// A file that grows beyond its limit, and a pipe without a reader, are errors, not the end.
 void catch_signals();
 /// The signal that has arrived, or 0.
 int pending_signal();

@@ -16,7 +16,9 @@ enum { kFour, kEight, kSix, kEighteen, kTwentySix };
 
 void Spacing::add_to(Arguments &arguments, const std::string &limits) {
     arguments.numbers("--spacing", "x,y[,z]",
-                      "Size of a pixel along each axis, in your unit; one number is for every axis. Default: 1. " + limits,
+                      "Size of a pixel along each axis, in your unit. One number is for every axis; commas stand between "
+                      "axes: 1.5 is one and a half for all, 1,5 is 1 along x and 5 along y. Default: 1. " +
+                          limits,
                       sizes_);
 }
 

@@ -1,9 +1,9 @@
 // apsis info: what a TIFF file holds, and what its samples mean.
-#include <cstdio>
 #include <optional>
 
 #include "arguments.h"
 #include "failure.h"
+#include "file.h"
 #include "json.h"
 #include "progress.h"
 #include "set.h"
@@ -41,13 +41,15 @@ const char *unit_name(int unit) { return unit == 2 ? "inch" : unit == 3 ? "centi
 struct Page {
     TiffPage tags;
     std::optional<std::int64_t> nonzero;
-    std::string why_not;
+    std::string why_not, warning;
 };
 
-Page examine(TiffReader &reader, size_t number, Progress &progress) {
-    Page page = {reader.pages()[number], {}, unusable(reader.pages()[number])};
-    if (page.why_not.empty())
-        page.nonzero = count_nonzero(reader, number, [&progress](double done) { progress.update(done); });
+Page examine(TiffReader &reader, size_t number, bool tolerate, Progress &progress) {
+    Page page = {reader.pages()[number], {}, unusable(reader.pages()[number]), ""};
+    if (page.why_not.empty() && !tolerate) page.why_not = page.tags.doubt;
+    if (!page.why_not.empty()) return page;
+    page.nonzero = count_nonzero(reader, number, [&progress](double done) { progress.update(done); });
+    page.warning = reader.warning();
     return page;
 }
 
@@ -76,6 +78,7 @@ void write_page(Json &json, const Page &page) {
     json.key("nonzero");
     page.nonzero ? json.value(*page.nonzero) : json.null();
     text_or_null("unusable", page.why_not);
+    text_or_null("warning", page.warning);
     json.end_object();
 }
 
@@ -86,7 +89,7 @@ void print_json(const std::string &path, const TiffReader &reader, const std::ve
     json.member("pages_left_out", reader.pages_left_out()).key("pages").array();
     for (const Page &page : pages) write_page(json, page);
     json.end_array().end_object();
-    std::printf("%s\n", json.text().c_str());
+    print_out("%s\n", json.text().c_str());
 }
 
 std::string layout(const TiffPage &page) {
@@ -99,33 +102,32 @@ std::string layout(const TiffPage &page) {
 void print_page(const Page &page) {
     const TiffPage &tags = page.tags;
     const std::string colour = nonzero_colour(tags);
-    std::printf("  size         %lld x %lld pixels\n", static_cast<long long>(tags.width),
-                static_cast<long long>(tags.height));
-    std::printf("  samples      %d a pixel, %d-bit, %s\n", tags.samples, tags.bits, format_name(tags.format));
-    std::printf("  photometric  %s%s\n", photometric_name(tags.photometric).c_str(),
-                colour.empty() ? "" : (": a non-zero sample is " + colour).c_str());
-    std::printf("  stored as    %s, %s, %s bit first\n", tags.compression_name.c_str(), layout(tags).c_str(),
-                tags.lowest_bit_first ? "lowest" : "highest");
+    print_out("  size         %lld x %lld pixels\n", static_cast<long long>(tags.width), static_cast<long long>(tags.height));
+    print_out("  samples      %d a pixel, %d-bit, %s\n", tags.samples, tags.bits, format_name(tags.format));
+    print_out("  photometric  %s%s\n", photometric_name(tags.photometric).c_str(),
+              colour.empty() ? "" : (": a non-zero sample is " + colour).c_str());
+    print_out("  stored as    %s, %s, %s bit first\n", tags.compression_name.c_str(), layout(tags).c_str(),
+              tags.lowest_bit_first ? "lowest" : "highest");
     if (tags.tags.x_resolution > 0)
-        std::printf("  resolution   %g x %g pixels, unit %s\n", static_cast<double>(tags.tags.x_resolution),
-                    static_cast<double>(tags.tags.y_resolution), unit_name(tags.tags.unit));
-    if (tags.tags.orientation != 1) std::printf("  orientation  %d\n", tags.tags.orientation);
+        print_out("  resolution   %g x %g pixels, unit %s\n", static_cast<double>(tags.tags.x_resolution),
+                  static_cast<double>(tags.tags.y_resolution), unit_name(tags.tags.unit));
+    if (tags.tags.orientation != 1) print_out("  orientation  %d\n", tags.tags.orientation);
     if (page.nonzero)
-        std::printf("  non-zero     %lld of %lld samples (%.3g %%)\n", static_cast<long long>(*page.nonzero),
-                    static_cast<long long>(tags.width * tags.height),
-                    100 * static_cast<double>(*page.nonzero) /
-                        (static_cast<double>(tags.width) * static_cast<double>(tags.height)));
+        print_out(
+            "  non-zero     %lld of %lld samples (%.3g %%)\n", static_cast<long long>(*page.nonzero),
+            static_cast<long long>(tags.width * tags.height),
+            100 * static_cast<double>(*page.nonzero) / (static_cast<double>(tags.width) * static_cast<double>(tags.height)));
     else
-        std::printf("  not for apsis: it %s\n", page.why_not.c_str());
+        print_out("  not for apsis: it %s\n", page.why_not.c_str());
+    if (!page.warning.empty()) print_out("  damaged      %s\n", page.warning.c_str());
 }
 
 void print_text(const std::string &path, const TiffReader &reader, const std::vector<Page> &pages) {
-    std::printf("%s: %s, %s endian, %zu %s\n", path.c_str(), reader.bigtiff() ? "BigTIFF" : "TIFF",
-                reader.big_endian() ? "big" : "little", pages.size(), pages.size() == 1 ? "page" : "pages");
-    if (reader.pages_left_out() > 0)
-        std::printf("  passed over  %zu reduced copies or masks\n", reader.pages_left_out());
+    print_out("%s: %s, %s endian, %zu %s\n", shown(path).c_str(), reader.bigtiff() ? "BigTIFF" : "TIFF",
+              reader.big_endian() ? "big" : "little", pages.size(), pages.size() == 1 ? "page" : "pages");
+    if (reader.pages_left_out() > 0) print_out("  passed over  %zu reduced copies or masks\n", reader.pages_left_out());
     for (size_t i = 0; i < pages.size(); ++i) {
-        if (pages.size() > 1) std::printf("page %zu\n", i + 1);
+        if (pages.size() > 1) print_out("page %zu\n", i + 1);
         print_page(pages[i]);
     }
 }
@@ -134,26 +136,27 @@ void print_text(const std::string &path, const TiffReader &reader, const std::ve
 
 int run_info(const Words &words) {
     std::string path;
-    bool json = false;
+    bool json = false, tolerate = false;
     Arguments arguments(
         "info",
         "Tells what a TIFF file holds: its pages, their size, samples and colours, how they are "
         "stored, and how many samples are not zero.");
     arguments.positional("IN.tif", "The file: TIFF or BigTIFF.", path);
     arguments.flag("--json", "Print a JSON object on standard output.", json);
+    add_tolerate(arguments, tolerate);
     ProgressMode mode = ProgressMode::kAuto;
     arguments.choice("--progress", {"auto", "always", "never"},
                      "Show progress on standard error. auto, the default: if that is a terminal.", mode);
     arguments.epilogue(exit_codes());
     if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
+        print_out("%s", arguments.help().c_str());
         return kSuccess;
     }
     Progress progress(mode, false);
     progress.phase("reading");
-    TiffReader reader(path);
+    TiffReader reader(path, tolerate);
     std::vector<Page> pages;
-    for (size_t i = 0; i < reader.pages().size(); ++i) pages.push_back(examine(reader, i, progress));
+    for (size_t i = 0; i < reader.pages().size(); ++i) pages.push_back(examine(reader, i, tolerate, progress));
     progress.clear();
     json ? print_json(path, reader, pages) : print_text(path, reader, pages);
     return kSuccess;

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "text.h"
+
 namespace tool {
 
 class Json {
@@ -81,39 +83,19 @@ class Json {
         return *this;
     }
 
-    /// The length of the UTF-8 character that `text` starts with, or 0.
-    static size_t character(std::string_view text) {
-        const auto byte = [text](size_t i) {
-            return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-        };
-        const unsigned lead = byte(0), next = byte(1);
-        size_t length = lead < 0x80   ? 1
-                        : lead < 0xC2 ? 0
-                        : lead < 0xE0 ? 2
-                        : lead < 0xF0 ? 3
-                        : lead < 0xF5 ? 4
-                                      : 0;
-        for (size_t i = 1; i < length; ++i)
-            if ((byte(i) & 0xC0) != 0x80) return 0;
-        const bool overlong = (lead == 0xE0 && next < 0xA0) || (lead == 0xF0 && next < 0x90);
-        const bool no_character = (lead == 0xED && next > 0x9F) || (lead == 0xF4 && next > 0x8F);
-        return overlong || no_character ? 0 : length;
-    }
-
     /// File names may hold any bytes, JSON only UTF-8: what is not becomes the replacement character.
     void quote(std::string_view text) {
         text_ += '"';
         while (!text.empty()) {
             const size_t length = character(text);
-            const unsigned char first = static_cast<unsigned char>(text[0]);
             if (length == 0) {
                 text_ += "\xEF\xBF\xBD";
-            } else if (first < 0x20 || first == 0x7F) {
+            } else if (is_control(text)) {  // its code is the last byte of its one or two
                 char escape[8];
-                std::snprintf(escape, sizeof escape, "\\u%04x", first);
+                std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(text[length - 1]));
                 text_ += escape;
             } else {
-                if (first == '"' || first == '\\') text_ += '\\';
+                if (text[0] == '"' || text[0] == '\\') text_ += '\\';
                 text_ += text.substr(0, length);
             }
             text.remove_prefix(length ? length : 1);

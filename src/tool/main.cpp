@@ -1,4 +1,5 @@
 // The apsis command: finds the verb, runs it, and turns what went wrong into a sentence and an exit code.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -37,12 +38,10 @@ std::string version() {
 }
 
 void print_help() {
-    std::printf(
-        "usage: apsis VERB ...\n\nExact transforms of binary images, on the CPU or on an NVIDIA GPU.\n\n");
-    for (const Verb &verb : kVerbs) std::printf("  %-12s  %s\n", verb.name, verb.summary);
-    std::printf("  %-12s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
-    std::printf("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s",
-                exit_codes().c_str());
+    print_out("usage: apsis VERB ...\n\nExact transforms of binary images, on the CPU or on an NVIDIA GPU.\n\n");
+    for (const Verb &verb : kVerbs) print_out("  %-12s  %s\n", verb.name, verb.summary);
+    print_out("  %-12s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
+    print_out("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s", exit_codes().c_str());
 }
 
 const Verb &find(const std::string &name) {
@@ -59,43 +58,45 @@ int run(Words words, const Verb *&verb) {
     words.erase(words.begin());
     if (first == "help" && !words.empty()) {
         first = words[0];
-        words = {"--help"};
+        words[0] = "--help";
+        find(first);
+        if (words.size() > 1) usage("unexpected argument " + quoted(words[1]));
     }
-    if (first == "help" || first == "--help" || first == "-h") {
+    const bool help = first == "help" || first == "--help" || first == "-h", number = first == "--version";
+    if ((help || number) && !words.empty()) usage("unexpected argument " + quoted(words[0]));
+    if (help) {
         print_help();
         return kSuccess;
     }
-    if (first == "--version") {
-        std::printf("apsis %s\n", version().c_str());
+    if (number) {
+        print_out("apsis %s\n", version().c_str());
         return kSuccess;
     }
     verb = &find(first);
     return verb->run(words);
 }
 
-/// What a caller gets that cannot be written is an error too.
-int flushed(int code) {
-    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
-    fail("cannot write standard output");
-}
-
 }  // namespace
 
 int main(int count, char **words) {
     const Verb *verb = nullptr;
-    const auto complain = [&verb](int code, const std::string &sentence) {
-        const std::string name = verb ? std::string("apsis ") + verb->name : "apsis";
-        const std::string hint = code == kUsage ? "; see " + name + " --help" : "";
-        std::fprintf(stderr, "%s: %s%s\n", name.c_str(), sentence.c_str(), hint.c_str());
+    // Allocates nothing: that memory ran out must still be said.
+    const auto complain = [&verb](int code, const char *sentence) {
+        const char *space = verb ? " " : "", *name = verb ? verb->name : "";
+        std::fprintf(stderr, "apsis%s%s: %s", space, name, sentence);
+        code == kUsage ? std::fprintf(stderr, "; see apsis%s%s --help\n", space, name) : std::fprintf(stderr, "\n");
         return code;
     };
     try {
+        keep_standard_streams();
         catch_signals();
-        return flushed(run(Words(words + (count > 0), words + count), verb));
+        const int code = run(Words(words + (count > 0), words + count), verb);
+        flush_out();
+        return code;
     } catch (const Failure &failure) {
-        return complain(failure.code, failure.sentence);
+        return complain(failure.code, failure.sentence.c_str());
     } catch (const Interrupted &interrupted) {
-        complain(kSignal + interrupted.signal, "interrupted; nothing was written");
+        if (interrupted.signal != SIGPIPE) complain(kSignal + interrupted.signal, "interrupted; nothing was written");
         end_by_signal(interrupted.signal);
     } catch (const std::bad_alloc &) {
         return complain(kStatus + APSIS_ERROR_MEMORY, "memory ran out");

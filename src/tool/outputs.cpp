@@ -21,8 +21,15 @@ OutputFile *Outputs::find(std::string_view key) const {
 }
 
 void Outputs::commit() {
-    for (const auto &file : files_)
-        if (file) file->commit();
+    size_t done = 0;
+    try {
+        for (; done < files_.size(); ++done)
+            if (files_[done]) files_[done]->commit();
+    } catch (...) {
+        while (done-- > 0)
+            if (files_[done]) files_[done]->withdraw();
+        throw;
+    }
 }
 
 void Outputs::print(Json &json) const {

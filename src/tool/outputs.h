@@ -23,6 +23,7 @@ class Outputs {
 
     /// The file under way, or nullptr if it was not asked for.
     OutputFile *find(std::string_view key) const;
+    /// Gives them their names: all, or none.
     void commit();
     /// A member of a JSON object.
     void print(Json &json) const;

@@ -4,10 +4,38 @@
 #include <string>
 
 #include "failure.h"
+#include "file.h"
 
 namespace tool {
 
+namespace {
+
 constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's
+
+std::int64_t most = physical_memory(), held = 0;  // bytes of memory
+
+}  // namespace
+
+void limit_memory(std::int64_t bytes) { most = bytes; }
+
+Memory allocate(std::int64_t size, std::int64_t count, const std::string &what) {
+    std::int64_t bytes = 0;
+    const bool overflows = __builtin_mul_overflow(size, count, &bytes);
+    if (overflows || bytes > most - held)
+        throw Failure{kStatus + APSIS_ERROR_MEMORY,
+                      "memory with " + what + " would be " +
+                          (overflows ? "more than 2^63" : std::to_string(std::uint64_t(held) + std::uint64_t(bytes))) +
+                          " bytes, more than --max-memory, " + std::to_string(most)};
+    void *memory = std::calloc(static_cast<size_t>(size), static_cast<size_t>(count));
+    if (!memory) throw Failure{kStatus + APSIS_ERROR_MEMORY, "no memory for " + what};
+    held += bytes;
+    return {static_cast<std::uint8_t *>(memory), FreeMemory{bytes}};
+}
+
+void FreeMemory::operator()(std::uint8_t *memory) const {
+    std::free(memory);
+    held -= bytes;
+}
 
 int bits_of(apsis_type type) {
     switch (type) {
@@ -31,12 +59,7 @@ Raster::Raster(apsis_type type, const Shape &shape, const char *what) : shape_(s
             fail("the image is " + size + ", but each extent must be 1 to " + std::to_string(kLongestExtent));
 
     row_bytes_ = (shape.width * bits_of(type) + 7) / 8;
-    std::int64_t bytes = 0;
-    if (!__builtin_mul_overflow(row_bytes_, shape.height, &bytes) &&
-        !__builtin_mul_overflow(bytes, shape.depth, &bytes))
-        memory_.reset(static_cast<std::uint8_t *>(std::calloc(static_cast<size_t>(bytes), 1)));
-    if (!memory_)
-        throw Failure{kStatus + APSIS_ERROR_MEMORY, std::string("no memory for ") + what + " of " + size};
+    memory_ = allocate(row_bytes_, shape.height * shape.depth, std::string(what) + " of " + size);
 
     image_.data = memory_.get();
     image_.type = type;

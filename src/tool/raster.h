@@ -9,6 +9,18 @@
 
 namespace tool {
 
+struct FreeMemory {
+    std::int64_t bytes = 0;
+    void operator()(std::uint8_t *memory) const;
+};
+/// What --max-memory counts: bytes, zero at first.
+using Memory = std::unique_ptr<std::uint8_t[], FreeMemory>;
+
+/// Allocates `count` times `size` bytes, or throws a Failure that names `what`.
+Memory allocate(std::int64_t size, std::int64_t count, const std::string &what);
+/// From now on, all of it together may be this many bytes; otherwise as many as this machine has.
+void limit_memory(std::int64_t bytes);
+
 /// Width, height, and depth: slices of a volume, or pages of a batch.
 struct Shape {
     std::int64_t width = 0, height = 0, depth = 1;
@@ -40,13 +52,10 @@ class Raster {
     }
 
   private:
-    struct Free {
-        void operator()(std::uint8_t *memory) const { std::free(memory); }
-    };
     Shape shape_;
     std::int64_t row_bytes_ = 0;
     apsis_image image_ = {};
-    std::unique_ptr<std::uint8_t[], Free> memory_;
+    Memory memory_;
 };
 
 /// Bits of a pixel.

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "failure.h"
+#include "file.h"
 #include "results.h"
 
 namespace tool {
@@ -18,19 +19,24 @@ std::string size_of(const Shape &shape) {
 
 Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     : request_(request), outputs_(outputs), progress_(progress), device_(request.running, progress) {
+    if (request.running.max_memory) limit_memory(*request.running.max_memory);
     end_of("prepare");
     image_ = read_set(request.input, request.reading, progress);
     shape_ = image_.marks.shape();
+    warnings_ = image_.warnings;
     end_of("read");
 }
 
 BinaryImage Run::read_another(const std::string &path) {
     InputSettings nonzero;
     nonzero.volume = request_.reading.volume;
+    nonzero.tolerate = request_.reading.tolerate;
+    nonzero.max_pixels = request_.reading.max_pixels;
     BinaryImage other = read_set(path, nonzero, progress_);
     const std::string size = size_of(shape_), other_size = size_of(other.marks.shape());
     if (size != other_size)
         fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
+    warnings_.insert(warnings_.end(), other.warnings.begin(), other.warnings.end());
     end_of("read");
     return other;
 }
@@ -66,9 +72,7 @@ void Run::end_of(const std::string &part) {
 }
 
 void Run::finish() {
-    progress_.update(1);  // the last moment to stop
-    outputs_.commit();
-    end_of("write");
+    progress_.update(1);
     seconds_.push_back({"total", total_.lap()});
 }
 
@@ -86,7 +90,9 @@ void Run::print_account(Json &json) const {
     json.member("threads", request_.running.threads.value_or(0));
     json.key("seconds").object();
     for (const auto &[part, seconds] : seconds_) json.member(part, seconds);
-    json.end_object();
+    json.end_object().key("warnings").array();
+    for (const std::string &warning : warnings_) json.value(warning);
+    json.end_array();
     outputs_.print(json);
 }
 
@@ -95,10 +101,10 @@ void Run::print_set() const {
     const std::string depth = request_.reading.volume ? " x " + pages + " pixels"
                               : image_.pages > 1      ? " pixels, " + pages + " pages"
                                                       : " pixels";
-    std::printf("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", request_.input.c_str(),
-                static_cast<long long>(shape_.width), static_cast<long long>(shape_.height), depth.c_str(),
-                static_cast<long long>(image_.sites),
-                100 * static_cast<double>(image_.sites) / static_cast<double>(shape_.pixels()));
+    print_out("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", shown(request_.input).c_str(),
+              static_cast<long long>(shape_.width), static_cast<long long>(shape_.height), depth.c_str(),
+              static_cast<long long>(image_.sites),
+              100 * static_cast<double>(image_.sites) / static_cast<double>(shape_.pixels()));
 }
 
 std::string Run::device_and_time() const {

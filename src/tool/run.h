@@ -60,7 +60,7 @@ class Run {
 
     /// What has happened since the last part was one of this name; a part may go on later.
     void end_of(const std::string &part);
-    /// Gives the outputs their names.
+    /// The last moment to stop; what is told of the run is complete.
     void finish();
 
     // Members of a JSON object: what was read; where it was mapped, how fast, and what was written.
@@ -79,6 +79,7 @@ class Run {
     BinaryImage image_;
     Shape shape_;
     std::vector<std::pair<std::string, double>> seconds_;
+    std::vector<std::string> warnings_;
 };
 
 }  // namespace tool

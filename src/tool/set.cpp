@@ -97,7 +97,7 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
     return "";
 }
 
-void check_pages(const TiffReader &reader, const std::string &path, bool colour_matters) {
+void check_pages(const TiffReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
     const std::vector<TiffPage> &pages = reader.pages();
     for (size_t i = 0; i < pages.size(); ++i) {
         const std::string name =
@@ -105,7 +105,15 @@ void check_pages(const TiffReader &reader, const std::string &path, bool colour_
         if (const std::string why = unusable(pages[i]); !why.empty()) fail(name + " " + why);
         if (const std::string why = difference(pages[i], pages[0], colour_matters); !why.empty())
             fail(name + " " + why + "; pages of different kinds must be given one by one");
+        if (const std::string &why = pages[i].doubt; !why.empty() && !settings.tolerate)
+            fail("cannot read " + name + ": it " + why + "; --tolerate goes on");
     }
+    const double pixels =
+        static_cast<double>(pages[0].width) * static_cast<double>(pages[0].height) * static_cast<double>(pages.size());
+    if (settings.max_pixels && pixels > static_cast<double>(*settings.max_pixels))
+        fail(quoted(path) + " has " + std::to_string(pages[0].width) + " x " + std::to_string(pages[0].height) + " pixels, " +
+             std::to_string(pages.size()) + (pages.size() == 1 ? " page" : " pages") + ", more than --max-pixels, " +
+             std::to_string(*settings.max_pixels));
 }
 
 /// Whether the set is the samples that count as zero.
@@ -152,9 +160,9 @@ std::int64_t count_nonzero(TiffReader &reader, size_t number, const Report &repo
 
 BinaryImage read_set(const std::string &path, const InputSettings &settings, Progress &progress) {
     progress.phase("reading");
-    TiffReader reader(path);
+    TiffReader reader(path, settings.tolerate);
     const bool by_colour = settings.sites == Sites::kBlack || settings.sites == Sites::kWhite;
-    check_pages(reader, path, by_colour);
+    check_pages(reader, path, by_colour, settings);
 
     const std::vector<TiffPage> &pages = reader.pages();
     const Shape shape = {pages[0].width, pages[0].height, static_cast<std::int64_t>(pages.size()),
@@ -186,8 +194,8 @@ BinaryImage read_set(const std::string &path, const InputSettings &settings, Pro
         reader.read(number, sink, report);
         if (const std::string warning = reader.warning(); !warning.empty()) {
             progress.clear();
-            std::fprintf(stderr, "apsis: warning: page %zu of '%s': %s\n", number + 1, path.c_str(),
-                         warning.c_str());
+            image.warnings.push_back("page " + std::to_string(number + 1) + " of " + quoted(path) + ": " + warning);
+            std::fprintf(stderr, "apsis: warning: %s\n", image.warnings.back().c_str());
         }
     }
     image.sites = image.complement ? shape.pixels() - nonzero : nonzero;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "progress.h"
 #include "raster.h"
@@ -17,6 +18,7 @@ struct BinaryImage {
     std::int64_t sites = 0;   // pixels of the set
     std::int64_t pages = 0;
     TiffTags tags;
+    std::vector<std::string> warnings;  // printed already
 };
 
 /// Reads all pages, and prints a warning if their pixels are odd.

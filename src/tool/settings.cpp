@@ -40,6 +40,18 @@ void InputSettings::add_to(Arguments &arguments) {
                    "The pages of the file are the slices of one 3-D image. Default: every page is a 2-D "
                    "image of its own.",
                    volume);
+    arguments.integer("--max-pixels", "N",
+                      "Refuse a file of more than N pixels, all pages together. Default: no limit but --max-memory, and what "
+                      "the data in the file can hold.",
+                      1, max_pixels);
+    add_tolerate(arguments, tolerate);
+}
+
+void add_tolerate(Arguments &arguments, bool &tolerate) {
+    arguments.flag("--tolerate",
+                   "Go on, with a warning, where data is damaged or ends too early but can be decoded, and where tiles or "
+                   "strips are missing; what is missing is 0. Default: refuse.",
+                   tolerate);
 }
 
 void OutputSettings::add_to(Arguments &arguments) {
@@ -60,6 +72,11 @@ void RunSettings::add_to(Arguments &arguments) {
                      [this](const std::string &word) { device = parse_device(word); });
     arguments.integer("--threads", "N", "Use at most N threads on the CPU. Default 0: one per core.", 0,
                       threads);
+    arguments.integer("--max-memory", "BYTES",
+                      "Refuse an image that takes more than this in host memory: its pixels, those to be written, and a tile "
+                      "or strip of the file. What the library needs besides is not counted. Default: the memory of this "
+                      "machine.",
+                      1, max_memory);
     arguments.flag("--json", "Print a JSON object about the run on standard output, instead of the summary.",
                    json);
     arguments.choice("--progress", {"auto", "always", "never"},
@@ -76,15 +93,17 @@ std::string exit_codes() {
            "  11   the library refused an argument          (APSIS_ERROR_ARGUMENT)\n"
            "  12   not in this version or build             (APSIS_ERROR_UNSUPPORTED)\n"
            "  13   no such device, or no driver for it      (APSIS_ERROR_NO_DEVICE)\n"
-           "  14   host or device memory ran out            (APSIS_ERROR_MEMORY)\n"
+           "  14   memory ran out, or over --max-memory     (APSIS_ERROR_MEMORY)\n"
            "  15   the workspace is too small               (APSIS_ERROR_WORKSPACE)\n"
            "  16   a result might not fit the output type   (APSIS_ERROR_RANGE)\n"
            "  17   cancelled                                (APSIS_ERROR_CANCELLED)\n"
            "  18   the device failed                        (APSIS_ERROR_DEVICE)\n"
            "  19   a bug in apsis; please report it         (APSIS_ERROR_INTERNAL)\n"
            "  20   the budget has run out                   (APSIS_ERROR_BUDGET)\n"
-           "  129, 130, 143   interrupted by SIGHUP, SIGINT or SIGTERM, as a shell shows it\n"
-           "After any but 0 there is no new file under an output's name.\n";
+           "  129, 130, 141, 143   ended by SIGHUP, SIGINT, SIGPIPE or SIGTERM, as a shell\n"
+           "       shows it; SIGPIPE: the reader of standard output went away\n"
+           "After any but 0 there is no new file under an output's name. Only 0 says that\n"
+           "there is: what is printed of a run is printed before its outputs get their names.\n";
 }
 
 }  // namespace tool

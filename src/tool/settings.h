@@ -18,6 +18,8 @@ struct InputSettings {
     Sites sites = Sites::kNonzero;
     std::optional<std::int64_t> threshold;
     bool volume = false;
+    bool tolerate = false;
+    std::optional<std::int64_t> max_pixels;
 
     void add_to(Arguments &arguments);
 };
@@ -39,13 +41,16 @@ enum class ProgressMode { kAuto, kAlways, kNever };
 /// Where the work runs, and what is said about it.
 struct RunSettings {
     int device = APSIS_BEST;
-    std::optional<std::int64_t> threads;
+    std::optional<std::int64_t> threads, max_memory;
     bool json = false;
     ProgressMode progress = ProgressMode::kAuto;
     bool quiet = false;
 
     void add_to(Arguments &arguments);
 };
+
+/// The option of every verb that reads.
+void add_tolerate(Arguments &arguments, bool &tolerate);
 
 /// The paragraph of --help that lists the exit codes.
 std::string exit_codes();

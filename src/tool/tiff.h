@@ -13,6 +13,8 @@
 
 namespace tool {
 
+class DataCheck;
+
 enum class SampleFormat { kUnsigned, kSigned, kFloat, kOther };
 
 /// What a file says of where its picture belongs, kept from input to output.
@@ -35,6 +37,7 @@ struct TiffPage {
     std::int64_t block_width, block_height;  // of a tile or strip
     bool lowest_bit_first;
     TiffTags tags;
+    std::string doubt;  // why its data cannot hold its pixels; "" if it can
 };
 
 /// Part of a row, as stored: `count` samples from column x on, sub-byte samples packed highest bits first.
@@ -45,8 +48,8 @@ using Report = std::function<void(double done)>;
 
 class TiffReader {
   public:
-    /// Reads the tags of every page.
-    explicit TiffReader(const std::string &path);
+    /// Reads the tags of every page.  Damage that is tolerated is a warning where libtiff can go on; what is missing is 0.
+    explicit TiffReader(const std::string &path, bool tolerate = false);
     ~TiffReader();
     TiffReader(const TiffReader &) = delete;
     TiffReader &operator=(const TiffReader &) = delete;
@@ -60,15 +63,17 @@ class TiffReader {
     /// Hands out the samples of a page that has one sample a pixel.  Throws if any cannot be had.
     void read(size_t page, const SampleSink &sink, const Report &report);
 
-    /// What was odd about the pixels that were read, if anything.
+    /// What was tolerated in the page that was read last, if anything.
     std::string warning() const;
 
   private:
     struct Handle;
     void list_pages();
-    void read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes);
+    void read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes, DataCheck &check);
 
     std::string path_;
+    bool tolerate_;
+    std::int64_t size_ = 0;  // of the file
     std::unique_ptr<Handle> handle_;
     std::vector<TiffPage> pages_;
     size_t left_out_ = 0;

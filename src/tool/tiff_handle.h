@@ -6,44 +6,52 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "failure.h"
 
 namespace tool {
 
-/// The messages of one file.  libtiff calls these from C, so they must not throw.
+/// The first messages of one file.  libtiff calls these from C, so they must not throw: they allocate nothing.
 struct TiffMessages {
-    std::string error, warning;
+    char error[400] = "", warning[400] = "";
     int warnings = 0;
     int system = 0;  // errno at the first error
+    bool sizes_guessed = false;  // the sizes of strips, since those in the file cannot be
 
     static int on_error(TIFF *, void *user, const char *, const char *format, va_list values) {
         auto *messages = static_cast<TiffMessages *>(user);
-        if (!messages->error.empty()) return 1;
+        if (messages->error[0]) return 1;
         messages->system = errno;
-        messages->error = printed(format, values);
+        print(messages->error, format, values);
         return 1;
     }
     static int on_warning(TIFF *, void *user, const char *, const char *format, va_list values) {
         auto *messages = static_cast<TiffMessages *>(user);
-        if (messages->warnings++ == 0) messages->warning = printed(format, values);
+        // Codes of an older kind are as good as others.
+        if (!std::strncmp(format, "Old-style LZW", 13)) return 1;
+        if (std::strstr(format, "ignoring and calculating from imagelength")) messages->sizes_guessed = true;
+        if (messages->warnings++ == 0) print(messages->warning, format, values);
         return 1;
+    }
+    /// A warning of our own.
+    void warn(const char *sentence) {
+        if (warnings++ == 0) std::snprintf(warning, sizeof warning, "%s", sentence);
     }
 
     void forget() { *this = {}; }
 
   private:
-    static std::string printed(const char *format, va_list values) {
-        char line[400];
-        std::vsnprintf(line, sizeof line, format, values);
-        std::string text = line;
-        while (!text.empty() && (text.back() == '.' || text.back() == '\n')) text.pop_back();
+    template <size_t size>
+    static void print(char (&line)[size], const char *format, va_list values) {
+        std::vsnprintf(line, size, format, values);
+        for (size_t end = std::strlen(line); end > 0 && (line[end - 1] == '.' || line[end - 1] == '\n'); --end)
+            line[end - 1] = 0;
         // What comes out of a damaged file may hold anything: keep a terminal safe, and a sentence on its
         // line.
-        for (char &letter : text)
-            if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F) letter = '?';
-        return text;
+        for (char *letter = line; *letter; ++letter)
+            if (*letter < ' ' || *letter > '~') *letter = '?';
     }
 };
 

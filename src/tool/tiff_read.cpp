@@ -3,8 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "apsis.h"
+#include "raster.h"
 #include "tiff.h"
+#include "tiff_check.h"
 #include "tiff_handle.h"
 
 #include <unistd.h>
@@ -47,7 +48,7 @@ TiffTags tags_of(TIFF *tiff) {
     return tags;
 }
 
-TiffPage page_of(TIFF *tiff) {
+TiffPage page_of(TIFF *tiff, std::int64_t size) {
     TiffPage page = {};
     std::uint32_t width = 0, height = 0, block_width = 0, block_height = 0;
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
@@ -76,6 +77,7 @@ TiffPage page_of(TIFF *tiff) {
     page.block_height = block_height;
     page.lowest_bit_first = short_tag(tiff, TIFFTAG_FILLORDER, FILLORDER_MSB2LSB) == FILLORDER_LSB2MSB;
     page.tags = tags_of(tiff);
+    page.doubt = too_few_data(tiff, page, size);
     return page;
 }
 
@@ -97,22 +99,20 @@ struct TiffReader::Handle {
     }
 };
 
-TiffReader::TiffReader(const std::string &path) : path_(path), handle_(new Handle) {
+TiffReader::TiffReader(const std::string &path, bool tolerate) : path_(path), tolerate_(tolerate), handle_(new Handle) {
     const int descriptor = open_input(path);
-    const std::int64_t size = lseek(descriptor, 0, SEEK_END);
+    size_ = lseek(descriptor, 0, SEEK_END);
     lseek(descriptor, 0, SEEK_SET);
     // Without memory mapping (m): a file that shrinks meanwhile must be an error, not a crash.
-    handle_->tiff =
-        open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size), handle_->messages);
+    handle_->tiff = open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size_), handle_->messages);
     if (!handle_->tiff) {
         close(descriptor);
         fail("cannot read " + quoted(path) + ": " +
-             (size == 0                         ? "it is empty"
-              : handle_->messages.error.empty() ? "no memory"
-                                                : handle_->messages.error));
+             (size_ == 0                   ? "it is empty"
+              : handle_->messages.error[0] ? handle_->messages.error
+                                           : "no memory"));
     }
     list_pages();
-    handle_->messages.forget();  // warnings about tags that it does not know, which nobody misses
 }
 
 TiffReader::~TiffReader() = default;
@@ -120,16 +120,19 @@ TiffReader::~TiffReader() = default;
 void TiffReader::list_pages() {
     TIFF *tiff = handle_->tiff;
     for (bool first = true;; first = false) {
-        if (first || !secondary(tiff))
-            pages_.push_back(page_of(tiff));
-        else
+        if (first || !secondary(tiff)) {
+            pages_.push_back(page_of(tiff, size_));
+            std::string &doubt = pages_.back().doubt;
+            if (doubt.empty() && handle_->messages.sizes_guessed) doubt = "says wrongly how long its strips are";
+        } else {
             ++left_out_;
+        }
+        handle_->messages.forget();  // warnings about tags that it does not know, which are not missed
         if (pending_signal()) throw Interrupted{pending_signal()};
         if (TIFFLastDirectory(tiff)) return;
         if (!TIFFReadDirectory(tiff))
-            fail(
-                "cannot read " + quoted(path_) + " beyond page " + std::to_string(pages_.size()) + ": " +
-                (handle_->messages.error.empty() ? "its list of pages is damaged" : handle_->messages.error));
+            fail("cannot read " + quoted(path_) + " beyond page " + std::to_string(pages_.size()) + ": " +
+                 (handle_->messages.error[0] ? handle_->messages.error : "its list of pages is damaged"));
     }
 }
 
@@ -140,24 +143,30 @@ bool TiffReader::big_endian() const { return TIFFIsBigEndian(handle_->tiff) != 0
 std::string TiffReader::warning() const {
     const TiffMessages &messages = handle_->messages;
     if (messages.warnings == 0) return "";
-    return messages.warning +
+    return std::string(messages.warning) +
            (messages.warnings > 1 ? " (and " + std::to_string(messages.warnings - 1) + " more)" : "");
 }
 
-void TiffReader::read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes) {
+void TiffReader::read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes, DataCheck &check) {
     TIFF *tiff = handle_->tiff;
-    // A sparse file leaves out blocks of zeroes.
-    if (TIFFGetStrileOffset(tiff, index) == 0 && TIFFGetStrileByteCount(tiff, index) == 0) {
-        std::memset(buffer, 0, static_cast<size_t>(bytes));
-        return;
-    }
+    TiffMessages &messages = handle_->messages;
     const bool tiled = TIFFIsTiled(tiff) != 0;
-    const tmsize_t got = tiled ? TIFFReadEncodedTile(tiff, index, buffer, bytes)
-                               : TIFFReadEncodedStrip(tiff, index, buffer, bytes);
-    // Some decoders report damage and carry on: what they made up is not what the file says.
-    if (got == bytes && handle_->messages.error.empty()) return;
-    fail("cannot read " + quoted(path_) + ": " + (tiled ? "tile " : "strip ") + std::to_string(index) + ": " +
-         (handle_->messages.error.empty() ? "it is too short" : handle_->messages.error));
+    const auto refuse = [&](const std::string &why) {
+        fail("cannot read " + quoted(path_) + ": " + (tiled ? "tile " : "strip ") + std::to_string(index) + ": " + why);
+    };
+    const int before = messages.warnings;
+    std::memset(buffer, 0, static_cast<size_t>(bytes));  // what a decoder leaves out must not be what was there before
+    if (TIFFGetStrileOffset(tiff, index) == 0 || TIFFGetStrileByteCount(tiff, index) == 0) {
+        messages.warn("it is missing");
+    } else {
+        const tmsize_t got =
+            tiled ? TIFFReadEncodedTile(tiff, index, buffer, bytes) : TIFFReadEncodedStrip(tiff, index, buffer, bytes);
+        // Some decoders report damage and carry on: what they made up is not what the file says.
+        if (got != bytes || messages.error[0]) refuse(messages.error[0] ? messages.error : "it is too short");
+        if (messages.warnings == before && !check.whole(index, buffer, bytes))
+            messages.warn("its data is damaged or ends too early");
+    }
+    if (messages.warnings > 0 && !tolerate_) refuse(std::string(messages.warning) + "; --tolerate goes on");
 }
 
 void TiffReader::read(size_t number, const SampleSink &sink, const Report &report) {
@@ -167,6 +176,7 @@ void TiffReader::read(size_t number, const SampleSink &sink, const Report &repor
         fail("cannot read page " + std::to_string(number + 1) + " of " + quoted(path_) + ": " +
              handle_->messages.error);
     handle_->messages.forget();
+    if (!page.doubt.empty()) handle_->messages.warn(("it " + page.doubt).c_str());
     if (!TIFFIsCODECConfigured(static_cast<std::uint16_t>(page.compression)))
         fail("cannot read " + quoted(path_) + ": this libtiff does not have its compression, " +
              page.compression_name);
@@ -176,21 +186,16 @@ void TiffReader::read(size_t number, const SampleSink &sink, const Report &repor
              " pixels, which TIFF does not allow");
 
     const std::int64_t row_bytes = (page.block_width * page.bits + 7) / 8;
-    const std::unique_ptr<std::uint8_t[], void (*)(void *)> buffer(
-        static_cast<std::uint8_t *>(
-            std::calloc(static_cast<size_t>(page.block_height), static_cast<size_t>(row_bytes))),
-        std::free);
-    if (!buffer)
-        throw Failure{kStatus + APSIS_ERROR_MEMORY,
-                      "no memory for a tile or strip of " + std::to_string(page.block_width) + " x " +
-                          std::to_string(page.block_height) + " pixels of " + quoted(path_)};
-
+    const std::string block = "a tile or strip of " + std::to_string(page.block_width) + " x " +
+                              std::to_string(page.block_height) + " pixels of " + quoted(path_);
+    const Memory buffer = allocate(row_bytes, page.block_height, block);
+    DataCheck check(tiff, handle_->messages, page, size_, row_bytes * page.block_height);
     std::uint32_t index = 0;
     for (std::int64_t y = 0; y < page.height; y += page.block_height)
         for (std::int64_t x = 0; x < page.width; x += page.block_width, ++index) {
             const std::int64_t rows = std::min(page.block_height, page.height - y);
             // A tile is whole even at the border of the page; a strip is not.
-            read_tile_or_strip(index, buffer.get(), row_bytes * (page.tiled ? page.block_height : rows));
+            read_tile_or_strip(index, buffer.get(), row_bytes * (page.tiled ? page.block_height : rows), check);
             for (std::int64_t row = 0; row < rows; ++row)
                 sink(x, y + row, std::min(page.block_width, page.width - x), buffer.get() + row * row_bytes);
             report(static_cast<double>(y + rows) / static_cast<double>(page.height));

@@ -1,4 +1,5 @@
 // Writes TIFF: strips or tiles, one page after the other.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,15 +48,21 @@ struct TiffWriter::Handle {
     TiffMessages messages;
     std::string path;
 
+    /// A file that is given up is closed as one that was read: writing the rest could only fail again, and libtiff does not
+    /// always survive that.
     ~Handle() {
-        if (tiff) TIFFClose(tiff);
+        if (!tiff) return;
+        TIFFSetMode(tiff, O_RDONLY);
+        TIFFClose(tiff);
     }
 
     /// Throws unless libtiff was content.
     void check(bool done) {
-        if (done && messages.error.empty()) return;
+        if (done && !messages.error[0]) return;
         fail("cannot write " + quoted(path) + ": " +
-             (messages.system ? system_error(messages.system) : messages.error));
+             (messages.system     ? system_error(messages.system)
+              : messages.error[0] ? messages.error
+                                  : "no memory"));
     }
 };
 

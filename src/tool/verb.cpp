@@ -1,9 +1,8 @@
 // Runs a verb: parses its words, makes its outputs and says what came of it.
 #include "verb.h"
 
-#include <cstdio>
-
 #include "failure.h"
+#include "file.h"
 
 namespace tool {
 
@@ -24,7 +23,7 @@ Arguments MapVerb::arguments() {
 int MapVerb::run(const Words &words) {
     Arguments arguments = this->arguments();
     if (!arguments.parse(words)) {
-        std::fputs(arguments.help().c_str(), stdout);
+        print_out("%s", arguments.help().c_str());
         return kSuccess;
     }
     check();
@@ -38,6 +37,8 @@ int MapVerb::run(const Words &words) {
         print_report(run);
     else if (!request_.running.quiet)
         print_summary(run);
+    flush_out();  // where this fails, there are no outputs either
+    files.commit();
     return kSuccess;
 }
 
@@ -48,12 +49,12 @@ void MapVerb::print_report(const Run &run) const {
     print(json);
     run.print_account(json);
     json.end_object();
-    std::printf("%s\n", json.text().c_str());
+    print_out("%s\n", json.text().c_str());
 }
 
 void MapVerb::print_summary(const Run &run) const {
     run.print_set();
-    std::printf("%s: %s; %s\n", outputs()[0].path.c_str(), sentence().c_str(), run.device_and_time().c_str());
+    print_out("%s: %s; %s\n", shown(outputs()[0].path).c_str(), sentence().c_str(), run.device_and_time().c_str());
 }
 
 }  // namespace tool
