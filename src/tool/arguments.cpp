@@ -87,8 +87,9 @@ void Arguments::numbers(std::string name, std::string value, std::string help, s
     });
 }
 
-void Arguments::choose(const std::string &name, const std::vector<std::string> &words, std::string help,
+void Arguments::choose(const std::string &name, std::span<const char *const> choices, std::string help,
                        std::function<void(int)> take) {
+    const std::vector<std::string> words(choices.begin(), choices.end());
     std::string list;
     for (const std::string &word : words) list += (list.empty() ? "" : "|") + word;
     custom(name, list, std::move(help), [=](const std::string &word) {

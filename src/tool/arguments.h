@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,12 @@ class Arguments {
 
     /// An option that takes one of these words; the target becomes the word's place among them.
     template <class Enum>
-    void choice(const std::string &name, const std::vector<std::string> &words, std::string help,
-                Enum &target) {
+    void choice(const std::string &name, std::span<const char *const> words, std::string help, Enum &target) {
         choose(name, words, std::move(help), [&target](int place) { target = static_cast<Enum>(place); });
+    }
+    template <size_t count, class Enum>
+    void choice(const std::string &name, const char *const (&words)[count], std::string help, Enum &target) {
+        choice(name, std::span<const char *const>(words), std::move(help), target);
     }
     /// An option with a rule of its own.
     void custom(std::string name, std::string value, std::string help,
@@ -59,7 +63,7 @@ class Arguments {
     std::string help() const;
 
   private:
-    void choose(const std::string &name, const std::vector<std::string> &words, std::string help,
+    void choose(const std::string &name, std::span<const char *const> words, std::string help,
                 std::function<void(int)> take);
     void take_option(const std::vector<std::string> &words, size_t &at);
     const Option &find(const std::string &word, const std::string &name) const;

@@ -10,8 +10,8 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kTypes = {"i32", "i64", "u8"};
-const std::vector<std::string> kMethods = {"auto", "tile-fill"};
+constexpr const char *kTypes[] = {"i32", "i64", "u8"};
+constexpr const char *kMethods[] = {"auto", "tile-fill"};
 constexpr apsis_type kTypeOf[] = {APSIS_I32, APSIS_I64, APSIS_U8};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO, APSIS_TILE_FILL};
 constexpr std::uint8_t kInSet = 255;  // in a mask

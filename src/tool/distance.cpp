@@ -32,7 +32,7 @@ class Distance final : public MapVerb {
     }
 
     bool is_whole() const { return type_ >= 2; }
-    const std::string &type_word() const { return kDistanceTypeWords[static_cast<size_t>(type_)]; }
+    std::string type_word() const { return kDistanceTypeWords[static_cast<size_t>(type_)]; }
 
     std::string output_, nearest_, picture_, nearest_picture_;
     DistanceSettings settings_;

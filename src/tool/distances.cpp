@@ -9,8 +9,8 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kMetrics = {"euclidean", "city-block", "chessboard", "chamfer"};
-const std::vector<std::string> kMethods = {"auto",       "raster-scan", "sweep",          "sweep-blocks",
+constexpr const char *kMetrics[] = {"euclidean", "city-block", "chessboard", "chamfer"};
+constexpr const char *kMethods[] = {"auto",       "raster-scan", "sweep",          "sweep-blocks",
                                            "sweep-rows", "jump-flood",  "sequential-scan"};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO,       APSIS_RASTER_SCAN, APSIS_SWEEP,          APSIS_SWEEP_BLOCKS,
                                       APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,  APSIS_SEQUENTIAL_SCAN};
@@ -32,12 +32,12 @@ void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, b
     const int fewer = sequential ? 0 : 1;  // the scan is the last method, and chamfer, the last metric, is for it alone
     const std::string chamfer = "; chamfer: in steps of 3 and 4 thirds, for --method sequential-scan";
     const std::string scan = "; sequential-scan, on the CPU, takes every metric, and is approximate if that is euclidean";
-    arguments.choice("--metric", {kMetrics.begin(), kMetrics.end() - fewer},
+    arguments.choice("--metric", std::span(kMetrics).first(std::size(kMetrics) - fewer),
                      "How length is measured" + (sequential ? chamfer : "") + ". Default: euclidean.", metric);
     spacing.add_to(arguments, limits);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is none. Default: no limit.",
                      max_distance);
-    arguments.choice("--method", {kMethods.begin(), kMethods.end() - fewer},
+    arguments.choice("--method", std::span(kMethods).first(std::size(kMethods) - fewer),
                      "A published method, for comparison, instead of the library's own; Euclidean and in 2-D. The answer is "
                      "the same, but for that of jump-flood, which is approximate" +
                          (sequential ? scan : "") +
@@ -64,8 +64,8 @@ void DistanceSettings::print(Json &json, bool volume) const {
     json.member("metric", metric_word()).member_or_null("max_distance", max_distance).member("method", method_word());
 }
 
-const std::string &DistanceSettings::metric_word() const { return kMetrics[metric]; }
-const std::string &DistanceSettings::method_word() const { return kMethods[static_cast<size_t>(method)]; }
+std::string DistanceSettings::metric_word() const { return kMetrics[metric]; }
+std::string DistanceSettings::method_word() const { return kMethods[static_cast<size_t>(method)]; }
 
 void MethodReport::listen_to(const Device &device) {
     const auto keep = [](void *line, const char *text) {

@@ -25,8 +25,8 @@ struct DistanceSettings {
     void fill_in(apsis_options &options) const;
     void print(Json &json, bool volume) const;
 
-    const std::string &metric_word() const;
-    const std::string &method_word() const;
+    std::string metric_word() const;
+    std::string method_word() const;
 };
 
 /// What the library tells of a published method: "raster scan: 17 instances, 12 pixels mended".

@@ -12,7 +12,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kMethods = {"auto", "every-source"};
+constexpr const char *kMethods[] = {"auto", "every-source"};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO, APSIS_EVERY_SOURCE};
 
 class Eccentricity final : public MapVerb {

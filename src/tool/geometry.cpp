@@ -8,7 +8,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kNeighbours = {"4", "8", "6", "18", "26"};
+constexpr const char *kNeighbours[] = {"4", "8", "6", "18", "26"};
 constexpr int kAxesOf[] = {1, 2, 1, 2, 3};  // along which they may differ
 enum { kFour, kEight, kSix, kEighteen, kTwentySix };
 
@@ -63,7 +63,7 @@ void Connectivity::add_to(Arguments &arguments, const std::string &fallback) {
 void Connectivity::check(bool volume, bool all) {
     if (place_ < 0) place_ = volume ? (all ? kTwentySix : kSix) : all ? kEight : kFour;
     if (volume != (place_ >= kSix))
-        usage("--connectivity is " + kNeighbours[static_cast<size_t>(place_)] + ", but must be " +
+        usage(std::string("--connectivity is ") + kNeighbours[static_cast<size_t>(place_)] + ", but must be " +
               (volume ? "6, 18 or 26 with --volume" : "4 or 8 without --volume"));
 }
 

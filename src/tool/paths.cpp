@@ -7,7 +7,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kMetrics = {"euclidean", "city-block", "chessboard", "chamfer"};
+constexpr const char *kMetrics[] = {"euclidean", "city-block", "chessboard", "chamfer"};
 
 }  // namespace
 
@@ -22,13 +22,13 @@ void PathSettings::add_to(Arguments &arguments) {
 }
 
 void PathSettings::check(bool volume) {
-    const std::string type_word = "--type " + kDistanceTypeWords[static_cast<size_t>(type)];
+    const std::string type_word = std::string("--type ") + kDistanceTypeWords[static_cast<size_t>(type)];
     const bool whole = type >= 2;
     connectivity.check(volume, metric != APSIS_CITY_BLOCK);
     if (whole && metric == APSIS_EUCLIDEAN) usage(type_word + " cannot hold Euclidean lengths; use f32 or f64");
     spacing.check(volume);
     if (whole) spacing.check_one(type_word);
-    if (metric == APSIS_CHESSBOARD || metric == APSIS_CHAMFER) spacing.check_equal("--metric " + kMetrics[metric]);
+    if (metric == APSIS_CHESSBOARD || metric == APSIS_CHAMFER) spacing.check_equal(std::string("--metric ") + kMetrics[metric]);
 }
 
 void PathSettings::fill_in(apsis_options &options) const {

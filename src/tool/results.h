@@ -16,7 +16,7 @@ namespace tool {
 
 // The types of distances, and their names on the command line.
 constexpr apsis_type kDistanceTypes[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
-inline const std::vector<std::string> kDistanceTypeWords = {"f32", "f64", "i32", "i64"};
+constexpr const char *kDistanceTypeWords[] = {"f32", "f64", "i32", "i64"};
 
 /// Of the distances that are finite; all 0 if none is.
 struct Statistics {

@@ -8,7 +8,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kSites = {"nonzero", "zero", "black", "white"};
+constexpr const char *kSites[] = {"nonzero", "zero", "black", "white"};
 
 int parse_device(const std::string &word) {
     if (word == "auto") return APSIS_BEST;
@@ -23,7 +23,7 @@ int parse_device(const std::string &word) {
 
 }  // namespace
 
-const std::string &word_of(Sites sites) { return kSites[static_cast<size_t>(sites)]; }
+const char *word_of(Sites sites) { return kSites[static_cast<size_t>(sites)]; }
 
 void InputSettings::add_to(Arguments &arguments) {
     arguments.choice(

@@ -11,7 +11,7 @@
 namespace tool {
 
 enum class Sites { kNonzero, kZero, kBlack, kWhite };
-const std::string &word_of(Sites sites);
+const char *word_of(Sites sites);
 
 /// Which pixels of which pages.
 struct InputSettings {

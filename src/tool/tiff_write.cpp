@@ -99,10 +99,13 @@ void TiffWriter::set_tags(const TiffImage &image) {
         TIFFSetField(tiff, TIFFTAG_YRESOLUTION, static_cast<double>(image.tags.y_resolution));
         TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, image.tags.unit);
     }
-    TIFFSetField(tiff, TIFFTAG_SOFTWARE,
-                 ("apsis " + std::to_string(APSIS_VERSION_MAJOR) + "." + std::to_string(APSIS_VERSION_MINOR) +
-                  "." + std::to_string(APSIS_VERSION_PATCH))
-                     .c_str());
+    const std::string software = "apsis " + std::to_string(APSIS_VERSION_MAJOR) + "." + std::to_string(APSIS_VERSION_MINOR) +
+                                 "." + std::to_string(APSIS_VERSION_PATCH);
+    if (!TIFFSetField(tiff, TIFFTAG_SOFTWARE, software.c_str())) {
+        // libtiff 4.5 counts a tag for which it has no memory, and crashes when it frees it: this handle is not closed.
+        Handle *handle = handle_.release();
+        handle->check(false);
+    }
     if (settings_.compression == Compression::kDeflate) {
         handle_->check(TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE));
         TIFFSetField(tiff, TIFFTAG_PREDICTOR,

@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-const std::vector<std::string> kTypes = {"i32", "i64"};
+constexpr const char *kTypes[] = {"i32", "i64"};
 
 class Voronoi final : public MapVerb {
   public:
