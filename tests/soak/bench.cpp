@@ -275,6 +275,7 @@ Outcome run(Bench &bench, const Problem &p, const Route &route) {
         out.fault = f.what;
     }
     if (!out.answered() && out.fault.empty() && out.message.empty()) out.fault = "a status without a message";
+    if (out.status == APSIS_ERROR_INTERNAL && out.fault.empty()) out.fault = out.message;
     if (out.status == APSIS_ERROR_DEVICE || !out.fault.empty()) bench.close();
     return out;
 }

@@ -66,6 +66,7 @@ int64_t Buffer::lay_out(const Layout &layout) {
 template <class F>
 void Buffer::each(F visit) {
     const int64_t depth = view.ndim == 3 ? view.size[2] : 1;
+    if (view.size[0] == 0) return;  // then there may be no bytes, of which no row can begin
     size_t i = 0;
     for (int64_t z = 0; z < depth; ++z)
         for (int64_t y = 0; y < view.size[1]; ++y) {

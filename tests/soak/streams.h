@@ -23,8 +23,8 @@ class Stream {
     apsis_status replay(const std::function<apsis_status()> &call, const std::function<void()> &change);
 
  private:
-    apsis_context *context;
-    struct CUstream_st *stream = nullptr;
+    [[maybe_unused]] apsis_context *context;
+    [[maybe_unused]] struct CUstream_st *stream = nullptr;
 };
 
 }  // namespace soak
