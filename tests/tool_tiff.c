@@ -28,19 +28,25 @@ static void put_sample(uint8_t *row, int bits, int x, int64_t sample) {
         case 16: ((uint16_t *)row)[x] = (uint16_t)sample; break;
         case 32: ((uint32_t *)row)[x] = (uint32_t)sample; break;
         case 64: ((uint64_t *)row)[x] = (uint64_t)sample; break;
-        default:
-            row[x * bits / 8] |= (uint8_t)((sample & ((1 << bits) - 1)) << (8 - bits - x * bits % 8));
+        default: /* sizes that are no power of two, too */
+            for (int b = 0, at = x * bits; b < bits; ++b, ++at)
+                row[at / 8] |= (uint8_t)((sample >> (bits - 1 - b) & 1) << (7 - at % 8));
     }
 }
+
+/* Samples of a pixel that lie side by side, and planes of them. */
+static int side_by_side(const Layout *l) { return l->samples && l->planar != PLANARCONFIG_SEPARATE ? l->samples : 1; }
+static int planes(const Layout *l) { return l->samples ? l->samples / side_by_side(l) : 1; }
 
 /* Writes rows y.. and columns x.. of a page as a strip or tile of that width. */
 static void put_block(TIFF *tiff, uint32_t index, const Layout *l, int w, int h, const int64_t *page, int x0,
                       int y0, int columns, int rows) {
-    const int row_bytes = (columns * l->bits + 7) / 8;
+    const int beside = side_by_side(l), row_bytes = (columns * beside * l->bits + 7) / 8;
     uint8_t *block = calloc((size_t)rows, (size_t)row_bytes);
     for (int y = y0; y < y0 + rows && y < h; ++y)
         for (int x = x0; x < x0 + columns && x < w; ++x)
-            put_sample(block + (y - y0) * row_bytes, l->bits, x - x0, page[y * w + x]);
+            for (int s = 0; s < beside; ++s)
+                put_sample(block + (y - y0) * row_bytes, l->bits, (x - x0) * beside + s, page[y * w + x]);
     const int real = l->tile ? rows : y0 + rows > h ? h - y0 : rows;
     const tmsize_t size = (tmsize_t)real * row_bytes;
     assert_int_equal(l->tile ? TIFFWriteEncodedTile(tiff, index, block, size)
@@ -53,11 +59,15 @@ void write_page(TIFF *tiff, const Layout *l, int w, int h, const int64_t *page) 
     TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, w);
     TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, h);
     TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, l->bits);
-    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, l->samples ? l->samples : 1);
     TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, l->photometric);
     TIFFSetField(tiff, TIFFTAG_COMPRESSION, l->compression ? l->compression : COMPRESSION_NONE);
     if (l->fill_order) TIFFSetField(tiff, TIFFTAG_FILLORDER, l->fill_order);
     if (l->format) TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, l->format);
+    if (l->planar) TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, l->planar);
+    if (l->predictor) TIFFSetField(tiff, TIFFTAG_PREDICTOR, l->predictor);
+    if (l->fax_options) TIFFSetField(tiff, TIFFTAG_GROUP3OPTIONS, l->fax_options);
+    if (l->orientation) TIFFSetField(tiff, TIFFTAG_ORIENTATION, l->orientation);
     TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 300.0);
     TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 150.0);
     TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER);
@@ -65,13 +75,15 @@ void write_page(TIFF *tiff, const Layout *l, int w, int h, const int64_t *page) 
     if (l->tile) {
         TIFFSetField(tiff, TIFFTAG_TILEWIDTH, l->tile);
         TIFFSetField(tiff, TIFFTAG_TILELENGTH, l->tile);
-        for (int y = 0; y < h; y += l->tile)
-            for (int x = 0; x < w; x += l->tile)
-                put_block(tiff, index++, l, w, h, page, x, y, l->tile, l->tile);
+        for (int plane = 0; plane < planes(l); ++plane)
+            for (int y = 0; y < h; y += l->tile)
+                for (int x = 0; x < w; x += l->tile)
+                    put_block(tiff, index++, l, w, h, page, x, y, l->tile, l->tile);
     } else {
         const int rows = l->rows ? l->rows : h;
         TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows);
-        for (int y = 0; y < h; y += rows) put_block(tiff, index++, l, w, h, page, 0, y, w, rows);
+        for (int plane = 0; plane < planes(l); ++plane)
+            for (int y = 0; y < h; y += rows) put_block(tiff, index++, l, w, h, page, 0, y, w, rows);
     }
     assert_int_equal(TIFFWriteDirectory(tiff), 1);
 }

@@ -21,6 +21,8 @@ typedef struct Layout {
     int rows; /* in a strip, 0 for all */
     const char *mode;
     int format;
+    int samples; /* a pixel, all alike; 0 is 1 */
+    int planar, predictor, fax_options, orientation;
 } Layout;
 
 extern const Layout kBits, kBytes;
