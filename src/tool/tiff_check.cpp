@@ -113,6 +113,19 @@ bool DataCheck::decodes_alike(std::uint32_t index, const std::uint8_t *pixels, s
     return done && std::memcmp(again_.get(), pixels, static_cast<size_t>(bytes)) == 0;
 }
 
+/// JBIG data say how large they are and in how many planes, and libjbig takes all of it for true: it decodes for minutes, or
+/// aborts the process where memory runs out.  libtiff stores bits the other way round than it says.
+bool DataCheck::fits(std::uint32_t index) {
+    if (page_.compression != COMPRESSION_JBIG) return true;
+    std::uint8_t head[12] = {};
+    page_.tiled ? TIFFReadRawTile(tiff_, index, head, sizeof head) : TIFFReadRawStrip(tiff_, index, head, sizeof head);
+    if (!page_.lowest_bit_first) TIFFReverseBits(head, sizeof head);
+    const auto number = [&head](int at) {
+        return static_cast<std::int64_t>(head[at]) << 24 | head[at + 1] << 16 | head[at + 2] << 8 | head[at + 3];
+    };
+    return head[2] == 1 && number(4) == page_.block_width && number(8) <= page_.block_height;
+}
+
 bool DataCheck::whole(std::uint32_t index, const std::uint8_t *pixels, std::int64_t bytes) {
     if (is_deflate(page_.compression)) return inflates(read_raw(index));
     if (!is_fax(page_.compression)) return true;

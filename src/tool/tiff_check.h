@@ -24,6 +24,9 @@ class DataCheck {
     /// For a file of `size` bytes, and tiles or strips of up to `block_bytes` when they are decoded.
     DataCheck(TIFF *tiff, TiffMessages &messages, const TiffPage &page, std::int64_t size, std::int64_t block_bytes);
 
+    /// Whether the data of a tile or strip are of its size, and can be given to the decoder.
+    bool fits(std::uint32_t index);
+
     /// Whether these pixels of a tile or strip come from its data alone, and all of its data.
     bool whole(std::uint32_t index, const std::uint8_t *pixels, std::int64_t bytes);
 

@@ -159,6 +159,7 @@ void TiffReader::read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, s
     if (TIFFGetStrileOffset(tiff, index) == 0 || TIFFGetStrileByteCount(tiff, index) == 0) {
         messages.warn("it is missing");
     } else {
+        if (!check.fits(index)) refuse("its data are of another size");
         const tmsize_t got =
             tiled ? TIFFReadEncodedTile(tiff, index, buffer, bytes) : TIFFReadEncodedStrip(tiff, index, buffer, bytes);
         // Some decoders report damage and carry on: what they made up is not what the file says.

@@ -131,8 +131,8 @@ size_t write_seed(int n, const char *path) {
     if (n == kinds() + ODD) return write_small(path, &l, 3);
     if (n >= kinds()) l = kOdd[n - kinds()];
     if (n >= kinds()) return write_small(path, &l, 1);
-    for (int turn = 0;; ++turn) { /* in an arrangement that keeps it small; JBIG damaged is not for libjbig, which may abort */
-        if (!layout_at(n * ARRANGEMENTS + (n * 37 + turn) % ARRANGEMENTS, &l) || l.compression == COMPRESSION_JBIG) return 0;
+    for (int turn = 0;; ++turn) {  /* in an arrangement that keeps it small */
+        if (!layout_at(n * ARRANGEMENTS + (n * 37 + turn) % ARRANGEMENTS, &l)) return 0;
         const size_t size = write_small(path, &l, 1);
         if (size <= MOST_SEED) return size;
     }
