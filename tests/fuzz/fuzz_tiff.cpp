@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "reader.h"
 
@@ -53,11 +54,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, size_t size) {
     static const std::int64_t least = INT64_MIN;
     fill_memory_file(data, size);
     const Printed printed;
-    const ReadSet got = read_file(memory_file(), nullptr), all = read_file(memory_file(), &least);
+    const ReadSet got = read_file(memory_file(), nullptr, false), all = read_file(memory_file(), &least, false);
+    const ReadSet tolerated = read_file(memory_file(), nullptr, true);
     check(got, count_file(memory_file()));
     must((got.marks == nullptr) == (all.marks == nullptr), "a threshold decides what is refused");
     must(!all.marks || all.sites == all.width * all.height * all.pages, "a sample is below the least number");
-    std::free(got.marks);
-    std::free(all.marks);
+    must(!got.marks || (tolerated.marks && tolerated.sites == got.sites), "what is not damaged is not tolerated");
+    for (const ReadSet &each : {got, all, tolerated}) std::free(each.marks);
     return 0;
 }

@@ -70,13 +70,14 @@ void fill_memory_file(const std::uint8_t *bytes, size_t size) {
     if (ftruncate(descriptor(), 0) != 0 || pwrite(descriptor(), bytes, size, 0) != static_cast<ssize_t>(size)) std::abort();
 }
 
-ReadSet read_file(const char *path, const std::int64_t *threshold) {
+ReadSet read_file(const char *path, const std::int64_t *threshold, bool tolerate) {
     ReadSet got = {};
     attempt(got.refused, sizeof got.refused, [&] {
         InputSettings settings;
+        settings.tolerate = tolerate;
         if (threshold) settings.threshold = *threshold;
         Progress progress(ProgressMode::kNever, true);
-        check_sizes(TiffReader(path));
+        check_sizes(TiffReader(path, tolerate));
         const BinaryImage image = read_set(path, settings, progress);
         const Shape &shape = image.marks.shape();
         got.width = shape.width, got.height = shape.height, got.pages = image.pages, got.sites = image.sites;

@@ -2,6 +2,7 @@
 #ifndef READER_H
 #define READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,9 @@ typedef struct ReadSet {
     char refused[400];
 } ReadSet;
 
-/** Reads the samples that are not zero, or, with a threshold, those that are as large. */
-ReadSet read_file(const char *path, const int64_t *threshold);
+/** Reads the samples that are not zero, or, with a threshold, those that are as large; of damaged files too, if they are
+ *  tolerated. */
+ReadSet read_file(const char *path, const int64_t *threshold, bool tolerate);
 
 /** The number of samples that are not zero, as `apsis info` counts them; -1 if it refuses to. */
 int64_t count_file(const char *path);

@@ -26,7 +26,7 @@ static bool expected(const Layout *l, int64_t sample, const int64_t *threshold) 
 
 /* Reads what was written, and compares. */
 static void assert_read(const Layout *l, int w, int h, int pages, const int64_t *threshold) {
-    ReadSet got = read_file(memory_file(), threshold);
+    ReadSet got = read_file(memory_file(), threshold, false);
     if (!got.marks) fail_msg("%s: %s", layout_name(l), got.refused);
     if (got.width != w || got.height != h || got.pages != pages) fail_msg("%s: the size is wrong", layout_name(l));
     if (got.orientation != (l->orientation ? l->orientation : 1)) fail_msg("%s: the orientation is wrong", layout_name(l));
@@ -151,14 +151,14 @@ static void test_refused(void **state) {
         Layout l = {.bits = kOddBits[i], .photometric = PHOTOMETRIC_MINISBLACK};
         make_all_samples(l.bits, 1);
         write_tiff(memory_file(), &l, WIDTH, HEIGHT, 1);
-        assert_in(read_file(memory_file(), NULL).refused, "-bit samples, but must have 1, 2, 4, 8, 16, 32 or 64 bits");
+        assert_in(read_file(memory_file(), NULL, false).refused, "-bit samples, but must have 1, 2, 4, 8, 16, 32 or 64 bits");
     }
     for (int bits = 16; bits <= 64; bits *= 2)
         for (int format = SAMPLEFORMAT_IEEEFP; format <= SAMPLEFORMAT_COMPLEXIEEEFP; ++format) {
             Layout l = {.bits = bits, .photometric = PHOTOMETRIC_MINISBLACK, .format = format};
             make_all_samples(bits, 1);
             write_tiff(memory_file(), &l, WIDTH, HEIGHT, 1);
-            const ReadSet got = read_file(memory_file(), NULL);
+            const ReadSet got = read_file(memory_file(), NULL, false);
             if (format == SAMPLEFORMAT_VOID)
                 assert_non_null(got.marks); /* "not said": numbers without a sign */
             else
@@ -174,7 +174,7 @@ static void test_refused(void **state) {
                 write_tiff(memory_file(), &l, WIDTH, HEIGHT, 1);
                 char words[80];
                 snprintf(words, sizeof words, "has %d samples a pixel (colour or transparency), but must have 1", count);
-                assert_in(read_file(memory_file(), NULL).refused, words);
+                assert_in(read_file(memory_file(), NULL, false).refused, words);
             }
 }
 
