@@ -3,16 +3,19 @@
 // A device number is CUDA's own.  A device is usable if its compute capability is 7.5 or more, and
 // device_count() is one more than the highest usable number, so that numbers below it are worth trying: an
 // older device among them is refused by make_device_backend, with the reason.
-#include "backend.h"
+#include "runtime/backend.h"
 
 #include <cuda_runtime.h>
 
-#include "cuda_conveyor.h"
-#include "current.h"
-#include "launch.h"
-#include "transforms.h"
+#include "cuda/runtime/copy.h"
+#include "cuda/runtime/current_device.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/distance/plane/transfer_queue.h"
+#include "cuda/transforms.h"
 
 namespace apsis {
+
+namespace cuda {
 
 namespace {
 
@@ -69,19 +72,19 @@ struct DistanceWay {
 
 DistanceWay way_of(const DistanceJob &job) {
     switch (job.method) {
-        case APSIS_RASTER_SCAN: return {raster_scan_scratch, raster_scan};
+        case APSIS_RASTER_SCAN: return {published::raster_scan_scratch, published::raster_scan};
         case APSIS_SWEEP:
         case APSIS_SWEEP_BLOCKS:
-        case APSIS_SWEEP_ROWS: return {sweep_scratch, sweep};
-        case APSIS_JUMP_FLOOD: return {jump_flood_scratch, jump_flood};
+        case APSIS_SWEEP_ROWS: return {published::sweep_scratch, published::sweep};
+        case APSIS_JUMP_FLOOD: return {published::jump_flood_scratch, published::jump_flood};
         case APSIS_SEQUENTIAL_SCAN:
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;
     }
-    if (job.measure.metric == APSIS_CHESSBOARD) return {steps_scratch, distance_by_steps};
-    if (rows_serve(job)) return {rows_scratch, distance_by_rows};
-    if (volume_serves(job)) return {volume_scratch, distance_in_volume};
-    return {lines_scratch, distance_by_lines};
+    if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch, distance::chessboard};
+    if (plane::rows_serve(job)) return {plane::rows_scratch, plane::distance_by_rows};
+    if (volume::volume_serves(job)) return {volume::volume_scratch, volume::distance_in_volume};
+    return {distance::lines_scratch, distance::distance_by_lines};
 }
 
 class CudaBackend final : public Backend {
@@ -186,53 +189,53 @@ class CudaBackend final : public Backend {
 
     size_t voronoi_scratch(const VoronoiJob &job) const override {
         const CurrentDevice current(device_);
-        return std::max(distance_scratch(job), exclaves_scratch(job));
+        return std::max(distance_scratch(job), voronoi::exclaves_scratch(job));
     }
 
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         distance(job, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
-        hide_exclaves(job, scratch, stream_, progress);
+        voronoi::hide_exclaves(job, scratch, stream_, progress);
     }
 
     size_t components_scratch(const ComponentsJob &job) const override {
         const CurrentDevice current(device_);
-        if (job.method == APSIS_TILE_FILL) return tile_fill_scratch(job);
-        return apsis::components_scratch(job);
+        if (job.method == APSIS_TILE_FILL) return published::tile_fill_scratch(job);
+        return components::components_scratch(job);
     }
 
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        if (job.method == APSIS_TILE_FILL) return tile_fill(job, scratch, ready(), progress);
+        if (job.method == APSIS_TILE_FILL) return published::tile_fill(job, scratch, ready(), progress);
         if (!number_ && (job.count || job.components)) number_ = std::make_unique<HostNumber>();
-        apsis::components(job, scratch, ready(), progress, number_.get());
+        components::find_components(job, scratch, ready(), progress, number_.get());
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override {
         const CurrentDevice current(device_);
-        return apsis::geodesic_scratch(job);
+        return paths::geodesic_scratch(job);
     }
 
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        apsis::geodesic(job, scratch, ready(), progress);
+        paths::geodesic(job, scratch, ready(), progress);
     }
 
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
         const CurrentDevice current(device_);
-        return apsis::eccentricity_scratch(job);
+        return paths::eccentricity_scratch(job);
     }
 
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        apsis::eccentricity(job, scratch, ready(), progress);
+        paths::eccentricity(job, scratch, ready(), progress);
     }
 
     Conveyor *conveyor(const DistanceJob &job) override {
         const CurrentDevice current(device_);
-        if (!rows_serve(job)) return nullptr;
+        if (!plane::rows_serve(job)) return nullptr;
         if (!is_capturing()) ready();
-        if (!conveyor_) conveyor_ = std::make_unique<CudaConveyor>(device_, stream_);
+        if (!conveyor_) conveyor_ = std::make_unique<plane::CudaConveyor>(device_, stream_);
         return conveyor_.get();
     }
 
@@ -251,29 +254,25 @@ class CudaBackend final : public Backend {
     cudaStream_t stream_ = nullptr;
     bool must_wait_ = false;  // for the handover
     cudaEvent_t handover_ = nullptr;
-    std::unique_ptr<CudaConveyor> conveyor_;  // made when host images first want it
+    std::unique_ptr<plane::CudaConveyor> conveyor_;  // made when host images first want it
     std::unique_ptr<HostNumber> number_;      // likewise, when components are first counted
 };
 
 }  // namespace
 
-void report(const Progress &progress, double done, cudaStream_t stream) {
-    if (!progress) return;
-    check(cudaStreamSynchronize(stream), "waiting for the device");
-    progress(done);
-}
+}  // namespace cuda
 
 int device_count() noexcept {
     int count;
-    count_devices(count);
-    while (count > 0 && capability(count - 1) < LEAST_CAPABILITY) --count;
+    cuda::count_devices(count);
+    while (count > 0 && cuda::capability(count - 1) < cuda::LEAST_CAPABILITY) --count;
     return count;
 }
 
 std::unique_ptr<Backend> make_device_backend(int device) {
-    require_device(device);
+    cuda::require_device(device);
     try {
-        return std::make_unique<CudaBackend>(device);
+        return std::make_unique<cuda::CudaBackend>(device);
     } catch (const Error &error) {
         if (error.status == APSIS_ERROR_MEMORY) throw;
         throw Error(APSIS_ERROR_NO_DEVICE, "device %d: %s", device, error.what());

@@ -1,5 +1,5 @@
 // The device back end of a build without a CUDA compiler: no devices.
-#include "backend.h"
+#include "runtime/backend.h"
 
 namespace apsis {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "fake_memory.h"
-#include "image.h"
+#include "runtime/packed.h"
 
 using namespace apsis;
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "backend.h"
+#include "runtime/backend.h"
 #include "fake_conveyor.h"
 #include "fake_memory.h"
 

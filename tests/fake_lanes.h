@@ -7,7 +7,7 @@
 #include <deque>
 #include <functional>
 
-#include "conveyor.h"
+#include "runtime/transfer_queue.h"
 
 namespace fake {
 

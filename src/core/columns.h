@@ -36,7 +36,7 @@ struct Columns {
     int64_t length = 0;          // pixels of a column
     int64_t batch = 0;           // images: slices in a batch, else 1
     // Whether the latter half of the images are the opposite sets of the former, which alone are stored, so that both can be
-    // read (on the device alone: see cuda/columns.h).
+    // read (on the device alone: see cuda/columns/columns.h).
     bool is_mirrored = false;
 
     APSIS_BOTH int64_t strips() const { return (length + STRIP - 1) / STRIP; }

@@ -1,4 +1,4 @@
-// What decides which fields pair bounds make (cpu/pair_bounds.h says what these are): the same on every device, so that the
+// What decides which fields pair bounds make (cpu/paths/pair_bounds.h says what these are): the same on every device, so that the
 // bounds are the same, too, when a budget runs out.
 #pragma once
 

@@ -12,6 +12,8 @@
 
 namespace apsis {
 
+constexpr int64_t LONGEST_AXIS = int64_t(1) << 30;  // so that squared distances in 3-D stay below 2^62
+
 struct View {
     uint8_t *data = nullptr;
     apsis_type type = APSIS_U8;

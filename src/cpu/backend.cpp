@@ -2,18 +2,42 @@
 #include <algorithm>
 #include <string>
 
-#include "cpu/components.h"
-#include "cpu/distance.h"
-#include "cpu/eccentricity.h"
-#include "cpu/geodesic.h"
-#include "cpu/parallel.h"
-#include "cpu/rows.h"
-#include "cpu/voronoi.h"
-#include "image.h"
-#include "platform.h"
+#include "cpu/components/components.h"
+#include "cpu/distance/distance.h"
+#include "cpu/distance/lines.h"
+#include "cpu/paths/eccentricity.h"
+#include "cpu/paths/geodesic.h"
+#include "cpu/published/published.h"
+#include "cpu/voronoi/exclaves.h"
+#include "runtime/packed.h"
+#include "runtime/parallel.h"
+#include "runtime/platform.h"
 
 namespace apsis {
+
+namespace cpu {
+
 namespace {
+
+/// The transform that serves a distance map.
+struct DistanceWay {
+    size_t (*scratch)(const DistanceJob &, int threads);
+    void (*run)(const DistanceJob &, void *scratch, Arena &, const Progress &);
+};
+
+DistanceWay way_of(const DistanceJob &job) {
+    switch (job.method) {
+        case APSIS_RASTER_SCAN: return {published::raster_scan_scratch, published::raster_scan};
+        case APSIS_SWEEP:
+        case APSIS_SWEEP_BLOCKS:
+        case APSIS_SWEEP_ROWS: return {published::sweep_scratch, published::sweep};
+        case APSIS_JUMP_FLOOD: return {published::jump_flood_scratch, published::jump_flood};
+        case APSIS_SEQUENTIAL_SCAN: return {published::sequential_scan_scratch, published::sequential_scan};
+        default: break;
+    }
+    if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch, distance::chessboard};
+    return {distance::columns_scratch, distance::distance_by_columns};
+}
 
 class CpuBackend final : public Backend {
   public:
@@ -41,39 +65,41 @@ class CpuBackend final : public Backend {
     }
 
     size_t distance_scratch(const DistanceJob &job) const override {
-        return cpu::distance_scratch(job, arena_->threads());
+        return way_of(job).scratch(job, arena_->threads());
     }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
-        cpu::distance(job, scratch, *arena_, progress);
+        way_of(job).run(job, scratch, *arena_, progress);
     }
-    size_t summary_scratch(const SummaryJob &job) const override { return cpu::summary_scratch(job); }
+    size_t summary_scratch(const SummaryJob &job) const override { return distance::summary_scratch(job); }
     void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
-        cpu::summary(job, scratch, *arena_, progress);
+        distance::summary(job, scratch, *arena_, progress);
     }
     size_t voronoi_scratch(const VoronoiJob &job) const override {
-        return std::max(distance_scratch(job), cpu::exclaves_scratch(job));
+        return std::max(distance_scratch(job), voronoi::exclaves_scratch(job));
     }
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
         distance(job, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
-        cpu::hide_exclaves(job, scratch, *arena_, progress);
+        voronoi::hide_exclaves(job, scratch, *arena_, progress);
     }
     size_t components_scratch(const ComponentsJob &job) const override {
-        return cpu::components_scratch(job, arena_->threads());
+        if (job.method == APSIS_TILE_FILL) return published::tile_fill_scratch(job);
+        return components::components_scratch(job, arena_->threads());
     }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
-        cpu::components(job, scratch, *arena_, progress);
+        if (job.method == APSIS_TILE_FILL) return published::tile_fill(job, scratch, *arena_, progress);
+        components::find_components(job, scratch, *arena_, progress);
     }
     size_t geodesic_scratch(const GeodesicJob &job) const override {
-        return cpu::geodesic_scratch(job, arena_->threads());
+        return paths::geodesic_scratch(job, arena_->threads());
     }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
-        cpu::geodesic(job, scratch, *arena_, progress);
+        paths::geodesic(job, scratch, *arena_, progress);
     }
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
-        return cpu::eccentricity_scratch(job, arena_->threads());
+        return paths::eccentricity_scratch(job, arena_->threads());
     }
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
-        cpu::eccentricity(job, scratch, *arena_, progress);
+        paths::eccentricity(job, scratch, *arena_, progress);
     }
 
   private:
@@ -83,6 +109,8 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+}  // namespace cpu
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<cpu::CpuBackend>(); }
 
 }  // namespace apsis

@@ -1,0 +1,336 @@
+// The shape of bit columns, and their carries: the second step of a distance map, after pack.cu.
+//
+// Mirrored columns have two sides, whose carries are found together, SIDES at once.
+//
+// Cost: carry 1/8 byte a pixel in and 1/4 out, be it for one side or two.
+#include "cuda/columns/columns.h"
+
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::columns {
+
+namespace {
+
+constexpr int STRETCHES = 32;  // of columns, walked at once by the warps of a block: no more fit one
+constexpr int STRETCH = 16;    // strips that a warp walks at most: their words are in registers; half of them if it can be
+constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips that a block walks
+
+/// Where a warp works: a stretch of 32 columns of a chunk of an image.
+struct Stretch {
+    int64_t image, column, chunk;  // a lane's column; the chunk's first strip
+    int64_t first;                 // strip
+    int strips;
+    bool inside;
+
+    /// The `item`-th chunk of 32 columns, of `chunk_strips` strips, is cut into `stretches`, a power of two.
+    __device__ Stretch(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
+        // No memory holds 2^32 items: 32 bits divide in a third of the time.
+        const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP), own = static_cast<uint32_t>(item);
+        const uint32_t each_chunk = static_cast<uint32_t>(chunk_strips);
+        const uint32_t chunks = (static_cast<uint32_t>(columns.strips()) + each_chunk - 1) / each_chunk;
+        column = int64_t(own % across) * WARP + threadIdx.x % WARP;
+        image = own / across / chunks, chunk = own / across % chunks * chunk_strips;
+        inside = image < columns.images() && column < columns.count;
+        const int each = static_cast<int>(chunk_strips + stretches - 1) >> lowest_bit(stretches);
+        first = chunk + stretch * each;
+        const int64_t end = min(min(chunk + chunk_strips, first + each), columns.strips());
+        strips = image < columns.images() ? static_cast<int>(max(end - first, int64_t(0))) : 0;
+    }
+    __device__ int64_t at(const Columns &columns) const { return columns.at(image, first, column); }
+    /// What is known of a chunk is laid where its first strip's carries will be.
+    __device__ int64_t start(const Columns &columns) const { return columns.at(image, chunk, column); }
+    __device__ int32_t row() const { return static_cast<int32_t>(first * STRIP); }
+
+    template <int MOST>
+    __device__ void load(const Columns &columns, uint32_t (&words)[MOST]) const {
+        const uint32_t *from = columns.words + at(columns);
+#pragma unroll
+        for (int k = 0; k < MOST; ++k, from += columns.count) words[k] = inside && k < strips ? *from : 0;
+    }
+    /// Where the image ends the last word goes on with its last pixel's side, so that neither has sites there; returns it.
+    template <int MOST>
+    __device__ uint32_t extend(const Columns &columns, uint32_t (&words)[MOST]) const {
+        uint32_t last = 0;
+#pragma unroll
+        for (int k = 0; k < MOST; ++k) {
+            if (k + 1 != strips) continue;
+            const uint32_t valid = columns.valid(first + k);
+            if (words[k] & ~(valid >> 1)) words[k] |= ~valid;
+            last = words[k];
+        }
+        return last;
+    }
+    /// A side's sites in the k-th strip, if that is there.
+    __device__ uint32_t sites(uint32_t word, int k, int side) const { return side == 0 ? word : k < strips ? ~word : 0; }
+};
+
+/// What a strip is told of its column above: of one side, the last site; of both, on which one the pixel right above it is, and
+/// the last pixel of the other.  To begin with there is nothing above, and the first pixel's side will do.
+template <int SIDES>
+struct Above {
+    int32_t last;
+    bool is_site;
+
+    __device__ explicit Above(uint32_t first_word) : last(NO_SITE_BEFORE), is_site(first_word & 1) {}
+    __device__ explicit Above(const int32_t (&of)[SIDES]) : last(min(of[0], of[SIDES - 1])), is_site(of[0] > of[SIDES - 1]) {}
+    __device__ int32_t stored() const { return SIDES == 1 ? last : stored_carry(last, is_site); }
+    /// Goes on below a strip that begins at row `start`.
+    __device__ void pass(uint32_t word, int32_t start) {
+        const uint32_t others = SIDES == 1 ? word : word ^ static_cast<uint32_t>(static_cast<int32_t>(word) >> (STRIP - 1));
+        if (others)
+            last = start + highest_bit(others);
+        else if (SIDES > 1 && is_site != (word != 0))
+            last = start - 1;
+        is_site = word >> (STRIP - 1);
+    }
+    /// Whether a strip, or in it and above the side that its pixels are not on, has no site near.
+    __device__ bool is_far(uint32_t word, int32_t start) const {
+        const bool is_one_side = !word || (SIDES > 1 && is_site && !~word);
+        return is_one_side && (SIDES == 1 || is_site == (word != 0)) && last < start - NEAR;
+    }
+};
+
+/// The same below.
+template <int SIDES>
+struct Below {
+    int32_t next;
+    bool is_site;
+
+    __device__ explicit Below(uint32_t last_word) : next(NO_SITE_AFTER), is_site(last_word >> (STRIP - 1)) {}
+    __device__ explicit Below(const int32_t (&of)[SIDES]) : next(max(of[0], of[SIDES - 1])), is_site(of[0] < of[SIDES - 1]) {}
+    __device__ int32_t stored() const { return SIDES == 1 ? next : stored_carry(next, is_site); }
+    __device__ void pass(uint32_t word, int32_t start) {
+        const uint32_t others = SIDES == 1 ? word : word ^ (0 - (word & 1));
+        if (others)
+            next = start + lowest_bit(others);
+        else if (SIDES > 1 && is_site != (word != 0))
+            next = start + STRIP;
+        is_site = word & 1;
+    }
+    __device__ bool is_far(uint32_t word, int32_t start) const {
+        return (SIDES == 1 || is_site == (word != 0)) && next >= start + STRIP + NEAR;
+    }
+};
+
+/// The positions of the pixels before a row and after it; none, if there are none.
+__device__ int32_t place_before(int64_t row) { return row > 0 ? static_cast<int32_t>(row) - 1 : NO_SITE_BEFORE; }
+__device__ int32_t place_at(const Columns &columns, int64_t row) {
+    return row < columns.length ? static_cast<int32_t>(row) : NO_SITE_AFTER;
+}
+
+/// Each side's carries of those that are stored; `beside` is the position of the pixel beside.
+template <int SIDES>
+__device__ void read_before(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
+    for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? stored >> 1 : beside;
+}
+template <int SIDES>
+__device__ void read_after(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
+    const int32_t other = static_cast<int32_t>(static_cast<uint32_t>(stored) >> 1);
+    for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? other : beside;
+}
+
+/// The first and the last site of a side in the stretches of a block, a lane a column.
+struct Ends {
+    int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
+    uint32_t any[STRETCHES][WARP];  // [a chunk's first warp]: a bit a stretch that has sites
+
+    /// All warps of a block together.
+    template <int MOST>
+    __device__ void find(const Stretch &stretch, const uint32_t (&words)[MOST], int ours, int side) {
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+        any[warp][lane] = 0;
+        uint32_t upper = 0, lower = 0;  // the first word that has sites, and the last one, and their strips
+        int up = 0, down = 0;
+#pragma unroll
+        for (int k = 0; k < MOST; ++k) {
+            const uint32_t from_end = stretch.sites(words[MOST - 1 - k], MOST - 1 - k, side);
+            if (from_end) upper = from_end, up = MOST - 1 - k;
+            const uint32_t from_start = stretch.sites(words[k], k, side);
+            if (from_start) lower = from_start, down = k;
+        }
+        first[warp][lane] = upper ? stretch.row() + up * STRIP + lowest_bit(upper) : NO_SITE_AFTER;
+        last[warp][lane] = lower ? stretch.row() + down * STRIP + highest_bit(lower) : NO_SITE_BEFORE;
+        __syncthreads();
+        if (upper) atomicOr(&any[ours][lane], 1u << (warp - ours));
+        __syncthreads();
+    }
+    /// The last site of some stretches, and the first one.
+    __device__ int32_t last_of(uint32_t some, int ours, int32_t unknown) const {
+        some &= any[ours][threadIdx.x % WARP];
+        return some ? last[ours + highest_bit(some)][threadIdx.x % WARP] : unknown;
+    }
+    __device__ int32_t first_of(uint32_t some, int ours, int32_t unknown) const {
+        some &= any[ours][threadIdx.x % WARP];
+        return some ? first[ours + lowest_bit(some)][threadIdx.x % WARP] : unknown;
+    }
+};
+
+/// Of columns that are cut into chunks: finds the first and the last site of each.
+template <int SIDES>
+__global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, int64_t chunk_strips) {
+    __shared__ Ends ends[SIDES];
+    const int warp = threadIdx.x / WARP;
+    const Stretch stretch(columns, blockIdx.x, chunk_strips, STRETCHES, warp);
+    uint32_t words[STRETCH];
+    stretch.load(columns, words);
+    if (SIDES > 1) stretch.extend(columns, words);
+    for (int s = 0; s < SIDES; ++s) ends[s].find(stretch, words, 0, s);
+    if (warp > 0 || !stretch.inside) return;
+    int32_t last[SIDES], first[SIDES];
+    for (int s = 0; s < SIDES; ++s)
+        last[s] = ends[s].last_of(~0u, 0, NO_SITE_BEFORE), first[s] = ends[s].first_of(~0u, 0, NO_SITE_AFTER);
+    columns.before[stretch.start(columns)] = Above<SIDES>(last).stored();
+    columns.after[stretch.start(columns)] = Below<SIDES>(first).stored();
+}
+
+/// Then: the last site before each, and the first one after it.  A block takes 32 columns, a warp some chunks of them.
+template <int SIDES>
+__global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
+    __shared__ int32_t lasts[SIDES][STRETCHES][WARP], firsts[SIDES][STRETCHES][WARP];  // of the warps' chunks
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int64_t item = int64_t(blockIdx.x) * WARP + lane, here = min(item, columns.images() * columns.count - 1);
+    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
+    const int64_t step = chunk_strips * columns.count, from = min(warp * each, chunks), end = min(from + each, chunks);
+    const int64_t rows = chunk_strips * STRIP;
+    int32_t *const before = columns.before + columns.at(here / columns.count, 0, here % columns.count);
+    int32_t *const after = columns.after + (before - columns.before);
+    int32_t last[SIDES], next[SIDES];
+    const auto clear = [&] {
+        for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
+    };
+    // What a chunk has of its own: on one side are its last pixel and its first.
+    const auto take_last = [&](int64_t c) {
+        int32_t own[SIDES];
+        read_before(before[c * step], static_cast<int32_t>(min((c + 1) * rows, columns.length)) - 1, own);
+        for (int s = 0; s < SIDES; ++s) last[s] = max(last[s], own[s]);
+    };
+    const auto take_first = [&](int64_t c) {
+        int32_t own[SIDES];
+        read_after(after[c * step], static_cast<int32_t>(c * rows), own);
+        for (int s = 0; s < SIDES; ++s) next[s] = min(next[s], own[s]);
+    };
+    clear();
+    for (int64_t c = from; c < end; ++c) take_last(c), take_first(c);
+    for (int s = 0; s < SIDES; ++s) lasts[s][warp][lane] = last[s], firsts[s][warp][lane] = next[s];
+    __syncthreads();
+    if (item != here) return;
+    clear();
+    for (int s = 0; s < SIDES; ++s) {
+        for (int w = 0; w < warp; ++w) last[s] = max(last[s], lasts[s][w][lane]);
+        for (int w = warp + 1; w < warps; ++w) next[s] = min(next[s], firsts[s][w][lane]);
+    }
+    for (int64_t c = from; c < end; ++c) {
+        const int32_t known = Above<SIDES>(last).stored();
+        take_last(c);
+        before[c * step] = known;
+    }
+    for (int64_t c = end - 1; c >= from; --c) {
+        const int32_t known = Below<SIDES>(next).stored();
+        take_first(c);
+        after[c * step] = known;
+    }
+}
+
+/// Every strip learns of the last site before it and the first one after it: a warp takes a stretch of 32 columns, learns of
+/// the other stretches, which are its neighbours in the block, and walks down and up.  It counts where none of its columns
+/// sees a site near.  A column of few strips is one stretch, and there is nothing to learn.  A stretch has MOST strips or less.
+template <int MOST, int SIDES>
+__global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
+    wait_for_kernel_before();
+    __shared__ Ends ends[SIDES];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, shift = lowest_bit(stretches);
+    const int number = warp & (stretches - 1), ours = warp - number;
+    const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP >> shift) + (warp >> shift);
+    const Stretch stretch(columns, item, chunk_strips, stretches, number);
+    uint32_t words[MOST];
+    stretch.load(columns, words);
+    const uint32_t last_word = SIDES > 1 ? stretch.extend(columns, words) : 0;
+    int32_t last[SIDES], next[SIDES];
+#pragma unroll
+    for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
+    if (chunk_strips < columns.strips() && stretch.inside) {
+        read_before(columns.before[stretch.start(columns)], place_before(stretch.chunk * STRIP), last);
+        read_after(columns.after[stretch.start(columns)], place_at(columns, (stretch.chunk + chunk_strips) * STRIP), next);
+    }
+    if (stretches > 1) {
+#pragma unroll
+        for (int s = 0; s < SIDES; ++s) {
+            ends[s].find(stretch, words, ours, s);
+            last[s] = ends[s].last_of((1u << number) - 1, ours, last[s]);
+            next[s] = ends[s].first_of(~1u << number, ours, next[s]);
+        }
+    }
+    Above<SIDES> above = stretch.first > 0 ? Above<SIDES>(last) : Above<SIDES>(words[0]);
+    Below<SIDES> below =
+        stretch.first + stretch.strips < columns.strips() ? Below<SIDES>(next) : Below<SIDES>(last_word);
+    uint32_t far_above = 0;           // a bit a strip
+    uint32_t far_strips[SIDES] = {};  // of which none of the columns sees any site
+    int32_t *before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
+#pragma unroll
+    for (int k = 0; k < MOST; ++k, before += columns.count) {
+        if (k >= stretch.strips) break;
+        const int32_t start = stretch.row() + k * STRIP;
+        if (stretch.inside) *before = above.stored();
+        far_above |= static_cast<uint32_t>(above.is_far(words[k], start)) << k;
+        above.pass(words[k], start);
+    }
+#pragma unroll
+    for (int k = MOST - 1; k >= 0; --k) {
+        if (k >= stretch.strips) continue;
+        const int32_t start = stretch.row() + k * STRIP;
+        if (stretch.inside) after[k * columns.count] = below.stored();
+        if (columns.far_groups) {
+            const bool far = (far_above >> k & 1) && below.is_far(words[k], start);
+#pragma unroll
+            for (int s = 0; s < SIDES; ++s) {
+                const bool is_sides = SIDES == 1 || (words[k] != 0) == (s == 1);  // whose sites these pixels are not
+                far_strips[s] |= static_cast<uint32_t>(__all_sync(ALL_LANES, !stretch.inside || (far && is_sides))) << k;
+            }
+        }
+        below.pass(words[k], start);
+    }
+#pragma unroll
+    for (int s = 0; s < SIDES; ++s)
+        if (far_strips[s] >> lane & 1)
+            atomicAdd(columns.far_groups + columns.far_at(stretch.image + s * columns.images(), stretch.first + lane), 1u);
+}
+
+template <int SIDES>
+void carry_sides(const Columns &columns, cudaStream_t stream) {
+    const int64_t chunk = std::min(columns.strips(), CHUNK);
+    int stretches = 1;
+    while (stretches < STRETCHES && chunk > stretches * STRETCH / 2) stretches *= 2;
+    const int64_t chunks = ceil_div(columns.strips(), std::max(chunk, int64_t(1)));
+    const int64_t items = columns.images() * ceil_div(columns.count, WARP) * chunks;
+    if (chunk < columns.strips()) {
+        launch("find_chunks", find_chunks<SIDES>, items, STRETCHES * WARP, stream, columns, chunk);
+        launch("carry_chunks", carry_chunks<SIDES>, ceil_div(columns.images() * columns.count, WARP),
+               std::min<int64_t>(chunks, STRETCHES) * WARP, stream, columns, chunk);
+    }
+    const int64_t warps = std::max(stretches, WARPS);
+    launch("carry_words", chunk <= stretches * STRETCH / 2 ? carry_words<STRETCH / 2, SIDES> : carry_words<STRETCH, SIDES>,
+           ceil_div(items * stretches, warps), warps * WARP, early(stream), columns, stretches, chunk);
+}
+
+}  // namespace
+
+Columns shape_columns(const View &set, int axis) {
+    Columns columns;
+    columns.length = set.size[axis];
+    columns.count = axis == 1 ? set.size[0] : set.size[0] * set.size[1];
+    columns.batch = axis == 1 ? set.size[2] : 1;
+    return columns;
+}
+
+void carve_words(Columns &columns, Carver &carver) { columns.words = carver.take<uint32_t>(columns.stored()); }
+
+void carve_carries(Columns &columns, Carver &carver) {
+    columns.before = carver.take<int32_t>(columns.stored());
+    columns.after = carver.take<int32_t>(columns.stored());
+}
+
+void carry_columns(const Columns &columns, cudaStream_t stream) {
+    columns.is_mirrored ? carry_sides<2>(columns, stream) : carry_sides<1>(columns, stream);
+}
+
+}  // namespace apsis::cuda::columns

@@ -1,0 +1,173 @@
+// The components of a set on the device: tiles are labelled in shared memory, joined along their rims, counted by a scan,
+// and written.
+//
+// Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
+#include <optional>
+
+#include "cuda/components/measure.cuh"
+#include "cuda/runtime/cub.h"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::components {
+
+namespace {
+
+/// Whether four labels side by side are one store.
+bool are_quads(const View &labels) {
+    return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
+}
+
+/// The tiles of a job without their memory.
+template <class Tile>
+Tiles shape_tiles(const ComponentsJob &job) {
+    Tiles tiles = {};
+    tiles.width = job.set.size[0];
+    tiles.height = job.set.size[1];
+    tiles.depth = job.set.size[2];
+    const int64_t across = ceil_div(tiles.width, Tile::WORDS * 32), down = ceil_div(tiles.height, Tile::ROWS),
+                  deep = ceil_div(tiles.depth, Tile::PLANES), count = across * down * deep;
+    tiles.joined = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
+    const int64_t most = tiles.joined ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
+    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::ENTRIES)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
+                    static_cast<long long>(tiles.width), static_cast<long long>(tiles.height),
+                    static_cast<long long>(tiles.depth));
+    tiles.across = static_cast<uint32_t>(across);
+    tiles.down = static_cast<uint32_t>(down);
+    tiles.deep = static_cast<uint32_t>(deep);
+    const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
+    if (are_quads(job.labels)) tiles.store = job.labels;
+    tiles.kept = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
+    tiles.most_parts = std::min(Tile::KEPT_PARTS, static_cast<uint32_t>(ceil_div(tiles.kept, 2)));
+    return tiles;
+}
+
+template <class Tile>
+void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
+    const int64_t count = tiles.count(), nodes = tiles.joined ? count << Tile::NODE_BITS : 0;
+    tiles.bits = carver.take<uint32_t>(count * tiles.kept);
+    tiles.firsts = carver.take<uint32_t>(count * tiles.kept);
+    tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
+    tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
+    tiles.parts = carver.take<uint32_t>(count);
+    tiles.again = carver.take<uint32_t>(count + 1);
+    tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
+    tiles.parent = carver.take<uint32_t>(nodes);
+    const bool at_random = tiles.joined && count <= Tile::RANDOM_TILES && !job.selects();
+    const auto lowest = carver.take<uint32_t>(at_random ? nodes : 0);  // the memory is the same whether components are wanted
+    tiles.lowest = at_random && !job.components ? lowest : nullptr;    // as these are looked up by where their roots are
+    tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
+    tiles.first = carver.take<uint16_t>(nodes);
+    tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);
+    tiles.side = carver.take<uint16_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
+    tiles.side_bits = carver.take<uint32_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
+}
+
+/// From how many first pixels rows have to how many come before.  Without memory, returns the bytes that it needs.
+size_t scan_ranks(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
+    const CallersError callers;
+    check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.before, tiles.before, tiles.ranks() + 1, stream), "scanning");
+    return bytes;
+}
+
+/// The scratch memory of a job.
+template <class Tile>
+struct Scratch {
+    Tiles tiles;
+    void *select;
+    void *scan;
+    size_t scan_bytes;
+    apsis_component *window;  // some of what is known of components
+    int64_t room;             // how many
+    size_t bytes;
+
+    Scratch(const ComponentsJob &job, void *memory) : tiles(shape_tiles<Tile>(job)) {
+        constexpr int64_t SHARE = 1024, LEAST = 1024;  // one for so many pixels: 1/11 byte a pixel
+        Carver carver(memory);
+        carve_tiles<Tile>(job, tiles, carver);
+        select = carver.take<uint8_t>(static_cast<int64_t>(select_bytes(job)));
+        scan_bytes = scan_ranks(tiles, nullptr, 0, nullptr);
+        scan = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes));
+        room = std::max(job.set.pixels() / SHARE, LEAST);
+        window = carver.take<apsis_component>(room);
+        bytes = carver.used();
+    }
+};
+
+/// How many components there are, after the scan, or when they are counted.
+class Count {
+  public:
+    Count(const Tiles &tiles, HostNumber *number, cudaStream_t stream)
+        : from_(tiles.before + tiles.ranks()), number_(number), stream_(stream) {
+        if (number_) number_->ask(from_, stream_);
+    }
+    /// Waits for it.
+    int64_t read() const {
+        if (number_) return number_->wait();
+        uint32_t count = 0;
+        check(cudaMemcpyAsync(&count, from_, sizeof count, cudaMemcpyDeviceToHost, stream_), "reading the count");
+        check(cudaStreamSynchronize(stream_), "waiting for the count");
+        return count;
+    }
+
+  private:
+    const uint32_t *from_;
+    HostNumber *number_;
+    cudaStream_t stream_;
+};
+
+/// What is known of components, a window at a time.  The first one is measured while the host waits for their number.
+template <class Tile>
+void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const Count &count, cudaStream_t stream) {
+    int64_t end = job.capacity;
+    for (int64_t from = 0, next; from < end; from = next) {
+        next = std::min(from + scratch.room, end);
+        measure_components<Tile>(scratch.tiles, scratch.window, from, next - from, stream);
+        end = std::min(end, count.read());
+        const int64_t here = std::min(next, end) - from;
+        if (here > 0)
+            check(cudaMemcpyAsync(job.components + from, scratch.window, static_cast<size_t>(here) * sizeof(apsis_component),
+                                  cudaMemcpyDeviceToHost, stream),
+                  "reading components");
+    }
+}
+
+template <class Tile>
+void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress, HostNumber *number) {
+    const Scratch<Tile> scratch(job, memory);
+    Tiles tiles = scratch.tiles;
+    if (Tile::PLANES == 1 && !job.labels && !job.components && !job.selects()) tiles.total = tiles.before + tiles.ranks();
+    find_parts<Tile>(job, tiles, stream);
+    report(progress, 0.4, stream);
+    if (tiles.joined) join_nodes<Tile>(tiles, stream);
+    if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
+    if (!tiles.total) scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
+    report(progress, 0.6, stream);
+    std::optional<Count> count;
+    if (job.count || job.components) count.emplace(tiles, number, stream);
+    if (job.components) measure(job, scratch, *count, stream);
+    if (job.labels) write_labels<Tile>(job, tiles, stream);
+    if (job.count) *job.count = count->read();
+    report(progress, 1, stream);
+}
+
+/// Calls body(tile) with the kind of tile that serves a job.
+template <class Body>
+auto with_tile(const ComponentsJob &job, Body body) {
+    if (job.axes == 2) return job.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());
+    if (job.connectivity == 1) return body(VolumeTile<1>());
+    return job.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
+}
+
+}  // namespace
+
+size_t components_scratch(const ComponentsJob &job) {
+    return with_tile(job, [&](auto tile) { return Scratch<decltype(tile)>(job, nullptr).bytes; });
+}
+
+void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber *number) {
+    with_tile(job, [&](auto tile) { run<decltype(tile)>(job, scratch, stream, progress, number); });
+}
+
+}  // namespace apsis::cuda::components

@@ -1,0 +1,315 @@
+// Joins the parts of tiles into components: a union-find without locks over nodes.
+//
+// Cost: what the nodes take, less than 1/4 byte a pixel in 2-D.
+#include "cuda/components/tiles.h"
+
+namespace apsis::cuda::components {
+
+namespace {
+
+/// Goes from two nodes to their roots, or to where they meet, and halves the ways.  Both at once: it is waiting for memory.
+__device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
+    while (one != other) {
+        const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
+        if (up_one == one && up_other == other) return;
+        const uint32_t next_one = __ldcg(tiles.parent + up_one), next_other = __ldcg(tiles.parent + up_other);
+        if (next_one != up_one) __stcg(tiles.parent + one, next_one);
+        if (next_other != up_other) __stcg(tiles.parent + other, next_other);
+        one = next_one;
+        other = next_other;
+    }
+}
+
+/// The index of a node's first pixel in the image.
+template <class Tile>
+__device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
+    return index_at<Tile>(tiles, place_of<Tile>(tiles, node >> Tile::NODE_BITS), tiles.first[node]);
+}
+
+/// An order of nodes that has nothing to do with where they lie (the last steps of MurmurHash3).
+__device__ uint32_t shuffled(uint32_t node) {
+    node = (node ^ node >> 16) * 0x85ebca6bu;
+    node = (node ^ node >> 13) * 0xc2b2ae35u;
+    return node ^ node >> 16;
+}
+
+/// Which of two roots becomes the parent of the other.  In the order of first pixels a line through many tiles is one long
+/// way, if all of it is joined at once; at random ways are short (Jayanti and Tarjan 2016), but the lowest has to be found.
+template <class Tile>
+__device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
+    if (tiles.lowest) return shuffled(one) < shuffled(other);
+    if (tiles.total) return one < other;  // as they are only counted
+    // Tiles that are a row of tiles apart, or a plane, tell without a look at the pixels.
+    const uint32_t tile = one >> Tile::NODE_BITS, other_tile = other >> Tile::NODE_BITS;
+    const uint32_t apart = Tile::PLANES > 1 ? tiles.across * tiles.down : tiles.across;
+    if (max(tile, other_tile) - min(tile, other_tile) >= apart) return tile < other_tile;
+    return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
+}
+
+/// Joins two nodes.  Returns how many roots are roots no more.
+template <class Tile>
+__device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
+    for (;;) {
+        find_roots(tiles, one, other);
+        if (one == other) return 0;
+        if (is_above<Tile>(tiles, one, other)) {
+            const uint32_t above = one;
+            one = other;
+            other = above;
+        }
+        if (atomicCAS(tiles.parent + one, one, other) == one) return 1;
+    }
+}
+
+/// A word of a rim row: its tile, and its row there.
+struct RimPlace {
+    uint32_t tile;
+    int y, z;
+};
+
+/// The row some rows and planes from another one, in its tile or the next.  Returns false outside the image.
+template <class Tile>
+__device__ bool find_row(const Tiles &tiles, const Place &place, int y, int z, RimPlace &found) {
+    const int to_y = y < 0 ? -1 : y >= Tile::ROWS, to_z = z < 0 ? -1 : 0;
+    if ((to_y < 0 && place.ty == 0) || (to_y > 0 && place.ty + 1 == tiles.down) || (to_z < 0 && place.tz == 0)) return false;
+    found.tile = place.tile + to_y * static_cast<int>(tiles.across) + to_z * static_cast<int>(tiles.across * tiles.down);
+    found.y = y - to_y * Tile::ROWS;
+    found.z = z - to_z * Tile::PLANES;
+    return true;
+}
+
+template <class Tile>
+__device__ uint32_t word_in(const Tiles &tiles, const RimPlace &row, int column) {
+    const uint32_t at = (row.z * Tile::ROWS + row.y) * Tile::WORDS + column;
+    return at < tiles.kept ? tiles.bits[int64_t(row.tile) * tiles.kept + at] : 0;
+}
+
+template <class Tile>
+__device__ uint32_t word_at(const Tiles &tiles, const Place &place, int y, int z, int column) {
+    RimPlace row;
+    return find_row<Tile>(tiles, place, y, z, row) ? word_in<Tile>(tiles, row, column) : 0;
+}
+
+/// A word of a rim row and the one to its left, and their nodes.
+template <class Tile>
+struct RimWord {
+    RimPlace row;
+    int column;
+    uint32_t word, left_word;
+
+    __device__ RimWord(const Tiles &tiles, const RimPlace &row, int column, bool goes_left)
+        : row(row), column(column), word(word_in<Tile>(tiles, row, column)), left_word(0) {
+        if (column > 0)
+            left_word = word_in<Tile>(tiles, row, column - 1);
+        else if (goes_left)
+            left_word = word_in<Tile>(tiles, {row.tile - 1, row.y, row.z}, Tile::WORDS - 1);
+    }
+    __device__ uint32_t start() const { return word & ~(word << 1); }
+    __device__ uint32_t left() const { return left_word >> 31; }
+
+    /// The node of the run at pixel x, or beside it of the one before.
+    __device__ uint32_t node_at(const Tiles &tiles, int x) const {
+        const bool is_here = word >> x & 1, is_left = !is_here && x == 0;
+        const uint32_t run_word = is_left ? left_word : word;
+        const int last = is_here ? x : (x + 31) % 32;
+        const int begin = 31 - __clz(static_cast<int>(run_word & ~(run_word << 1) & up_to(last)));
+        const uint32_t tile = is_left && column == 0 ? row.tile - 1 : row.tile;
+        const int in = (column + Tile::WORDS - is_left) % Tile::WORDS;
+        const int64_t rim = int64_t(tile) * Tile::RIM_ROWS + Tile::rim_of_row(row.y, row.z);
+        return tile << Tile::NODE_BITS | tiles.rim[(rim * Tile::WORDS + in) * SLOTS + begin / 2];
+    }
+};
+
+/// A thread's word of all tiles, of which each has COUNT.  The first lanes of a warp have some, side by side.
+template <class Tile, int COUNT>
+struct Item {
+    bool is_there;
+    Place place;
+    int i;
+
+    __device__ Item(const Tiles &tiles, int64_t warp, int of_warp) {
+        const int lane = threadIdx.x % WARP;
+        const int64_t item = warp * of_warp + lane;
+        is_there = lane < of_warp && item < int64_t(tiles.count()) * COUNT;
+        place = place_of<Tile>(tiles, is_there ? static_cast<uint32_t>(item / COUNT) : 0);
+        i = is_there ? static_cast<int>(item % COUNT) : 0;
+    }
+};
+
+/// Joins what meets between words of rim rows and the rows a step before, in other rows or planes of tiles.
+template <class Tile>
+__device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int of_warp) {
+    constexpr bool REACH = Tile::step(0).reach;
+    const Item<Tile, Tile::BACK_ROWS * Tile::WORDS> own_item(tiles, warp, of_warp);
+    const Place &place = own_item.place;
+    const int row = Tile::row_of_rim(own_item.i / Tile::WORDS), column = own_item.i % Tile::WORDS;
+    const int y = row % Tile::ROWS, z = row / Tile::ROWS;
+    const RimWord<Tile> own(tiles, {place.tile, y, z}, column, place.tx > 0);
+    uint32_t joined = 0;
+#pragma unroll
+    for (int s = 0; s < Tile::STEPS; ++s) {
+        const Step step = Tile::step(s);
+        RimPlace there = {place.tile, y, z};
+        uint32_t rest = 0;
+        if (own_item.is_there && find_row<Tile>(tiles, place, y + step.dy, z + step.dz, there) && there.tile != place.tile) {
+            const RimWord<Tile> other(tiles, there, column, place.tx > 0);
+            const Meetings meetings = meet(own.word, own.start(), own.left(), other.word, other.start(), other.left(), step.reach);
+            rest = meetings.own | meetings.others;
+            if (own.left() & other.left()) rest &= ~1u;  // these meet there already
+            if (s == 0)
+                rest &= ~(meetings.others & joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), REACH));
+            else
+                rest &= ~joined_beside(own.word & other.word, word_at<Tile>(tiles, place, y + (step.dy ? step.dy : -1), z, column),
+                                       word_at<Tile>(tiles, place, step.dy ? y : y - 1, z - 1, column), step.dy, REACH);
+        }
+        for_bits(rest, [&](int lane, int x) {
+            const RimPlace from = {__shfl_sync(ALL_LANES, place.tile, lane), __shfl_sync(ALL_LANES, y, lane),
+                                   __shfl_sync(ALL_LANES, z, lane)};
+            const RimPlace to = {__shfl_sync(ALL_LANES, there.tile, lane), __shfl_sync(ALL_LANES, there.y, lane),
+                                 __shfl_sync(ALL_LANES, there.z, lane)};
+            const int at = __shfl_sync(ALL_LANES, column, lane);
+            const bool goes_left = __shfl_sync(ALL_LANES, place.tx, lane) > 0;
+            if (x < 0) return;
+            joined += join<Tile>(tiles, RimWord<Tile>(tiles, from, at, goes_left).node_at(tiles, x),
+                                 RimWord<Tile>(tiles, to, at, goes_left).node_at(tiles, x));
+        });
+    }
+    return joined;
+}
+
+/// The first column of a tile and its left neighbour's last one, 32 rows of a plane of each.
+struct SideWords {
+    uint32_t own, left;
+};
+
+/// Joins what meets between the rows of tiles side by side, and across their diagonals.
+template <class Tile>
+__device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
+    constexpr int ROWS = Tile::ROWS * Tile::PLANES, COUNT = ROWS / 32, DOWN = Tile::ROWS / 32;
+    const Item<Tile, COUNT> own_item(tiles, warp, of_warp);
+    const uint32_t tile = own_item.place.tile;
+    const int i = own_item.i, y = i % DOWN, z = i / DOWN;
+    const bool is_there = own_item.is_there && own_item.place.tx > 0;
+    const auto words_at = [&](int dy, int dz) {
+        if (!is_there || y + dy < 0 || z + dz < 0) return SideWords{0, 0};
+        const uint32_t *const own = tiles.side_bits + int64_t(tile) * (2 * COUNT) + i + dz * DOWN + dy;
+        return SideWords{*own, *(own - COUNT)};
+    };
+    uint32_t joined = 0;
+    // `own` are pixels of the first column, whose neighbours in the last one are so many rows and planes before them.
+    const auto join_all = [&](uint32_t own, int own_back, int left_back) {
+        for_bits(own, [&](int lane, int bit) {
+            const uint32_t of = __shfl_sync(ALL_LANES, tile, lane);
+            const int at = __shfl_sync(ALL_LANES, i, lane) * 32 + bit;
+            if (bit < 0) return;
+            const uint16_t *const side = tiles.side + int64_t(of) * (2 * ROWS) + at;
+            joined += join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back],
+                                 (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
+        });
+    };
+    const SideWords here = words_at(0, 0), above = words_at(-1, 0), plane = words_at(0, -1);
+    const auto shifted = [](uint32_t word, uint32_t before) { return word << 1 | before >> 31; };
+    const uint32_t both = here.own & here.left;
+    join_all(both & ~shifted(both, above.own & above.left) & ~(plane.own & plane.left), 0, 0);
+    if (!Tile::step(0).reach) return joined;
+    const SideWords up = {shifted(here.own, above.own), shifted(here.left, above.left)};
+    const auto across = [](const SideWords &one, const SideWords &other) { return one.own & other.left & ~one.left & ~other.own; };
+    join_all(across(here, up), 0, 1);
+    join_all(across(up, here), 1, 0);
+    if (Tile::PLANES == 1) return joined;
+    join_all(across(here, plane), 0, Tile::ROWS);
+    join_all(across(plane, here), Tile::ROWS, 0);
+    if (Tile::STEPS < 4 || !Tile::step(Tile::STEPS - 1).reach) return joined;
+    const SideWords up_plane = {plane.own << 1, plane.left << 1}, down_plane = {plane.own >> 1, plane.left >> 1};
+    join_all(across(here, up_plane), 0, Tile::ROWS + 1);
+    join_all(across(up_plane, here), Tile::ROWS + 1, 0);
+    join_all(across(here, down_plane), 0, Tile::ROWS - 1);
+    join_all(across(down_plane, here), Tile::ROWS - 1, 0);
+    return joined;
+}
+
+/// How the words of rims and sides are dealt out.  Joining them is waiting for memory, so that a small image has fewer of
+/// them a warp, and more warps.
+struct Deal {
+    int64_t row_blocks, side_blocks;
+    int of_warp;
+
+    Deal(int64_t row_words, int64_t side_words) {
+        constexpr int64_t MANY = 16384;  // warps, twice as many as the largest devices run at once
+        of_warp = static_cast<int>(std::clamp<int64_t>((row_words + side_words) / MANY, 1, WARP));
+        row_blocks = ceil_div(ceil_div(row_words, of_warp), WARPS);
+        side_blocks = ceil_div(ceil_div(side_words, of_warp), WARPS);
+    }
+};
+
+/// Blocks that share a multiprocessor: as many as there is room for, but volumes have no use for so few registers.
+template <class Tile>
+constexpr int JOINERS = Tile::PLANES > 1 ? 4 : 8;
+
+/// The first blocks take the rim rows, the others the sides.
+template <class Tile>
+__global__ void __launch_bounds__(BLOCK, JOINERS<Tile>) join_tiles(Tiles tiles, Deal deal) {
+    const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    const uint32_t joined = blockIdx.x < deal.row_blocks
+                                ? join_rows<Tile>(tiles, warp, deal.of_warp)
+                                : join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
+    if (!tiles.total) return;
+    const uint32_t of_warp = sum_of_warp(joined);
+    if (of_warp && threadIdx.x % WARP == 0) atomicSub(tiles.total, of_warp);
+}
+
+/// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
+/// be led back to where it has been.
+__device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
+    uint32_t parent = __ldcg(tiles.parent + node);
+    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
+    return parent;
+}
+
+/// Threads for the nodes of a tile, of which planes have few.
+template <class Tile>
+constexpr int FLATTENERS = Tile::PLANES > 1 ? BLOCK : WALKERS;
+
+/// The first pixels of nodes that are no roots count no more.
+template <class Tile>
+__global__ void __launch_bounds__(FLATTENERS<Tile>) flatten_nodes(Tiles tiles) {
+    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
+        if (flatten(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
+    });
+}
+
+/// Where any node may be the root: of two first pixels of a component, when they meet at the root, the later one counts no
+/// more.  Of the nodes of a warp, most have the same root: only one of these goes there.
+template <class Tile>
+__global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
+    static_assert(1 << Tile::NODE_BITS <= BLOCK);
+    const bool is_there = threadIdx.x < tiles.nodes[blockIdx.x];
+    const uint32_t node = blockIdx.x << Tile::NODE_BITS | threadIdx.x, root = is_there ? flatten(tiles, node) : node;
+    const uint32_t own = is_there ? position_of<Tile>(tiles, first_of_node<Tile>(tiles, node)) : UINT32_MAX;
+    const bool is_usual = root == __shfl_sync(ALL_LANES, root, 0);
+    const uint32_t least = least_of_warp(is_usual && root != node ? own : UINT32_MAX);
+    if (root == node) return;
+    const uint32_t other = is_usual && own != least ? 0 : atomicMin(tiles.lowest + root, own);
+    drop_first<Tile>(tiles, pixel_at<Tile>(tiles, max(own, other)));
+}
+
+}  // namespace
+
+template <class Tile>
+void join_nodes(const Tiles &tiles, cudaStream_t stream) {
+    const int64_t count = tiles.count();
+    const Deal deal(count * (Tile::BACK_ROWS * Tile::WORDS), tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
+    launch("join_tiles", join_tiles<Tile>, deal.row_blocks + deal.side_blocks, BLOCK, stream, tiles, deal);
+    if (tiles.total) return;
+    if constexpr (Tile::RANDOM_TILES > 0)
+        if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, tiles.count(), BLOCK, stream, tiles);
+    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), FLATTENERS<Tile>, stream, tiles);
+}
+
+template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
+template void join_nodes<PlaneTile<2>>(const Tiles &, cudaStream_t);
+template void join_nodes<VolumeTile<1>>(const Tiles &, cudaStream_t);
+template void join_nodes<VolumeTile<2>>(const Tiles &, cudaStream_t);
+template void join_nodes<VolumeTile<3>>(const Tiles &, cudaStream_t);
+
+}  // namespace apsis::cuda::components

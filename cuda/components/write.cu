@@ -1,0 +1,109 @@
+// Writes the labels: every run gets its component's number.
+//
+// Cost: 1/4 byte a pixel in and the labels out.
+#include "cuda/components/label.cuh"
+
+namespace apsis::cuda::components {
+
+namespace {
+
+/// Points every run, not only roots, at what the root has.
+template <class Tile>
+__device__ void spread_names(Labelled<Tile> &labelled, uint32_t runs) {
+    labelled.for_runs(runs, [&](uint32_t run) {
+        if (const uint32_t root = labelled.up(run); root < labelled.ENTRIES) labelled.up(run) = labelled.up(root);
+    });
+    __syncthreads();
+}
+
+/// The labels of four pixels side by side, of which at most two runs have some.
+template <class Tile>
+__device__ uint4 labels_at(const Labelled<Tile> &labelled, int at, int bit) {
+    const uint32_t word = labelled.word[at] >> bit & 15;
+    if (!word) return make_uint4(0, 0, 0, 0);
+    const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
+    const uint32_t first = labelled.before[at] + __popc(all & below(bit)) - goes_on;
+    const auto number_of = [&](uint32_t run) { return labelled.up(labelled.entry(run)) - labelled.ENTRIES; };
+    const uint32_t second = goes_on ? start : start & (start - 1);  // where it begins, if there is one
+    const uint32_t one = number_of(first), other = second ? number_of(first + 1) : 0;
+    const uint32_t later = word & -second;
+    const auto label = [&](int i) { return later >> i & 1 ? other : word >> i & 1 ? one : 0; };
+    return make_uint4(label(0), label(1), label(2), label(3));
+}
+
+/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once, and then others some rows or planes on.
+template <class Tile>
+__device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, const View &labels) {
+    constexpr int QUADS = 32 / 4, IN_ROW = Tile::WORDS * QUADS, DOWN = Tile::THREADS / IN_ROW;
+    constexpr int AXIS = Tile::PLANES > 1 ? 2 : 1, STEP = Tile::PLANES > 1 ? DOWN / Tile::ROWS : DOWN;
+    static_assert(Tile::PLANES == 1 || DOWN % Tile::ROWS == 0);
+    const int row = threadIdx.x / IN_ROW, quad = threadIdx.x % IN_ROW, bit = quad % QUADS * 4;
+    const int64_t x = place.x + quad * 4, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    if (x >= labels.size[0] || y >= labels.size[1] || z >= labels.size[2]) return;
+    const int here = static_cast<int>(min(labels.size[0] - x, int64_t(4)));
+    const int count = static_cast<int>(min(ceil_div(labels.size[AXIS] - (AXIS == 2 ? z : y), STEP), int64_t(QUADS)));
+    uint8_t *to = labels.row(y, z) + x * 4;
+    const int64_t step = STEP * labels.stride[AXIS];
+    int at = row * Tile::WORDS + quad / QUADS;
+#pragma unroll 2
+    for (int k = 0; k < count; ++k, to += step, at += DOWN * Tile::WORDS) {
+        const uint4 number = labels_at(labelled, at, bit);
+        if (here == 4)
+            __stcs(reinterpret_cast<uint4 *>(to), number);
+        else
+            for (int i = 0; i < here; ++i) reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
+    }
+}
+
+/// Writes a tile's labels, or the set without what is left out: a lane a pixel.
+template <class Tile>
+__device__ void write_pixels(const Labelled<Tile> &labelled, const Place &place, const View &labels, bool complement) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    for (int i = 0; i < WARP; ++i) {
+        const int at = warp * WARP + i, row = at / Tile::WORDS;
+        const int64_t x = place.x + at % Tile::WORDS * 32 + lane;
+        const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+        if (y >= labels.size[1] || z >= labels.size[2]) continue;
+        const uint32_t number = labelled.word[at] >> lane & 1 ? labelled.up(labelled.run_at(at, lane)) - labelled.ENTRIES : 0;
+        const bool is_inside = x < labels.size[0];
+        uint8_t *const to = labels.row(y, z);
+        if (labels.type == APSIS_BIT) {
+            const uint32_t bits = __ballot_sync(ALL_LANES, is_inside && (number > 0) != complement);
+            if (lane % 8 == 0 && is_inside) to[x / 8] = static_cast<uint8_t>(bits >> lane);
+        } else if (is_inside) {
+            if (labels.type == APSIS_I32) put(labels, to, x, number);
+            if (labels.type == APSIS_I64) put(labels, to, x, int64_t(number));
+            if (labels.type == APSIS_U8) put(labels, to, x, static_cast<uint8_t>((number > 0) != complement));
+        }
+    }
+}
+
+template <class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) write_tile(View labels, bool complement, Tiles tiles) {
+    extern __shared__ __align__(16) uint8_t memory[];
+    Labelled<Tile> &labelled = *reinterpret_cast<Labelled<Tile> *>(memory);
+    const Place place = place_of<Tile>(tiles, blockIdx.x);
+    const uint32_t runs = recall_tile(labelled, place, tiles);
+    name_roots(labelled, runs, place, tiles);
+    spread_names(labelled, runs);
+    if (tiles.store)
+        write_quads<Tile>(labelled, place, labels);
+    else
+        write_pixels<Tile>(labelled, place, labels, complement);
+}
+
+}  // namespace
+
+template <class Tile>
+void write_labels(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
+    launch_large("write_tile", write_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(Labelled<Tile>), stream, job.labels,
+                 job.complement, tiles);
+}
+
+template void write_labels<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<PlaneTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<VolumeTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<VolumeTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+template void write_labels<VolumeTile<3>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+
+}  // namespace apsis::cuda::components

@@ -1,0 +1,344 @@
+// Chessboard distance: sweeps of steps, along z, then y, then x.
+//
+// The key of a pixel is (distance << shift) | index of a site.  The least key over all sites is the distance
+// and the lowest index of a nearest site at once, and the keys are the fixpoint of key(p) = min over the 26
+// neighbours (8 in 2-D) of key + (1 << shift): a step to any neighbour costs 1.
+//
+// The sweeps.  A shortest way from a site to a pixel can be put in this order: first its steps along z, each
+// of which may also go one along y and x; then the steps along y that are left, each of which may also go one
+// along x; then the steps along x that are left.  Its length is the largest of the three offsets, and in this
+// order each axis needs no more steps than are left to it.  So a sweep along z, down and up, with the 3 x 3
+// stencil of the plane before, then one along y with the 3-stencil of the row before, then a running minimum
+// along x find every shortest way.  The sweep up begins with what the sweep down has left, not with the sites
+// alone: the ways it so adds go down and up again, but they are ways, never shorter than the distance, so
+// that no key falls below the least one, and the least one is still found.
+//
+// In place.  Blocks hold tiles with a halo, so as to take several planes or rows a launch, and read in the
+// halo what others write in the same launch.  They may see the key before or after: after is the result of
+// this same sweep there, and taking it for the start changes nothing, as min(min(s, w), w) = min(s, w).  The
+// accesses are volatile, so that each is one of 8 (or 4) bytes.
+//
+// Cost: linear.  In bytes a pixel, with a key of 8 (4 if nobody asks which site is nearest): 2-D 1 + 8 + 16 +
+// 8 + 8, and in 3-D 32 more, plus the halos and the outputs.
+#include "core/keys.h"
+#include "cuda/columns/columns.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/pixel_writer.h"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::distance {
+
+using namespace columns;
+
+namespace {
+
+// Loads on their way before they are needed, where each step waits for the one before.
+constexpr int AHEAD = 8;
+
+// Along y a block has SPAN pixels of a row, of which 7/8 are not halo, and takes ROW_HALO rows a launch.
+constexpr int SPAN = 512;
+constexpr int ROW_HALO = 32;
+
+// Along z it has SIDE x SIDE pixels, a warp a row and as many as a block can be, of which 9/16 are not halo,
+// and takes PLANE_HALO planes a launch, all on their way before they are needed.
+constexpr int SIDE = 32;
+constexpr int PLANE_HALO = 4;
+static_assert(AHEAD % 2 == 0 && PLANE_HALO % 2 == 0, "the rows of a turn use two buffers in turn");
+
+/// The keys of an image, and how they are made.  A key of 4 bytes has no index.
+template <class Key>
+struct Keys {
+    Key *data;
+    Columns columns;  // the sites
+    int64_t width, height, depth;
+    int shift;
+    bool slices;
+
+    /// No site yet.  Any number of steps within an image can be added without overflow.
+    static constexpr Key NONE = Key(1) << (8 * sizeof(Key) - 1);
+
+    __device__ Key one() const { return Key(1) << shift; }
+    __device__ volatile Key *at(int64_t x, int64_t y, int64_t z) const {
+        return data + (z * height + y) * width + x;
+    }
+    /// The key of a site itself, or NONE.
+    __device__ Key start(int64_t x, int64_t y, int64_t z) const {
+        const uint32_t word = columns.words[columns.at(z, y / STRIP, x)];
+        if (!(word >> (y % STRIP) & 1)) return NONE;
+        return sizeof(Key) == 4 ? 0 : static_cast<Key>(x + width * (y + (slices ? 0 : height * z)));
+    }
+};
+
+/// The planes or rows of a launch: `count` of them from `from` on, in steps of +1 or -1.
+struct Sweep {
+    int64_t from;
+    int32_t count, direction;
+    int32_t halo;     // 0 if a block sees the whole image
+    bool begins;      // there is nothing before `from`
+    bool from_sites;  // the keys are not there yet: they start from the sites
+};
+
+/// What a pixel has before the sweep comes by.
+template <class Key>
+__device__ Key load_start(const Keys<Key> &keys, const Sweep &sweep, int64_t x, int64_t y, int64_t z) {
+    return sweep.from_sites ? keys.start(x, y, z) : *keys.at(x, y, z);
+}
+
+template <class Key>
+__device__ Key least(Key a, Key b, Key c) {
+    return min(a, min(b, c));
+}
+
+/// Sweeps along z: a block a tile of SIDE x SIDE pixels, a warp a row of it.
+template <class Key>
+__global__ void __launch_bounds__(SIDE *SIDE, 1) sweep_planes(Keys<Key> keys, Sweep sweep) {
+    __shared__ Key rows[2][SIDE][SIDE];
+    const int i = threadIdx.x, j = threadIdx.y, own = SIDE - 2 * sweep.halo;
+    const int64_t across = (keys.width + own - 1) / own, tiles = across * ((keys.height + own - 1) / own);
+    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const int64_t x = tile % across * own + i - sweep.halo, y = tile / across * own + j - sweep.halo;
+        const bool inside = x >= 0 && x < keys.width && y >= 0 && y < keys.height;
+        const bool is_own = inside && min(i, j) >= sweep.halo && max(i, j) < SIDE - sweep.halo;
+        Key key = keys.NONE;
+        if (inside && !sweep.begins) key = *keys.at(x, y, sweep.from - sweep.direction);
+        for (int32_t t = 0; t < sweep.count; t += PLANE_HALO) {
+            const int64_t z = sweep.from + int64_t(t) * sweep.direction;
+            Key start[PLANE_HALO];
+#pragma unroll
+            for (int k = 0; k < PLANE_HALO; ++k)
+                start[k] = inside && t + k < sweep.count
+                               ? load_start(keys, sweep, x, y, z + k * sweep.direction)
+                               : keys.NONE;
+#pragma unroll
+            for (int k = 0; k < PLANE_HALO; ++k) {
+                if (t + k >= sweep.count) break;
+                rows[k % 2][j][i] =
+                    least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
+                __syncthreads();
+                const Key before = least(rows[k % 2][max(j - 1, 0)][i], rows[k % 2][j][i],
+                                         rows[k % 2][min(j + 1, SIDE - 1)][i]);
+                key = min(start[k], before + keys.one());
+                if (is_own) *keys.at(x, y, z + k * sweep.direction) = key;
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/// Sweeps along y: a block a stretch of SPAN pixels of the rows of one z.
+template <class Key>
+__global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep sweep) {
+    __shared__ Key row[2][SPAN];
+    const int i = threadIdx.x, own = SPAN - 2 * sweep.halo;
+    const int64_t across = (keys.width + own - 1) / own;
+    for (int64_t item = blockIdx.x; item < across * keys.depth; item += gridDim.x) {
+        const int64_t x = item % across * own + i - sweep.halo, z = item / across;
+        const bool inside = x >= 0 && x < keys.width;
+        const bool is_own = inside && i >= sweep.halo && i < SPAN - sweep.halo;
+        Key key = keys.NONE;
+        if (inside && !sweep.begins) key = *keys.at(x, sweep.from - sweep.direction, z);
+        for (int32_t t = 0; t < sweep.count; t += AHEAD) {
+            const int64_t y = sweep.from + int64_t(t) * sweep.direction;
+            Key start[AHEAD];
+#pragma unroll
+            for (int k = 0; k < AHEAD; ++k)
+                start[k] = inside && t + k < sweep.count
+                               ? load_start(keys, sweep, x, y + k * sweep.direction, z)
+                               : keys.NONE;
+#pragma unroll
+            for (int k = 0; k < AHEAD; ++k) {
+                if (t + k >= sweep.count) break;
+                row[k % 2][i] = key;
+                __syncthreads();
+                const Key before = least(row[k % 2][max(i - 1, 0)], key, row[k % 2][min(i + 1, SPAN - 1)]);
+                key = min(start[k], before + keys.one());
+                if (is_own) *keys.at(x, y + k * sweep.direction, z) = key;
+            }
+        }
+        __syncthreads();
+    }
+}
+
+// ---- Along x: tiles of 32 pixels of a row, what each sends right and left, a walk over tiles ----
+
+template <class Key>
+struct Ends {
+    Key *to_right;  // [tile][row]: the least key at the tile's last pixel; later at the one before the tile
+    Key *to_left;   // at its first pixel; later at the one after the tile
+};
+
+template <class Key>
+__device__ Key key_or_none(const Keys<Key> &keys, int64_t row, int64_t x) {
+    return x < keys.width ? keys.data[row * keys.width + x] : keys.NONE;
+}
+
+/// What each tile sends: a warp a tile.
+template <class Key>
+__global__ void __launch_bounds__(BLOCK) summarise_tiles(Keys<Key> keys, Ends<Key> ends) {
+    const int lane = threadIdx.x % WARP;
+    const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
+    const int64_t step = int64_t(gridDim.x) * WARPS;
+    for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < rows * tiles; item += step) {
+        const int64_t row = item / tiles, tile = item % tiles;
+        const Key key = key_or_none(keys, row, tile * WARP + lane);
+        Key right = key + (WARP - 1 - lane) * keys.one(), left = key + lane * keys.one();
+#pragma unroll
+        for (int o = WARP / 2; o > 0; o /= 2) {
+            right = min(right, __shfl_xor_sync(ALL_LANES, right, o));
+            left = min(left, __shfl_xor_sync(ALL_LANES, left, o));
+        }
+        if (lane == 0) ends.to_right[tile * rows + row] = right;
+        if (lane == 1) ends.to_left[tile * rows + row] = left;
+    }
+}
+
+/// Walks over the tiles of a row, `step` apart: what each sends becomes what comes to it.
+template <class Key>
+__device__ void carry_along(const Keys<Key> &keys, Key *end, int64_t step, int64_t tiles) {
+    Key carry = keys.NONE;
+    for (int64_t tile = 0; tile < tiles; tile += AHEAD) {
+        Key sent[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) sent[k] = tile + k < tiles ? end[(tile + k) * step] : keys.NONE;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            if (tile + k < tiles) end[(tile + k) * step] = carry;
+            carry = min(sent[k], carry + WARP * keys.one());
+        }
+    }
+}
+
+/// Carries from tile to tile: a thread a row, both ways.
+template <class Key>
+__global__ void __launch_bounds__(WALKERS) carry_tiles(Keys<Key> keys, Ends<Key> ends) {
+    const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
+    const int64_t step = int64_t(gridDim.x) * WALKERS;
+    for (int64_t row = int64_t(blockIdx.x) * WALKERS + threadIdx.x; row < rows; row += step) {
+        carry_along(keys, ends.to_right + row, rows, tiles);
+        carry_along(keys, ends.to_left + (tiles - 1) * rows + row, -rows, tiles);
+    }
+}
+
+/// The running minima both ways within a tile, and the outputs: a warp a tile.
+template <class Key>
+__global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> ends, Output output) {
+    const int lane = threadIdx.x % WARP;
+    const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
+    const int64_t step = int64_t(gridDim.x) * WARPS;
+    for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < rows * tiles; item += step) {
+        const int64_t row = item / tiles, tile = item % tiles, x = tile * WARP + lane;
+        Key key =
+            least<Key>(key_or_none(keys, row, x), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
+                       ends.to_left[tile * rows + row] + (WARP - lane) * keys.one());
+#pragma unroll
+        for (int o = 1; o < WARP; o *= 2) {
+            const Key left = __shfl_up_sync(ALL_LANES, key, o), right = __shfl_down_sync(ALL_LANES, key, o);
+            key = least<Key>(key, left + o * keys.one(), right + o * keys.one());
+        }
+        if (x >= keys.width) continue;
+        const int64_t y = row % keys.height, z = row / keys.height;
+        const int64_t index = static_cast<int64_t>(key & (keys.one() - 1));
+        write_pixel(output, x, y, z, static_cast<int64_t>(key >> keys.shift), key < keys.NONE,
+                    index + (keys.slices ? z * keys.height * keys.width : 0));
+    }
+}
+
+// ---- The passes ----
+
+template <class Key>
+struct Scratch {
+    Keys<Key> keys;
+    Ends<Key> ends;
+
+    Scratch(const DistanceJob &job, Carver &carver) {
+        keys.columns = shape_columns(job.set, 1);
+        keys.width = job.set.size[0], keys.height = job.set.size[1], keys.depth = job.set.size[2];
+        keys.slices = job.axes == 2;
+        const int64_t sites = keys.width * keys.height * (keys.slices ? 1 : keys.depth);
+        keys.shift = sizeof(Key) == 8 ? bits_below(sites) : 0;
+        carve_words(keys.columns, carver);
+        keys.data = carver.take<Key>(job.set.pixels());
+        const int64_t ends_count = ceil_div(keys.width, WARP) * keys.height * keys.depth;
+        ends.to_right = carver.take<Key>(ends_count);
+        ends.to_left = carver.take<Key>(ends_count);
+    }
+};
+
+template <class Run>
+auto with_key(const DistanceJob &job, const Run &run) {
+    return job.nearest ? run(uint64_t()) : run(uint32_t());
+}
+
+/// Queues one sweep through `length` planes or rows: in one launch if a block sees all of each, otherwise as
+/// many at a time as its halo allows.
+template <class Key>
+void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length,
+               bool down, bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
+    const int64_t most = halo ? halo : length;
+    for (int64_t done = 0; done < length; done += most) {
+        Sweep sweep;
+        sweep.from = down ? done : length - 1 - done;
+        sweep.count = static_cast<int32_t>(std::min(most, length - done));
+        sweep.direction = down ? 1 : -1;
+        sweep.halo = halo;
+        sweep.begins = done == 0;
+        sweep.from_sites = from_sites;
+        launch(name, kernel, blocks, threads, stream, keys, sweep);
+    }
+}
+
+/// One map, from `begin` to `end` of the whole call's work.
+template <class Key>
+void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream,
+              const Progress &progress, double begin, double end) {
+    const Keys<Key> &keys = scratch.keys;
+    const Ends<Key> &ends = scratch.ends;
+    const auto tell = [&](double done) { report(progress, begin + (end - begin) * done, stream); };
+    pack_columns(job.set, 1, job.complement != inside, keys.columns, stream);
+    tell(0.1);
+
+    if (!keys.slices) {
+        const int32_t halo = keys.width <= SIDE && keys.height <= SIDE ? 0 : PLANE_HALO;
+        const int64_t blocks = ceil_div(keys.width, SIDE - 2 * halo) * ceil_div(keys.height, SIDE - 2 * halo);
+        for (const bool down : {true, false})
+            run_sweep("sweep_planes", sweep_planes<Key>, keys, keys.depth, down, down, halo, blocks,
+                      dim3(SIDE, SIDE), stream);
+        tell(0.5);
+    }
+    const int32_t halo = keys.width <= SPAN ? 0 : ROW_HALO;
+    const int64_t blocks = ceil_div(keys.width, SPAN - 2 * halo) * keys.depth;
+    for (const bool down : {true, false})
+        run_sweep("sweep_rows", sweep_rows<Key>, keys, keys.height, down, down && keys.slices, halo, blocks,
+                  dim3(SPAN), stream);
+    tell(0.8);
+
+    const int64_t rows = keys.height * keys.depth, tiles = ceil_div(keys.width, WARP) * rows;
+    launch("summarise_tiles", summarise_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends);
+    launch("carry_tiles", carry_tiles<Key>, ceil_div(rows, WALKERS), WALKERS, stream, keys, ends);
+    launch("finish_tiles", finish_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends,
+           Output(job, inside));
+    tell(1);
+}
+
+}  // namespace
+
+size_t chessboard_scratch(const DistanceJob &job) {
+    return with_key(job, [&](auto key) {
+        Carver carver;
+        Scratch<decltype(key)>(job, carver);
+        return carver.used();
+    });
+}
+
+void chessboard(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    if (job.set.pixels() == 0) return;
+    with_key(job, [&](auto key) {
+        Carver carver(memory);
+        Scratch<decltype(key)> scratch(job, carver);
+        run_once(job, false, scratch, stream, progress, 0, job.is_signed ? 0.5 : 1);
+        if (job.is_signed) run_once(job, true, scratch, stream, progress, 0.5, 1);
+    });
+}
+
+}  // namespace apsis::cuda::distance

@@ -1,0 +1,191 @@
+// The contenders of a band of rows, and how far their columns' nearest sites are, in shared memory: the first part of
+// envelope.cu, which tells how it all goes together.
+#pragma once
+
+#include "cuda/distance/plane/layout.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
+constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
+constexpr int TILE = 8;       // pixels of a row in a thread's registers
+constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
+constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
+constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
+static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
+
+/// A band's contenders from left to right, and its tiles; or those of a pair of bands, whose brackets are the same.
+template <class N, int H = 1>
+struct BandOf {
+    using Number = N;
+    static constexpr int HALVES = H, HEIGHT = H * BAND;
+    static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
+
+    uint32_t *distances;  // [position]: of the contender's column to its nearest site, in all rows: see pack
+    Number *columns;      // [position]
+    uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
+    uint32_t *highs;      // [tile]: the last
+    int32_t length, tiles, count;
+    int32_t stride;  // from the distances in one band's rows to those in the next one's
+    int32_t origin;  // the first pixel of a piece
+    float wide_slack;
+
+    __device__ uint32_t word(int32_t position, int half) const { return distances[position + half * stride]; }
+    /// One of the bands.
+    __device__ BandOf half(int which) const {
+        BandOf one = *this;
+        one.distances += which * stride;
+        return one;
+    }
+    __device__ float slack() const { return IS_PIECE ? wide_slack : SLACK; }
+    /// When there are brackets: the tiles in the order in which they are finished.
+    __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
+};
+template <int HALVES>
+using RowBand = BandOf<uint16_t, HALVES>;  // of whole rows
+using PieceBand = BandOf<uint32_t>;        // of a piece of rows that are cut
+
+size_t band_bytes(int64_t length, int halves) {
+    return static_cast<size_t>(length * (2 + 4 * halves) + ceil_div(length, TILE) * 8);
+}
+
+template <int HALVES>
+__device__ RowBand<HALVES> shape_band(uint32_t *shared, int32_t length, int32_t count) {
+    RowBand<HALVES> band = {};
+    band.stride = length;
+    band.length = length;
+    band.tiles = (length + TILE - 1) / TILE;
+    band.count = count;
+    band.lows = shared;
+    band.highs = band.lows + band.tiles;
+    band.distances = band.highs + band.tiles;
+    band.columns = reinterpret_cast<uint16_t *>(band.distances + HALVES * length);
+    return band;
+}
+
+/// How many bits hold how much more the distance in row r > 0 of a band is than that in its first row, and what is added.
+__host__ __device__ constexpr uint32_t step_mask(int r) { return r == 1 ? 3 : (1u << STEP_BITS) - 1; }
+__host__ __device__ constexpr int step_bias(int r) { return r == 1 ? 1 : BAND - 1; }
+
+/// A column's distances in the rows of a band in one word: that in the first row, and how much more it is in the
+/// others; and whether two sites are nearest in the first row.
+__device__ uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
+    static_assert(BAND <= 1 << (STEP_BITS - 1), "neighbouring rows differ by one at most");
+    uint32_t word = static_cast<uint32_t>(distance[0]) | (tie ? TIE : 0);
+#pragma unroll
+    for (int r = 1; r < BAND; ++r)
+        word |= static_cast<uint32_t>(distance[r] - distance[0] + step_bias(r)) << (DISTANCE_BITS + STEP_BITS * (r - 1));
+    return word;
+}
+__device__ int32_t unpack(uint32_t word, int r) {
+    const int32_t first = static_cast<int32_t>(word & ((1u << DISTANCE_BITS) - 1));
+    if (r == 0) return first;
+    const uint32_t step = word >> (DISTANCE_BITS + STEP_BITS * (r - 1));
+    return first + static_cast<int32_t>(r + 1 < BAND ? step & step_mask(r) : step) - step_bias(r);
+}
+/// How many rows after row r the nearest site of the column lies, the upper one of two.  Where the distance is more than in
+/// the row before, that row's site lies above this one, too; where it is not, the site below is nearer.  In the first row the
+/// site above is it if there is a tie, or if the next row's distance is no less: if any of three bits is set.
+__device__ int32_t way_to_site(uint32_t word, int r) {
+    static_assert(step_bias(1) == 1 && step_mask(1) << DISTANCE_BITS < TIE);
+    const int32_t distance = unpack(word, r);
+    const bool above = r > 0 ? distance > unpack(word, r - 1) : (word & (TIE | step_mask(1) << DISTANCE_BITS)) != 0;
+    return above ? -distance : distance;
+}
+
+/// How far from a strip's first row the nearest sites of a column before and after the strip are; OUT_OF_SIGHT or
+/// NOWHERE if there is none.
+struct Sight {
+    uint32_t above, below;
+
+    __device__ explicit Sight(uint32_t packed) : above(packed & 0xffff), below(packed >> 16) {}
+    __device__ Sight(const Sites &sites, int32_t start, uint32_t most)
+        : above(min(static_cast<uint32_t>(start - sites.before), most)),
+          below(min(static_cast<uint32_t>(sites.after - start), most)) {}
+};
+
+/// The distances of a column in the rows of a band, between the first and the last of which there are no sites: so far away are
+/// the nearest one at or above the first row and, counted from there as well, that at or below the last.  Each row is a step
+/// farther from one and a step nearer to the other: how much farther this one is decides all differences of the rows.
+__device__ uint32_t measure_between(int32_t up, int32_t down) {
+    const int32_t farther = min(max(down - up, 0), 2 * (BAND - 1));
+    uint32_t word = static_cast<uint32_t>(min(up, down)) + (up == down ? TIE : 0);
+#pragma unroll
+    for (int r = 1; r < BAND; ++r)
+        word += static_cast<uint32_t>(min(farther, 2 * r) - r + step_bias(r)) << (DISTANCE_BITS + STEP_BITS * (r - 1));
+    return word;
+}
+
+/// Those of any column, in the band that begins at row `bit` of its strip.
+__device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
+    static_assert(BAND == 4, "two rows between the first and the last");
+    int32_t up = static_cast<int32_t>(sight.above) + bit, down = static_cast<int32_t>(sight.below) - bit;
+    if (word) {
+        const uint32_t upper = word << (STRIP - 1 - bit), band = word >> bit, lower = band >> (BAND - 1);
+        if (upper) up = __clz(static_cast<int>(upper));
+        if (lower) down = lowest_bit(lower) + BAND - 1;
+        if (band >> 1 & 3) {
+            const int32_t second = ~band >> 1 & 1, third = ~band >> 2 & 1;
+            return pack({min(up, second + 1), second, third, min(down - (BAND - 1), third + 1)}, up == second + 1);
+        }
+    }
+    return measure_between(up, down);
+}
+
+/// A value that the compiler keeps, rather than computes it anew for every use.
+template <class T>
+__device__ const T *keep(const T *pointer) {
+    asm("" : "+l"(pointer));
+    return pointer;
+}
+
+/// Lays all columns of the band that begins at row y in shared memory.
+template <int HALVES>
+__device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns, int64_t image, int64_t y) {
+    const StripColumns<> strip(columns, image, y / STRIP);
+    const int32_t start = static_cast<int32_t>(y / STRIP * STRIP);
+    const int bit = static_cast<int>(y % STRIP);
+    for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
+        const Sites sites = strip.at(x);
+        const Sight sight(sites, start, NOWHERE);
+#pragma unroll
+        for (int h = 0; h < HALVES; ++h)
+            band.distances[x + h * band.stride] = measure_column(sight, sites.word, bit + h * BAND);
+        band.columns[x] = static_cast<uint16_t>(x);
+    }
+}
+
+/// Lays the contenders of the band that begins at row y in shared memory.
+template <int HALVES>
+__device__ void load_band(const RowBand<HALVES> &band, const Rows &rows, int64_t image, int64_t y) {
+    const int64_t strip = y / STRIP;
+    const uint16_t *const list = keep(rows.contenders_of(image, strip));
+    const uint32_t *const sights = keep(rows.sights_of(image, strip));
+    const uint32_t *const insides = keep(rows.insides_of(image, strip));
+    const int bit = static_cast<int>(y % STRIP), threads = blockDim.x;
+    for (int32_t turn = threadIdx.x; turn < band.count; turn += AHEAD * threads) {
+        uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const int32_t i = min(turn + k * threads, band.count - 1);
+            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i), word[k] = __ldg(insides + i);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {
+            const int32_t position = turn + k * threads;
+            if (position >= band.count) break;
+            const Sight seen(sight[k]);
+#pragma unroll
+            for (int h = 0; h < HALVES; ++h)
+                band.distances[position + h * band.stride] = measure_column(seen, word[k], bit + h * BAND);
+            band.columns[position] = static_cast<uint16_t>(x[k]);
+        }
+    }
+}
+
+}  // namespace
+
+}  // namespace apsis::cuda::plane

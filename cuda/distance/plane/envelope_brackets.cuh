@@ -1,0 +1,360 @@
+// Which contenders of a band bracket each tile, and in which order tiles are finished: the second part of envelope.cu, which
+// tells how it all goes together.
+#pragma once
+
+#include "cuda/distance/plane/envelope_band.cuh"
+#include "cuda/runtime/roots.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its contender leaves long brackets
+constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
+constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
+constexpr int32_t HEAVY = 24;         // candidates of all tiles a contender: to try more takes longer than to ask again
+constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: to drop fewer takes longer than to try them
+constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
+
+template <class Band>
+__device__ void clear_tiles(const Band &band) {
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
+}
+
+/// A contender of one band or two: its column, and where its sites are that are nearest to the first and to the last row, in
+/// rows counted from the first.  These numbers are quick to compare; all of them are whole, and exact.
+template <int HEIGHT>
+struct Contender {
+    float x, first, last;
+
+    template <class Band>
+    __device__ Contender(const Band &band, int32_t position)
+        : x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)),
+          first(static_cast<float>(way_to_site(band.word(position, 0), 0))),
+          last(static_cast<float>(HEIGHT - 1 + way_to_site(band.word(position, Band::HALVES - 1), BAND - 1))) {}
+
+    __device__ Contender(float x, float first, float last) : x(x), first(first), last(last) {}
+    __device__ Contender of_next_lane() const {
+        return {__shfl_down_sync(ALL_LANES, x, 1), __shfl_down_sync(ALL_LANES, first, 1), __shfl_down_sync(ALL_LANES, last, 1)};
+    }
+
+    /// Whether one site is nearest to all rows.
+    __device__ bool is_straight() const { return first == last; }
+    /// Whether there may be sites between these two: not where one would be nearer to the first row, or to the last.
+    __device__ bool has_others() const { return last - first <= 2 * (HEIGHT - 1); }
+    /// The site that is nearest to the middle of row 0 and row `twice`, a row or half of one; where there may be others, it may
+    /// be one right there.
+    __device__ float site_at(float twice) const {
+        return has_others() ? fminf(fmaxf(0.5f * twice, first), last) : twice < first + last ? first : last;
+    }
+};
+
+/// The least and the greatest breakpoint of two contenders in the rows of a band, or bounds of them: twice the x from which the
+/// right one is nearer.  What a site costs, less the square of the row, is a straight line, and a contender costs the least of
+/// its sites': the difference of two is least, but for the first row and the last, where the left one's sites change places,
+/// and greatest where the right one's do.
+struct BreakRange {
+    float least, most;
+
+    template <int HEIGHT>
+    __device__ BreakRange(const Contender<HEIGHT> &left, const Contender<HEIGHT> &right) {
+        const float inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
+        const auto at = [&](float a, float b, float twice) { return fmaf((b - a) * (b + a - twice), inverse, sum); };
+        const float first = at(left.first, right.first, 0), last = at(left.last, right.last, 2 * (HEIGHT - 1));
+        least = fminf(first, last), most = fmaxf(first, last);
+        if (!left.is_straight()) {
+            const float twice = left.first + left.last;
+            least = fminf(least, at(left.first, right.site_at(twice), twice));
+        }
+        if (!right.is_straight()) {
+            const float twice = right.first + right.last;
+            most = fmaxf(most, at(left.site_at(twice), right.first, twice));
+        }
+    }
+};
+
+/// A warp's share of a band's contenders, turn by turn: 30 of them, a lane each; the first lane and the last have their
+/// neighbours.
+struct Share {
+    static constexpr int32_t EACH = WARP - 2;
+    int32_t count, lane = static_cast<int32_t>(threadIdx.x % WARP);
+    int32_t first = static_cast<int32_t>(threadIdx.x / WARP) * EACH, step = static_cast<int32_t>(blockDim.x / WARP) * EACH;
+
+    __device__ explicit Share(int32_t contenders) : count(contenders) {}
+    __device__ bool is_any() const { return first < count; }
+    __device__ void next() { first += step; }
+    __device__ int32_t number() const { return first / EACH; }
+    __device__ int32_t position() const { return first + lane - 1; }
+    __device__ bool is_own() const { return lane > 0 && lane <= EACH && position() < count; }
+};
+
+/// Between which breakpoints a contender may be nearest: it is overtaken as soon as anybody on its right is nearer in all
+/// rows, and has overtaken those on its left no sooner than it is nearer than each.  Whom it asks is for speed alone.
+struct Reign {
+    float from, to;
+
+    /// The tiles from which on, and up to which, it may be: the last pixel of tile t is where 2x = 16 t + 14.  Beyond the ends
+    /// of a row it is nowhere.
+    __device__ int32_t first_tile(float slack) const { return max(0, __float2int_rd((from + (2 - slack)) / (2 * TILE))); }
+    __device__ int32_t last_tile(int32_t tiles, float slack) const {
+        return min(tiles - 1, __float2int_rd((to + slack) / (2 * TILE)));
+    }
+
+    /// Its neighbours may be far worse than itself, and then tell little: it asks others that are AWAY; and where these are of
+    /// the same kind, in the shade of one stroke of a letter, two that are farther off.  Where all are lost, nobody stands
+    /// out: their sites lie on a slope, and they are nearest far from their columns.  All lanes of a warp together.
+    template <class Band>
+    __device__ void narrow(const Band &band, int32_t position, const Contender<Band::HEIGHT> &mine) {
+        const auto is_late = [&](float doubt) { return to > 2 * mine.x + doubt; };
+        const auto is_early = [&](float doubt) { return from < 2 * mine.x - doubt; };
+        const auto ask = [&](int32_t away, float doubt) {
+            if (is_late(doubt) && position + away < band.count)
+                to = fminf(to, BreakRange(mine, Contender<Band::HEIGHT>(band, position + away)).most);
+            if (is_early(doubt) && position >= away)
+                from = fmaxf(from, BreakRange(Contender<Band::HEIGHT>(band, position - away), mine).least);
+        };
+        ask(AWAY, DOUBTFUL);
+        const int lost = __popc(__ballot_sync(ALL_LANES, is_late(LOST) || is_early(LOST)));
+        if (lost == 0 || lost == Share::EACH) return;
+        ask(2 * AWAY, LOST);
+        ask(4 * AWAY, LOST);
+    }
+};
+
+/// Every tile learns of the breakpoints that lie in it: of the first contender that is not overtaken before the tile, for
+/// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
+/// end of the tile, for all after it are farther than one of theirs.  Returns in which of a lane's first 32 turns its
+/// contender is vain: overtaken before it might be nearest.
+template <class Band>
+__device__ uint32_t scatter_breaks(const Band &band) {
+    uint32_t vain = 0, turn = 1;
+    for (Share share(band.count); share.is_any(); share.next(), turn <<= 1) {
+        const int32_t position = share.position(), here = min(max(position, 0), band.count - 1);
+        const Contender<Band::HEIGHT> mine(band, here);
+        const BreakRange breaks(mine, mine.of_next_lane());
+        Reign reign = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
+        const bool is_own = share.is_own();
+        if (!is_own) reign = {2 * mine.x, 2 * mine.x};
+        if (is_own && position == 0) reign.from = -NEVER;
+        if (is_own && position + 1 == band.count) reign.to = NEVER;
+        reign.narrow(band, here, mine);
+        if (reign.from > reign.to + 2 * band.slack()) reign = {NEVER, -NEVER}, vain |= turn;
+        const int32_t low = reign.last_tile(band.tiles, band.slack()), high = reign.first_tile(band.slack());
+        const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
+        if (!is_own) continue;
+        if (low >= 0 && (low != low_before || share.lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
+        if (high < band.tiles && (high != high_after || share.lane == Share::EACH || position + 1 == band.count))
+            atomicMax(band.highs + high, static_cast<uint32_t>(position));
+    }
+    return vain;
+}
+
+/// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
+/// how many candidates those have that this thread has found.
+template <class Band>
+__device__ int32_t bracket_tiles(const Band &band) {
+    __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int32_t threads = blockDim.x, each = (band.tiles + threads - 1) / threads;
+    const int32_t from = min(static_cast<int32_t>(threadIdx.x) * each, band.tiles), to = min(from + each, band.tiles);
+    uint32_t low = ~0u, high = 0;
+    for (int32_t t = from; t < to; ++t) low = min(low, band.lows[t]), high = max(high, band.highs[t]);
+#pragma unroll
+    for (int away = 1; away < WARP; away *= 2) {
+        const uint32_t on_right = __shfl_down_sync(ALL_LANES, low, away), on_left = __shfl_up_sync(ALL_LANES, high, away);
+        if (lane + away < WARP) low = min(low, on_right);
+        if (lane >= away) high = max(high, on_left);
+    }
+    if (lane == 0) least[warp] = low;
+    if (lane == WARP - 1) most[warp] = high;
+    __syncthreads();
+    low = __shfl_down_sync(ALL_LANES, low, 1), high = __shfl_up_sync(ALL_LANES, high, 1);
+    if (lane == WARP - 1) low = ~0u;
+    if (lane == 0) high = 0;
+    for (int w = warp + 1; w < threads / WARP; ++w) low = min(low, least[w]);
+    for (int w = 0; w < warp; ++w) high = max(high, most[w]);
+    for (int32_t t = to - 1; t >= from; --t) band.lows[t] = low = min(low, band.lows[t]);
+    int32_t candidates = 0;
+    for (int32_t t = from; t < to; ++t) {
+        high = max(high, band.highs[t]);
+        candidates += static_cast<int32_t>(high - band.lows[t]) + 1;
+        band.lows[t] |= high << 16;
+    }
+    return candidates;
+}
+
+/// The sums of two numbers over the threads of a block.
+__device__ int2 sums_of_block(int32_t one, int32_t other) {
+    __shared__ int2 sums[THREADS / WARP];
+    const uint32_t first = sum_of_warp(static_cast<uint32_t>(one)), second = sum_of_warp(static_cast<uint32_t>(other));
+    if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = {static_cast<int32_t>(first), static_cast<int32_t>(second)};
+    __syncthreads();
+    int2 all = {0, 0};
+    for (unsigned w = 0; w < blockDim.x / WARP; ++w) all.x += sums[w].x, all.y += sums[w].y;
+    return all;
+}
+
+constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
+// Where rows begin ACROSS 16 bytes, what a tile lacks of them its neighbour has, and a sector of memory that two warps write is
+// written twice in part: that costs more than lanes that wait.
+constexpr int32_t SHORT_ACROSS = 8;
+constexpr int32_t TILES_ACROSS = 4;  // side by side stay so
+
+/// Of brackets of one class, the longest are less than half as long again as the shortest.  Short ones are one class: so
+/// most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
+template <bool ACROSS, class Band>
+__device__ int bracket_class(const Band &band, int32_t t) {
+    constexpr int32_t TOGETHER = ACROSS ? TILES_ACROSS : 1;
+    const int32_t first = t / TOGETHER * TOGETHER;
+    int32_t length = 0;  // the longest's
+#pragma unroll
+    for (int k = 0; k < TOGETHER; ++k) {
+        const uint32_t bracket = band.lows[min(first + k, band.tiles - 1)];
+        length = max(length, static_cast<int32_t>(bracket >> 16) - static_cast<int32_t>(bracket & 0xffff) + 1);
+    }
+    if (length <= (ACROSS ? SHORT_ACROSS : SHORT_BRACKET)) return 0;
+    const int power = highest_bit(static_cast<uint32_t>(length));
+    return 2 * power + (length >> (power - 1) & 1);
+}
+
+/// Orders the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have as
+/// much to do; they take the place of Band::highs.  Returns how many they are.
+template <bool ACROSS, class Band, class Wanted>
+__device__ int32_t order_tiles(const Band &band, Wanted wanted) {
+    __shared__ int32_t places[WARP], total;  // of each class's next, and how many there are
+    const int lane = threadIdx.x % WARP;
+    uint16_t *const order = band.order(), *const ranks = order + band.tiles;  // a tile's among those of its class
+    const auto class_of = [&](int32_t t) {
+        return t < band.tiles && wanted(t) ? WARP - 1 - bracket_class<ACROSS>(band, t) : WARP;
+    };
+    if (threadIdx.x < WARP) places[lane] = 0;
+    __syncthreads();
+    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn < band.tiles; turn += static_cast<int32_t>(blockDim.x)) {
+        const int number = class_of(turn + lane);
+        const uint32_t same = __match_any_sync(ALL_LANES, number);
+        int32_t first = 0;
+        if (number < WARP && lane == lowest_bit(same)) first = atomicAdd(places + number, __popc(same));
+        const int32_t rank = __shfl_sync(ALL_LANES, first, lowest_bit(same)) + __popc(same & ((1u << lane) - 1));
+        if (number < WARP) ranks[turn + lane] = static_cast<uint16_t>(rank);
+    }
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        const int32_t mine = places[lane], sum = sum_up_to(mine);
+        places[lane] = sum - mine;
+        if (lane == WARP - 1) total = sum;
+    }
+    __syncthreads();
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) {
+        const int number = class_of(t);
+        if (number < WARP) order[places[number] + ranks[t]] = static_cast<uint16_t>(t);
+    }
+    __syncthreads();
+    return total;
+}
+
+/// The places that contenders have when vain ones are dropped.  Room for two words a share is where Band::highs were.
+struct Places {
+    uint32_t *kept, *before;  // [share]: a bit a contender; how many are kept of those before
+    int32_t shares;
+
+    template <class Band>
+    __device__ explicit Places(const Band &band) : kept(band.highs), shares((band.count + Share::EACH - 1) / Share::EACH) {
+        before = kept + shares;
+    }
+    template <class Band>
+    __device__ static bool have_room(const Band &band) {
+        return 2 * Places(band).shares <= band.tiles;
+    }
+    /// Of a contender that is kept.
+    __device__ uint32_t operator()(uint32_t position) const {
+        const uint32_t share = position / Share::EACH;
+        return before[share] + static_cast<uint32_t>(__popc(kept[share] & ((1u << position % Share::EACH) - 1)));
+    }
+    /// Finds them, and how many are kept.
+    __device__ int32_t find(int32_t count, uint32_t vain) const {
+        __shared__ int32_t all;
+        const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP);
+        for (Share share(count); share.is_any(); share.next(), vain >>= 1) {
+            const uint32_t mask = __ballot_sync(ALL_LANES, share.is_own() && !(vain & 1));
+            if (lane == 0) kept[share.number()] = mask >> 1;
+        }
+        __syncthreads();
+        if (threadIdx.x < WARP) {
+            int32_t sum = 0;
+            for (int32_t turn = 0; turn < shares; turn += WARP) {
+                const int32_t share = turn + lane, mine = share < shares ? __popc(kept[share]) : 0, up_to = sum_up_to(mine);
+                if (share < shares) before[share] = static_cast<uint32_t>(sum + up_to - mine);
+                sum += __shfl_sync(ALL_LANES, up_to, WARP - 1);
+            }
+            if (lane == 0) all = sum;
+        }
+        __syncthreads();
+        return all;
+    }
+};
+
+/// Moves the contenders that are kept to their places.
+template <class Band>
+__device__ void move_kept(const Band &band, uint32_t vain, const Places &places) {
+    constexpr int32_t TURNS = 4;  // whose contenders are in registers at once
+    Share share(band.count);
+    for (int32_t first = 0; first < band.count; first += TURNS * share.step) {
+        uint32_t words[TURNS][Band::HALVES], place[TURNS];
+        typename Band::Number columns[TURNS];
+        bool is_kept[TURNS];
+#pragma unroll
+        for (int k = 0; k < TURNS; ++k, share.next(), vain >>= 1) {
+            const int32_t position = share.position();
+            is_kept[k] = share.is_own() && !(vain & 1);
+            if (!is_kept[k]) continue;
+#pragma unroll
+            for (int h = 0; h < Band::HALVES; ++h) words[k][h] = band.word(position, h);
+            columns[k] = band.columns[position], place[k] = places(static_cast<uint32_t>(position));
+        }
+        __syncthreads();  // places are no later than positions, and those of other turns have been read or lie behind
+#pragma unroll
+        for (int k = 0; k < TURNS; ++k) {
+            if (!is_kept[k]) continue;
+#pragma unroll
+            for (int h = 0; h < Band::HALVES; ++h) band.distances[place[k] + h * band.stride] = words[k][h];
+            band.columns[place[k]] = columns[k];
+        }
+        __syncthreads();
+    }
+}
+
+/// Drops vain contenders, and counts the positions of brackets without them.
+template <class Band>
+__device__ void drop_vain(Band &band, uint32_t vain) {
+    const Places places(band);
+    const int32_t left = places.find(band.count, vain);
+    for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x)
+        band.lows[t] = places(band.lows[t] & 0xffff) | places(band.lows[t] >> 16) << 16;
+    move_kept(band, vain, places);
+    band.count = left;
+}
+
+/// Finds the brackets of a band whose contenders its block has laid out.  Of a pair of bands it drops those contenders that
+/// turn out to be vain, which would be tried twice; of a single one that takes as long as it saves.  If brackets are long all
+/// in all, as may be in the middle of a round hole, from where hundreds or thousands are about as far, a block would be at it
+/// long after the others: then it drops them anyhow, and those who are left ask again whom they meet now.
+template <class Band>
+__device__ void find_brackets(Band &band) {
+    for (bool is_heavy = true; is_heavy;) {
+        clear_tiles(band);
+        __syncthreads();
+        const uint32_t vain = scatter_breaks(band);
+        const bool is_any_vain = __syncthreads_or(vain != 0);
+        const int32_t candidates = bracket_tiles(band);
+        if (!is_any_vain) return;
+        const int2 sums = sums_of_block(candidates, __popc(vain));
+        is_heavy = sums.x * Band::HALVES > HEAVY * max(band.count, band.tiles);
+        const bool is_worthwhile = sums.y * WORTHWHILE > band.count && (is_heavy || Band::HALVES > 1);
+        if (!is_worthwhile || !Places::have_room(band)) return;
+        drop_vain(band, vain);
+    }
+}
+
+}  // namespace
+
+}  // namespace apsis::cuda::plane

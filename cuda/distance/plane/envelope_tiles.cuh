@@ -1,0 +1,403 @@
+// Tiles of the lower envelope: 8 pixels of each of a band's four rows, which a thread holds in registers and tries the
+// candidates of a bracket on; the last part of envelope.cu, which tells how it all goes together.
+#pragma once
+
+#include "cuda/distance/plane/envelope_brackets.cuh"
+#include "cuda/distance/plane/envelope_keys.cuh"
+#include "cuda/distance/plane/layout.h"
+#include "cuda/distance/plane/store.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+constexpr int PATCH_TILES = PATCH / TILE;
+static_assert(TILE == 8, "a byte of Rows::solid a tile");
+// What is added to costs, so that they fit signed numbers, of which sm_90 finds the least of three in one instruction; 64
+// more than their least, since without the square of a way in the tile a cost may fall below 0.
+constexpr uint32_t BIAS = 0x80000000u + 64;
+constexpr int32_t UNKNOWN = INT32_MAX;
+constexpr uint32_t NOTHING = ~0u;
+constexpr uint32_t NO_INDEX = INT32_MAX;  // above every index of an image whose rows are not cut
+static_assert(WIDEST_ROW * LONGEST_COLUMN < NO_INDEX);
+// Costs that may not fit 32 bits, FAR ones, are counted from the least that one of the bracket costs the tile's first
+// pixel.  Whoever is nearest to another one, 7.6 pixels away at most, costs the first no more than 31 distances more
+// than that, which are below 2^23; whoever costs it more than this is not.
+constexpr uint32_t MOST_ABOVE = 1u << 29;
+static_assert(LONGEST <= 1 << 22);
+
+/// What costs are held in if they are FAR, and indices of an image whose rows are cut.
+template <bool LONG>
+using Whole = std::conditional_t<LONG, uint64_t, uint32_t>;
+
+/// Whether costs of this many rows, BAND more, and columns fit 32 bits, with what is added to them.
+__device__ bool is_near(int32_t rows, int32_t columns) {
+    constexpr float MOST = 4.2e9f;  // off by some 1000 at most
+    const float down = static_cast<float>(rows + BAND), along = static_cast<float>(columns);
+    return fmaf(down, down, along * along) < MOST;
+}
+
+/// What a candidate costs the first pixel of a tile that begins at x.
+template <class Band>
+__device__ uint64_t cost_at_first(const Band &band, int32_t position, int32_t x) {
+    const int32_t down = unpack(band.distances[position], 0), d = x - static_cast<int32_t>(band.columns[position]);
+    return static_cast<uint64_t>(int64_t(down) * down + int64_t(d) * d);
+}
+
+/// What a candidate costs the pixels of a tile that begins at x: less `least` if FAR, else with BIAS, and without
+/// the square of a pixel's place in the tile, (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2.
+template <bool FAR>
+struct Candidate {
+    int32_t first[BAND], slope;
+    int32_t column;
+    uint32_t word;
+
+    template <class Band>
+    __device__ Candidate(const Band &band, int32_t position, int32_t x, uint64_t least)
+        : column(static_cast<int32_t>(band.columns[position])), word(band.distances[position]) {
+        const int32_t d = x - column;
+        slope = 2 * d;
+        if constexpr (FAR) {
+            const uint64_t above = cost_at_first(band, position, x) - least;
+            first[0] = static_cast<int32_t>(min(above, uint64_t(MOST_ABOVE)));
+            const int32_t down = unpack(word, 0);
+#pragma unroll
+            for (int r = 1; r < BAND; ++r) first[r] = first[0] + (unpack(word, r) - down) * (unpack(word, r) + down);
+        } else {
+            const uint32_t base = static_cast<uint32_t>(d * d) + BIAS;
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) {
+                const uint32_t down = static_cast<uint32_t>(unpack(word, r));
+                first[r] = static_cast<int32_t>(down * down + base);
+            }
+        }
+    }
+    __device__ int32_t cost(int r, int k) const { return first[r] + k * slope; }
+};
+
+/// The least costs of a tile's pixels.
+struct Tile {
+    int32_t cost[BAND][TILE];
+
+    /// Tries two candidates: the least of three numbers is one instruction, as that of two is.
+    template <class Candidate>
+    __device__ void take(const Candidate &one, const Candidate &other) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = __vimin3_s32(one.cost(r, k), other.cost(r, k), cost[r][k]);
+    }
+    __device__ void begin_without() {
+#pragma unroll
+        for (auto &row : cost)
+#pragma unroll
+            for (int32_t &c : row) c = UNKNOWN;
+    }
+    /// Tries the first two.
+    template <class Candidate>
+    __device__ void begin(const Candidate &one, const Candidate &other) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = min(one.cost(r, k), other.cost(r, k));
+    }
+    /// Tries candidate(position) for a whole bracket; an odd one out twice.
+    template <class Make>
+    __device__ void take_all(int2 bracket, Make candidate) {
+        begin(candidate(bracket.x), candidate(min(bracket.x + 1, bracket.y)));
+        for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) take(candidate(p), candidate(min(p + 1, bracket.y)));
+    }
+    /// Costs that are not FAR become what they are.
+    __device__ void settle() {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] += k * k - BIAS;
+    }
+    /// Those of columns of which `sites` has a bit become 0.
+    __device__ void clear(uint32_t sites) {
+        if (!sites) return;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = sites >> k & 1 ? 0 : cost[r][k];
+    }
+    /// The bits that any of them has.
+    __device__ uint32_t bits() const {
+        uint32_t bits = 0;
+#pragma unroll
+        for (const auto &row : cost)
+#pragma unroll
+            for (const int32_t c : row) bits |= static_cast<uint32_t>(c);
+        return bits;
+    }
+};
+
+/// The lowest index of the sites that are nearest to a column's pixel in row y.
+template <class Index>
+__device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32_t column) {
+    const Sites sites = StripColumns<>(columns, image, y / STRIP).at(column);
+    const int32_t row = nearest_in_column(sites.word, sites.before, sites.after, static_cast<int32_t>(y / STRIP * STRIP),
+                                          static_cast<int32_t>(y));
+    return static_cast<Index>(row) * static_cast<Index>(columns.count) + column;
+}
+
+/// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
+template <bool FAR, class Index>
+__device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, int r, const int32_t (&least)[TILE],
+                           int64_t y, Index (&found)[TILE]) {
+    const Index site = static_cast<Index>(y + way_to_site(candidate.word, r)) * static_cast<Index>(rows.columns.count) +
+                       static_cast<Index>(candidate.column);
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        if constexpr (sizeof(Index) == sizeof(uint32_t)) {
+            // Whoever costs more has no index that counts.  Multiplications and minima go through different pipes; to compare
+            // and to choose would take one of these three turns.
+            const uint32_t is_more =
+                __viaddmin_u32(static_cast<uint32_t>(least[k]), -static_cast<uint32_t>(candidate.cost(r, k)), 1);
+            found[k] = min(found[k], is_more * NO_INDEX + site);
+        } else {
+            if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
+        }
+    }
+}
+
+/// The positions of a tile's candidates, from the first to the last; where nobody is any, the last is before the first.
+template <class Band>
+__device__ int2 bracket_of(const Band &band, int32_t t) {
+    if (band.count == 0) return {0, -1};
+    return {static_cast<int32_t>(band.lows[t] & 0xffff), static_cast<int32_t>(band.lows[t] >> 16)};
+}
+
+/// Moves the numbers of a row of a tile to the left by one, in registers.
+template <class Number>
+__device__ void shift(Number (&row)[TILE]) {
+#pragma unroll
+    for (int k = 1; k < TILE; ++k) row[k - 1] = row[k];
+}
+
+/// Writes a row of a tile pixel by pixel, in a loop: outputs have many forms, and all this is there for every row of a tile.
+template <class Cost, class Index>
+__device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE], int64_t before,
+                           int32_t x, int64_t y, int64_t z, int32_t end) {
+#pragma unroll 1
+    for (; x < end; ++x, shift(cost), shift(found))
+        write_pixel(output, x, y, z, static_cast<int64_t>(cost[0]), is_known, before + static_cast<int64_t>(found[0]));
+}
+
+/// Writes a row of a tile by itself.
+template <Form FORM, bool NEAREST, Start START = Start::ANY, class Cost, class Index>
+__device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE],
+                          int64_t image, int64_t y, int32_t x) {
+    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? rows.slice_of(image) : image;
+    const int64_t before = z * rows.columns.length * rows.columns.count;  // pixels of other slices
+    Cost bits = 0;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) bits |= cost[k];
+    if (FORM == Form::OTHER ? !quads.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
+        write_each(rows.output_of(image), cost, is_known, found, before, x, y, z, min(x + TILE, length));
+        return;
+    }
+    uint32_t square[TILE];
+    int32_t site[TILE];
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+        square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
+    const auto write = [&](auto root) {
+        if constexpr (FORM == Form::SIGNED) {
+            write_side<NEAREST>(rows.output_of(image), quads, x, y, z, square, site, root, StoreAlone<>{min(length - x, TILE)});
+        } else if constexpr (FORM != Form::OTHER) {
+            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root,
+                                       StoreAlone<START>{min(length - x, TILE)});
+        } else {
+            write_quad(rows.output_of(image), quads, x, y, z, square, site, root);
+            write_quad(rows.output_of(image), quads, x + QUAD, y, z, square + QUAD, site + QUAD, root);
+        }
+    };
+    if (bits < 1u << 24) {
+        write([](uint32_t number) { return small_root(static_cast<float>(number)); });
+    } else {
+        write([](uint32_t number) { return large_root(number); });
+    }
+}
+
+/// Writes a row of the tiles of a warp's lanes together, of an unsigned map.
+template <Form FORM, bool NEAREST, class Store>
+__device__ void write_rows(const Rows &rows, const Quads &quads, const Store &store, const uint32_t (&cost)[TILE],
+                           const uint32_t (&found)[TILE], int64_t image, int64_t y, int r) {
+    uint32_t number[TILE], bits = 0;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) bits |= cost[k];
+    if (!NEAREST || rows.output.distance) {
+        if (!store.wants(r) || bits < 1u << 24)
+            to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return small_root(static_cast<float>(one)); });
+        else
+            to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return large_root(one); });
+        store(rows.output.distance.row(y + r, image), number, r);
+    }
+    if constexpr (NEAREST) {
+        const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other slices
+        int32_t site[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) site[k] = static_cast<int32_t>(before + found[k]);
+        to_indices(quads, cost, site, number);
+        store(rows.output.nearest.row(y + r, image), number, r);
+    }
+}
+
+/// Writes the tiles of a warp's lanes together as most are: all is wanted, aligned and not limited, and costs are below 2^24.
+/// This is one straight piece of code, in which rows wait for their roots together; and half as long.
+template <Form FORM>
+__device__ void write_tiles(const Output &output, const StorePairs &store, const Tile &tile, int64_t image, int64_t y) {
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) {
+        uint32_t number[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const uint32_t cost = static_cast<uint32_t>(tile.cost[r][k]);
+            number[k] = FORM == Form::ROOTS ? __float_as_uint(small_root(static_cast<float>(cost))) : cost;
+        }
+        store.store_whole(output.distance.row(y + r, image), number);
+    }
+}
+
+/// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
+/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
+template <Form FORM, bool NEAREST, bool FAR, Start START = Start::ANY, bool TOGETHER = false, class Band>
+__device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
+                            int64_t image, int64_t y, int32_t t) {
+    constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
+    constexpr bool SHARED = TOGETHER && !FAR && IS_PLAIN<FORM>;  // lanes store for each other
+    constexpr bool IN_PAIRS = SHARED && START == Start::ALIGNED;
+    const int32_t x = band.origin + t * TILE;
+    const bool is_solid = solid == (1u << TILE) - 1;
+    int2 bracket = bracket_of(band, t);
+    if (is_solid) bracket.y = min(bracket.x, bracket.y);  // of no use
+    uint64_t least = ~uint64_t(0);
+    if constexpr (FAR)
+        for (int32_t p = bracket.x; p <= bracket.y; ++p) least = min(least, cost_at_first(band, p, x));
+    const auto candidate = [&](int32_t position) { return Candidate<FAR>(band, position, x, least); };
+    SiteKeys keys;
+    if constexpr (BY_KEYS) keys = SiteKeys(band, bracket, x);
+    Tile tile;
+    if (keys.serve)
+        tile.take_all(bracket, [&](int32_t position) { return keys.candidate(band, position); });
+    else if (band.count > 0)
+        tile.take_all(bracket, candidate);
+    else
+        tile.begin_without();
+    constexpr bool IS_SETTLED = !FAR && !NEAREST;  // candidates are compared with costs as they were found
+    if constexpr (IS_SETTLED) tile.settle();
+    uint32_t wanted = 0;  // a bit a row
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) wanted |= (y + r < rows.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
+    const auto store = [&] {
+        using Store = std::conditional_t<IN_PAIRS, StorePairs, StoreAcross>;
+        if constexpr (SHARED)
+            return Store(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), wanted);
+        else
+            return nullptr;
+    }();
+    if constexpr (IN_PAIRS && IS_SETTLED) {
+        tile.clear(solid);
+        const bool all_plain = store.are_whole(BAND) && !quads.limited && tile.bits() < 1u << 24;
+        if (__all_sync(ALL_LANES, all_plain)) return write_tiles<FORM>(rows.output, store, tile, image, y);
+    }
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) {
+        if (!(SHARED ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
+        Whole<Band::IS_PIECE> found[TILE];
+        Whole<FAR> cost[TILE];
+        const bool is_known = band.count > 0 || is_solid;
+        if (keys.serve) {
+            keys.tell(band, tile.cost[r], y + r, rows.columns.count, cost, found);
+        } else {
+#pragma unroll
+            for (auto &site : found) site = NOTHING;
+            if (NEAREST)
+                for (int32_t p = bracket.x; p <= bracket.y; ++p)
+                    find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) {
+                // Beyond every limit where there is no site.
+                if constexpr (FAR)
+                    cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
+                else
+                    cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (IS_SETTLED ? 0 : k * k - BIAS);
+            }
+        }
+        if (solid) {
+            const auto own =
+                static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(rows.columns.count) + x;
+#pragma unroll
+            for (int k = 0; k < TILE; ++k)
+                if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
+        }
+        if constexpr (SHARED)
+            write_rows<FORM, NEAREST>(rows, quads, store, cost, found, image, y, r);
+        else
+            write_row<FORM, NEAREST, START>(rows, quads, cost, is_known, found, image, y + r, x);
+    }
+}
+
+/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
+/// their halves or both.  Of a signed map those that are full are the other side's.
+template <Form FORM, bool NEAREST, bool FAR, Start START = Start::ANY, class Band, class Wanted>
+__device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
+                             const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
+    // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of aligned rows so wide
+    // that a block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it
+    // wins on all.
+    constexpr bool ACROSS = START == Start::ACROSS;
+    constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !FAR && !Band::IS_PIECE && IS_PLAIN<FORM>);
+    __shared__ int32_t next;  // a warp takes 32 when it is done with others
+    if (threadIdx.x == 0) next = 0;
+    const bool is_signed = rows.output.is_signed;
+    const int32_t first = static_cast<int32_t>(y % STRIP / BAND);
+    const uint32_t bands = ((1u << Band::HALVES) - 1) << first;
+    const auto is_others = [&](int32_t t) { return is_signed && fulls && (fulls[t] & bands) == bands; };
+    const int32_t total = order_tiles<ACROSS>(band, [&](int32_t t) {
+        uint32_t any = 0;
+#pragma unroll
+        for (int h = 0; h < Band::HALVES; ++h) any |= wanted(t, h);
+        return any && !is_others(t);
+    });
+    const int32_t lane = threadIdx.x % WARP;
+    for (int32_t turn;;) {
+        if (lane == 0) turn = atomicAdd(&next, 1);
+        turn = __shfl_sync(ALL_LANES, turn, 0);
+        const int32_t i = turn / Band::HALVES * WARP + lane, half = turn % Band::HALVES;
+        if (i - lane >= total) break;
+        if (!TOGETHER && i >= total) continue;
+        const int32_t t = band.order()[min(i, total - 1)];
+        finish_tile<FORM, NEAREST, FAR, START, TOGETHER>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
+                                                         solid ? solid[t] : 0, image, y + half * BAND, t);
+    }
+}
+
+/// Calls search(form, with_nearest) with what a map's kernels are compiled for.
+template <class Search>
+void with_form(const Quads &quads, const Output &output, Search search) {
+    with_form(quads.plain(output), [&](auto form) {
+        if (output.nearest)
+            search(form, std::true_type());
+        else
+            search(form, std::false_type());
+    });
+}
+
+/// The same, with kernels for the floats of a signed map, too.
+template <class Search>
+void with_form_or_signed(const Quads &quads, const Output &output, Search search) {
+    if (!quads.is_signed_float(output)) return with_form(quads, output, search);
+    const std::integral_constant<Form, Form::SIGNED> form;
+    if (output.nearest)
+        search(form, std::true_type());
+    else
+        search(form, std::false_type());
+}
+
+}  // namespace
+
+}  // namespace apsis::cuda::plane

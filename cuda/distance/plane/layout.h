@@ -1,0 +1,257 @@
+// The last pass of a 2-D Euclidean distance map on the device: rows, in exact ways that suit them (see cpu/distance/lines.h).
+//
+// The outward search takes the strips where sites are near.  It writes what it settles within its reach, and marks the
+// rest, PATCH pixels of a row at a time.  Strips with wide empty parts, and the marked patches of the others, are
+// taken by the lower envelope, among the columns of a strip that may hold a nearest site at all.
+//
+// Small images, where every launch and every long bracket counts, are taken by the staircase alone.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "cuda/columns/columns.h"
+#include "cuda/runtime/pixel_writer.h"
+
+namespace apsis::cuda::plane {
+
+using namespace columns;
+
+constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the outward search
+constexpr int BAND = 4;     // rows that the envelope takes together: their nearest sites are much the same
+constexpr int GROUP = 32;   // columns whose contenders are counted together
+constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
+                              // envelope costs twice what the search does, but half of that for a row, not for a pixel
+constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the outward search has left marks
+constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
+constexpr int64_t NARROW = 512, TALL = 65000;  // limits of images without lists of contenders
+constexpr int64_t THIN = 256, MANY = 1024;     // of so short rows, where there are so many strips, a warp takes a band
+constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;  // of images that leave most of a device idle
+constexpr uint32_t NOWHERE = 65400;  // that far is a column's site if it has none: more than any, and with the way to the
+                                     // column its square fits 32 bits
+static_assert(TALL + STRIP < NOWHERE && (NOWHERE + STRIP) * (NOWHERE + STRIP) < ~0u - 4 * NARROW * NARROW / 3);
+constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
+constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
+constexpr int64_t LONGEST = int64_t(1) << 22;  // of images whose rows are cut: with three differences a distance fits a
+                                               // word, and what a tile costs above its least fits 32 bits
+constexpr int SEGMENT = 8192;  // pixels of a row that a block takes where rows are cut: contenders of two blocks, and
+                               // some more from either side, fill a multiprocessor's shared memory
+static_assert(SEGMENT % PATCH == 0);
+
+// Of a breakpoint, in halves of a pixel: in a row of 32768 its terms are below 2^17 with three roundings of 2^-22 or
+// less, so that it is off by less than 2^-4.  In a wider row, of which only what lies in the row counts, so are two by
+// 2^-19 of its width: 5/8 of that if places are counted from a segment's.
+constexpr float SLACK = 0.25f;
+inline float slack_of(int64_t width) { return std::max(SLACK, static_cast<float>(width) / (1 << 19)); }
+
+/// How far a group's sites above and below a strip are from its first row, at least.
+struct Outlook {
+    static constexpr uint32_t NONE = 1u << 30;  // there is no site
+    uint32_t above, below;                      // the former and STRIP; 0 and 0 if there are sites in the strip
+};
+
+/// What the envelope is told of a strip, in a word: how much it has to do; of a signed map a bit a band in which all pixels are
+/// sites; whether it takes all of the strip or what is marked; and among how many contenders.
+class Listed {
+    static constexpr int COUNT_BITS = 16, FULL_SHIFT = COUNT_BITS + 2, LOAD_SHIFT = FULL_SHIFT + STRIP / BAND;
+    static constexpr uint32_t MARKS = 1u << COUNT_BITS, FAR = 2 * MARKS;
+    uint32_t word_;
+
+  public:
+    static constexpr int LOAD_BITS = 5, MOST_LOAD = (1 << LOAD_BITS) - 1;
+    static_assert(LOAD_SHIFT + LOAD_BITS <= 32 && WIDEST_ROW < 1 << COUNT_BITS);
+
+    Listed() = default;
+    __device__ explicit Listed(uint32_t word) : word_(word) {}
+    __device__ Listed(int32_t load, uint32_t full, bool is_far, int32_t count)
+        : word_(static_cast<uint32_t>(min(load, MOST_LOAD)) << LOAD_SHIFT | (full & 0xff) << FULL_SHIFT |
+                (is_far ? FAR : MARKS) | static_cast<uint32_t>(count)) {}
+    __device__ uint32_t word() const { return word_; }
+    __device__ bool is_any() const { return word_ & (FAR | MARKS); }
+    __device__ bool is_far() const { return word_ & FAR; }
+    __device__ int32_t count() const { return static_cast<int32_t>(word_ & (MARKS - 1)); }
+    __device__ uint32_t load() const { return word_ >> LOAD_SHIFT; }
+    /// Whether the strip's bands from row y of the image on are full, so many.
+    __device__ bool is_full(int64_t y, int bands) const {
+        const uint32_t all = ((1u << bands) - 1) << y % STRIP / BAND;
+        return (word_ >> FULL_SHIFT & all) == all;
+    }
+};
+
+/// The rows of a map, their columns packed and carried; those of a range of strips are searched.
+///
+/// A signed map has twice as many images: the inside's, whose sites are the complement, come after the outside's.  Each writes
+/// the pixels that are not its sites.
+struct Rows {
+    Columns columns;
+    int64_t images;  // of a side
+    StripRange range = {}, band_range = {};  // of a side
+    // [image][band][patch][row]: not 0 where the outward search gave up.
+    uint8_t *marks = nullptr;
+    // [image][strip][i]: columns that may hold a nearest site, from left to right.  In rows that are cut each segment
+    // has a list of its own, and counts its columns from its first.
+    uint16_t *contenders = nullptr;
+    // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
+    // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.
+    uint32_t *insides = nullptr, *sights = nullptr;
+    // [image][strip][segment]: how many contenders there are; where rows are not cut, what Listed says.
+    uint32_t *counts = nullptr;
+    // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
+    uint8_t *solid = nullptr;
+    // In rows that are cut, [image][strip][group]: the place of its first contender in the list, and what it sees.
+    uint16_t *places = nullptr;
+    Outlook *outlooks = nullptr;
+    // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
+    // segment's first pixels; and to the row's last ones.
+    int2 *fences = nullptr;
+    bool is_small;         // the staircase takes all rows, and nothing is kept but the columns
+    bool reaches_far;      // the outward search reaches far, and is tried everywhere
+    bool is_paired;        // both sides of a signed map are searched outward together, and have the same marks
+    bool is_thin, is_cut;  // rows are short and many; or are cut into segments
+    float slack;
+    uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
+    Output output;
+
+    /// Of columns of one side; `columns` has room for both.
+    Rows(const Columns &side, const Output &output);
+
+    __host__ __device__ int sides() const { return output.is_signed ? 2 : 1; }
+    __device__ bool is_inside(int64_t image) const { return image >= images; }
+    __device__ int64_t slice_of(int64_t image) const { return is_inside(image) ? image - images : image; }
+    /// How an image is written: that of a side of its slice.
+    __device__ Output output_of(int64_t image) const {
+        Output own = output;
+        own.is_inside = is_inside(image);
+        return own;
+    }
+
+    __host__ __device__ int64_t patches() const { return (columns.count + PATCH - 1) / PATCH; }
+    __host__ __device__ int64_t bands() const { return (columns.length + BAND - 1) / BAND; }
+    /// The bands of all images before a strip of a side.
+    int64_t bands_before(int64_t strip) const {
+        return strip / columns.strips() * bands() + strip % columns.strips() * (STRIP / BAND);
+    }
+    void take(const StripRange &strips) {
+        range = strips;
+        band_range = {bands_before(strips.first), bands_before(strips.end()) - bands_before(strips.first)};
+    }
+    int64_t count_strips() const { return range.count * sides(); }
+    int64_t count_bands() const { return band_range.count * sides(); }
+    /// The number in all of the n-th strip, or band, that is searched: the outside's come first.
+    __device__ int64_t strip_at(int64_t n) const { return at_side(range, images * columns.strips(), n); }
+    __device__ int64_t band_at(int64_t n) const { return at_side(band_range, images * bands(), n); }
+
+    __host__ __device__ int64_t count_marks() const {
+        return (is_paired ? images : columns.batch) * bands() * patches() * BAND;
+    }
+    /// Whether strips have lists of contenders.  In a narrow image making them takes longer than it saves: all columns are
+    /// contenders.
+    __host__ __device__ bool is_listed() const {
+        return !is_thin && (is_cut || columns.count > NARROW || columns.length > TALL);
+    }
+    __host__ __device__ int64_t segments() const { return is_cut ? (columns.count + SEGMENT - 1) / SEGMENT : 1; }
+    __host__ __device__ int64_t count_fences() const { return segments() + 1; }
+    __host__ __device__ int64_t groups() const { return (columns.count + GROUP - 1) / GROUP; }
+    /// The marks of a band's patch, a byte a row.
+    __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
+        return marks + (((is_paired ? slice_of(image) : image) * bands() + band) * patches() + patch) * BAND;
+    }
+    __device__ void mark(int64_t image, int64_t row, int64_t x, bool far) const {
+        marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
+    }
+    /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is, so is the other: where large
+    /// areas are its sites, the envelope does nothing, and the search would look at them all.
+    __device__ bool is_far(int64_t image, int64_t strip) const {
+        const auto is_side_far = [&](int64_t side) {
+            return (columns.far_groups[columns.far_at(side, strip)] & ~MARKED) >= least_far;
+        };
+        return is_side_far(image) || (output.is_signed && is_side_far(is_inside(image) ? image - images : image + images));
+    }
+    /// Whether there are marks of what is far in a strip.
+    __device__ bool has_marks(int64_t image, int64_t strip) const {
+        return columns.far_groups[columns.far_at(image, strip)] & MARKED;
+    }
+    __device__ void mark_strip(int64_t image, int64_t strip) const {
+        if (!has_marks(image, strip)) atomicOr(columns.far_groups + columns.far_at(image, strip), MARKED);
+    }
+
+    __host__ __device__ int64_t solid_bytes() const { return groups() * (GROUP / 8); }
+    __host__ __device__ uint8_t *solid_of(int64_t image, int64_t strip) const {
+        return solid + (image * columns.strips() + strip) * solid_bytes();
+    }
+
+    /// [8 columns] of a strip of a signed map: a bit a band in which all their pixels are sites.
+    __host__ __device__ uint8_t *fulls_of(int64_t image, int64_t strip) const {
+        return solid_of(image, strip) + columns.batch * columns.strips() * solid_bytes();
+    }
+
+    __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
+        return contenders + columns.at(image, strip, 0);
+    }
+    __host__ __device__ uint32_t *insides_of(int64_t image, int64_t strip) const {
+        return insides + columns.at(image, strip, 0);
+    }
+    __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
+        return sights + columns.at(image, strip, 0);
+    }
+    __host__ __device__ uint32_t *counts_of(int64_t image, int64_t strip) const {
+        return counts + (image * columns.strips() + strip) * segments();
+    }
+    __host__ __device__ uint16_t *places_of(int64_t image, int64_t strip) const {
+        return places + (image * columns.strips() + strip) * groups();
+    }
+    __host__ __device__ Outlook *outlooks_of(int64_t image, int64_t strip) const {
+        return outlooks + (image * columns.strips() + strip) * groups();
+    }
+    __host__ __device__ int2 *fences_of(int64_t image, int64_t band) const {
+        return fences + (image * bands() + band) * count_fences();
+    }
+
+  private:
+    __device__ int64_t at_side(const StripRange &searched, int64_t of_side, int64_t n) const {
+        return searched.first + n + (output.is_signed && n >= searched.count ? of_side - searched.count : 0);
+    }
+};
+
+/// Whether the rows of an image are few pixels long and many.
+inline bool are_thin(const Columns &columns) { return columns.count <= THIN && columns.all().count >= MANY; }
+
+/// Whether images are so small, in all, that the staircase takes them.
+bool are_small(const Columns &columns, bool nearest);
+
+/// Whether the rows of an image are cut: they are too wide, or costs too large, for one block on the current device.
+bool are_cut(const Columns &columns);
+
+/// Whether the outward search reaches far: images of few blocks, and short rows.
+bool reaches_far(const Columns &columns);
+
+/// The shared memory that the outward search wants for a block.
+size_t outward_bytes(bool nearest);
+
+/// Writes all rows of small images.
+void search_staircase(const Rows &rows, cudaStream_t stream);
+
+/// Writes what is near, and marks what is far.
+void search_outward(const Rows &rows, cudaStream_t stream);
+
+/// The same where somebody wants nearest sites.
+void search_sites_outward(const Rows &rows, cudaStream_t stream);
+
+/// The same of both sides of a signed map together, and whether a map's outputs admit of it.
+void search_both_outward(const Rows &rows, cudaStream_t stream);
+bool searches_both(const Output &output);
+
+/// Lists the contenders of far strips, and of those with marks.
+void list_contenders(const Rows &rows, cudaStream_t stream);
+
+/// Writes far strips, and what is marked of the others.
+void search_envelope(const Rows &rows, cudaStream_t stream);
+
+/// The same where rows are cut.
+void search_segments(const Rows &rows, cudaStream_t stream);
+
+/// Writes all thin rows.
+void search_thin(const Rows &rows, cudaStream_t stream);
+
+}  // namespace apsis::cuda::plane

@@ -1,0 +1,278 @@
+// Rows that are short and many: a block takes a strip, which has as many columns as the block has threads, and about as many
+// tiles.  Each thread sees a column.
+//
+// Where no group of 32 columns is far, every pixel has a site within 64 columns, and is searched outward as in near_search.cu, two
+// rows in the halves of a register; where rows begin on 16 bytes, a warp's lanes go on in the next row when one ends.  (For the
+// nearest site that is left to near_search_nearest.cu.)
+//
+// Elsewhere a warp drops those of its 32 columns that are never nearest among them, as in candidates.cu, and each of the others
+// asks all of them from where to where it may be nearest in any of the strip's rows.  That brackets tiles as in envelope.cu,
+// and drops nearly half of the columns.  Then every thread finishes a tile.  Nothing leaves shared memory.
+//
+// Cost: 3/8 byte a pixel in, through the second cache, and the outputs out.
+#include "cuda/distance/plane/envelope_tiles.cuh"
+#include "cuda/distance/plane/layout.h"
+#include "cuda/distance/plane/near_search.cuh"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+constexpr int32_t WIDTH = static_cast<int32_t>(THIN);
+constexpr int BANDS = STRIP / BAND;
+constexpr int THIN_REACH = 64;    // columns: within them and NEAR rows of its strip, a group's pixels find the group's site
+constexpr int THIN_PITCH = WIDTH + 2 * THIN_REACH;
+constexpr int THIN_RESIDENT = 4;  // blocks of that many threads on a multiprocessor: leaves a thread 64 registers
+static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads");
+static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= THIN_REACH * THIN_REACH);
+
+/// Lays the squares of a column's distances, and somewhat of what is beyond the row's ends.
+__device__ void lay_squares(uint32_t (&squares)[HALF][THIN_PITCH], int32_t width, int32_t start, const Sites &mine) {
+    constexpr uint32_t NO_SITE = Shape<SHORT_SPAN>::FAR_CARRY * Shape<SHORT_SPAN>::FAR_CARRY * BOTH;
+    const int32_t x = static_cast<int32_t>(threadIdx.x), warps = static_cast<int32_t>(blockDim.x) / WARP;
+    for (int r = x / WARP; r < HALF; r += warps)
+        for (int c = x % WARP; c < 2 * THIN_REACH; c += WARP) squares[r][c < THIN_REACH ? c : width + c] = NO_SITE;
+    if (x < width)
+        scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start, [&](int r, uint32_t, uint32_t near) {
+            squares[r][THIN_REACH + x] = square_both(near);
+        });
+    __syncthreads();
+}
+
+/// Searches a strip outward, of which this thread has a column, or none of them.
+template <Form FORM>
+__device__ void search_near(uint32_t (&squares)[HALF][THIN_PITCH], const Rows &rows, const Target &target, int64_t image,
+                            int64_t strip, const Sites &mine) {
+    const int32_t width = static_cast<int32_t>(rows.columns.count), start = static_cast<int32_t>(strip * STRIP);
+    const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
+    lay_squares(squares, width, start, mine);
+    const int32_t quads = (width + QUAD - 1) / QUAD;
+    const int32_t across = target.quads.aligned ? quads : (quads + WARP - 1) / WARP * WARP;  // lanes from row to row
+    for (int32_t item = x; item - lane < HALF * across; item += threads) {
+        const int32_t r = item / across, left = item % across * QUAD, nowhere = across * QUAD;
+        const bool out = r >= HALF || left >= width;
+        const uint32_t *const line = squares[out ? 0 : r];
+        const int column = THIN_REACH + (out ? 0 : left);
+        uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+        uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
+        for (int from = 0; from < THIN_REACH; from += QUAD) {
+            const uint32_t most = __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3]));
+            const int32_t next = (from + 1) * (from + 1);  // what is farther out costs as much or more
+            if (__all_sync(ALL_LANES, out || next > target.limit || max(most & 0xffff, most >> 16) <= next)) break;
+            step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
+                const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
+                best[c] = __viaddmin_u16x2(__vminu2(a, b), step, best[c]);
+            });
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int64_t y = start + r + half * HALF;
+            uint32_t cost[QUAD];
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
+            const int32_t to = out || y >= rows.columns.length ? nowhere : left;
+            if constexpr (FORM == Form::SIGNED) {
+                const auto root = [](uint32_t number) { return small_root_of(number); };
+                const int32_t nobody[QUAD] = {};
+                write_side<false>(rows.output_of(image), target.quads, to, y, rows.slice_of(image), cost, nobody, root,
+                                  StoreAlone<>{width - to});
+            } else {
+                write_found<FORM, false>(rows, target, to, y, image, cost, {});
+            }
+        }
+    }
+}
+
+/// A contender of a strip, by what bounds its costs, less r^2 in row r: the least of straight lines, one a site.  They are no
+/// more than any site's line, and no less than the straight line from what they are in the first row to that in the last.
+struct Bounds {
+    float x, site;      // the row of a site, from the strip's first
+    float first, last;  // its distances in the first and the last row
+
+    __device__ Bounds() = default;
+    __device__ Bounds(const Sites &sites, int32_t packed, int32_t x, int32_t start)
+        : x(static_cast<float>(x)), site(static_cast<float>(packed >> SUM_BITS)) {
+        constexpr int32_t LAST_ROW = STRIP - 1;
+        const int32_t below = sites.word ? lowest_bit(sites.word) : min(sites.after - start, FAR_OFF);
+        const int32_t above = sites.word ? LAST_ROW - highest_bit(sites.word) : min(start - sites.before, FAR_OFF) + LAST_ROW;
+        first = static_cast<float>(min(below, min(start - sites.before, FAR_OFF)));
+        last = static_cast<float>(min(above, min(sites.after - start, FAR_OFF) - LAST_ROW));
+    }
+    /// Twice the x from which the right one of two is nearer, in the first and the last row; those between lie between.  With
+    /// the least that this one may cost, and the most that the other one does, this one is nearest beyond neither.
+    __device__ float2 breaks(const Bounds &other) const {
+        const float inverse = inverse_of(other.x - x), sum = other.x + x, there = other.site - (STRIP - 1);
+        return {fmaf((other.site - first) * (other.site + first), inverse, sum),
+                fmaf((there - last) * (there + last), inverse, sum)};
+    }
+
+  private:
+    static constexpr int32_t FAR_OFF = 1 << 30;  // no site; exact in a float
+};
+
+/// What a block knows of its strip.
+struct ThinShared {
+    uint32_t full[WIDTH / GROUP], kept[WIDTH / GROUP];  // [group]: columns that are all sites; that may be nearest
+    uint32_t live[WIDTH / WARP];                        // [32 of those]: that are nearest somewhere, as far as is known
+    Bounds bounds[WIDTH];
+    Sites sites[WIDTH];
+    uint16_t columns[WIDTH];
+    uint32_t distances[BANDS][WIDTH];
+    uint32_t lows[WIDTH / TILE], highs[WIDTH / TILE];
+
+    __device__ RowBand<1> band(int number, int32_t length, int32_t count) {
+        RowBand<1> band = {};
+        band.length = length;
+        band.tiles = (length + TILE - 1) / TILE;
+        band.count = count;
+        band.distances = distances[number];
+        band.columns = columns;
+        band.lows = lows;
+        return band;
+    }
+    /// The columns of a group that are all sites between two such: beyond the ends of a row all are.
+    __device__ uint32_t solid_of(int group) const {
+        const uint32_t before = group > 0 ? full[group - 1] : ~0u;
+        const uint32_t after = group + 1 < static_cast<int>(blockDim.x / WARP) ? full[group + 1] : ~0u;
+        return full[group] & __funnelshift_l(before, full[group], 1) & __funnelshift_r(full[group], after, 1);
+    }
+};
+
+/// How many bits of a row of words are set before a bit.
+__device__ int32_t count_before(const uint32_t *words, int32_t bit) {
+    int32_t count = bit % WARP ? __popc(words[bit / WARP] << (WARP - bit % WARP)) : 0;
+    for (int32_t w = 0; w < bit / WARP; ++w) count += __popc(words[w]);
+    return count;
+}
+
+/// Lays the columns of a strip that may be nearest, of which this thread has one or none, side by side.  Returns their number.
+__device__ int32_t gather_contenders(ThinShared &shared, const Rows &rows, int64_t strip, const Sites &mine) {
+    const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(rows.columns.count);
+    const int32_t start = static_cast<int32_t>(strip * STRIP), packed = pack_sites(mine, start);
+    const int group = x / GROUP, lane = x % WARP;
+    const Seen seen(mine, x < width, rows.columns.valid(strip));
+    if (lane == 0) shared.full[group] = seen.full;
+    __syncthreads();
+    const Middle middle(static_cast<float>(x), packed);
+    const uint32_t kept = envelope_of(rows.slack, seen.some, seen.stays, middle) & ~shared.solid_of(group);
+    if (lane == 0) shared.kept[group] = kept;
+    if (x < WIDTH / TILE) shared.lows[x] = ~0u, shared.highs[x] = 0;
+    __syncthreads();
+    const int32_t place = count_before(shared.kept, x);
+    if (kept >> lane & 1) shared.bounds[place] = Bounds(mine, packed, x, start), shared.sites[place] = mine;
+    __syncthreads();
+    return count_before(shared.kept, static_cast<int32_t>(blockDim.x));
+}
+
+/// Finds the brackets of a strip's tiles, the same for all its rows: every contender asks all others from where to where it may
+/// be nearest, and is dropped if that is nowhere in the row.  Returns how many are left.
+__device__ int32_t bracket_strip(ThinShared &shared, const Rows &rows, int32_t count) {
+    const int32_t i = static_cast<int32_t>(threadIdx.x), lane = i % WARP;
+    const int32_t tiles = static_cast<int32_t>((rows.columns.count + TILE - 1) / TILE);
+    bool is_live = false;
+    int32_t low = 0, high = 0;
+    Bounds mine;
+    Sites sites;
+    if (i < count) {
+        Reign reign = {-NEVER, NEVER};
+        mine = shared.bounds[i], sites = shared.sites[i];
+#pragma unroll 4
+        for (int32_t j = 0; j < count; ++j) {
+            const float2 breaks = mine.breaks(shared.bounds[j]);
+            if (j < i) reign.from = fmaxf(reign.from, fminf(breaks.x, breaks.y));
+            if (j > i) reign.to = fminf(reign.to, fmaxf(breaks.x, breaks.y));
+        }
+        low = reign.last_tile(tiles, rows.slack), high = reign.first_tile(rows.slack);
+        is_live = reign.from - rows.slack <= reign.to + rows.slack && low >= 0 && high < tiles;
+    }
+    const uint32_t live = __ballot_sync(ALL_LANES, is_live);
+    if (lane == 0) shared.live[i / WARP] = live;
+    __syncthreads();
+    if (is_live) {
+        const int32_t place = count_before(shared.live, i);
+        shared.columns[place] = static_cast<uint16_t>(mine.x), shared.sites[place] = sites;
+        atomicMin(shared.lows + low, static_cast<uint32_t>(place));
+        atomicMax(shared.highs + high, static_cast<uint32_t>(place));
+    }
+    __syncthreads();
+    if (i < WARP) {
+        static_assert(WIDTH / TILE == WARP, "a lane a tile");
+        uint32_t first = shared.lows[lane], last = shared.highs[lane];
+#pragma unroll
+        for (int away = 1; away < WARP; away *= 2) {
+            const uint32_t on_right = __shfl_down_sync(ALL_LANES, first, away), on_left = __shfl_up_sync(ALL_LANES, last, away);
+            if (lane + away < WARP) first = min(first, on_right);
+            if (lane >= away) last = max(last, on_left);
+        }
+        shared.lows[lane] = first | last << 16;
+    }
+    return count_before(shared.live, count);
+}
+
+/// Measures the contenders in all bands of a strip.  Returns whether costs may not fit 32 bits.
+__device__ bool measure_strip(ThinShared &shared, int32_t start, int32_t count) {
+    bool far = count == 0;
+    for (int b = threadIdx.x / WARP; b < BANDS; b += static_cast<int>(blockDim.x) / WARP)
+        for (int32_t i = threadIdx.x % WARP; i < count; i += WARP) {
+            const Sites sites = shared.sites[i];
+            Sight sight(0);
+            sight.above = min(static_cast<uint32_t>(start - sites.before), Outlook::NONE);
+            sight.below = min(static_cast<uint32_t>(sites.after - start), Outlook::NONE);
+            const uint32_t distances = measure_column(sight, sites.word, b * BAND);
+            shared.distances[b][i] = distances;
+            far = far || !is_near(unpack(distances, 0), WIDTH + TILE);
+        }
+    return __syncthreads_or(far);
+}
+
+/// Finds and writes a strip that is far.
+template <Form FORM, bool NEAREST>
+__device__ void search_far(ThinShared &shared, const Rows &rows, const Quads &quads, int64_t image, int64_t strip,
+                           const Sites &mine) {
+    const int32_t width = static_cast<int32_t>(rows.columns.count);
+    const int32_t count = bracket_strip(shared, rows, gather_contenders(shared, rows, strip, mine));
+    const bool costs_far = measure_strip(shared, static_cast<int32_t>(strip * STRIP), count);
+    const int32_t tiles = (width + TILE - 1) / TILE, t = static_cast<int32_t>(threadIdx.x) % tiles;
+    const int b = static_cast<int>(threadIdx.x) / tiles;
+    const int64_t y = strip * STRIP + b * BAND;
+    if (b >= BANDS || y >= rows.columns.length) return;
+    const uint32_t solid = shared.solid_of(t * TILE / GROUP) >> t * TILE % GROUP & ((1u << TILE) - 1);
+    if (rows.output.is_signed && solid == (1u << TILE) - 1) return;  // the other side's
+    const RowBand<1> band = shared.band(b, width, count);
+    if (costs_far)
+        finish_tile<FORM, NEAREST, true>(rows, quads, band, ~0u, solid, image, y, t);
+    else
+        finish_tile<FORM, NEAREST, false>(rows, quads, band, ~0u, solid, image, y, t);
+}
+
+template <Form FORM, bool NEAREST>
+__global__ void __launch_bounds__(WIDTH, THIN_RESIDENT) search_thin(Rows rows, Target target) {
+    wait_for_kernel_before();
+    __shared__ union {
+        alignas(16) uint32_t squares[HALF][THIN_PITCH];
+        ThinShared far;
+    } shared;
+    const Columns &columns = rows.columns;
+    const int64_t line = rows.strip_at(blockIdx.x), image = line / columns.strips(), strip = line % columns.strips();
+    const StripColumns<FORM == Form::OTHER || FORM == Form::SIGNED> stored(columns, image, strip);
+    const Sites mine = stored.at(min(int64_t(threadIdx.x), columns.count - 1));
+    if (rows.is_far(image, strip))
+        search_far<FORM, NEAREST>(shared.far, rows, target.quads, image, strip, mine);
+    else if constexpr (!NEAREST)
+        search_near<FORM>(shared.squares, rows, target, image, strip, mine);
+}
+
+}  // namespace
+
+void search_thin(const Rows &rows, cudaStream_t stream) {
+    if (rows.output.nearest) search_sites_outward(rows, stream);
+    Target target = target_of(rows.output);
+    if (target.limit < THIN_REACH * THIN_REACH) target.quads.limited = true;  // else what is searched outward has a site
+    with_form_or_signed(target.quads, rows.output, [&](auto form, auto with_nearest) {
+        launch("search_thin", search_thin<form, with_nearest>, rows.count_strips(), rows.groups() * WARP, early(stream), rows,
+               target);
+    });
+}
+
+}  // namespace apsis::cuda::plane

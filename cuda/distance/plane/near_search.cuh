@@ -1,0 +1,397 @@
+// What the outward searches share: the distances in the columns that a block looks at, and how it walks outward over them
+// (near_search.cu tells how it all goes together).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <type_traits>
+
+#include "cuda/distance/plane/candidates.cuh"
+#include "cuda/distance/plane/layout.h"
+#include "cuda/distance/plane/store.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+// Columns of a block: 4 patches, 512 of 560 words of which are its own; or 128 of 320, a patch.
+constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
+static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
+
+/// What depends on the columns of a block.
+template <int SPAN>
+struct Shape {
+    static constexpr bool IS_SHORT = SPAN == SHORT_SPAN;
+    // Columns that the search looks out: beyond, the envelope is cheaper; and the most that a pixel may cost that it settles.
+    static constexpr int REACH = IS_SHORT ? 96 : NEAR;
+    static constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);
+    static constexpr int PITCH = SPAN + 2 * REACH;  // words: rows start on 16 bytes
+    // A longer carry counts as this: + 32 rows its square fits 16 bits with REACH^2; of wide blocks, with a sign.
+    static constexpr int32_t FAR_CARRY = IS_SHORT ? 204 : 146;
+    static_assert((FAR_CARRY + STRIP) * (FAR_CARRY + STRIP) + FARTHEST < (IS_SHORT ? 65536 : 32768) &&
+                  FAR_CARRY > REACH + STRIP && PITCH % QUAD == 0);
+};
+
+constexpr int DOUBT = 4;                // columns after which it asks whether it is in vain
+constexpr int HALF = STRIP / 2;         // rows r and r + HALF share a register
+constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
+static_assert(PATCH == WARP * QUAD && DOUBT % QUAD == 0);
+
+/// Where a block works: a span of a strip of an image.
+template <int SPAN>
+struct Block {
+    int64_t image, strip, left;
+
+    __host__ __device__ static int64_t spans(const Rows &rows) { return (rows.columns.count + SPAN - 1) / SPAN; }
+    __device__ Block(const Rows &rows, int64_t number) {
+        const int64_t line = rows.strip_at(number / spans(rows));
+        image = line / rows.columns.strips();
+        strip = line % rows.columns.strips();
+        left = number % spans(rows) * SPAN;
+    }
+    /// The same of another image.
+    __device__ Block of(int64_t other) const {
+        Block block = *this;
+        block.image = other;
+        return block;
+    }
+    static int64_t count(const Rows &rows) { return rows.count_strips() * spans(rows); }
+};
+
+/// Of two rows, r and r + HALF of a strip, a half each: LEAST where they have a bit in a word, and all ones elsewhere.
+template <uint32_t LEAST>
+__device__ uint32_t at_bits(uint32_t word, int r) {
+    return (~word >> r & BOTH) * (0xffff - LEAST) + LEAST * BOTH;
+}
+
+/// How far each row of a column of a strip is from the nearest row above that has a bit in `above`, itself maybe, and from the
+/// nearest of these and of those below that have one in `below`; LEAST more than it is.  `first` and `last` are the former in
+/// the row above the strip and the distance down in the row below it.  Calls lay(r, up, near) for rows r and r + HALF together,
+/// 0 <= r < HALF.
+template <uint32_t LEAST, class Lay>
+__device__ void scan_rows(uint32_t above, uint32_t below, uint32_t first, uint32_t last, Lay lay) {
+    const uint32_t lower = above & 0xffff, upper = below >> HALF;
+    const uint32_t middle_up = lower ? HALF - 1 - highest_bit(lower) + LEAST : first + HALF;
+    const uint32_t middle_down = upper ? lowest_bit(upper) + LEAST : last + HALF;
+    uint32_t up[HALF], count = middle_up << 16 | first;
+#pragma unroll
+    for (int r = 0; r < HALF; ++r) up[r] = count = __viaddmin_u16x2(count, BOTH, at_bits<LEAST>(above, r));
+    count = last << 16 | middle_down;
+#pragma unroll
+    for (int r = HALF - 1; r >= 0; --r) {
+        // Without LEAST both words are the sites, at which `up` is 0.  With it, a bit below row r is one above row r + 1.
+        const uint32_t down = r + 1 < HALF ? at_bits<LEAST>(above, r + 1) : at_bits<LEAST>(below, r);
+        count = __viaddmin_u16x2(count, BOTH, LEAST ? __vminu2(up[r], down) : up[r]);
+        lay(r, up[r], count);
+    }
+}
+
+/// The distances to the nearest site of a column above each row of a strip, and to the nearest of all: see scan_rows.
+template <int SPAN, class Lay>
+__device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
+    const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);    // at the row above the strip
+    const uint32_t last = min(after - start - STRIP, Shape<SPAN>::FAR_CARRY);  // at the row below it
+    scan_rows<0>(word, word, first, last, lay);
+}
+
+/// Squares of two distances.
+__device__ uint32_t square_both(uint32_t near) {
+    const uint32_t low = near & 0xffff, high = near >> 16;
+    return low * low + (near & 0xffff0000u) * high;
+}
+
+/// How results are written.
+struct Target {
+    Quads quads;
+    int32_t limit;  // costs above it count as no site; no more than a search can tell
+};
+
+/// How a map is written.
+inline Target target_of(const Output &output) {
+    return {Quads(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
+}
+
+/// The columns that a thread of a block takes, counted from the first that the block looks at: every BLOCK-th.
+template <int SPAN>
+constexpr int COLUMNS_EACH = (Shape<SPAN>::PITCH + BLOCK - 1) / BLOCK;
+
+/// Calls take(i, c, x) for each column c of this thread, its i-th, and its place in the row.  Beyond the row's ends it is its
+/// last column again, which costs more from there than from its own place.
+template <int SPAN, class Take>
+__device__ void each_column(const Columns &columns, const Block<SPAN> &block, Take take) {
+#pragma unroll
+    for (int i = 0; i < COLUMNS_EACH<SPAN>; ++i) {
+        const int c = static_cast<int>(threadIdx.x) + i * BLOCK;
+        if (c >= Shape<SPAN>::PITCH) break;
+        take(i, c, max(min(block.left - Shape<SPAN>::REACH + c, columns.count - 1), int64_t(0)));
+    }
+}
+
+/// Whether a column's sites are in or near a strip.
+template <int SPAN>
+__device__ bool are_near(const Sites &sites, int32_t start) {
+    constexpr int32_t REACH = Shape<SPAN>::REACH;
+    return sites.word || sites.before >= start - (REACH + 1) || sites.after <= start + STRIP + REACH;
+}
+
+/// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
+template <bool MAY_BE_SIGNED, int SPAN, class Lay>
+__device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
+    const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    const StripColumns<MAY_BE_SIGNED> strip(columns, block.image, block.strip);
+    Sites sites[COLUMNS_EACH<SPAN>];
+    bool near = target.limit < Shape<SPAN>::FARTHEST;  // then the search settles what is far, too
+    each_column(columns, block, [&](int i, int, int64_t x) {
+        sites[i] = strip.at(x);
+        near = near || are_near<SPAN>(sites[i], start);
+    });
+    if (!__syncthreads_or(near)) return false;
+    each_column(columns, block, [&](int i, int c, int64_t) {
+        scan_column<SPAN>(sites[i].word, sites[i].before, sites[i].after, start,
+                          [&](int r, uint32_t up, uint32_t near_by) { lay(c, r, up, near_by); });
+    });
+    __syncthreads();
+    return true;
+}
+
+/// Leaves all patches of a block to the envelope.
+template <int SPAN>
+__device__ void mark_block(const Rows &rows, const Block<SPAN> &block) {
+    const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
+    static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
+    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
+        rows.mark(block.image, y, x, true);
+    if (threadIdx.x == 0) rows.mark_strip(block.image, block.strip);
+}
+
+/// The least of what a lane and those within a wide block's REACH columns hold, where all of them are lanes of the
+/// warp; elsewhere `unknown`.
+template <class Least>
+__device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least) {
+    constexpr int REACH = Shape<WIDE_SPAN>::REACH, SIDE = REACH / QUAD;  // lanes on either side
+    static_assert(REACH % QUAD == 0 && SIDE >= 4 && SIDE < 8, "five to eight lanes hold a side and the middle");
+    uint32_t right = value;  // of 2, 4, then SIDE + 1 lanes from this one on
+    right = least(right, __shfl_down_sync(ALL_LANES, right, 1));
+    right = least(right, __shfl_down_sync(ALL_LANES, right, 2));
+    right = least(right, __shfl_down_sync(ALL_LANES, right, SIDE - 3));
+    const uint32_t left = __shfl_up_sync(ALL_LANES, right, SIDE);
+    const int lane = threadIdx.x % WARP;
+    return lane >= SIDE && lane + SIDE < WARP ? least(left, right) : unknown;
+}
+
+/// The least of what may be reached from any of a lane's four columns, or from some of them; 0 if the lane does not
+/// know.
+template <int SPAN, class Least>
+__device__ uint32_t least_reached(const uint32_t *shared, int column, uint32_t most, Least least) {
+    const auto of_quad = [&](int from) {
+        const uint4 quad = *reinterpret_cast<const uint4 *>(shared + from);
+        return least(least(quad.x, quad.y), least(quad.z, quad.w));
+    };
+    if constexpr (!Shape<SPAN>::IS_SHORT) {
+        return least_in_reach(of_quad(column), 0u, least);
+    } else {
+        for (int from = static_cast<int>(threadIdx.x % WARP) * QUAD; from < Shape<SPAN>::PITCH; from += WARP * QUAD)
+            most = least(most, of_quad(from));
+#pragma unroll
+        for (int step = WARP / 2; step > 0; step /= 2) most = least(most, __shfl_xor_sync(ALL_LANES, most, step));
+        return most;
+    }
+}
+
+/// How many pixels a row has from x on; more than two quads make no difference.
+__device__ int rest_of(const Columns &columns, int64_t x) {
+    return static_cast<int>(min(columns.count - x, int64_t(2 * QUAD)));
+}
+
+/// The patch of a block that a warp takes, and some of its rows.
+template <int SPAN>
+struct WarpPatch {
+    static constexpr int ACROSS = SPAN / PATCH;
+    static_assert(WARPS % ACROSS == 0);
+
+    const Rows &rows;
+    const Block<SPAN> &block;
+    int64_t x;   // of a lane's first pixel
+    int column;  // and its place in what the block has laid
+    bool out;    // whether it lies beyond the row's end
+    uint8_t *to;  // where it is in the first row of a map of distances in numbers of 32 bits
+
+    __device__ WarpPatch(const Rows &rows, const Block<SPAN> &block) : rows(rows), block(block) {
+        const int left = static_cast<int>(threadIdx.x / WARP) % ACROSS * PATCH + lane() * QUAD;
+        x = block.left + left, column = Shape<SPAN>::REACH + left;
+        out = x >= rows.columns.count;
+        to = rows.output.distance.row(block.strip * STRIP, rows.slice_of(block.image)) + x * 4;
+    }
+    __device__ static int lane() { return static_cast<int>(threadIdx.x % WARP); }
+    /// How many of the strip's rows there are in the image.
+    __device__ int height() const { return static_cast<int>(min(rows.columns.length - block.strip * STRIP, int64_t(STRIP))); }
+    /// Calls take(r) for those of the strip's first rows that are the warp's.
+    template <class Take>
+    __device__ void each_row(int count, Take take) const {
+        if (x - lane() * QUAD >= rows.columns.count) return;
+        for (int r = static_cast<int>(threadIdx.x / WARP) / ACROSS; r < count; r += WARPS / ACROSS) take(r);
+    }
+    /// Writes what a lane's pixels of a row hold.
+    __device__ void store(int r, const uint32_t (&number)[QUAD]) const {
+        StoreTogether{rest_of(rows.columns, x)}(to + r * rows.output.distance.stride[1], number);
+    }
+    /// Notes whether the patch is left to the envelope in a row; if so, `side` is another image to which that matters.
+    __device__ void mark(int r, bool far, int64_t side) const {
+        if (lane() != 0) return;
+        const unsigned row = static_cast<unsigned>(r), pitch = static_cast<unsigned>(rows.patches()) * BAND;
+        rows.marks_of(block.image, block.strip * (STRIP / BAND), x / PATCH)[row / BAND * pitch + row % BAND] = far;
+        if (!far) return;
+        rows.mark_strip(block.image, block.strip);
+        if (side != block.image) rows.mark_strip(side, block.strip);
+    }
+};
+
+/// Writes four pixels of a row, a lane's of its warp: their costs, and the indices of their nearest sites if anybody
+/// wants them.
+template <Form FORM, bool NEAREST>
+__device__ void write_found(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t image,
+                            const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
+    const auto root = [](uint32_t number) { return small_root_of(number); };
+    const int rest = rest_of(rows.columns, x);
+    int32_t index[QUAD];
+#pragma unroll
+    for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
+    if constexpr (FORM != Form::OTHER) {
+        write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, image, cost, index, root, StoreTogether{rest});
+    } else if (target.quads.aligned && rest >= QUAD) {
+        write_quad(rows.output_of(image), target.quads, x, y, rows.slice_of(image), cost, index, root);
+    } else {
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c)
+            if (c < rest)
+                write_pixel(rows.output_of(image), x + c, y, rows.slice_of(image), cost[c], true, site[c]);
+    }
+}
+
+__device__ uint32_t quad_at(const uint4 &quad, int i) { return i == 0 ? quad.x : i == 1 ? quad.y : i == 2 ? quad.z : quad.w; }
+
+/// Turns the bits of a quad over that another number has.
+__device__ void turn_over(uint4 &quad, uint32_t bits) { quad.x ^= bits, quad.y ^= bits, quad.z ^= bits, quad.w ^= bits; }
+
+/// Four steps outwards from step `from` for four columns.  `left` and `right` are the quads that `from` lies in, going
+/// in; those `QUAD` columns farther out, coming out, with some bits turned over.
+template <class Take>
+__device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &left, uint4 &right, Take take,
+                          uint32_t turned = 0) {
+    uint4 left_on = *reinterpret_cast<const uint4 *>(shared + column - from - QUAD);
+    uint4 right_on = *reinterpret_cast<const uint4 *>(shared + column + from + QUAD);
+    turn_over(left_on, turned), turn_over(right_on, turned);
+#pragma unroll
+    for (int k = 1; k <= QUAD; ++k)
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) {
+            const int l = c - k, r = c + k - QUAD;  // the candidates' places in the quads
+            take(c, k, l >= 0 ? quad_at(left, l) : quad_at(left_on, l + QUAD),
+                 r < 0 ? quad_at(right, r + QUAD) : quad_at(right_on, r));
+        }
+    left = left_on;
+    right = right_on;
+}
+
+/// Candidates of one side: costs as they are.
+struct OneSide {
+    /// The lesser of two for a lane's c-th column, in either half.
+    __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vminu2(a, b); }
+    /// What a column has by itself.
+    __device__ uint32_t own(int, uint32_t value) const { return value; }
+    /// No more than any of a lane's columns may find.
+    template <int SPAN>
+    __device__ static uint32_t reached(const uint32_t *line, int column) {
+        return least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return __vminu2(a, b); });
+    }
+    /// Calls search(candidates, turned) with what is to be tried farther out, where costs above `settled` are not settled.
+    template <class Search>
+    __device__ void go_on(const uint32_t (&)[QUAD], bool, uint32_t, Search search) const {
+        search(*this, 0);
+    }
+};
+
+/// The least costs of a lane's four columns in rows r and r + HALF, and which of the two rows a warp has settled.
+struct PatchCosts {
+    uint32_t best[QUAD];
+    bool settled[2];
+
+    __device__ uint32_t cost(int c, int half) const { return half ? best[c] >> 16 : best[c] & 0xffff; }
+};
+
+/// Searches a patch outward: `line` holds the squares of both rows, `column` is the lane's first, and lanes that lie
+/// `out` of the image search for nobody.
+template <int SPAN, class Sides>
+__device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, int32_t limit, const Sides &sides) {
+    constexpr int REACH = Shape<SPAN>::REACH;
+    constexpr int32_t FARTHEST = Shape<SPAN>::FARTHEST;
+    uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+    PatchCosts patch;
+    uint32_t(&best)[QUAD] = patch.best;
+#pragma unroll
+    for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
+    // In either row a pixel with no candidate near enough makes the rest of the search vain.
+    const auto in_vain = [&] {
+        const uint32_t reached = Sides::template reached<SPAN>(line, column);
+        const bool doubted = !out && limit >= FARTHEST;
+        return __any_sync(ALL_LANES, doubted && (reached & 0xffff) > FARTHEST) &&
+               __any_sync(ALL_LANES, doubted && (reached >> 16) > FARTHEST);
+    };
+    const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
+    int done = 0;  // steps done: what is farther out costs (done + 1)^2 or more
+    const auto settled = [&](uint32_t most) {
+        const int32_t next = (done + 1) * (done + 1);
+        return out || static_cast<int32_t>(max(most & 0xffff, most >> 16)) <= next || next > limit;
+    };
+    uint32_t most = worst();
+    bool near = __all_sync(ALL_LANES, settled(most));
+    const auto search = [&](const auto &candidates, uint32_t turned, int first, int end) {
+        // Of a short way every step has its numbers in its instructions.
+#pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
+        for (int from = first; from < end; from += QUAD) {
+            if (near) break;
+            const auto take = [&](int c, int k, uint32_t a, uint32_t b) {
+                const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
+                best[c] = __viaddmin_u16x2(candidates.nearer(c, a, b), step, best[c]);
+            };
+            step_quad(line, column, from, on_left, on_right, take, turned);
+            done = from + QUAD;
+            most = worst();
+            near = __all_sync(ALL_LANES, settled(most));
+        }
+    };
+    search(sides, 0, 0, DOUBT);
+    if (!near && !in_vain())
+        sides.go_on(best, out, (DOUBT + 1) * (DOUBT + 1), [&](const auto &candidates, uint32_t turned) {
+            turn_over(on_left, turned), turn_over(on_right, turned);
+            search(candidates, turned, DOUBT, REACH);
+        });
+    // The two rows part here: either may be near.
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int32_t worst_here = half ? most >> 16 : most & 0xffff;
+        patch.settled[half] = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
+    }
+    return patch;
+}
+
+/// Calls search(form, span) for what a map's kernels are compiled for, with a target of that span.
+template <class Search>
+void with_span(const Rows &rows, Search search) {
+    Target target = target_of(rows.output);
+    const auto search_span = [&](auto form, auto span) {
+        target.quads.limited = target.limit < Shape<span>::FARTHEST;  // else nothing is settled that is farther
+        search(form, span, target);
+    };
+    with_form(target.quads.plain(rows.output), [&](auto form) {
+        if (rows.reaches_far)
+            search_span(form, std::integral_constant<int, SHORT_SPAN>());
+        else
+            search_span(form, std::integral_constant<int, WIDE_SPAN>());
+    });
+}
+
+}  // namespace
+
+}  // namespace apsis::cuda::plane

@@ -1,0 +1,103 @@
+// The outward search for nearest sites (near_search.cu): a row at a time, by keys of cost, row and column.
+#include "cuda/distance/plane/near_search.cuh"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+/// Keys for the nearest site: cost, row and column, so that the least is the lowest of the nearest.
+template <int SPAN>
+struct Keys {
+    static constexpr int BITS = Shape<SPAN>::IS_SHORT ? 8 : 6;  // of a row, and of a column: offsets from -ORIGIN on
+    static constexpr int ORIGIN = 1 << (BITS - 1), MASK = 2 * ORIGIN - 1, COST_SHIFT = 2 * BITS;
+    // Costs more than any key that matters, and a way fits above it.
+    static constexpr uint32_t NO_SITE = static_cast<uint32_t>(ORIGIN * ORIGIN) << COST_SHIFT;
+    static_assert(Shape<SPAN>::REACH < ORIGIN, "a site ORIGIN rows away is never near");
+    static_assert((uint64_t(ORIGIN * ORIGIN + Shape<SPAN>::FARTHEST) << COST_SHIFT) < uint64_t(1) << 32);
+
+    /// The key of the nearest site of a column by its distance, and that to the site above.  Of two as far, that is lower.
+    __device__ static uint32_t of_column(uint32_t up, uint32_t distance) {
+        const uint32_t row = up == distance ? ORIGIN - distance : ORIGIN + distance;
+        return distance < ORIGIN ? distance * distance << COST_SHIFT | row << BITS : NO_SITE;
+    }
+    /// What a candidate `offset` columns away adds to the key of its column.
+    __device__ static uint32_t of_way(int offset) {
+        return static_cast<uint32_t>((offset * offset << COST_SHIFT) + ORIGIN + offset);
+    }
+};
+
+/// Distances and nearest sites: a row at a time.
+template <Form FORM, int SPAN>
+__global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
+    wait_for_kernel_before();
+    extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
+    using Key = Keys<SPAN>;
+    constexpr int PITCH = Shape<SPAN>::PITCH, REACH = Shape<SPAN>::REACH, COST_SHIFT = Key::COST_SHIFT;
+    constexpr int32_t FARTHEST = Shape<SPAN>::FARTHEST;
+    const Columns &columns = rows.columns;
+    const Block<SPAN> block(rows, blockIdx.x);
+    const int64_t image = block.image, strip = block.strip;
+    if (rows.is_far(image, strip)) return;
+    const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t up, uint32_t near) {
+        keys[r * PITCH + c] = Key::of_column(up & 0xffff, near & 0xffff);
+        keys[(r + HALF) * PITCH + c] = Key::of_column(up >> 16, near >> 16);
+    });
+    if (!is_near) return mark_block(rows, block);
+
+    const WarpPatch<SPAN> patch(rows, block);
+    const int column = patch.column;
+    patch.each_row(patch.height(), [&](int r) {
+        const uint32_t *const line = keys + r * PITCH;
+        uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+        uint32_t best[QUAD] = {on_left.x + Key::ORIGIN, on_left.y + Key::ORIGIN, on_left.z + Key::ORIGIN,
+                               on_left.w + Key::ORIGIN};
+        int done = 0;
+        const auto in_vain = [&] {
+            const uint32_t reached = least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return min(a, b); });
+            return !patch.out && reached >> COST_SHIFT > FARTHEST && target.limit >= FARTHEST;
+        };
+        const auto settled = [&] {
+            const int32_t worst = max(max(best[0], best[1]), max(best[2], best[3])) >> COST_SHIFT;
+            const int32_t next = (done + 1) * (done + 1);  // where it is equal, a lower site may be found
+            return patch.out || worst < next || next > target.limit;
+        };
+        bool near = __all_sync(ALL_LANES, settled());
+        // Of a short way every step has its numbers in its instructions.
+#pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
+        for (int from = 0; from < REACH; from += QUAD) {
+            if (near || (from == DOUBT && __any_sync(ALL_LANES, in_vain()))) break;
+            step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
+                best[c] = __viaddmin_u32(a, Key::of_way(-from - k), best[c]);
+                best[c] = __viaddmin_u32(b, Key::of_way(from + k), best[c]);
+            });
+            done = from + QUAD;
+            near = __all_sync(ALL_LANES, settled());
+        }
+        patch.mark(r, !near, image);
+        if (!near) return;
+        const int64_t y = strip * STRIP + r;
+        uint32_t cost[QUAD];
+        int64_t site[QUAD];
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) {
+            const int64_t down = static_cast<int64_t>(best[c] >> Key::BITS & Key::MASK) - Key::ORIGIN;
+            const int64_t along = static_cast<int64_t>(best[c] & Key::MASK) - Key::ORIGIN;
+            cost[c] = best[c] >> COST_SHIFT;
+            site[c] = (rows.slice_of(image) * columns.length + y + down) * columns.count + patch.x + c + along;
+        }
+        write_found<FORM, true>(rows, target, patch.x, y, image, cost, site);
+    });
+}
+
+}  // namespace
+
+size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * Shape<WIDE_SPAN>::PITCH * sizeof(uint32_t); }
+
+void search_sites_outward(const Rows &rows, cudaStream_t stream) {
+    with_span(rows, [&](auto form, auto span, const Target &target) {
+        launch_large("search_sites", search_sites<form, span>, Block<span>::count(rows), BLOCK,
+                     STRIP * Shape<span>::PITCH * sizeof(uint32_t), early(stream), rows, target);
+    });
+}
+
+}  // namespace apsis::cuda::plane

@@ -1,0 +1,340 @@
+// The lower envelope where rows are cut: they are wider, or their costs larger, than one block can hold (envelope.cu).
+//
+// A block takes a segment of a band and, of the contenders of its strip, a window: those from the first that is nearest
+// to the segment's first pixel to the last that is nearest to the next segment's first one, or to the row's last.  No
+// others are nearest to pixels between, since the nearest column never moves left as x moves right.  These fences are
+// found before, a warp each, by a search outward over groups of 32 columns, best first: a group is looked into unless
+// what is known of it, the least distances above and below the strip and how far off it lies, already makes it too far.
+//
+// Where a window has more contenders than a block holds, as in the middle of a large disc, the block halves its pixels
+// and finds the fence between.  Pixels that are still too many for themselves, centres of circles, are searched without
+// a band.
+//
+// Cost: that of envelope.cu, 12 bytes a contender and band instead of 8, and, where costs do not fit 32 bits, each
+// candidate of a tile once more.
+#include "cuda/distance/plane/envelope_tiles.cuh"
+#include "cuda/distance/plane/layout.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+constexpr int SIDE = WARP / 2;  // groups of columns on either side of a fence that a warp takes in a turn
+
+// Contenders of a block at most: of two such a multiprocessor of 228 KiB has room, their tiles and 1 KiB each besides.
+constexpr int32_t MOST_CROWD = 13248;
+
+/// What a block lays in shared memory: the tiles of a segment, and contenders.
+size_t segment_bytes(const Rows &rows, int32_t crowd) {
+    const int64_t width = rows.segments() > 1 ? SEGMENT : rows.columns.count;
+    return static_cast<size_t>((ceil_div(width, TILE) + crowd) * 8);
+}
+
+/// Where a band is.
+struct Place {
+    int64_t image, strip, y;
+    int bit;  // of the strip's words, its first row
+
+    __device__ Place(const Rows &rows, int64_t line)
+        : image(line / rows.bands()),
+          strip(line % rows.bands() * BAND / STRIP),
+          y(line % rows.bands() * BAND),
+          bit(static_cast<int>(y % STRIP)) {}
+};
+
+// ---- Fences ----
+
+/// The best that a lane knows of a band's pixels in one column, and the columns from the first to the last that cost
+/// it.
+struct Best {
+    uint64_t cost[BAND];
+    int32_t low[BAND], high[BAND];
+
+    __device__ Best() {
+#pragma unroll
+        for (int r = 0; r < BAND; ++r) cost[r] = NO_COST<int64_t>, low[r] = INT32_MAX, high[r] = 0;
+    }
+    __device__ void take(int r, uint64_t other, int32_t from, int32_t to) {
+        if (other < cost[r]) cost[r] = other, low[r] = from, high[r] = to;
+        if (other == cost[r]) low[r] = min(low[r], from), high[r] = max(high[r], to);
+    }
+    /// The greatest of a warp's least costs, rounded up: the bits of a float, which for those that are not negative
+    /// come in the same order.
+    __device__ uint32_t worst() const {
+        uint32_t most = 0;
+#pragma unroll
+        for (int r = 0; r < BAND; ++r) most = max(most, least_of_warp(__float_as_uint(__ull2float_ru(cost[r]))));
+        return most;
+    }
+    __device__ int2 columns() {
+        int2 all = {INT32_MAX, 0};
+#pragma unroll
+        for (int r = 0; r < BAND; ++r) {
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2)
+                take(r, __shfl_xor_sync(ALL_LANES, cost[r], step), __shfl_xor_sync(ALL_LANES, low[r], step),
+                     __shfl_xor_sync(ALL_LANES, high[r], step));
+            all.x = min(all.x, low[r]), all.y = max(all.y, high[r]);
+        }
+        return all;
+    }
+};
+
+/// The least that a group of columns can cost pixel x of a band, rounded down, as the bits of a float; `TOO_FAR` if it
+/// has no sites.
+constexpr uint32_t TOO_FAR = ~0u;
+__device__ uint32_t bound_of(const Outlook &outlook, int bit, int64_t gap) {
+    if (outlook.above == Outlook::NONE && outlook.below == Outlook::NONE) return TOO_FAR;
+    const int32_t up = static_cast<int32_t>(outlook.above) - STRIP + bit;
+    const int32_t down = static_cast<int32_t>(outlook.below) - bit - (BAND - 1);
+    const int64_t way = max(min(up, down), 0);
+    return __float_as_uint(__ull2float_rd(static_cast<uint64_t>(way * way + gap * gap)));
+}
+
+/// The columns from the first to the last that are nearest to pixel x in any row of a band: a warp finds them.
+__device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
+    const Columns &columns = rows.columns;
+    const Outlook *const outlooks = rows.outlooks_of(place.image, place.strip);
+    const StripColumns<> strip(columns, place.image, place.strip);
+    const int32_t groups = static_cast<int32_t>(rows.groups()), own = x / GROUP,
+                  start = static_cast<int32_t>(place.strip * STRIP);
+    const int lane = threadIdx.x % WARP;
+    Best best;
+    uint32_t worst = __float_as_uint(INFINITY);
+    for (int32_t turn = 0;; turn += SIDE) {
+        const int32_t group = lane < SIDE ? own - 1 - turn - lane : own + turn + lane - SIDE;
+        const int64_t gap = max(max(group * GROUP - x, x - (group * GROUP + GROUP - 1)), 0);
+        const bool within = group >= 0 && group < groups && __float_as_uint(__ull2float_rd(gap * gap)) <= worst;
+        if (!__any_sync(ALL_LANES, within)) break;
+        uint32_t bound = within ? bound_of(outlooks[group], place.bit, gap) : TOO_FAR;
+        for (;;) {
+            const uint32_t least = least_of_warp(bound);
+            if (least > worst) break;
+            const int next = lowest_bit(__ballot_sync(ALL_LANES, bound == least));
+            if (lane == next) bound = TOO_FAR;
+            const int32_t column = __shfl_sync(ALL_LANES, group, next) * GROUP + lane;
+            if (column < columns.count) {
+                const int64_t d = column - x;
+                const Sites sites = strip.at(column);
+                if (sites.any()) {
+                    const uint32_t distances = measure_column(Sight(sites, start, Outlook::NONE), sites.word, place.bit);
+#pragma unroll
+                    for (int r = 0; r < BAND; ++r) {
+                        const int64_t down = unpack(distances, r);
+                        best.take(r, static_cast<uint64_t>(down * down + d * d), column, column);
+                    }
+                }
+            }
+            worst = best.worst();
+        }
+    }
+    const int2 fence = best.columns();
+    return fence.x > fence.y ? int2{x, x} : fence;  // there is no site at all
+}
+
+/// A warp finds the fence at the first pixel of a segment of a band, or at the last pixel of all.
+__global__ void __launch_bounds__(BLOCK) find_fences(Rows rows, int64_t bands) {
+    const int64_t fences = rows.count_fences(), item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    if (item >= bands * fences) return;
+    const int64_t line = rows.band_at(item / fences), number = item % fences;
+    const Place place(rows, line);
+    if (!rows.is_far(place.image, place.strip)) {
+        if (!rows.has_marks(place.image, place.strip)) return;
+        const int64_t first = max(number - 1, int64_t(0)) * (SEGMENT / PATCH);
+        const int64_t end = min((number + 1) * (SEGMENT / PATCH), rows.patches());
+        const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(place.image, place.y / BAND, 0));
+        bool marked = false;
+        for (int64_t p = first + threadIdx.x % WARP; p < end; p += WARP) marked = marked || marks[p];
+        if (!__any_sync(ALL_LANES, marked)) return;
+    }
+    const int2 fence = find_fence(rows, place, static_cast<int32_t>(min(number * SEGMENT, rows.columns.count - 1)));
+    if (threadIdx.x % WARP == 0) rows.fences_of(place.image, place.y / BAND)[number] = fence;
+}
+
+// ---- Segments ----
+
+/// The contenders of a strip from column `low` to column `high`, and a few more of their groups: parts of the lists
+/// from segment `first` to segment `last`.
+struct Window {
+    int32_t first, last;  // segments
+    int32_t from, to;     // on the first one's list, and the end on the last one's
+    int32_t count;
+
+    __device__ Window(const Rows &rows, const Place &place, int32_t low, int32_t high)
+        : first(low / SEGMENT), last(high / SEGMENT), count(0) {
+        const uint16_t *const places = rows.places_of(place.image, place.strip);
+        const uint32_t *const counts = rows.counts_of(place.image, place.strip);
+        const int32_t after = high / GROUP + 1;
+        const bool to_end = after % (SEGMENT / GROUP) == 0 || after >= rows.groups();
+        from = places[low / GROUP];
+        to = to_end ? static_cast<int32_t>(counts[last]) : places[after];
+        for (int32_t s = first; s <= last; ++s) count += end_of(counts, s) - begin_of(s);
+    }
+    __device__ int32_t begin_of(int32_t segment) const { return segment == first ? from : 0; }
+    __device__ int32_t end_of(const uint32_t *counts, int32_t segment) const {
+        return segment == last ? to : static_cast<int32_t>(counts[segment]);
+    }
+    /// Calls take(i, column) for the i-th contender, a thread some of them.
+    template <class Take>
+    __device__ void each(const Rows &rows, const Place &place, Take take) const {
+        const uint32_t *const counts = rows.counts_of(place.image, place.strip);
+        int32_t before = 0;
+        for (int32_t s = first; s <= last; ++s) {
+            const uint16_t *const list = rows.contenders_of(place.image, place.strip) + int64_t(s) * SEGMENT;
+            const int32_t begin = begin_of(s), end = end_of(counts, s);
+#pragma unroll 4
+            for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += static_cast<int32_t>(blockDim.x))
+                take(before + i - begin, s * SEGMENT + __ldg(list + i));
+            before += end - begin;
+        }
+    }
+};
+
+/// A piece of a segment with its window, in shared memory.  `far` tells whether costs may not fit 32 bits, as far as
+/// this thread knows.
+__device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, const Place &place, const Window &window,
+                                int32_t x, int32_t end) {
+    const Columns &columns = rows.columns;
+    const StripColumns<> strip(columns, place.image, place.strip);
+    const int32_t start = static_cast<int32_t>(place.strip * STRIP);
+    PieceBand band = {};
+    band.length = end - x;
+    band.tiles = (band.length + TILE - 1) / TILE;
+    band.origin = x;
+    band.wide_slack = rows.slack;
+    band.count = window.count;
+    band.lows = shared;
+    band.highs = band.lows + band.tiles;
+    band.distances = band.highs + band.tiles;
+    band.columns = band.distances + window.count;
+    window.each(rows, place, [&](int32_t i, int32_t column) {
+        const Sites sites = strip.at(column);
+        const uint32_t distances = measure_column(Sight(sites, start, Outlook::NONE), sites.word, place.bit);
+        band.columns[i] = static_cast<uint32_t>(column);
+        band.distances[i] = distances;
+        far = far || !is_near(unpack(distances, 0), max(end + TILE - column, column - x));
+    });
+    return band;
+}
+
+/// A cost and an index, of which the least is wanted.
+struct Found {
+    uint64_t cost, index;
+
+    __device__ void take(const Found &other) {
+        if (other.cost < cost || (other.cost == cost && other.index < index)) *this = other;
+    }
+};
+
+/// Finds and writes a pixel: a block tries all contenders of a window, and the pixel's own column.
+__device__ void search_pixel(const Rows &rows, const Place &place, const Window &window, int32_t x, int r) {
+    __shared__ Found found[THREADS / WARP];
+    const Columns &columns = rows.columns;
+    const StripColumns<> strip(columns, place.image, place.strip);
+    const int32_t start = static_cast<int32_t>(place.strip * STRIP), y = static_cast<int32_t>(place.y) + r;
+    Found best = {NO_COST<int64_t>, 0};
+    const auto take = [&](int32_t, int32_t column) {
+        const int64_t d = column - x;
+        const Sites sites = strip.at(column);
+        const int32_t row = nearest_in_column(sites.word, sites.before, sites.after, start, y);
+        if (row == NO_SITE_BEFORE) return;
+        const int64_t down = row - y;
+        best.take({static_cast<uint64_t>(d * d + down * down), static_cast<uint64_t>(row * columns.count + column)});
+    };
+    window.each(rows, place, take);
+    if (threadIdx.x == 0) take(0, x);
+#pragma unroll
+    for (int step = WARP / 2; step > 0; step /= 2)
+        best.take({__shfl_xor_sync(ALL_LANES, best.cost, step), __shfl_xor_sync(ALL_LANES, best.index, step)});
+    if (threadIdx.x % WARP == 0) found[threadIdx.x / WARP] = best;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (unsigned w = 1; w < blockDim.x / WARP; ++w) best.take(found[w]);
+        const int64_t slice = rows.slice_of(place.image), before = slice * columns.length * columns.count;
+        write_pixel(rows.output_of(place.image), x, y, slice, static_cast<int64_t>(best.cost), true,
+                    before + static_cast<int64_t>(best.index));
+    }
+    __syncthreads();
+}
+
+/// A block takes a segment of a band, in pieces whose windows have no more than `crowd` contenders.
+template <Form FORM, bool NEAREST>
+__global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads quads, int32_t crowd) {
+    extern __shared__ __align__(16) uint32_t shared[];
+    __shared__ int2 fence;
+    const int64_t segments = rows.segments(), segment = blockIdx.x % segments;
+    const Place place(rows, rows.band_at(blockIdx.x / segments));
+    const int32_t count = static_cast<int32_t>(rows.columns.count), first = static_cast<int32_t>(segment * SEGMENT);
+    const int32_t end = min(first + SEGMENT, count);
+    const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(place.image, place.y / BAND, 0));
+    const bool far = rows.is_far(place.image, place.strip);
+    if (!far) {
+        if (!rows.has_marks(place.image, place.strip)) return;
+        bool marked = false;
+        for (int32_t p = first / PATCH + static_cast<int32_t>(threadIdx.x); p * PATCH < end;
+             p += static_cast<int32_t>(blockDim.x))
+            marked = marked || marks[p];
+        if (!__syncthreads_or(marked)) return;
+    }
+    const int2 *const fences = segments > 1 ? rows.fences_of(place.image, place.y / BAND) + segment : nullptr;
+    const int32_t low_end = fences ? fences[0].x : 0, high_end = fences ? fences[1].y : count - 1;
+    const uint8_t *const solid = rows.solid_of(place.image, place.strip);
+    const uint8_t *const fulls = rows.fulls_of(place.image, place.strip);
+    int32_t low = low_end;
+    for (int32_t x = first; x < end;) {
+        int32_t stop = end, high = high_end, low_on = low;
+        Window window(rows, place, low, high);
+        while (window.count > crowd && stop - x > TILE) {
+            stop = x + (stop - x + 2 * TILE - 1) / (2 * TILE) * TILE;
+            if (threadIdx.x < WARP) {
+                const int2 found = find_fence(rows, place, stop);
+                if (threadIdx.x == 0) fence = found;
+            }
+            __syncthreads();
+            low_on = fence.x, high = fence.y;
+            __syncthreads();
+            window = Window(rows, place, low, high);
+        }
+        const auto wanted = [&](int32_t t, int = 0) { return far ? ~0u : marks[(x + t * TILE) / PATCH]; };
+        if (window.count > crowd) {
+            for (int32_t at = x; at < stop; ++at)
+                for (int r = 0; r < BAND && place.y + r < rows.columns.length; ++r)
+                    if (wanted(0) >> 8 * r & 0xff) search_pixel(rows, place, window, at, r);
+        } else {
+            bool costs_far = false;
+            PieceBand band = load_piece(shared, costs_far, rows, place, window, x, stop);
+            costs_far = __syncthreads_or(costs_far || band.count == 0);
+            find_brackets(band);
+            if (costs_far)
+                finish_tiles<FORM, NEAREST, true>(rows, quads, band, solid + x / TILE, fulls + x / TILE, place.image, place.y,
+                                                  wanted);
+            else
+                finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid + x / TILE, fulls + x / TILE, place.image, place.y,
+                                                   wanted);
+            __syncthreads();
+        }
+        x = stop, low = low_on;
+    }
+}
+
+}  // namespace
+
+void search_segments(const Rows &rows, cudaStream_t stream) {
+    const int64_t width = rows.columns.count, segments = rows.segments();
+    const int64_t bands = rows.count_bands();
+    if (segments > 1)
+        launch("find_fences", find_fences, ceil_div(bands * rows.count_fences(), WARPS), BLOCK, stream, rows, bands);
+    int threads = 2 * WARP;
+    while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
+    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) / 8);
+    const int32_t crowd =
+        static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? width : room}));
+    const Quads quads(rows.output);
+    with_form(quads, rows.output, [&](auto form, auto with_nearest) {
+        launch_large("search_pieces", search_pieces<form, with_nearest>, bands * segments, threads,
+                     segment_bytes(rows, crowd), stream, rows, quads, crowd);
+    });
+}
+
+}  // namespace apsis::cuda::plane

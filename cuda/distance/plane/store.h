@@ -1,0 +1,395 @@
+// Writes four pixels side by side of a distance map at once, where they are plain numbers of 32 bits.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/pixel_writer.h"
+#include "cuda/runtime/roots.h"
+
+namespace apsis::cuda::plane {
+
+constexpr int QUAD = 4;  // pixels: 16 bytes
+
+/// What an output's pixels are to those who write four at once: floats, squares in whole numbers, floats of a signed map, or
+/// something else.
+enum class Form : uint8_t { OTHER, ROOTS, SQUARES, SIGNED };
+
+/// Whether write_plain serves a form.
+template <Form FORM>
+constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES;
+
+struct Quads {
+    bool serve;    // whether every output that is wanted may be written so
+    bool aligned;  // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
+    Form distance;
+    bool limited;  // whether a cost may be above the limit
+    uint32_t limit;
+
+    explicit Quads(const Output &output)
+        : distance(form_of(output)),
+          limited(output.measure.limit < output.measure.largest),
+          limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
+        serve = (!output.distance || distance != Form::OTHER) &&
+                (!output.nearest || (output.nearest.type == APSIS_I32 && are_aligned(output.nearest, 4)));
+        aligned = serve && are_aligned(output.distance, 16) && are_aligned(output.nearest, 16);
+    }
+
+    /// The form of an unsigned map that write_plain serves; else OTHER.
+    Form plain(const Output &output) const {
+        if (!serve || output.is_signed) return Form::OTHER;
+        return output.distance ? distance : Form::ROOTS;
+    }
+    /// Whether write_side serves a map.
+    bool is_signed_float(const Output &output) const { return serve && output.is_signed && distance == Form::ROOTS; }
+
+  private:
+    /// Whether the rows of packed numbers of 32 bits begin at multiples of some bytes.
+    static bool are_aligned(const View &view, uintptr_t bytes) {
+        if (!view) return true;
+        return view.stride[0] == 4 && rows_begin_at(view, bytes);
+    }
+    static Form form_of(const Output &output) {
+        if (!output.distance || !are_aligned(output.distance, 4)) return Form::OTHER;
+        if (output.distance.type == APSIS_I32) return Form::SQUARES;
+        return output.distance.type == APSIS_F32 && output.measure.unit == 1 ? Form::ROOTS : Form::OTHER;
+    }
+};
+
+/// Calls search(form) with what kernels are compiled for.
+template <class Search>
+void with_form(Form form, Search search) {
+    switch (form) {
+        case Form::ROOTS:
+            return search(std::integral_constant<Form, Form::ROOTS>());
+        case Form::SQUARES:
+            return search(std::integral_constant<Form, Form::SQUARES>());
+        default:
+            return search(std::integral_constant<Form, Form::OTHER>());
+    }
+}
+
+#if defined(__CUDACC__)
+
+/// How many numbers of 32 bits lie before the first multiple of 16 bytes.
+__device__ inline int count_head(const uint8_t *to) {
+    return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD);
+}
+
+__device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    __stcs(reinterpret_cast<uint4 *>(to), make_uint4(a, b, c, d));
+}
+__device__ inline void store_one(uint8_t *to, uint32_t number) { __stcs(reinterpret_cast<uint32_t *>(to), number); }
+
+/// Where a kernel's rows begin, as far as it is compiled for that: all at multiples of 16 bytes, or not.
+enum class Start { ANY, ALIGNED, ACROSS };
+
+/// Stores the first `count` of some numbers one by one.
+template <int COUNT>
+__device__ void store_part(uint8_t *to, const uint32_t (&number)[COUNT], int count) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k)
+        if (k < count) store_one(to + 4 * k, number[k]);
+}
+
+/// Stores the first `count` of some numbers side by side, those that fill 16 bytes together.
+template <Start START = Start::ANY>
+struct StoreAlone {
+    int count;
+
+    template <int HEAD, int COUNT>
+    __device__ static void store_from(uint8_t *to, const uint32_t (&number)[COUNT]) {
+#pragma unroll
+        for (int k = 0; k < HEAD; ++k) store_one(to + 4 * k, number[k]);
+#pragma unroll
+        for (int k = HEAD; k + QUAD <= COUNT; k += QUAD)
+            store_quad(to + 4 * k, number[k], number[k + 1], number[k + 2], number[k + 3]);
+#pragma unroll
+        for (int k = COUNT - (COUNT - HEAD) % QUAD; k < COUNT; ++k) store_one(to + 4 * k, number[k]);
+    }
+    template <int COUNT>
+    __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
+        if (count < COUNT) return store_part(to, number, count);
+        switch (START == Start::ALIGNED ? 0 : count_head(to)) {
+            case 0:
+                return store_from<0>(to, number);
+            case 1:
+                return store_from<1>(to, number);
+            case 2:
+                return store_from<2>(to, number);
+            default:
+                return store_from<3>(to, number);
+        }
+    }
+};
+
+/// Stores four numbers a lane that lie side by side over a warp, of which `count` from the lane's first on are wanted.
+/// Where they are not aligned, a lane takes what it lacks of 16 bytes from the next one.
+struct StoreTogether {
+    int count;
+
+    template <int HEAD>
+    __device__ void store_from(uint8_t *to, const uint32_t (&number)[QUAD]) const {
+        const int lane = threadIdx.x % WARP;
+        uint32_t quad[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k)
+            quad[k] = k + HEAD < QUAD ? number[k + HEAD] : __shfl_down_sync(ALL_LANES, number[k + HEAD - QUAD], 1);
+        const bool whole = HEAD + QUAD <= count && (HEAD == 0 || lane < WARP - 1);
+        const bool has_head = lane == 0 || HEAD > count;  // else the lane before has stored it
+        if (whole) store_quad(to + 4 * HEAD, quad[0], quad[1], quad[2], quad[3]);
+        if (HEAD == 0 && whole) return;
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k)
+            if (k < count && (k < HEAD ? has_head : !whole)) store_one(to + 4 * k, number[k]);
+    }
+    __device__ void operator()(uint8_t *to, const uint32_t (&number)[QUAD]) const {
+        switch (count_head(to)) {
+            case 0:
+                return store_from<0>(to, number);
+            case 1:
+                return store_from<1>(to, number);
+            case 2:
+                return store_from<2>(to, number);
+            default:
+                return store_from<3>(to, number);
+        }
+    }
+};
+
+/// Eight numbers of a lane that come row by row: their place in a row, how many there are, and a bit for each row in which they
+/// are wanted.
+class Eights {
+  protected:
+    int32_t at_, count_;
+    uint32_t wanted_;
+
+    /// The rows in which all eight are wanted.
+    __device__ uint32_t wholes() const { return count_ == 2 * QUAD ? wanted_ : 0; }
+    /// Stores those that are not.
+    __device__ void store_rest(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        if (wants(r) && count_ < 2 * QUAD) store_part(row + int64_t(at_) * 4, number, count_);
+    }
+
+  public:
+    __device__ Eights(int32_t at, int count, uint32_t wanted) : at_(at), count_(count), wanted_(wanted) {}
+    __device__ bool wants(int r) const { return wanted_ >> r & 1; }
+};
+
+/// Stores eights of lanes all of which are here, where rows begin anywhere: a lane takes what it lacks of 16 bytes from the
+/// next one, if that one's lie beside its own.
+class StoreAcross : public Eights {
+    uint32_t on_left_, on_right_;  // a bit a row: those in which a neighbour's are stored as well, beside its own
+
+  public:
+    __device__ StoreAcross(int32_t at, int count, uint32_t wanted) : Eights(at, count, wanted), on_left_(0), on_right_(0) {
+        const int lane = threadIdx.x % WARP;
+        const uint32_t left = __shfl_up_sync(ALL_LANES, wholes(), 1), right = __shfl_down_sync(ALL_LANES, wholes(), 1);
+        const int32_t left_at = __shfl_up_sync(ALL_LANES, at, 1), right_at = __shfl_down_sync(ALL_LANES, at, 1);
+        if (lane > 0 && left_at + 2 * QUAD == at) on_left_ = wholes() & left;
+        if (lane < WARP - 1 && at + 2 * QUAD == right_at) on_right_ = wholes() & right;
+    }
+    /// All lanes together, in row r.
+    __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        store_rest(row, number, r);
+        uint8_t *to = row + int64_t(at_) * 4;
+        const int head = count_head(to);
+        uint32_t moved[3 * QUAD - 1];  // those from the first on that is aligned
+#pragma unroll
+        for (int k = 0; k < 2 * QUAD; ++k) moved[k] = number[k];
+#pragma unroll
+        for (int k = 0; k < QUAD - 1; ++k) moved[2 * QUAD + k] = __shfl_down_sync(ALL_LANES, number[k], 1);
+#pragma unroll
+        for (int k = 0; k + 1 < 3 * QUAD - 1; ++k) moved[k] = head & 1 ? moved[k + 1] : moved[k];
+#pragma unroll
+        for (int k = 0; k < 2 * QUAD; ++k) moved[k] = head & 2 ? moved[k + 2] : moved[k];
+        if (!(wholes() >> r & 1)) return;
+        const bool has_left = on_left_ >> r & 1, has_right = head == 0 || on_right_ >> r & 1;
+#pragma unroll
+        for (int k = 0; k < QUAD - 1; ++k)
+            if (k < head && !has_left) store_one(to + 4 * k, number[k]);
+        to += 4 * head;
+        store_quad(to, moved[0], moved[1], moved[2], moved[3]);
+        to += 4 * QUAD;
+        if (has_right) return store_quad(to, moved[4], moved[5], moved[6], moved[7]);
+#pragma unroll
+        for (int k = 0; k < QUAD - 1; ++k)
+            if (k + head < QUAD) store_one(to + 4 * k, moved[QUAD + k]);
+    }
+};
+
+/// The same where rows are aligned, with an even lane first: two neighbours' are 32 bytes of a row each, a sector of memory,
+/// which the two write together, a half each, rather than twice in part.
+class StorePairs : public Eights {
+    uint32_t even_, odd_;        // the rows in which the two write the even lane's, the odd one's
+    uint32_t even_at_, odd_at_;  // bytes from a row's first number to where this lane writes
+
+  public:
+    __device__ StorePairs(int32_t at, int count, uint32_t wanted) : Eights(at, count, wanted) {
+        const uint32_t own = wholes(), others = __shfl_xor_sync(ALL_LANES, own, 1);
+        const int32_t others_at = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
+        even_ = is_odd() ? others : own, odd_ = is_odd() ? own : others;
+        even_at_ = static_cast<uint32_t>((is_odd() ? others_at : at) + half) * 4;
+        odd_at_ = static_cast<uint32_t>((is_odd() ? at : others_at) + half) * 4;
+    }
+    /// All lanes together, in row r.
+    __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
+        store_rest(row, number, r);
+        exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
+    }
+    /// Whether this lane's are wanted in all of so many rows, and stored by two.
+    __device__ bool are_whole(int height) const { return wholes() == (1u << height) - 1; }
+    /// The same where all lanes' are.
+    __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
+
+  private:
+    __device__ void exchange(uint8_t *row, const uint32_t (&number)[2 * QUAD], bool store_even, bool store_odd) const {
+        uint32_t even[QUAD], odd[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            const uint32_t low = number[k], high = number[k + QUAD];
+            const uint32_t others = __shfl_xor_sync(ALL_LANES, is_odd() ? low : high, 1);
+            even[k] = is_odd() ? others : low, odd[k] = is_odd() ? high : others;
+        }
+        if (store_even) store_quad(row + even_at_, even[0], even[1], even[2], even[3]);
+        if (store_odd) store_quad(row + odd_at_, odd[0], odd[1], odd[2], odd[3]);
+    }
+    __device__ static bool is_odd() { return threadIdx.x & 1; }
+};
+
+/// What the pixels of an unsigned map hold whose costs are known.  `root` takes the root of a cost.
+template <Form FORM, int COUNT, class Root>
+__device__ void to_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], uint32_t (&number)[COUNT], Root root) {
+    static_assert(IS_PLAIN<FORM>);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? __float_as_uint(root(cost[k])) : cost[k];
+    if (!quads.limited) return;
+    const uint32_t none = FORM == Form::ROOTS ? __float_as_uint(INFINITY) : INT32_MAX;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) number[k] = cost[k] <= quads.limit ? number[k] : none;
+}
+/// What those of a map of nearest sites hold.
+template <int COUNT>
+__device__ void to_indices(const Quads &quads, const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT],
+                           uint32_t (&number)[COUNT]) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k)
+        number[k] = static_cast<uint32_t>(!quads.limited || cost[k] <= quads.limit ? site[k] : -1);
+}
+
+/// Writes COUNT pixels of a row of an unsigned map from x on, of which the costs are known, and with NEAREST the indices
+/// of the nearest sites.
+template <Form FORM, bool NEAREST, int COUNT, class Root, class Store>
+__device__ void write_plain(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, Store store) {
+    static_assert(COUNT % QUAD == 0);
+    uint32_t number[COUNT];
+    if (!NEAREST || output.distance) {
+        to_numbers<FORM>(quads, cost, number, root);
+        store(output.distance.row(y, z) + x * 4, number);
+    }
+    if constexpr (NEAREST) {
+        to_indices(quads, cost, site, number);
+        store(output.nearest.row(y, z) + x * 4, number);
+    }
+}
+
+/// Writes those pixels of one side of a signed map likewise that are not its sites.
+template <bool NEAREST, int COUNT, class Root>
+__device__ void write_side(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+                           const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone<> store) {
+    const uint32_t sign = output.is_inside ? 1u << 31 : 0;
+    bool whole = true;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) whole = whole && cost[k];
+    const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
+    const auto put = [&](const View &view, const uint32_t (&number)[COUNT]) {
+        uint8_t *const to = view.row(y, z) + x * 4;
+        const bool by_quads = store.count == COUNT && count_head(to) == 0;
+        if (whole && !by_quads) return store(to, number);
+#pragma unroll
+        for (int q = 0; q < COUNT; q += QUAD) {
+            if (by_quads && cost[q] && cost[q + 1] && cost[q + 2] && cost[q + 3]) {
+                store_quad(to + 4 * q, number[q], number[q + 1], number[q + 2], number[q + 3]);
+                continue;
+            }
+#pragma unroll
+            for (int k = q; k < q + QUAD; ++k)
+                if (k < store.count && cost[k]) store_one(to + 4 * k, number[k]);
+        }
+    };
+    uint32_t number[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) number[k] = __float_as_uint(found(k) ? root(cost[k]) : INFINITY) | sign;
+    put(output.distance, number);
+    if constexpr (NEAREST) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) number[k] = static_cast<uint32_t>(found(k) ? site[k] : -1);
+        put(output.nearest, number);
+    }
+}
+
+/// What the pixels of a signed map hold likewise, of both its sides; `sign` has the highest bit where that is negative.
+template <Form FORM, int COUNT, class Root>
+__device__ void to_signed_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], const uint32_t (&sign)[COUNT],
+                                  uint32_t (&number)[COUNT], Root root) {
+    to_numbers<FORM>(quads, cost, number, root);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k)
+        number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
+}
+
+/// Stores four numbers, or those of them that `wanted` has bits for.
+template <class Four, class Number>
+__device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned wanted) {
+    if (wanted == (1u << QUAD) - 1) {
+        __stcs(reinterpret_cast<Four *>(to), Four{numbers[0], numbers[1], numbers[2], numbers[3]});
+    } else {
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k)
+            if (wanted >> k & 1) reinterpret_cast<Number *>(to)[k] = numbers[k];
+    }
+}
+
+/// Writes four pixels of a row of any map that quads serve, aligned.  Each side of a signed map writes those that are not its
+/// sites.
+template <class Root>
+__device__ void write_quad(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+                           const uint32_t *cost, const int32_t *site, Root root) {
+    const bool negative = output.is_signed && output.is_inside;
+    unsigned wanted = 0;
+    bool found[QUAD];
+#pragma unroll
+    for (int k = 0; k < QUAD; ++k) {
+        wanted |= (!output.is_signed || cost[k] ? 1u : 0u) << k;
+        found[k] = !quads.limited || cost[k] <= quads.limit;
+    }
+    if (!wanted) return;
+    if (quads.distance == Form::ROOTS) {
+        float distance[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            distance[k] = found[k] ? root(cost[k]) : INFINITY;
+            if (negative) distance[k] = -distance[k];
+        }
+        store_four<float4>(output.distance.row(y, z) + x * 4, distance, wanted);
+    } else if (quads.distance == Form::SQUARES) {
+        int32_t square[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            square[k] = found[k] ? static_cast<int32_t>(cost[k]) : INT32_MAX;
+            if (negative) square[k] = -square[k];
+        }
+        store_four<int4>(output.distance.row(y, z) + x * 4, square, wanted);
+    }
+    if (output.nearest) {
+        int32_t index[QUAD];
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) index[k] = found[k] ? site[k] : -1;
+        store_four<int4>(output.nearest.row(y, z) + x * 4, index, wanted);
+    }
+}
+
+#endif
+
+}  // namespace apsis::cuda::plane

@@ -1,0 +1,54 @@
+// Images through the device strip by strip: two streams beside the context's own, and events that order them.
+#pragma once
+
+#include "cuda/runtime/current_device.h"
+#include "runtime/transfer_queue.h"
+
+namespace apsis::cuda::plane {
+
+class CudaConveyor final : public Conveyor {
+  public:
+    /// `work` is the back end's stream, whichever it is when something is queued.  The device is current here and at the end.
+    CudaConveyor(int device, const cudaStream_t &work) : device_(device), work_(work) {}
+
+    void copy(Lane lane, void *to, const void *from, size_t bytes) override;
+    bool is_page_locked(const void *data, size_t bytes) const override;
+
+    void mark(Lane lane, int number) override;
+    void follow(Lane lane, int number) override;
+    void await(int number) override;
+    void sync();  // of what is beside the back end's stream
+
+    size_t scratch(const DistanceJob &job) const override;
+    void take(const DistanceJob &job, const StripRange &range, void *scratch) override;
+    void give(const DistanceJob &job, const StripRange &range, void *scratch) override;
+
+  private:
+    struct Stream {
+        cudaStream_t handle = nullptr;
+        // Non-blocking: the default stream of CUDA must not wait for it, nor it for that.
+        Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "creating a stream"); }
+        ~Stream() {
+            if (cudaStreamDestroy(handle) != cudaSuccess) cudaGetLastError();
+        }
+        Stream(const Stream &) = delete;
+        Stream &operator=(const Stream &) = delete;
+    };
+    struct Event {
+        cudaEvent_t handle = nullptr;
+        Event() { check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming), "creating an event"); }
+        ~Event() {
+            if (cudaEventDestroy(handle) != cudaSuccess) cudaGetLastError();
+        }
+        Event(const Event &) = delete;
+        Event &operator=(const Event &) = delete;
+    };
+    cudaStream_t stream(Lane lane) const { return lane == Lane::WORK ? work_ : lane == Lane::IN ? in_.handle : out_.handle; }
+
+    int device_;
+    const cudaStream_t &work_;
+    Stream in_, out_;
+    Event marks_[MARKS];
+};
+
+}  // namespace apsis::cuda::plane

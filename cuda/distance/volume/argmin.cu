@@ -1,0 +1,369 @@
+// The monotone argmin along the lines of a volume where sites are far.
+//
+// A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory, and
+// finds what costs least for every 16th voxel, a post: the best candidate never moves left as the voxel moves right (Hirata
+// 1996), so the best of two posts bracket those between them, and brackets are halved.  The first few posts, far from
+// each other, have no bracket: their own cost and those of some candidates tell how far they need look, as those at the
+// ends of a bracket do later.  While posts are few, several threads share one.  Then a thread holds the costs of the 16
+// voxels of an interval, from one post to the next, in the halves of 8 registers, counted from those of the bracket's first
+// candidate, and tries the candidates of the bracket on all of them.  Where the best leaps over a gap, a bracket is long and
+// most of it is vain: the least cost of every STRETCH candidates tells which of them are passed over.  A warp takes its
+// intervals by the length of their brackets, so that its lanes have as much to do.
+//
+// Where nearest sites are asked for, posts are 8 voxels apart, and beside a cost a half holds the place in the bracket of the
+// candidate that it is of: in 4 registers of the leftmost of several, in 4 others of the rightmost.  Where these are two, they
+// and all between are asked for their sites, and the nearest one is that of lowest z, then y, then x.  Ties at the ends of an
+// interval go to the left, which keeps every equal candidate of its voxels in the bracket.  Intervals whose brackets are long,
+// or weights large, come last: a block's warps share them, a thread a voxel, or else most would wait for a few.
+//
+// Along y a bundle has lines of four planes: one word of bits tells the costs of all.
+//
+// What the search along y finds is stored transposed, so that the lines of the search along x lie side by
+// side too, and a thread's tile is a whole sector of memory.
+//
+// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 6 bytes a voxel
+// through the second cache and 4 out, along x 4 in and the outputs out.
+#include <cstring>
+#include <type_traits>
+
+#include "cuda/distance/volume/argmin_bundle.cuh"
+#include "cuda/distance/volume/argmin_finish.cuh"
+#include "cuda/distance/volume/argmin_interval.cuh"
+#include "cuda/distance/volume/layout.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::volume {
+
+namespace {
+
+constexpr int RESIDENT = 5;  // blocks on a multiprocessor: leaves a thread 48 registers
+constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every plane
+constexpr int64_t LONGEST_LINE = 65535;      // places and candidates are 16 bits
+constexpr uint32_t NO_PLACE = 0xffffffffu;   // for the nearest site where there is none
+
+/// What the search along y stores: [z][x][y], up to whole tiles of y's.
+__host__ __device__ int64_t pitch_of(const Volume &volume) {
+    return (volume.height() + TILE - 1) / TILE * TILE;
+}
+__device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
+    return (z * volume.width() + x) * pitch_of(volume);
+}
+
+/// The lines along y: their costs come from columns along z.  Where somebody asks for nearest sites, costs are doubled, and one
+/// more where the site is below its plane: that one is higher than any above.  CARRIED where there is more than one strip, and
+/// carries say something.
+template <bool NEAREST, bool CARRIED>
+struct AlongY {
+    Volume volume;
+    float inverse = 1.0f / volume.weight[2];  // of the weight along z
+
+    __host__ __device__ int64_t length() const { return volume.height(); }
+    __host__ __device__ int64_t lines() const { return volume.width(); }
+    static constexpr int32_t FACTOR = NEAREST ? 2 : 1;
+    __device__ int32_t weight() const { return FACTOR * volume.weight[1]; }
+    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
+        return volume.need(z, int64_t(tile) * TILE, x);
+    }
+
+    static constexpr int APART = NEAREST ? TILE : PAIR;
+    static constexpr int DEEP = 4;  // planes of a bundle, to which the same words tell the costs
+    static constexpr int WIDE = 1;  // lines that a thread loads together
+    static constexpr int COSTS = DEEP * WIDE;  // that it finds together, side by side in a bundle
+    static constexpr int AHEAD = 4;  // candidates that it loads at once, three words each
+    /// Where a line's candidates are, and how far apart.
+    __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
+    __device__ uint32_t stride() const { return static_cast<uint32_t>(volume.columns.strips() * volume.columns.count); }
+
+    /// Of which groups of a line's candidates costs are known; nullptr for all.
+    __device__ const uint8_t *known(int64_t, int64_t) const { return nullptr; }
+
+    /// What is stored of a candidate, `offset` behind the first one of its line: 32 bits, or no memory would hold it.
+    struct Stored {
+        uint32_t word = 0;
+        int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
+    };
+    __device__ Stored load(int64_t begin, uint32_t offset) const {
+        const Columns &columns = volume.columns;
+        Stored stored = {__ldg(columns.words + begin + offset)};
+        if constexpr (CARRIED)
+            stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
+        return stored;
+    }
+    /// All planes lie in one strip: what is far in one is one farther in the next, unless there is a site.
+    __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[COSTS]) const {
+        static_assert(WIDE == 1 && STRIP % DEEP == 0);
+        const int bit = z % STRIP;
+        const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> (DEEP - 1);
+        const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
+        int32_t up[DEEP], down[DEEP];
+        up[0] = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
+        down[DEEP - 1] = upper ? highest_bit(first) : stored.after - z - (DEEP - 1);
+        const auto is_site = [&](int p) { return 0 < p && p < DEEP - 1 && stored.word >> bit >> p & 1; };
+#pragma unroll
+        for (int p = 1; p < DEEP; ++p) up[p] = is_site(p) ? 0 : up[p - 1] + 1;
+#pragma unroll
+        for (int p = DEEP - 2; p >= 0; --p) down[p] = is_site(p) ? 0 : down[p + 1] + 1;
+#pragma unroll
+        for (int p = 0; p < DEEP; ++p) cost[p] = cost_of(up[p], down[p]);
+    }
+    __device__ int32_t cost_of(int32_t up, int32_t down) const {
+        const int32_t d = min(up, down), is_below = NEAREST && down < up;
+        return d < NO_SITE_OFFSET ? FACTOR * volume.weight[2] * d * d + is_below : NO_COST<int32_t>;
+    }
+    /// The place of a candidate's site, z and y, which its cost tells.
+    struct Sites {
+        int32_t z;
+        float inverse;
+
+        __device__ uint32_t operator()(int32_t y, int32_t cost) const {
+            float distance;
+            asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(distance) : "f"(static_cast<float>(cost >> 1) * inverse));
+            const uint32_t way = static_cast<uint32_t>(distance + 0.5f) << 16, here = static_cast<uint32_t>(z) << 16 | y;
+            return cost == NO_COST<int32_t> ? NO_PLACE : cost & 1 ? here + way : here - way;
+        }
+    };
+    __device__ Sites sites(int32_t z, int32_t) const { return {z, inverse}; }
+    __device__ void write_voxel(int64_t z, int64_t x, int32_t y, const Found &found) const {
+        volume.store[stored_line(volume, z, x) + y] = found.site;
+    }
+    __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
+        const auto value = [&](int k) {
+            return NEAREST ? tile.site[k] : static_cast<uint32_t>(tile.cost[k]);
+        };
+        uint4 *const to = reinterpret_cast<uint4 *>(volume.store + stored_line(volume, z, x) + y);
+        to[0] = make_uint4(value(0), value(1), value(2), value(3));
+        to[1] = make_uint4(value(4), value(5), value(6), value(7));
+    }
+};
+
+/// The lines along x: what the search along y stored, a cost or a site in the plane of its x.  LEAN where outputs are packed
+/// and roots those of small numbers, which spares registers for all the rest.
+template <bool NEAREST, bool LEAN>
+struct AlongX {
+    Volume volume;
+
+    __host__ __device__ int64_t length() const { return volume.width(); }
+    __host__ __device__ int64_t lines() const { return volume.height(); }
+    __device__ int32_t weight() const { return volume.weight[0]; }
+    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
+
+    static constexpr int APART = NEAREST ? TILE : PAIR, DEEP = 1, AHEAD = 4;
+    static constexpr int WIDE = 4, COSTS = DEEP * WIDE;  // a load of 16 bytes
+    static_assert(TILE % WIDE == 0);  // lines are stored by whole tiles
+    __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
+    __device__ uint32_t stride() const { return static_cast<uint32_t>(pitch_of(volume)); }
+
+    static constexpr uint32_t NOTHING = NEAREST ? NO_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
+
+    /// What is not needed is too far from every tile that is marked.
+    __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
+
+    struct Stored {
+        uint4 quad = {NOTHING, NOTHING, NOTHING, NOTHING};
+    };
+    __device__ Stored load(int64_t begin, uint32_t offset) const {
+        return {__ldg(reinterpret_cast<const uint4 *>(volume.store + begin + offset))};
+    }
+    __device__ void costs(const Stored &stored, int32_t z, int32_t y, int32_t (&cost)[COSTS]) const {
+        const uint32_t word[WIDE] = {stored.quad.x, stored.quad.y, stored.quad.z, stored.quad.w};
+#pragma unroll
+        for (int i = 0; i < WIDE; ++i) cost[i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
+    }
+    __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
+        const int32_t down = static_cast<int32_t>(stored >> 16) - z,
+                      along = static_cast<int32_t>(stored & 0xffff) - y;
+        return stored == NO_PLACE ? NO_COST<int32_t>
+                                  : volume.weight[2] * down * down + volume.weight[1] * along * along;
+    }
+    struct Sites {
+        const uint32_t *line;
+        uint32_t stride;
+
+        __device__ uint32_t operator()(int32_t x, int32_t) const { return __ldg(line + x * stride); }
+    };
+    __device__ Sites sites(int32_t z, int32_t y) const {
+        const uint32_t *line = volume.store + first(z, y);
+        asm("" : "+l"(line));  // or else it would be found anew for every candidate
+        return {line, stride()};
+    }
+    __device__ int64_t index(uint32_t place, int32_t x) const {
+        return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + x;
+    }
+    __device__ float length(int32_t cost) const {
+        const Measure &measure = volume.output.measure;
+        if (LEAN) return small_root(static_cast<float>(cost));
+        return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
+    }
+    __device__ void write(int64_t z, int64_t y, int32_t x, Tile &tile) const {
+        const auto index_of = [&](int k) { return index(tile.site[k], tile.at[k]); };
+        if (LEAN || volume.plain)
+            write_plain<NEAREST>(volume, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
+        else
+            write_voxels<NEAREST>(volume, x, y, z, tile.cost, index_of);
+    }
+    __device__ void write_voxel(int64_t z, int64_t y, int32_t x, const Found &found) const {
+        const Output &output = volume.output;
+        if (x >= volume.width()) return;
+        if (!LEAN && !volume.plain) return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
+        const bool is_near = found.cost <= output.measure.limit;
+        const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
+        reinterpret_cast<int32_t *>(output.nearest.row(y, z))[x] = is_near ? nearest : -1;
+        if (output.distance)
+            reinterpret_cast<float *>(output.distance.row(y, z))[x] = is_near ? length(found.cost) : INFINITY;
+    }
+};
+
+/// Lays the costs of a bundle's lines in shared memory, a stretch of them at a time, with its least.
+template <class Lines, int LANES, int APART>
+__device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
+    constexpr int COSTS = Lines::COSTS, AHEAD = Lines::AHEAD;
+    constexpr int HEADS = LANES / COSTS;                      // threads that load a candidate of all lines
+    constexpr int FILLING = LANES < WARP ? WARP / LANES : 1;  // candidates that fill a row of banks
+    constexpr int SIDES = FILLING * AHEAD < STRETCH ? FILLING : STRETCH / AHEAD;  // which leave AHEAD to a thread
+    constexpr int PARTY = HEADS * SIDES;                                          // threads that load a stretch
+    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;                     // stretches that a warp loads at once
+    static_assert(STRETCH % (SIDES * AHEAD) == 0);
+    using Scores = std::conditional_t<COSTS == 2, int2, int4>;
+    const int32_t lane = threadIdx.x % HEADS * COSTS, side = threadIdx.x / HEADS % SIDES, z = place.plane;
+    const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / Lines::WIDE * Lines::WIDE;
+    const int32_t line = min(place.line(lane), last);
+    const int32_t count = bundle.stretches(bundle.length);
+    const uint8_t *const known = lines.known(z, line);
+    const int64_t begin = lines.first(z, line);
+    const uint32_t stride = lines.stride();
+    for (int32_t s = threadIdx.x / PARTY; s / TOGETHER * TOGETHER < count; s += THREADS / PARTY) {
+        const bool is_known = s < count && (!known || __ldg(known + s * STRETCH / GROUP));
+        int32_t least[COSTS], c = s * STRETCH + side;
+#pragma unroll
+        for (int i = 0; i < COSTS; ++i) least[i] = NO_COST<int32_t>;
+#pragma unroll 1
+        for (int k = 0; k < STRETCH / SIDES; k += AHEAD) {
+            typename Lines::Stored stored[AHEAD];
+            if (is_known)
+#pragma unroll
+                for (int j = 0; j < AHEAD; ++j)  // without a branch, or else one would wait for the other
+                    stored[j] = lines.load(begin, min(c + j * SIDES, bundle.length - 1) * stride);
+#pragma unroll
+            for (int j = 0; j < AHEAD; ++j, c += SIDES) {
+                int32_t score[COSTS];
+                lines.costs(stored[j], z, line, score);
+                const int32_t square = bundle.square(c);
+#pragma unroll
+                for (int i = 0; i < COSTS; ++i) least[i] = min(least[i], score[i]), score[i] += square;
+                Scores together;
+                memcpy(&together, score, sizeof(together));
+                if (c < bundle.length) *reinterpret_cast<Scores *>(bundle.score + c * LANES + lane) = together;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < COSTS; ++i) {
+#pragma unroll
+            for (int step = 1; step < SIDES; step *= 2)
+                least[i] = min(least[i], __shfl_xor_sync(ALL_LANES, least[i], step * HEADS));
+            if (side == 0 && s < count) bundle.keep_least(lane + i, s, least[i]);
+        }
+    }
+    for (int32_t i = bundle.length * LANES + threadIdx.x; i < bundle.padded(bundle.length) * LANES; i += THREADS)
+        bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);
+    for (int32_t i = count * LANES + threadIdx.x; i < bundle.padded_stretches(bundle.length) * LANES; i += THREADS)
+        bundle.keep_least(i % LANES, i / LANES, NO_COST<int32_t>);
+}
+
+template <int LANES, class Lines>
+__global__ void __launch_bounds__(THREADS, RESIDENT) search_bundles(Lines lines) {
+    constexpr int APART = Lines::APART;
+    if (!lines.volume.any_need()) return;
+    extern __shared__ __align__(16) int32_t shared[];
+    const Bundle<LANES, APART> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
+    using Where = Place<Lines, LANES>;
+    const int32_t count = static_cast<int32_t>(lines.lines());
+    const uint32_t across = (count + Where::ACROSS - 1) / Where::ACROSS;
+    const Where place = {static_cast<int32_t>(blockIdx.x % across * Where::ACROSS),
+                         static_cast<int32_t>(blockIdx.x / across * Lines::DEEP)};
+    const int32_t end = min(place.first + Where::ACROSS, count);
+    const int32_t deep = min(place.plane + Lines::DEEP, static_cast<int32_t>(lines.volume.depth()));
+    if (APART == TILE && threadIdx.x == 0) *bundle.lefts = 0;
+    bool any = false, all = true;
+    for (int32_t t = threadIdx.x; t < bundle.posts; t += THREADS) {
+        uint8_t here = 0;
+        for (int32_t z = place.plane; z < deep; ++z)
+            for (int32_t line = place.first; line < end; line += GROUP) here |= wanted_tiles<APART>(lines, z, line, t);
+        bundle.wanted[t] = here;
+        any = any || here, all = all && here;
+    }
+    if (!__syncthreads_or(any)) return;
+    const bool all_wanted = !__syncthreads_or(!all);
+    load_lines(bundle, lines, place);
+    search_brackets(bundle, all_wanted);
+    finish_intervals(bundle, lines, place);
+}
+
+template <int LANES, class Lines>
+void search_by(const Lines &lines, cudaStream_t stream) {
+    launch_large("search_bundles", search_bundles<LANES, Lines>,
+                 ceil_div(lines.lines(), Place<Lines, LANES>::ACROSS) * ceil_div(lines.volume.depth(), Lines::DEEP), THREADS,
+                 Bundle<LANES, Lines::APART>::bytes(lines.length()), stream, lines);
+}
+
+/// Bytes of shared memory that a block may have, if a multiprocessor is to have two.
+size_t half_of_shared() {
+    int device, room;
+    check(cudaGetDevice(&device), "finding the current device");
+    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "asking for shared memory");
+    return static_cast<size_t>(room) / 2;
+}
+
+template <class Lines>
+void search(const Lines &lines, cudaStream_t stream) {
+    const size_t room = half_of_shared();
+    if (Bundle<MANY, Lines::APART>::bytes(lines.length()) <= room / 2)
+        search_by<MANY>(lines, stream);
+    else if (Bundle<SOME, Lines::APART>::bytes(lines.length()) <= room)
+        search_by<SOME>(lines, stream);
+    else
+        search_by<FEW>(lines, stream);
+}
+
+/// Whether outputs are packed, and distances roots of numbers that small_root() takes.
+bool is_lean(const Volume &volume) {
+    const int64_t size[] = {volume.width(), volume.height(), volume.depth()};
+    int64_t farthest = 0;
+    for (int axis = 0; axis < 3; ++axis) farthest += volume.weight[axis] * size[axis] * size[axis];
+    return volume.plain && volume.output.measure.unit == 1 && farthest < 1 << 24;
+}
+
+template <bool NEAREST>
+void search_lines(const Volume &volume, cudaStream_t stream) {
+    if (volume.columns.strips() > 1)
+        search(AlongY<NEAREST, true>{volume}, stream);
+    else
+        search(AlongY<NEAREST, false>{volume}, stream);
+    if (is_lean(volume))
+        search(AlongX<NEAREST, true>{volume}, stream);
+    else
+        search(AlongX<NEAREST, false>{volume}, stream);
+}
+
+}  // namespace
+
+bool argmin_serves(const Volume &volume) {
+    const size_t room = half_of_shared();
+    const int64_t factor = volume.output.nearest ? AlongY<true, true>::FACTOR : AlongY<false, true>::FACTOR;
+    const auto fits = [&](int64_t weight, int64_t length) {
+        // Candidates and voxels a little beyond the end of a line are tried too: no way's cost may overflow.
+        const int64_t way = length + PAIR + QUAD;
+        return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
+               Bundle<FEW, TILE>::bytes(length) <= room;
+    };
+    return volume.depth() <= LONGEST_LINE && fits(volume.weight[0], volume.width()) &&
+           fits(factor * volume.weight[1], volume.height()) && factor * volume.output.measure.largest < NO_COST<int32_t>;
+}
+
+int64_t argmin_store(const Volume &volume) { return volume.depth() * volume.width() * pitch_of(volume); }
+
+void search_marked(const Volume &volume, cudaStream_t stream) {
+    volume.output.nearest ? search_lines<true>(volume, stream) : search_lines<false>(volume, stream);
+}
+
+}  // namespace apsis::cuda::volume

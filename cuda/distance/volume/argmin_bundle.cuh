@@ -1,0 +1,332 @@
+// Lines of a volume side by side in shared memory, and which candidates bracket the voxels between posts: the first third of
+// argmin.cu, which tells how it all goes together.
+#pragma once
+
+#include "cuda/distance/volume/layout.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::volume {
+
+namespace {
+
+constexpr int THREADS_LOG2 = 8;  // small blocks: the fewer wait for one, the better
+constexpr int THREADS = 1 << THREADS_LOG2;
+constexpr int QUAD = 4;          // candidates that a thread tries at once while it narrows brackets
+constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to pass over them in long brackets
+constexpr int FOUR = 4;          // stretches that are looked at together
+constexpr int LONG = 2 * STRETCH;  // brackets where that pays
+constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // what is greater by so much in `float` is greater: few roundings of 2^-24
+constexpr int FIRST_LOG2 = 4;  // of the posts that are searched first, each by itself: 8 would take a level more
+constexpr int PROBES = 8;        // candidates that tell these how far to look
+constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which intervals are wanted
+
+// Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
+// multiprocessor. Short lines fill a block only if there are many; of long ones few fit, but fewer would
+// waste most of each sector read.
+constexpr int FEW = 8, SOME = 16, MANY = 256;
+
+/// What costs more than that in `float` costs more than `bound`.
+__device__ float limit_of(int32_t bound) { return static_cast<float>(bound) * CERTAIN; }
+
+/// LANES lines side by side in shared memory, with a post every APART voxels: the best candidates of two posts bracket those
+/// of the voxels from the one to the other, an interval.
+///
+/// With places counted from the middle of a line, candidate c costs voxel x f(c) + w (x - c)^2 =
+/// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score, the last is the same for all: so
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + APART + QUAD)^2: see argmin_serves.
+template <int LANES, int APART>
+struct Bundle {
+    int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
+    int32_t *rest_cost;  // [thread]: what threads that share a voxel found
+    uint16_t *rest_at;
+    uint8_t *order;   // when there are brackets, in their place: intervals of a warp, in the order in which it finishes them
+    uint16_t *best;   // [post][lane]: of its voxel; at the end of the voxel after the last
+    uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float; and somewhat more
+    uint16_t *left;   // when there are brackets, in their place: intervals that are left to the block, MOST_LEFT of them
+    int32_t *lefts;   // how many are, or would be if there were room
+    uint8_t *wanted;  // [interval]: a bit for each of its tiles that a line wants
+    int32_t length, posts, weight, middle;
+    float inverse;  // of the weight
+
+    static constexpr int ROUNDS = 4 * TILE / APART;  // rows of intervals, one a lane, that a warp orders together
+    static constexpr int ORDERED = ROUNDS * WARP;
+    static_assert(ROUNDS * APART == 4 * TILE);
+    /// Whether what is best for a post is sought from the most promising stretch on: where lines are long, that is worth a look
+    /// at all stretches before.  For nearest sites it takes too many registers.
+    static constexpr bool RANKS = LANES == FEW && APART > TILE;
+    static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
+    static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
+
+    __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
+    __host__ __device__ static int32_t stretches(int64_t length) {
+        return static_cast<int32_t>(length + STRETCH - 1) / STRETCH;
+    }
+    __host__ __device__ static int32_t padded_stretches(int64_t length) { return stretches(length) + FOUR - 1; }
+    static constexpr int32_t REST_BYTES = THREADS * 6, MOST_LEFT = THREADS;
+    static_assert(ROUNDS <= static_cast<int>(sizeof(*rest_cost)));  // order lies in its place
+    static size_t bytes(int64_t length) {
+        const int64_t posts = ceil_div(length, APART);
+        const int64_t of_lane = padded(length) * 4 + (posts + 1 + padded_stretches(length)) * 2;
+        return static_cast<size_t>(of_lane * LANES + REST_BYTES + sizeof(*lefts) + posts);
+    }
+    __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
+        : score(shared),
+          length(length_),
+          posts((length_ + APART - 1) / APART),
+          weight(weight_),
+          middle(length_ / 2),
+          inverse(1.0f / weight_) {
+        rest_cost = score + padded(length) * LANES;
+        rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
+        order = reinterpret_cast<uint8_t *>(rest_cost);
+        left = rest_at;
+        lefts = reinterpret_cast<int32_t *>(rest_at + THREADS);
+        best = reinterpret_cast<uint16_t *>(lefts + 1);
+        least = best + (posts + 1) * LANES;
+        wanted = reinterpret_cast<uint8_t *>(least + padded_stretches(length) * LANES);
+    }
+    /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
+    __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
+    /// What voxel x adds to a candidate's score for every place that it is right of the middle.
+    __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
+    __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
+        return score[c * LANES + lane] + slope(x) * (c - middle);
+    }
+    /// What a candidate costs the voxel in its own place.
+    __device__ int32_t cost(int32_t lane, int32_t c) const { return score[c * LANES + lane] - square(c); }
+    __device__ bool is_site(int32_t lane, int32_t x) const { return cost(lane, x) == 0; }
+    /// Keeps the least cost of a stretch.
+    __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
+        least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
+    }
+    /// What the candidates of a stretch cost every voxel from x to end, at least.
+    __device__ float least_cost(int32_t lane, int32_t stretch, int32_t x, int32_t end) const {
+        const float way = static_cast<float>(max(max(stretch * STRETCH - end, x - stretch * STRETCH - (STRETCH - 1)), 0));
+        return __uint_as_float(static_cast<uint32_t>(least[stretch * LANES + lane]) << 16) + weight * way * way;
+    }
+    /// Whether that is more than `bound`.
+    __device__ bool is_vain(int32_t lane, int32_t stretch, int32_t x, int32_t end, int32_t bound) const {
+        return least_cost(lane, stretch, x, end) > limit_of(bound);
+    }
+};
+
+struct Best {
+    int32_t cost, at;
+    int32_t last = 0;  // the first of the last quad that has a candidate as good
+};
+
+/// The best of [from, to] for a voxel, if better than what is known: the leftmost of several, but for which of its quad it
+/// is.  The rest of the last quad does no harm.
+template <int LANES, int APART>
+__device__ void search_quads(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to,
+                             Best &best) {
+    const int32_t *score = bundle.score + from * LANES + lane;
+    int32_t way = slope * (from - bundle.middle);
+#pragma unroll 2
+    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
+        int32_t least = score[0];
+#pragma unroll
+        for (int i = 1; i < QUAD; ++i) least = min(least, score[i * LANES] + i * slope);
+        least += way;
+        if (least <= best.cost) best.last = c;
+        if (least < best.cost) best.cost = least, best.at = c;
+    }
+}
+
+/// Calls take(first, last) for a bracket if it is short; for the stretches of a long one that may hold a candidate which
+/// costs one of the voxels from x to end no more than `bound`, which may fall meanwhile.
+template <int LANES, int APART, class Take>
+__device__ void each_promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from,
+                               int32_t to, const int32_t &bound, Take take) {
+    const bool is_long = to - from >= LONG;
+#pragma unroll 1
+    for (int32_t first = from, last = to; first <= to; first = last + 1) {
+        if (is_long) {
+#pragma unroll 1
+            while (first <= to && bundle.is_vain(lane, first / STRETCH, x, end, bound)) first = (first / STRETCH + 1) * STRETCH;
+            if (first > to) return;
+            last = min(to, first | (STRETCH - 1));
+        }
+        take(first, last);
+    }
+}
+
+/// Up to MOST stretches of a line side by side: those that may hold a candidate which costs voxel x no more than a bound, a bit
+/// each, and the most promising one of them.
+struct Promising {
+    static constexpr int MOST = 32;
+    uint32_t stretches = 0;
+    int best = 0;
+
+    template <int LANES, int APART>
+    __device__ Promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t first, int32_t count,
+                         int32_t bound) {
+        const float limit = limit_of(bound);
+        float least = INFINITY;
+#pragma unroll 1
+        for (int i = 0; i < count; i += FOUR) {
+            uint32_t here = 0;
+#pragma unroll
+            for (int k = 0; k < FOUR; ++k) {
+                const float cost = bundle.least_cost(lane, first + i + k, x, x);
+                if (cost <= limit) here |= 1u << k;
+                if (cost < least) least = cost, best = i + k;
+            }
+            stretches |= here << i;
+        }
+        stretches &= ~0u >> (MOST - count);
+        if (!(stretches >> best & 1)) best = lowest_bit(stretches);
+    }
+};
+
+/// Searches the stretches of a long bracket for voxel x, the most promising one first, which spares most of the others.
+template <int LANES, int APART>
+__device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
+                              int32_t bound, Best &best) {
+    const int32_t slope = bundle.slope(x), square = bundle.square(x);
+#pragma unroll 1
+    for (int32_t begin = from / STRETCH; begin * STRETCH <= to; begin += Promising::MOST) {
+        Promising promising(bundle, lane, x, begin, min(to / STRETCH + 1 - begin, Promising::MOST), bound);
+#pragma unroll 1
+        for (int s = promising.best; promising.stretches; s = lowest_bit(promising.stretches)) {
+            promising.stretches &= ~(1u << s);
+            if (bundle.is_vain(lane, begin + s, x, x, bound)) continue;
+            const int32_t first = max(from, (begin + s) * STRETCH), last = min(to, (begin + s) * STRETCH + STRETCH - 1);
+            Best found = best;
+            if (first < best.at) ++found.cost;  // on the left, one that is as good is better
+            search_quads(bundle, lane, slope, first, last, found);
+            if (found.cost <= best.cost) best = found;
+            bound = min(bound, best.cost + square);
+        }
+    }
+}
+
+/// The leftmost best candidate in [from, to] for voxel x, for which some candidate costs `bound`.
+template <int LANES, int APART>
+__device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
+                            int32_t bound) {
+    const int32_t slope = bundle.slope(x);
+    Best best = {INT32_MAX, from};
+    if (!bundle.RANKS) {
+        const int32_t square = bundle.square(x);
+        each_promising(bundle, lane, x, x, from, to, bound, [&](int32_t first, int32_t last) {
+            search_quads(bundle, lane, slope, first, last, best);
+            bound = min(bound, best.cost + square);
+        });
+    } else if (to - from < LONG) {
+        search_quads(bundle, lane, slope, from, to, best);
+    } else {
+        search_ranked(bundle, lane, x, from, to, bound, best);
+    }
+    const int32_t quad = best.at;
+#pragma unroll
+    for (int i = QUAD - 1; i >= 0; --i)
+        if (bundle.at(lane, x, quad + i) == best.cost) best.at = quad + i;
+    return {best.cost, min(best.at, bundle.length - 1), best.last};
+}
+
+/// What the cheapest of some candidates costs voxel x, where there are no bests of others to tell how far to look.
+template <int LANES, int APART>
+__device__ int32_t probe(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x) {
+    int32_t least = INT32_MAX;
+#pragma unroll 4
+    for (int32_t i = 0; i < PROBES; ++i) least = min(least, bundle.at(lane, x, bundle.length * i / PROBES));
+    return least + bundle.square(x);
+}
+
+/// The part of a bracket where voxel x may have its best, as all farther costs more than a known candidate.  Returns what
+/// that costs, no more than `known`.
+template <int LANES, int APART>
+__device__ int32_t narrow(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
+                          int32_t &high) {
+    const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
+    const int32_t ends = min(bundle.at(lane, x, low), bundle.at(lane, x, high));
+    const int32_t bound = min(known, min(own, ends) + bundle.square(x));
+    float root;  // of a relative error below 2^-20: of one voxel, the second is for what is cut off
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(bound) * bundle.inverse));
+    const int32_t reach = static_cast<int32_t>(root) + 2;
+    low = max(low, x - reach);
+    high = min(high, x + reach);
+    return bound;
+}
+
+__device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
+
+/// Posts to be searched: first, first + stride ..., `count` of them, each between the bests of those `step` posts to either
+/// side, if any are known.
+struct Level {
+    int32_t first, stride, count, step;
+    bool is_open;  // nothing is known yet
+};
+
+/// Finds the bests of a level's posts.
+template <int LANES, int APART>
+__device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &level, bool all_wanted) {
+    const int32_t step = level.step;
+    const uint32_t items = level.count * LANES;
+    const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
+    const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
+    const int32_t shares = 1 << shares_log2;
+    for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
+        const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
+        if (item >= items) continue;
+        const int32_t lane = item % LANES, t = level.first + item / LANES * level.stride;
+        bool needed = all_wanted || step > SKIPPED_STEP;  // or else if an interval up to its neighbours is wanted
+        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.posts) && !needed; ++i)
+            needed = bundle.wanted[i];
+        if (!needed) continue;
+        int32_t low = 0, high = bundle.length - 1;
+        if (bundle.is_site(lane, t * APART)) {
+            low = high = t * APART;
+        } else if (!level.is_open) {
+            low = bundle.best[(t - step) * LANES + lane];
+            high = bundle.best[min(t + step, bundle.posts) * LANES + lane];
+        }
+        int32_t bound = NO_COST<int32_t>;
+        if (high > low) {
+            if (level.is_open) bound = probe(bundle, lane, t * APART);
+            bound = narrow(bundle, lane, t * APART, bound, low, high);
+        }
+        if (shares == 1) {
+            bundle.best[t * LANES + lane] =
+                static_cast<uint16_t>(search_line(bundle, lane, t * APART, low, high, bound).at);
+        } else {
+            const int32_t part = ((high - low) >> shares_log2) + 1;
+            const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
+            const Best best = search_line(bundle, lane, t * APART, from, min(from + part - 1, high), bound);
+            bundle.rest_cost[turn] = best.cost;
+            bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
+        }
+    }
+    __syncthreads();
+    if (shares == 1) return;
+    if (const uint32_t item = threadIdx.x; item < items) {
+        uint32_t found = item;  // the shares lie from left to right
+        for (int32_t i = 1; i < shares; ++i)
+            if (const uint32_t other = i << padded_log2 | item;
+                bundle.rest_cost[other] < bundle.rest_cost[found])
+                found = other;
+        bundle.best[(level.first + item / LANES * level.stride) * LANES + item % LANES] = bundle.rest_at[found];
+    }
+    __syncthreads();
+}
+
+/// Finds the bests of the posts at both ends of all intervals that are wanted.  The last candidate does for
+/// that of the one after the line's last.
+template <int LANES, int APART>
+__device__ void search_brackets(const Bundle<LANES, APART> &bundle, bool all_wanted) {
+    for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS)
+        bundle.best[bundle.posts * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
+    __syncthreads();
+    const int32_t widest = 1 << max(ceil_log2(bundle.posts) - FIRST_LOG2, 0);
+    Level level = {0, widest, (bundle.posts - 1) / widest + 1, widest, true};
+    for (int32_t step = widest; step > 0; step /= 2) {
+        search_posts(bundle, level, all_wanted);
+        const int32_t half = step / 2;
+        level = {half, step, (bundle.posts - half - 1) / step + 1, half, false};
+    }
+}
+
+}  // namespace
+
+}  // namespace apsis::cuda::volume

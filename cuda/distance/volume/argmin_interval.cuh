@@ -1,0 +1,279 @@
+// What costs least for each voxel between two posts of a line, and which candidate that is: the second third of
+// argmin.cu, which tells how it all goes together.
+#pragma once
+
+#include "cuda/distance/volume/argmin_bundle.cuh"
+#include "cuda/distance/volume/layout.h"
+
+namespace apsis::cuda::volume {
+
+namespace {
+
+/// The costs of a candidate for a tile's voxels: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k, and the
+/// second term is added when all is done.
+struct Ramp {
+    int32_t here, slope;
+
+    template <int LANES, int APART>
+    __device__ Ramp(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t c) {
+        here = bundle.at(lane, x, c) + bundle.square(x);
+        slope = 2 * bundle.weight * (x - c);
+    }
+    __device__ int32_t at(int k) const { return here + k * slope; }
+};
+
+/// The least costs of a tile's voxels, less w k^2, and the candidates that they are of.
+struct Tile {
+    int32_t cost[TILE];
+    int32_t at[TILE];     // where somebody asks
+    uint32_t site[TILE];  // in the plane of each
+
+    __device__ void take(const Ramp &ramp) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) cost[k] = min(cost[k], ramp.at(k));
+    }
+};
+
+/// What the dearest of COUNT voxels from x on costs, if the better of two candidates is taken for each.
+template <int COUNT, int LANES, int APART>
+__device__ int32_t dearest(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
+    const Ramp ramps[] = {{bundle, lane, x, one}, {bundle, lane, x, other}};
+    int32_t most = 0;
+#pragma unroll 4
+    for (int k = 0; k < COUNT; ++k) most = max(most, min(ramps[0].at(k), ramps[1].at(k)) + bundle.weight * k * k);
+    return most;
+}
+
+/// Tries all candidates from low to high.
+template <int LANES, int APART>
+__device__ void find_costs(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                           Tile &tile) {
+    Ramp ramp(bundle, lane, x, low);
+    const int32_t *score = bundle.score + low * LANES + lane;
+    int32_t way = ramp.here - *score;
+#pragma unroll 2
+    for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
+        ramp.here = *score + way;
+        asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, in as many registers
+        tile.take(ramp);
+    }
+}
+
+/// Whether all voxels of an interval are sites in their own plane, and nothing is to be found.
+template <int LANES, int APART>
+__device__ bool is_solid(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
+    if (low != x || high != x + APART) return false;
+    const int32_t slope = bundle.slope(x), square = bundle.square(x);
+    int32_t costs = 0, way = slope * (x - bundle.middle) + square;
+#pragma unroll
+    for (int k = 0; k < APART; ++k, way += slope) costs |= bundle.score[(x + k) * LANES + lane] + way - bundle.weight * k * k;
+    return costs == 0;
+}
+
+constexpr int PAIR = 2 * TILE;  // voxels of an interval where only distances are asked for: as many costs, in halves, as fit a
+                                // tile's registers
+
+/// An interval of a line, and its bracket.
+struct Interval {
+    int32_t lane, x, low, high;
+
+    template <int LANES, int APART>
+    __device__ Interval(const Bundle<LANES, APART> &bundle, int32_t item)
+        : lane(item % LANES), x(item / LANES * APART), low(bundle.best[item]), high(bundle.best[item + LANES]) {}
+};
+
+/// The least costs of the voxels of an interval of two tiles, two in a register.
+///
+/// They are counted from what the first candidate of the bracket, `low`, costs.  Candidate c costs voxel k
+/// d - 2 w k (c - low) more, where d, what it costs voxel 0 more, is not negative: low is the best there.  No candidate whose
+/// d is above `most` = 2 w (PAIR - 1) (high + 1 - low) is best anywhere; and with `most` added, and d no more than that, what
+/// candidates up to high + 1 cost fits 16 bits.
+struct Halves {
+    uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
+    int32_t most;
+
+    static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (PAIR - 1) * (places + 1); }
+    /// Whether a bracket is short enough.
+    static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
+        return 2 * most_of(weight, high - low) <= UINT16_MAX;
+    }
+
+    template <int LANES, int APART>
+    __device__ Halves(const Bundle<LANES, APART> &bundle, int32_t low, int32_t high)
+        : most(most_of(bundle.weight, high - low)) {
+#pragma unroll
+        for (int j = 0; j < TILE; ++j) least[j] = most * ONES;
+    }
+    /// Tries all candidates from `from` to `to`, and if need be one more for an even number.
+    template <int LANES, int APART>
+    __device__ void take(const Bundle<LANES, APART> &bundle, const Interval &interval, int32_t from, int32_t to) {
+        const auto [lane, x, low, high] = interval;
+        const int32_t *score = bundle.score + from * LANES + lane;
+        const int32_t slope = bundle.slope(x), twice = 2 * bundle.weight;
+        int32_t way = slope * (from - bundle.middle) - bundle.at(lane, x, low) + most;
+        uint32_t gain = twice * (from - low);  // from a voxel to the next
+#pragma unroll 1
+        for (int32_t c = from; c <= to; c += 2, score += 2 * LANES, way += 2 * slope, gain += 2 * twice) {
+            uint32_t one = min(score[0] + way, 2 * most) * ONES - (gain << 16);
+            uint32_t other = min(score[LANES] + (way + slope), 2 * most) * ONES - (gain + twice << 16);
+            uint32_t step = gain * (2 * ONES), other_step = step + twice * (2 * ONES);
+            asm("" : "+r"(step));  // or else its multiples would be kept, in as many registers
+            asm("" : "+r"(other_step));
+#pragma unroll
+            for (int j = 0; j < TILE; ++j, one -= step, other -= other_step) least[j] = __vimin3_u16x2(least[j], one, other);
+        }
+    }
+    /// The costs of the first tile, whose first voxel is x; the second is the first from then on.
+    template <int LANES, int APART>
+    __device__ void hand_out(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
+        const Ramp first(bundle, lane, x, low);
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const uint32_t half = k % 2 ? least[k / 2] >> 16 : least[k / 2] & 0xffff;
+            cost[k] = first.at(k) + bundle.weight * k * k + static_cast<int32_t>(half) - most;
+        }
+#pragma unroll
+        for (int j = 0; j < TILE / 2; ++j) least[j] = least[j + TILE / 2];
+    }
+
+    static constexpr uint32_t ONES = 0x00010001u;  // one in both halves
+};
+
+/// The least costs of a tile's voxels and which candidates they are of, two voxels in a register: number j holds those of
+/// voxels j and j + WORDS.
+///
+/// Costs are counted as in Halves, from those of the bracket's first candidate, and come before the candidate's place in the
+/// bracket: of several that cost the same the least number is that of the leftmost.  In other registers places are counted from
+/// the right, and it is that of the rightmost.  Where that is the same one, no other costs as little.
+struct Keys {
+    static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
+    static constexpr int32_t HEAVIEST = 1 << 12;  // heavier ones serve no bracket
+    uint32_t first[WORDS], last[WORDS];
+    int32_t most;
+    uint32_t places;  // a power of two, no less than the bracket is long
+
+    /// More than what a candidate, or the one behind the last, gains on the first from the tile's first voxel to its last.
+    static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (TILE - 1) * (places + 1) + 1; }
+    static __device__ uint32_t places_of(int32_t low, int32_t high) { return 1u << ceil_log2(high - low + 1); }
+    static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
+        return weight < HEAVIEST && high - low < MOST_PLACES &&
+               (2 * most_of(weight, high - low) + 1) * places_of(low, high) <= UINT16_MAX;
+    }
+
+    /// Tries all candidates from low to high, and if need be one more for an even number.
+    template <int LANES, int APART>
+    __device__ Keys(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high)
+        : most(most_of(bundle.weight, high - low)), places(places_of(low, high)) {
+#pragma unroll
+        for (int j = 0; j < WORDS; ++j) first[j] = last[j] = ~0u;
+        const int32_t *score = bundle.score + low * LANES + lane;
+        const int32_t slope = bundle.slope(x), dear = 2 * most;
+        const uint32_t gain = 2 * places * bundle.weight;  // of a candidate on the one before, from a voxel to the next
+        const uint32_t next = ONES - (WORDS * gain << 16);
+        int32_t way = most - *score;
+        uint32_t place = 0, step = 0, from_right = (places - 1) * ONES;
+#pragma unroll 1
+        for (int32_t c = low; c <= high; c += 2, score += 2 * LANES, way += 2 * slope) {
+            uint32_t one = min(score[0] + way, dear) * (places * ONES) + place, one_right = one + from_right;
+            uint32_t other = min(score[LANES] + (way + slope), dear) * (places * ONES) + (place + next),
+                     other_right = other + from_right - 2 * ONES;
+            const uint32_t other_step = step + gain * ONES;
+#pragma unroll
+            for (int j = 0; j < WORDS; ++j) {
+                first[j] = __vimin3_u16x2(first[j], one, other), one -= step, other -= other_step;
+                last[j] = __vimin3_u16x2(last[j], one_right, other_right), one_right -= step, other_right -= other_step;
+            }
+            place += 2 * next, step += 2 * gain * ONES, from_right -= 4 * ONES;
+        }
+    }
+
+    /// The costs of the tile, whose first voxel is x.
+    template <int LANES, int APART>
+    __device__ void hand_out(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low,
+                             int32_t (&cost)[TILE]) const {
+        const Ramp ramp(bundle, lane, x, low);
+        const int bits = highest_bit(places);
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const uint32_t half = k < WORDS ? first[k] & 0xffff : first[k - WORDS] >> 16;
+            cost[k] = ramp.at(k) + bundle.weight * k * k + static_cast<int32_t>(half >> bits) - most;
+        }
+    }
+
+    /// The places of the voxels' candidates, a byte each: of several those whose sites are the lowest.  Voxels beyond the end
+    /// of the line may find theirs behind `high`.
+    template <int LANES, int APART, class Site>
+    __device__ uint64_t find_places(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                                    const Site &site) const {
+        uint64_t found = bytes_of(first);
+        const uint64_t rightmost = bytes_of(last) ^ (places - 1) * (~uint64_t(0) / UINT8_MAX);
+        for (uint64_t ties = found ^ rightmost; ties;) {
+            const int shift = (__ffsll(static_cast<long long>(ties)) - 1) & ~7, k = shift / 8;
+            const int32_t leftmost = min(low + static_cast<int32_t>(found >> shift & UINT8_MAX), high);
+            const int32_t end = min(low + static_cast<int32_t>(rightmost >> shift & UINT8_MAX), high);
+            const int32_t cost = bundle.at(lane, x + k, leftmost);
+            int32_t best = leftmost;
+            uint32_t lowest = site(best, bundle.cost(lane, best));
+#pragma unroll 1
+            for (int32_t c = leftmost + 1; c <= end; ++c) {
+                if (bundle.at(lane, x + k, c) != cost) continue;
+                if (const uint32_t other = site(c, bundle.cost(lane, c)); other < lowest) lowest = other, best = c;
+            }
+            found += static_cast<uint64_t>(best - leftmost) << shift;
+            ties &= ~(uint64_t(UINT8_MAX) << shift);
+        }
+        return found;
+    }
+
+    static constexpr uint32_t ONES = Halves::ONES;
+
+  private:
+    __device__ uint64_t bytes_of(const uint32_t (&key)[WORDS]) const {
+        static_assert(WORDS == 4 && MOST_PLACES <= 1 << 8);
+        const uint32_t place = (places - 1) * ONES;
+        const uint32_t low = (key[0] & place) | (key[1] & place) << 8;   // of voxels 0, 1, 4 and 5
+        const uint32_t high = (key[2] & place) | (key[3] & place) << 8;  // 2, 3, 6 and 7
+        return uint64_t(__byte_perm(low, high, 0x7632)) << 32 | __byte_perm(low, high, 0x5410);
+    }
+};
+
+/// Finds what costs least for a tile's voxels, whatever the weights.
+template <int LANES, int APART>
+__device__ void search_tile(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                            Tile &tile) {
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX;
+    const int32_t bound = high - low >= LONG ? dearest<TILE>(bundle, lane, x, low, high) : 0;
+    each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
+                   [&](int32_t from, int32_t to) { find_costs(bundle, lane, x, from, to, tile); });
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
+}
+
+/// What a voxel costs, which candidate it is that costs no more, and its site.
+struct Found {
+    int32_t cost, at;
+    uint32_t site;
+};
+
+/// Finds the nearest site of a voxel by itself; of several the lowest.
+template <int LANES, int APART, class Site>
+__device__ Found search_voxel(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                              const Site &site) {
+    const int32_t bound = narrow(bundle, lane, x, NO_COST<int32_t>, low, high);
+    const Best best = search_line(bundle, lane, x, low, high, bound);
+    Found found = {best.cost + bundle.square(x), best.at, site(best.at, bundle.cost(lane, best.at))};
+    const int32_t end = min(best.last + QUAD - 1, high);
+    each_promising(bundle, lane, x, x, best.at + 1, end, found.cost, [&](int32_t first, int32_t last) {
+#pragma unroll 1
+        for (int32_t c = first; c <= last; ++c) {
+            if (bundle.at(lane, x, c) != best.cost) continue;
+            if (const uint32_t other = site(c, bundle.cost(lane, c)); other < found.site) found.site = other, found.at = c;
+        }
+    });
+    return found;
+}
+
+}  // namespace
+
+}  // namespace apsis::cuda::volume

@@ -1,0 +1,195 @@
+// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a cost
+// and an updating cost a pixel, and two kernels in turn until no cost changes.
+//
+//     k1   every pixel of the mask leaves it, and lowers the updating costs of its neighbours
+//     k2   every pixel whose updating cost is below its cost takes it, and joins the mask
+//
+// Small images would leave most of a device idle, so that some fields are made at once; and a field has a source of each
+// component, as they do not meet.  The host asks only now and then whether a cost has changed.  The article's way to save
+// fields, to make them from the local maxima of a field alone, is not followed: it is not exact, not even for a square.
+#include "cuda/paths/every_source.h"
+
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::paths {
+
+namespace {
+
+constexpr int TURNS = 8;  // of both kernels, from one question of the host to the next
+
+/// What the host asks for.
+struct Changes {
+    uint32_t changed, too_long;
+};
+
+/// Fields side by side: pixel p of field f is at f * pixels + p.
+template <class Length>
+struct Relaxation {
+    static constexpr Length UNSEEN = Lengths<Length>::NONE, FULL = Lengths<Length>::LONGEST;
+
+    Ranks ranks;
+    Moves moves;
+    int64_t fields, items;  // items: pixels of all fields
+    Length *cost, *updating;
+    uint8_t *mask;
+    Changes *changes;
+
+    /// As many fields as make a million pixels, some hundred at most.
+    static int64_t fields_of(int64_t pixels) { return std::clamp<int64_t>((1 << 20) / pixels, 1, 256); }
+
+    Relaxation(const EccentricityJob &job, const Ranks &of_set, Carver &carver)
+        : ranks(of_set), moves(job.steps, job.axes), fields(fields_of(job.set.pixels())), items(fields * job.set.pixels()) {
+        cost = carver.take<Length>(items);
+        updating = carver.take<Length>(items);
+        mask = carver.take<uint8_t>(items);
+        changes = carver.take<Changes>(1);
+    }
+};
+
+__device__ void lower(int32_t *value, int32_t to) { atomicMin(value, to); }
+__device__ void lower(int64_t *value, int64_t to) {
+    atomicMin(reinterpret_cast<long long *>(value), static_cast<long long>(to));
+}
+
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) clear_fields(Relaxation<Length> relaxation) {
+    const int64_t i = first_item();
+    if (i >= relaxation.items) return;
+    relaxation.cost[i] = relaxation.updating[i] = relaxation.UNSEEN;
+    relaxation.mask[i] = 0;
+}
+
+/// The sources of a field: of each component the pixel of the same place among its own.
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) plant_sources(Relaxation<Length> relaxation, uint32_t components, uint32_t first) {
+    const int64_t i = first_item();
+    if (i >= components * relaxation.fields) return;
+    const uint32_t component = static_cast<uint32_t>(i / relaxation.fields), *const start =
+                                                                                 relaxation.ranks.start + component;
+    const int64_t field = i % relaxation.fields, rank = start[0] + first + field;
+    if (rank >= start[1]) return;
+    const int64_t at = field * relaxation.ranks.raster.pixels() + relaxation.ranks.pixel[rank];
+    relaxation.cost[at] = relaxation.updating[at] = 0;
+    relaxation.mask[at] = 1;
+}
+
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) k1(Relaxation<Length> relaxation) {
+    const int64_t i = first_item(), pixels = relaxation.ranks.raster.pixels();
+    if (i >= relaxation.items || !relaxation.mask[i]) return;
+    relaxation.mask[i] = 0;
+    const int64_t field = i / pixels;
+    const Raster::Place at = relaxation.ranks.raster.place(static_cast<uint32_t>(i - field * pixels));
+    for (int k = 0; k < relaxation.moves.count; ++k) {
+        const uint32_t to = relaxation.moves.target(relaxation.ranks.raster, at, k);
+        if (to == NONE || relaxation.ranks.rank[to] == NONE) continue;
+        const Length sum = relaxation.cost[i] + static_cast<Length>(relaxation.moves.weight[k]);
+        if (sum > relaxation.FULL)
+            relaxation.changes->too_long = 1;
+        else
+            lower(relaxation.updating + field * pixels + to, sum);
+    }
+}
+
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) k2(Relaxation<Length> relaxation) {
+    const int64_t i = first_item();
+    if (i >= relaxation.items || relaxation.updating[i] >= relaxation.cost[i]) return;
+    relaxation.cost[i] = relaxation.updating[i];
+    relaxation.mask[i] = 1;
+    relaxation.changes->changed = 1;
+}
+
+/// The largest cost of each component in each field, and the lowest pixel that has it: a warp's each.
+template <class Length>
+__global__ void __launch_bounds__(BLOCK)
+    find_farthest(Relaxation<Length> relaxation, uint32_t components, uint32_t first, Length *longest, uint32_t *farthest) {
+    const int64_t i = first_item() / WARP;
+    if (i >= components * relaxation.fields) return;
+    const uint32_t *const start = relaxation.ranks.start + i / relaxation.fields;
+    const int64_t field = i % relaxation.fields, source = start[0] + first + field;
+    if (source >= start[1]) return;
+    Length best = -1;
+    uint32_t pixel = NONE;
+    for (uint32_t rank = start[0] + threadIdx.x % WARP; rank < start[1]; rank += WARP) {
+        const uint32_t own = relaxation.ranks.pixel[rank];
+        const Length length = relaxation.cost[field * relaxation.ranks.raster.pixels() + own];
+        if (length > best || (length == best && own < pixel)) best = length, pixel = own;
+    }
+    for (int step = WARP / 2; step > 0; step /= 2) {
+        const Length length = __shfl_xor_sync(ALL_LANES, best, step);
+        const uint32_t own = __shfl_xor_sync(ALL_LANES, pixel, step);
+        if (length > best || (length == best && own < pixel)) best = length, pixel = own;
+    }
+    if (threadIdx.x % WARP == 0) longest[source] = best, farthest[source] = pixel;
+}
+
+template <class Length>
+void relax(const Relaxation<Length> &relaxation, cudaStream_t stream) {
+    const int64_t blocks = ceil_div(relaxation.items, BLOCK);
+    for (Changes changes = {1, 0}; changes.changed;) {
+        check(cudaMemsetAsync(relaxation.changes, 0, sizeof changes, stream), "beginning to relax");
+        for (int turn = 0; turn < TURNS; ++turn) {
+            launch("k1", k1<Length>, blocks, BLOCK, stream, relaxation);
+            launch("k2", k2<Length>, blocks, BLOCK, stream, relaxation);
+        }
+        check(cudaMemcpyAsync(&changes, relaxation.changes, sizeof changes, cudaMemcpyDeviceToHost, stream),
+              "reading changes");
+        check(cudaStreamSynchronize(stream), "relaxing");
+        if (changes.too_long) throw TooLong();
+    }
+}
+
+__global__ void __launch_bounds__(BLOCK) find_largest(const uint32_t *start, uint32_t components, uint32_t *largest) {
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < components) atomicMax(largest, start[i + 1] - start[i]);
+}
+
+/// The pixels of the largest component.
+uint32_t read_largest(const Ranks &ranks, uint32_t components, uint32_t *memory, cudaStream_t stream) {
+    uint32_t largest = 0;
+    check(cudaMemsetAsync(memory, 0, sizeof largest, stream), "largest component");
+    launch("find_largest", find_largest, ceil_div(components, BLOCK), BLOCK, stream, ranks.start, components, memory);
+    check(cudaMemcpyAsync(&largest, memory, sizeof largest, cudaMemcpyDeviceToHost, stream), "largest component");
+    check(cudaStreamSynchronize(stream), "largest component");
+    return largest;
+}
+
+}  // namespace
+
+template <class Length>
+size_t every_source_bytes(const EccentricityJob &job) {
+    Carver carver;
+    Relaxation<Length>(job, {raster_of(job.set)}, carver);
+    return carver.used();
+}
+
+template <class Length>
+int64_t solve_every_source(const EccentricityJob &job, const Ranks &ranks, uint32_t components, Length *longest,
+                           uint32_t *farthest, void *memory, cudaStream_t stream, const Progress &progress) {
+    Carver carver(memory);
+    const Relaxation<Length> relaxation(job, ranks, carver);
+    const uint32_t largest = read_largest(ranks, components, &relaxation.changes->changed, stream);
+    const uint32_t fields = static_cast<uint32_t>(relaxation.fields);
+    const int64_t sources = components * relaxation.fields;
+    for (uint32_t first = 0; first < largest; first += fields) {
+        launch("clear_fields", clear_fields<Length>, ceil_div(relaxation.items, BLOCK), BLOCK, stream, relaxation);
+        launch("plant_sources", plant_sources<Length>, ceil_div(sources, BLOCK), BLOCK, stream, relaxation, components, first);
+        relax(relaxation, stream);
+        launch("find_farthest", find_farthest<Length>, ceil_div(sources, WARPS), BLOCK, stream, relaxation, components, first,
+               longest, farthest);
+        report(progress, static_cast<double>(std::min(first + fields, largest)) / largest, stream);
+    }
+    return largest;
+}
+
+#define APSIS_EVERY_SOURCES(Length)                                                                                     \
+    template size_t every_source_bytes<Length>(const EccentricityJob &);                                                \
+    template int64_t solve_every_source(const EccentricityJob &, const Ranks &, uint32_t, Length *, uint32_t *, void *, \
+                                        cudaStream_t, const Progress &);
+APSIS_EVERY_SOURCES(int32_t)
+APSIS_EVERY_SOURCES(int64_t)
+#undef APSIS_EVERY_SOURCES
+
+}  // namespace apsis::cuda::paths

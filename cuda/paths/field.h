@@ -1,0 +1,159 @@
+// Fields: the lengths of the shortest paths from some sources to every pixel of a set, many fields at once.
+//
+// The lengths are the unique least fixpoint of length(v) = min(length(u) + step), so that they are the same whatever is
+// computed first.  An image is cut into tiles, and a task is a tile of a field: a block takes the tile's lengths into
+// shared memory, shortens them until nothing changes, and gives what the neighbouring tiles gain to them.  Those wait as
+// tasks then, the near ones in a queue that all fields share, the far ones in a list of their field until nothing nearer
+// is left (near-far, Davidson et al. 2014).  No block waits for one that may not have begun, and the host for none.
+//
+//     FieldTasks<int32_t> tasks(shape, fields, carver);
+//     clear_tasks(tasks, always, stream);
+//     start_fields(tasks, members, lengths, sources, count, always, stream);
+//     run_fields(tasks, lengths, steps, &too_long, always, stream);
+//
+// Lengths lie tile by tile, field after field: that of cell c in field k is lengths[k * shape.cells() + c].
+//
+// Memory beside the lengths: some 20 bytes a tile and a field.  Cost: a tile is visited about twice.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/steps.h"
+#include "cuda/runtime/launch.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cuda::paths {
+
+/// The tiles of images in 2 or 3 dimensions: a row of one in 2-D is what a warp reads at once.
+template <int AXES>
+struct FieldTile {
+    static constexpr int WIDTH = AXES == 2 ? 32 : 8, HEIGHT = WIDTH, DEPTH = AXES == 2 ? 1 : WIDTH;
+    static constexpr int CELLS = WIDTH * HEIGHT * DEPTH;
+};
+
+/// Where the cells of a field lie: an image's pixels, and those that fill its last tiles.  In 2-D every z has tiles of its
+/// own, and no step leads from one to another.
+struct FieldShape {
+    int axes;
+    int64_t width, height, depth;
+    uint32_t across, down, deep;  // tiles
+
+    struct Place {
+        int64_t x, y, z;
+    };
+
+    FieldShape(const int64_t size[3], int axes);
+
+    APSIS_BOTH int64_t tiles() const { return int64_t(across) * down * deep; }
+    APSIS_BOTH int tile_cells() const { return axes == 2 ? FieldTile<2>::CELLS : FieldTile<3>::CELLS; }
+    APSIS_BOTH int64_t cells() const { return tiles() * tile_cells(); }
+
+    APSIS_BOTH int64_t cell_of(int64_t x, int64_t y, int64_t z) const {
+        return axes == 2 ? cell_in<FieldTile<2>>(x, y, z) : cell_in<FieldTile<3>>(x, y, z);
+    }
+    /// The pixel of a cell; it may lie outside the image.
+    APSIS_BOTH Place place_of(int64_t cell) const {
+        return axes == 2 ? place_in<FieldTile<2>>(cell) : place_in<FieldTile<3>>(cell);
+    }
+    APSIS_BOTH bool holds(const Place &at) const { return at.x < width && at.y < height && at.z < depth; }
+    APSIS_BOTH int64_t index_of(const Place &at) const { return (at.z * height + at.y) * width + at.x; }
+
+  private:
+    template <class Tile>
+    APSIS_BOTH int64_t cell_in(int64_t x, int64_t y, int64_t z) const {
+        const int64_t tile = (z / Tile::DEPTH * down + y / Tile::HEIGHT) * across + x / Tile::WIDTH;
+        return tile * Tile::CELLS + (z % Tile::DEPTH * Tile::HEIGHT + y % Tile::HEIGHT) * Tile::WIDTH + x % Tile::WIDTH;
+    }
+    template <class Tile>
+    APSIS_BOTH Place place_in(int64_t cell) const {
+        const uint32_t tile = static_cast<uint32_t>(cell / Tile::CELLS), line = tile / across;
+        const int in = static_cast<int>(cell % Tile::CELLS), row = in / Tile::WIDTH;
+        return {int64_t(tile - line * across) * Tile::WIDTH + in % Tile::WIDTH,
+                int64_t(line % down) * Tile::HEIGHT + row % Tile::HEIGHT,
+                int64_t(line / down) * Tile::DEPTH + row / Tile::HEIGHT};
+    }
+};
+
+/// What a cell may hold beside a length from 0 to LONGEST.
+///
+/// To begin a step, a length is read as a number without sign, and one that may be shortened as a number with sign.  So no
+/// step from a wall is short, and no step to a wall makes it shorter.
+template <class Value>
+struct Lengths {
+    static constexpr Value WALL = Value(Value(1) << (8 * sizeof(Value) - 2)) * -2;      // the least number
+    static constexpr Value LONGEST = (Value(1) << (8 * sizeof(Value) - 2)) - 1;         // a quarter of all numbers
+    static constexpr Value MOST_STEP = Value(1) << (sizeof(Value) == 4 ? 20 : 52);      // no step may be longer
+    static constexpr Value UNSEEN = LONGEST + MOST_STEP + 1;                            // no path is known yet
+    static constexpr Value NONE = -(WALL + 1);                                          // nothing waits
+};
+
+/// A condition that the device knows: work that is queued under it is done only if the word is zero, or is not.
+struct OnlyIf {
+    const uint32_t *word = nullptr;
+    bool is_set = true;
+
+    APSIS_BOTH bool holds() const { return !word || (*word != 0) == is_set; }
+};
+
+/// What waits, of `fields` fields.  Value is int32_t or int64_t.
+template <class Value>
+struct FieldTasks {
+    FieldShape shape;
+    uint32_t fields;
+
+    struct Field {
+        Value threshold;     // what waits below it is near
+        uint32_t busy;       // tasks in the queue or in work, and one while the far ones are looked through
+        uint32_t turn;       // which of the two lists is written
+        uint32_t listed[2];  // how many the lists have
+    };
+    struct Counters {
+        uint32_t head, tail;  // of the queue: tickets given to takers, and to givers
+        uint32_t begun;       // fields whose sources have been looked for
+        uint32_t left;        // fields that are not done
+    };
+
+    Value *pending;       // [field][tile]: the least of what has changed at its rim since it was last taken, or NONE
+    uint32_t *far;        // [list][field][tile]: the tiles that wait, and some that do no more
+    uint32_t *is_listed;  // [field][tile]: a bit
+    uint32_t *queue;      // a ring
+    uint32_t places;      // a power of two
+    Field *field;         // [field]
+    Counters *counters;
+
+    /// Throws APSIS_ERROR_UNSUPPORTED if there are 2^31 tasks or more.
+    FieldTasks(const FieldShape &shape, int64_t fields, Carver &carver);
+
+    APSIS_BOTH int64_t tasks() const { return shape.tiles() * fields; }
+};
+
+/// Nothing waits; to be called before fields are started.
+template <class Value>
+void clear_tasks(const FieldTasks<Value> &tasks, OnlyIf condition, cudaStream_t stream);
+
+/// A cell from which paths of a field begin; there is none if it is negative.
+struct FieldSource {
+    int64_t cell;
+    int64_t field;
+};
+
+/// Fills all fields: cells that `members` has bits for, 32 side by side in a word, are UNSEEN, others are walls, and sources
+/// are 0.  Both arrays are the device's.
+template <class Length>
+void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Length *lengths, const FieldSource *sources,
+                  int64_t count, OnlyIf condition, cudaStream_t stream);
+
+/// From the sources to all that they reach within the limit of steps.  Where a length is within a step of LONGEST, *too_long
+/// is set, which the caller has cleared, and what lies behind may stay UNSEEN.  No step may be longer than MOST_STEP.
+template <class Length>
+void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
+                cudaStream_t stream);
+
+/// The same steps with names instead of lengths, along shortest paths only: from the cells of length 0 to all others the
+/// least of the names that reach them.  Sources hold their names, other cells UNSEEN or, where no path leads, a wall.
+template <class Name, class Length>
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, OnlyIf condition,
+               cudaStream_t stream);
+
+}  // namespace apsis::cuda::paths

@@ -1,0 +1,25 @@
+// The lowest of the names of the sources that the shortest paths to a cell come from.
+//
+// Names spread along the steps that shortest paths take, and a lower one goes over a higher one: the lowest that reach each
+// cell are a fixpoint too, so that tiles are walked through as for lengths.  All that waits is near: which name is the
+// lowest does not tell when it comes.
+#include "cuda/paths/field_block.cuh"
+
+namespace apsis::cuda::paths {
+
+template <class Name, class Length>
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, OnlyIf condition,
+               cudaStream_t stream) {
+    using Limits = Lengths<Name>;
+    constexpr Name ALL = Limits::LONGEST, NEAR = Limits::NONE;
+    Walk<Lowest<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition};
+    for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
+    run_walk("walk_tiles", walk, steps.connectivity, stream);
+}
+
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, OnlyIf, cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, OnlyIf, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int32_t *, const Steps &, OnlyIf, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int64_t *, const Steps &, OnlyIf, cudaStream_t);
+
+}  // namespace apsis::cuda::paths

@@ -1,0 +1,215 @@
+// The queue of tasks that all fields share, and the lists of what is far.
+//
+// Whoever gives a neighbour something writes the cells first, then lowers the tile's `pending`; whoever takes a task takes
+// `pending` first, then reads the cells.  So nothing is missed, and a tile waits once at most: the one who finds NONE there
+// has to see to it, or the one who makes a far tile near.  A far one stays in its list until that is looked through.
+//
+// A field is `busy` as long as one of its tasks is in the queue or in work.  The block that ends the last one is alone with
+// the field: it raises the threshold and queues what has become near.  If there is nothing, the field is done, and with the
+// last field a task for every block that says so.
+#pragma once
+
+#include "cuda/paths/field.h"
+
+namespace apsis::cuda::paths {
+
+constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks, more than a device holds at once
+
+/// What a place of the queue holds; other numbers are tasks.
+constexpr uint32_t NO_TASK = ~0u, LEAVE = ~0u - 1;
+
+__device__ inline int32_t atomic_least(int32_t *to, int32_t value) { return atomicMin(to, value); }
+__device__ inline int64_t atomic_least(int64_t *to, int64_t value) {
+    return static_cast<int64_t>(atomicMin(reinterpret_cast<long long *>(to), static_cast<long long>(value)));
+}
+__device__ inline int32_t atomic_exchange(int32_t *to, int32_t value) { return atomicExch(to, value); }
+__device__ inline int64_t atomic_exchange(int64_t *to, int64_t value) {
+    return static_cast<int64_t>(
+        atomicExch(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(value)));
+}
+
+/// A task's number is that of its tile among all tiles of all fields.
+template <class Value>
+__device__ uint32_t field_of(const FieldTasks<Value> &tasks, uint32_t task) {
+    return tasks.fields == 1 ? 0 : task / static_cast<uint32_t>(tasks.shape.tiles());
+}
+
+/// What is near from some value on.
+template <class Value>
+__device__ Value end_of_near(Value least, Value span) {
+    constexpr Value NONE = Lengths<Value>::NONE;
+    return least < NONE - span ? least + span : NONE;
+}
+
+/// The least of the values of a warp's lanes.
+template <class Value>
+__device__ Value least_in_warp(Value value) {
+    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+}
+
+/// Puts a task into the queue.  A place may not be empty yet, where the one who has its ticket is about to empty it.
+template <class Value>
+__device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
+    const uint32_t ticket = atomicAdd(&tasks.counters->tail, 1u);
+    while (atomicCAS(tasks.queue + (ticket & (tasks.places - 1)), NO_TASK, task) != NO_TASK) {
+    }
+}
+
+/// The caller has a task of the field still, or is alone with it: so nobody finds it idle before the task counts.
+template <class Value>
+__device__ void queue_task(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task) {
+    atomicAdd(&tasks.field[field].busy, 1u);
+    put_in_queue(tasks, task);
+}
+
+/// Takes the next task, and waits until there is one.
+template <class Value>
+__device__ uint32_t take_task(const FieldTasks<Value> &tasks) {
+    constexpr unsigned PAUSE = 40;  // nanoseconds: some hundred blocks that look do not keep memory busy
+    volatile uint32_t *const place = tasks.queue + (atomicAdd(&tasks.counters->head, 1u) & (tasks.places - 1));
+    uint32_t task;
+    while ((task = *place) == NO_TASK) __nanosleep(PAUSE);
+    __threadfence();
+    *place = NO_TASK;
+    return task;
+}
+
+/// One of the two lists of a field.
+template <class Value>
+__device__ uint32_t *list_of(const FieldTasks<Value> &tasks, uint32_t field, uint32_t turn) {
+    return tasks.far + (turn ? tasks.tasks() : 0) + int64_t(field) * tasks.shape.tiles();
+}
+
+/// Puts a tile that waits into its field's list, unless it is there still from before.
+template <class Value>
+__device__ void list_far(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task) {
+    const uint32_t bit = 1u << task % 32;
+    if (atomicOr(tasks.is_listed + task / 32, bit) & bit) return;
+    typename FieldTasks<Value>::Field &own = tasks.field[field];
+    const uint32_t turn = __ldcg(&own.turn), place = atomicAdd(&own.listed[turn], 1u);
+    __stcg(list_of(tasks, field, turn) + place, task);
+}
+
+/// Something has changed at the rim of a tile, and nothing below `key`.  What has been written is to be fenced off before.
+/// Returns whether the caller has to queue the tile, or to do it itself.
+template <class Value>
+__device__ bool wake(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task, Value key) {
+    constexpr Value NONE = Lengths<Value>::NONE;
+    const Value before = atomic_least(tasks.pending + task, key), threshold = __ldcg(&tasks.field[field].threshold);
+    if (key >= before) return false;
+    if (key < threshold) return before == NONE || before >= threshold;
+    if (before == NONE) list_far(tasks, field, task);
+    return false;
+}
+
+/// Paths of a field that has not begun are to go on from a cell, or not.  For warps whose cells are side by side in a tile.
+template <class Value>
+__device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_source, Value key = 0) {
+    const unsigned here = __activemask();
+    if (!__any_sync(here, is_source) || __ffs(here) - 1 != threadIdx.x % WARP) return;
+    const uint32_t task = static_cast<uint32_t>(cell / tasks.shape.tile_cells());
+    wake(tasks, field_of(tasks, task), task, key);
+}
+
+/// A block looks through a field's far tiles: those within `span` of the nearest are near now.  It is alone with the field
+/// until it queues the second of them.  Returns the first, or NO_TASK if nothing waits.
+template <class Value, int THREADS>
+__device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
+    __shared__ Value least;
+    __shared__ uint32_t near, kept;
+    constexpr Value NONE = Lengths<Value>::NONE;
+    typename FieldTasks<Value>::Field &own = tasks.field[field];
+    const uint32_t turn = __ldcg(&own.turn), count = __ldcg(&own.listed[turn]);
+    uint32_t *const list = list_of(tasks, field, turn), *const other = list_of(tasks, field, !turn);
+    if (threadIdx.x == 0) least = NONE, near = kept = 0;
+    __syncthreads();
+    uint32_t task = 0;
+    Value key = NONE, own_least = NONE;
+    for (uint32_t i = threadIdx.x; i < count; i += THREADS) {
+        task = __ldcg(list + i);
+        key = __ldcg(tasks.pending + task);
+        own_least = min(own_least, key);
+    }
+    if (own_least < NONE) atomic_least(&least, own_least);
+    __syncthreads();
+    if (least == NONE) return NO_TASK;
+    const Value threshold = end_of_near(least, span);
+    for (uint32_t start = 0; start < count; start += THREADS) {
+        const uint32_t i = start + threadIdx.x;
+        if (count > THREADS) {  // else they are known
+            task = i < count ? __ldcg(list + i) : 0;
+            key = i < count ? __ldcg(tasks.pending + task) : NONE;
+            __syncthreads();  // what is near goes to the front of the list, which has been read
+        }
+        if (i < count && (key == NONE || key < threshold)) atomicAnd(tasks.is_listed + task / 32, ~(1u << task % 32));
+        if (key < threshold)
+            __stcg(list + atomicAdd(&near, 1u), task);
+        else if (key < NONE)
+            __stcg(other + atomicAdd(&kept, 1u), task);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __stcg(&own.threshold, threshold);
+        __stcg(&own.turn, uint32_t(!turn));
+        __stcg(&own.listed[turn], 0u);
+        __stcg(&own.listed[!turn], kept);
+    }
+    __syncthreads();
+    __threadfence();
+    for (uint32_t i = 1 + threadIdx.x; i < near; i += THREADS) queue_task(tasks, field, __ldcg(list + i));
+    return __ldcg(list);
+}
+
+/// The caller has the only task of a field, as it has seen, and goes on with nothing below `least`.  If no other task waits
+/// in a list either, that is near from now on.  Returns what is near.
+template <class Value>
+__device__ Value go_on_alone(const FieldTasks<Value> &tasks, uint32_t field, Value least, Value span) {
+    typename FieldTasks<Value>::Field &own = tasks.field[field];
+    __threadfence();  // what others have listed, they listed before they left
+    Value threshold = __ldcg(&own.threshold);
+    if ((__ldcg(&own.listed[0]) | __ldcg(&own.listed[1])) == 0) __stcg(&own.threshold, threshold = end_of_near(least, span));
+    return threshold;
+}
+
+/// A block has nothing of a field to do any more, or the field is to begin.  Returns a task of it that the block is to do, or
+/// NO_TASK.
+template <class Value, int THREADS>
+__device__ uint32_t leave_field(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
+    __shared__ bool is_last, is_end;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        is_last = atomicSub(&tasks.field[field].busy, 1u) == 1;
+        if (is_last) __stcg(&tasks.field[field].busy, 1u);
+        __threadfence();
+    }
+    __syncthreads();
+    if (!is_last) return NO_TASK;
+    const uint32_t task = bring_near<Value, THREADS>(tasks, field, span);
+    if (task != NO_TASK) return task;
+    if (threadIdx.x == 0) is_end = atomicSub(&tasks.counters->left, 1u) == 1;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; is_end && i < gridDim.x; i += THREADS) put_in_queue(tasks, LEAVE);
+    return NO_TASK;
+}
+
+/// The next task of a block that has none: the first of a field that nobody has begun, or one of the queue.
+template <class Value, int THREADS>
+__device__ uint32_t next_task(const FieldTasks<Value> &tasks, bool &all_begun, Value span) {
+    __shared__ uint32_t next;
+    while (!all_begun) {
+        __syncthreads();
+        if (threadIdx.x == 0) next = atomicAdd(&tasks.counters->begun, 1u);
+        __syncthreads();
+        const uint32_t field = next;
+        all_begun = field >= tasks.fields;
+        const uint32_t task = all_begun ? NO_TASK : leave_field<Value, THREADS>(tasks, field, span);
+        if (task != NO_TASK) return task;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) next = take_task(tasks);
+    __syncthreads();
+    return next;
+}
+
+}  // namespace apsis::cuda::paths

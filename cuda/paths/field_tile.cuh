@@ -1,0 +1,401 @@
+// A tile of a field in shared memory, and how its lengths become shorter until nothing changes.
+//
+// Of a tile two warps go along each axis, there and back, layer after layer, which are lines or planes: a cell is reached
+// from the three cells, or nine, of the layer before that touch it.  A shortest path where nothing is in the way goes on
+// along one of its axes at every step, so that one such sweep finds it; where something is, they go on until none finds
+// anything.  All sweep at once, and each only goes on from layers in which something has changed.
+//
+// A long thin path is followed step by step, so what counts is how long one step waits.  A lane keeps its cells of the
+// layer in registers, and sees those beside them in other lanes'.  Memory may become shorter meanwhile, never longer.  So a
+// lane may offer too much, which an atomic minimum in memory leaves out, but it misses nothing: whoever makes a cell shorter
+// goes on from it, looks whether the layer behind or, in 2-D, the cells beside it gain by it, and tells those who go there,
+// who look in the next round, behind a barrier.
+//
+// Lengths of 64 bits would take twice as long.  So what a tile holds is counted from the least that has changed, in 32 bits
+// if steps are small: what is less than that cannot be shortened, and is a wall; what is far more counts as unseen, and the
+// tile is visited again for it.
+//
+// The cells around the tile stay walls meanwhile.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/paths/field_tasks.cuh"
+
+namespace apsis::cuda::paths {
+
+/// What a wall, or a cell that no path is known to, gives: no more than nothing.
+template <class Local>
+__device__ Local to_give(Local value) {
+    using Number = std::make_unsigned_t<Local>;
+    return static_cast<Local>(min(static_cast<Number>(value), static_cast<Number>(Lengths<Local>::UNSEEN)));
+}
+
+/// Shortest paths: values are lengths, and Near are what is counted in a tile.
+template <class Path, class Near = Path>
+struct Shortest {
+    using Value = Path;
+    using Length = Path;
+    using Local = Near;
+    using Step = Near;
+    using Seen = Local;
+    static constexpr bool HAS_LENGTHS = false;
+
+    template <int CELLS>
+    struct Cells {
+        volatile Local value[CELLS];
+
+        __device__ Seen see(int at) const { return value[at]; }
+    };
+    __device__ static Local value_of(Seen seen) { return seen; }
+    __device__ static Seen with(Seen, Local value) { return value; }
+    __device__ static Local offer(Local best, Seen from, Step step, Seen) { return min(best, static_cast<Local>(from + step)); }
+    /// What another lane has seen; shuffle(number) is its number.
+    template <class Shuffle>
+    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+        return shuffle(own);
+    }
+};
+
+/// The lowest names along them: values are names, and lengths are known.
+template <class Name, class Path>
+struct Lowest {
+    using Value = Name;
+    using Length = Path;
+    using Local = Name;
+    using Step = Path;
+    struct Seen {
+        Name name;
+        Length length;
+    };
+    static constexpr bool HAS_LENGTHS = true;
+
+    template <int CELLS>
+    struct Cells {
+        volatile Name value[CELLS];
+        Length length[CELLS];
+
+        __device__ Seen see(int at) const { return {value[at], length[at]}; }
+    };
+    __device__ static Name value_of(Seen seen) { return seen.name; }
+    __device__ static Seen with(Seen seen, Name value) { return {value, seen.length}; }
+    __device__ static Name offer(Name best, Seen from, Length step, Seen to) {
+        return from.length + step == to.length ? min(best, from.name) : best;
+    }
+    template <class Shuffle>
+    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+        return {shuffle(own.name), shuffle(own.length)};
+    }
+};
+
+/// What a walk knows.
+template <class Rule>
+struct Walk {
+    using Value = typename Rule::Value;
+    using Length = typename Rule::Length;
+
+    FieldTasks<Value> tasks;
+    Value *values;
+    const Length *lengths;
+    Length step[8];  // by kind
+    Value longest;   // no value above this is kept
+    Value near_end;  // a step from above this may be too long
+    Value span;      // of what is near at a time
+    uint32_t *too_long;
+    OnlyIf condition;
+};
+
+/// A tile in shared memory, with a rim of one cell.  Rows and planes lie so that the cells of a warp lie in different banks of
+/// memory, whichever axis it goes along.
+template <class Rule, int AXES, int CONNECTIVITY>
+struct Region {
+    using Value = typename Rule::Value;
+    using Local = typename Rule::Local;
+    using Tile = FieldTile<AXES>;
+    static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, WARPS = 2 * AXES, THREADS = WARPS * WARP;
+    // Blocks of a multiprocessor: a thread has 64 registers, and with long values twice as many.
+    static constexpr int RESIDENT = (sizeof(Value) == 4 ? 1024 : 512) / THREADS;
+    static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
+    static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
+    static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
+    static constexpr int SIDE_BY_SIDE = 4;  // cells that a thread takes at once
+    static constexpr int EACH = (Tile::CELLS + THREADS * SIDE_BY_SIDE - 1) / (THREADS * SIDE_BY_SIDE);  // times that it does
+    static constexpr int AROUND = AXES == 2 ? 9 : 27, ITSELF = AROUND / 2;  // tiles, itself the one in the middle
+    static constexpr int LANE_CELLS = AXES == 2 ? 1 : SIDE * SIDE / WARP;   // side by side along the second axis of a plane
+    static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep sees what the cells beside one gain
+    static constexpr Value NONE = Lengths<Value>::NONE;
+
+    typename Rule::template Cells<CELLS> cells;
+    // From which layers a warp has to go on, as each says; of even and odd rounds.
+    alignas(16) uint32_t changed[2][WARPS][WARPS];
+    // Of the tiles around; of even and odd visits, since some warps begin one while others look back.
+    struct Prospect {
+        Value gain[AROUND];  // the least that a tile gains, or NONE
+        uint32_t idle;       // those for which nobody waits: bits
+        Value threshold;     // what is near
+        bool is_alone;       // whether no other task of the field is in the queue or in work
+    } prospect[2];
+    Value key;  // with which a task was woken, or with which the last one of a field goes on
+
+    struct Spot {
+        int x, y, z;  // from -1 to SIDE
+
+        __device__ int at() const { return MARGIN + (AXES == 2 ? 0 : z + 1) * PLANE + (y + 1) * ROW + x + 1; }
+        /// The cell of its own tile.
+        __device__ int cell() const { return ((z & (DEPTH - 1)) * SIDE + (y & (SIDE - 1))) * SIDE + (x & (SIDE - 1)); }
+    };
+    __device__ static Spot inner(int i) { return {i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)}; }
+    /// The cells around a tile that touch its edges only: in 2-D the 4 corners, in 3-D 12 edges and 8 corners.
+    static constexpr int EDGES = AXES == 2 ? 4 : 12 * SIDE + 8;
+    __device__ static Spot edge(int i) {
+        const auto end = [](int bits, int bit) { return bits >> bit & 1 ? SIDE : -1; };
+        if (AXES == 2) return {end(i, 0), end(i, 1), 0};
+        if (i >= 12 * SIDE) return {end(i, 0), end(i, 1), end(i, 2)};
+        const int along = i % SIDE, bits = i / SIDE % 4, axis = i / (4 * SIDE);
+        if (axis == 0) return {along, end(bits, 0), end(bits, 1)};
+        return axis == 1 ? Spot{end(bits, 0), along, end(bits, 1)} : Spot{end(bits, 0), end(bits, 1), along};
+    }
+    /// A lane's first cell in a layer along an axis; LANE_CELLS lie side by side along the second axis of the layer.
+    __device__ static Spot first_of_lane(int axis, int layer) {
+        const int lane = threadIdx.x % WARP, i = lane % SIDE, j = lane / SIDE * LANE_CELLS;
+        return {axis == 0 ? layer : i, axis == 0 ? i : axis == 1 ? layer : j, axis == 2 ? layer : j};
+    }
+
+    static constexpr __device__ int stride(int axis) { return axis == 0 ? 1 : axis == 1 ? ROW : PLANE; }
+};
+
+/// The way that a warp goes through a tile.
+template <class Rule, int AXES, int CONNECTIVITY>
+struct Course {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Step = typename Rule::Step;
+    int axis;
+    bool is_back;       // layer after layer, forward or back
+    int start, stride;  // a lane's first cell of the first layer; from layer to layer
+    int second;         // from cell to cell of a lane
+    Step step[4];       // to the next layer: straight, and along its first axis too, its second, or both
+    Step aside;         // along its first axis
+
+    __device__ explicit Course(const Walk<Rule> &walk) {
+        axis = threadIdx.x / WARP / 2;
+        is_back = threadIdx.x / WARP % 2;
+        start = Shape::first_of_lane(axis, is_back ? Shape::SIDE - 1 : 0).at();
+        stride = (is_back ? -1 : 1) * Shape::stride(axis);
+        second = AXES == 2 ? 0 : Shape::stride(axis == 2 ? 1 : 2);
+        const int kind = 1 << axis, along = axis == 0 ? 2 : 1;
+        step[0] = static_cast<Step>(walk.step[kind]);
+        step[1] = static_cast<Step>(walk.step[kind | along]);
+        step[2] = static_cast<Step>(walk.step[7 & ~along]);
+        step[3] = static_cast<Step>(walk.step[7]);
+        aside = static_cast<Step>(walk.step[along]);
+    }
+    /// Layers by number along the axis, and in the order in which they are come to; bits both.
+    __device__ uint32_t in_order(uint32_t layers) const { return is_back ? __brev(layers) >> (32 - Shape::SIDE) : layers; }
+    /// A lane's cells of a layer, from the first one on.
+    __device__ void see(const Shape &region, int at, typename Rule::Seen (&own)[Shape::LANE_CELLS]) const {
+#pragma unroll
+        for (int k = 0; k < Shape::LANE_CELLS; ++k) own[k] = region.cells.see(at + k * second);
+    }
+};
+
+/// What a lane knows of a layer: what its own cells give, and those that touch them, which other lanes have.  Beyond an end of
+/// the layer it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
+template <class Rule, int AXES, int CONNECTIVITY>
+struct Layer {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Seen = typename Rule::Seen;
+    using Local = typename Rule::Local;
+    static constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
+    Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
+
+    __device__ explicit Layer(const Seen (&own)[COUNT]) {
+#pragma unroll
+        for (int j = 0; j < COUNT; ++j) seen[j + BESIDE][WING] = Rule::with(own[j], to_give(Rule::value_of(own[j])));
+        if constexpr (BESIDE) {
+            seen[0][WING] = from_before<Shape::SIDE, WARP>(seen[COUNT][WING]);
+            seen[COUNT + 1][WING] = from_behind<Shape::SIDE, WARP>(seen[1][WING]);
+        }
+        if constexpr (WING) {
+            constexpr int CORNERS = CONNECTIVITY == AXES ? 0 : BESIDE;
+#pragma unroll
+            for (int j = CORNERS; j < COUNT + 2 * BESIDE - CORNERS; ++j) {
+                seen[j][0] = from_before<1, Shape::SIDE>(seen[j][1]);
+                seen[j][2] = from_behind<1, Shape::SIDE>(seen[j][1]);
+            }
+        }
+    }
+    template <int BY, int WIDTH>
+    __device__ static Seen from_before(Seen own) {
+        return Rule::seen_by(own, [](auto number) { return __shfl_up_sync(ALL_LANES, number, BY, WIDTH); });
+    }
+    template <int BY, int WIDTH>
+    __device__ static Seen from_behind(Seen own) {
+        return Rule::seen_by(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
+    }
+
+    /// What a lane's k-th cell of the next layer becomes, or of the one behind: lengths that are offered to both are the same.
+    __device__ Local best(const Course<Rule, AXES, CONNECTIVITY> &course, int k, Seen to) const {
+        Local best = Rule::offer(Lengths<Local>::UNSEEN, seen[k + BESIDE][WING], course.step[0], to);
+#pragma unroll
+        for (int j = -BESIDE; j <= BESIDE; ++j)
+#pragma unroll
+            for (int i = -WING; i <= WING; ++i)
+                if ((i || j) && (i != 0) + (j != 0) < CONNECTIVITY)
+                    best = Rule::offer(best, seen[k + j + BESIDE][i + WING], course.step[(i != 0) + 2 * (j != 0)], to);
+        return min(best, Rule::value_of(to));
+    }
+    /// Whether a lane's cell of the layer itself gains by those beside it.
+    __device__ bool gains(const Course<Rule, AXES, CONNECTIVITY> &course, Seen own) const {
+        const Local least = Rule::value_of(own);
+        return Rule::offer(Rule::offer(least, seen[0][0], course.aside, own), seen[0][2], course.aside, own) < least;
+    }
+};
+
+/// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
+template <int SIDE, int BY>
+__device__ uint32_t rows_of(uint32_t cells) {
+    if (SIDE == WARP) return cells != 0;
+    cells |= cells >> 4;
+    cells |= cells >> 2;
+    cells = (cells | cells >> 1) & 0x01010101;
+    return (cells | cells >> (8 - BY) | cells >> 2 * (8 - BY) | cells >> 3 * (8 - BY)) & (BY == 1 ? 0x0f : 0x55);
+}
+/// The places along the first axis that have.
+template <int SIDE>
+__device__ uint32_t columns_of(uint32_t cells) {
+    if (SIDE == WARP) return cells;
+    cells |= cells >> 16;
+    return (cells | cells >> 8) & 0xff;
+}
+
+/// Tells all warps but one from which layers along each axis to go on in a round; a warp does so once in every round.
+template <class Shape>
+__device__ void mark_layers(Shape &region, int round, const uint32_t (&layers)[3], int but) {
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
+    if (lane < Shape::WARPS) region.changed[round % 2][lane][warp] = lane == but ? 0 : own;
+}
+/// What the warps have told this one.
+template <class Shape>
+__device__ uint32_t marked_layers(const Shape &region, int round) {
+    uint32_t layers = 0;
+#pragma unroll
+    for (int warp = 0; warp < Shape::WARPS; ++warp) layers |= region.changed[round % 2][threadIdx.x / WARP][warp];
+    return layers;
+}
+
+/// In which layers a lane finds what: bits.
+template <int CELLS>
+struct Found {
+    uint32_t kept[CELLS] = {};  // each of its cells has become shorter in the next one
+    uint32_t aside = 0;         // a cell gains by those beside it
+    uint32_t behind = 0;        // the layer behind gains
+};
+
+/// Goes on from the first of some layers as long as it finds something, or comes to another of them.  Returns those left.
+///
+/// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory
+/// in the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.  Where nothing
+/// is found, memory is lowered to what it was: that takes less time than to decide.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ uint32_t sweep_from(const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region,
+                               uint32_t rest, Found<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &found) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    using Local = typename Rule::Local;
+    constexpr int COUNT = Shape::LANE_CELLS;
+    constexpr uint32_t ALL_LAYERS = ~0u >> (32 - Shape::SIDE);
+    uint32_t layer = rest & -rest;  // its bit
+    int at = course.start + (__ffs(static_cast<int>(rest)) - 1) * course.stride;
+    typename Rule::Seen before[COUNT], own[COUNT], next[COUNT], after[COUNT];
+    bool is_kept[COUNT] = {};
+    const auto keep = [&] {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            Local *const value = const_cast<Local *>(&region.cells.value[at + k * course.second]);
+            // Others sweep over it too.
+            if (is_kept[k] || (AXES == 2 && sizeof(Local) == 4)) atomic_least(value, Rule::value_of(own[k]));
+        }
+    };
+    course.see(region, at - course.stride, before);
+    course.see(region, at, own);
+    course.see(region, at + course.stride, next);
+    uint32_t vote = ALL_LANES, vote_before;
+    do {
+        course.see(region, at + 2 * course.stride, after);
+        const Layer<Rule, AXES, CONNECTIVITY> from(own);
+        keep();
+        bool has_kept = false;
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            const Local best = from.best(course, k, next[k]);
+            is_kept[k] = best < Rule::value_of(next[k]);
+            has_kept |= is_kept[k];
+            if (is_kept[k]) found.kept[k] |= layer;
+            if (from.best(course, k, before[k]) < Rule::value_of(before[k])) found.behind |= layer;
+            if (Shape::LOOKS_ASIDE && from.gains(course, own[k])) found.aside |= layer;
+            before[k] = own[k];
+            own[k] = Rule::with(next[k], best);
+            next[k] = after[k];
+        }
+        vote_before = vote;
+        vote = __ballot_sync(ALL_LANES, has_kept);
+        layer <<= 1;
+        at += course.stride;
+    } while (layer & ALL_LAYERS && (vote_before || rest & layer));
+    keep();
+    if (vote) rest |= layer;
+    return rest & -layer & ALL_LAYERS;
+}
+
+/// Goes through the tile from the layers that have changed.  Returns whether it has found anything that others have to look at.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ bool sweep(const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region, int round) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    Found<Shape::LANE_CELLS> found;
+    for (uint32_t rest = course.in_order(marked_layers(region, round)); rest;) rest = sweep_from(course, region, rest, found);
+    uint32_t cells = 0, rows = 0;
+#pragma unroll
+    for (int k = 0; k < Shape::LANE_CELLS; ++k) {
+        const uint32_t kept = __ballot_sync(ALL_LANES, found.kept[k] != 0);
+        cells |= kept;
+        rows |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(kept) << k;
+    }
+    uint32_t columns = columns_of<Shape::SIDE>(cells);
+    if constexpr (Shape::LOOKS_ASIDE) {
+        const uint32_t aside = __ballot_sync(ALL_LANES, found.aside != 0);
+        columns = aside << 1 | aside >> 1;
+        rows = 0;
+    }
+    const uint32_t behind = course.in_order(any_of_warp(found.behind));
+    const uint32_t layers[3] = {course.axis == 0 ? behind : columns,
+                                course.axis == 0   ? columns
+                                : course.axis == 1 ? behind
+                                                   : rows,
+                                course.axis == 2 ? behind : rows};
+    mark_layers(region, round + 1, layers, threadIdx.x / WARP);
+    return cells && (columns | rows | behind);
+}
+
+/// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ void offer_beyond(const Course<Rule, AXES, CONNECTIVITY> &course, const Region<Rule, AXES, CONNECTIVITY> &region,
+                             typename Rule::Local (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
+    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+    const int last = course.start + (Shape::SIDE - 1) * course.stride;
+    typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
+    course.see(region, last, own);
+    course.see(region, last + course.stride, beyond);
+    const Layer<Rule, AXES, CONNECTIVITY> from(own);
+#pragma unroll
+    for (int k = 0; k < Shape::LANE_CELLS; ++k)
+        best[k] = from.best(course, k, Rule::with(beyond[k], Lengths<typename Rule::Local>::UNSEEN));
+}
+
+/// Rounds of sweeps by all warps, until one finds nothing.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ void shorten(const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region) {
+    int round = 0;
+    while (__syncthreads_or(sweep(course, region, round))) ++round;
+}
+
+}  // namespace apsis::cuda::paths

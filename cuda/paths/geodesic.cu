@@ -1,0 +1,287 @@
+// apsis_geodesic on the device: one field from all seeds of an image, or of a batch (field.h), and then, if they are wanted,
+// the names of the seeds along its shortest paths.
+//
+// Lengths have 32 bits where steps are small numbers.  Paths may be longer than that: then a word on the device is set, and
+// a second walk, with 64 bits, which is queued in any case, goes on where the first has ended.  So nobody reads anything
+// back, and the host waits for nothing.
+//
+// Memory: 8 bytes a pixel, 4 where no path can be too long for 32 bits; and 4 for names, or 8 if there are 2^30 pixels.
+#include "cuda/paths/field_tasks.cuh"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::paths {
+
+namespace {
+
+/// Four cells of a row of a tile, and where the first lies.
+constexpr int QUAD = 4;
+
+template <class Value>
+struct alignas(16) Four {
+    Value of[QUAD];
+};
+
+template <class Value>
+__device__ const Four<Value> &four_at(const Value *values, int64_t cell) {
+    return *reinterpret_cast<const Four<Value> *>(values + cell);
+}
+template <class Value>
+__device__ Four<Value> &four_at(Value *values, int64_t cell) {
+    return *reinterpret_cast<Four<Value> *>(values + cell);
+}
+
+/// Walls, pixels of the set and seeds.
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) start_image(FieldTasks<Length> tasks, Length *lengths, View set, View seeds,
+                                                     bool complement) {
+    using Limits = Lengths<Length>;
+    const FieldShape &shape = tasks.shape;
+    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
+        const FieldShape::Place at = shape.place_of(cell);
+        const bool is_there = shape.holds(at);
+        const uint8_t *const members = set.row(at.y, at.z), *const sources = seeds.row(at.y, at.z);
+        bool is_any = false;
+        Four<Length> four;
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            const bool is_member = is_there && at.x + k < shape.width && is_set(set, members, at.x + k) != complement;
+            const bool is_seed = is_member && is_set(seeds, sources, at.x + k);
+            four.of[k] = is_seed ? 0 : is_member ? Limits::UNSEEN : Limits::WALL;
+            is_any |= is_seed;
+        }
+        four_at(lengths, cell) = four;
+        begin_at(tasks, cell, is_any);
+    }
+}
+
+constexpr int LAST_WIDENED = 1024;  // cells, by one block
+
+/// From a length of 32 bits to one of 64.
+__device__ int64_t widen(int32_t length) {
+    using Short = Lengths<int32_t>;
+    using Long = Lengths<int64_t>;
+    return length == Short::UNSEEN ? Long::UNSEEN : length < 0 ? Long::WALL : length;
+}
+
+/// Lengths from one cell to another take more room in their own place; they are the second half of all that have not yet,
+/// so that nobody's is written over.  Those that have a step to what is too long begin the longer paths.
+__global__ void __launch_bounds__(BLOCK) widen_half(FieldTasks<int64_t> tasks, void *lengths, int64_t from, int64_t to,
+                                                    int32_t most, OnlyIf condition) {
+    if (!condition.holds()) return;
+    const int32_t key = Lengths<int32_t>::LONGEST - most + 1;
+    for (int64_t cell = from + first_item(); cell < to; cell += item_step()) {
+        const int32_t length = static_cast<const int32_t *>(lengths)[cell];
+        static_cast<int64_t *>(lengths)[cell] = widen(length);
+        begin_at(tasks, cell, length >= key && length <= Lengths<int32_t>::LONGEST, int64_t(key));
+    }
+}
+
+/// The first ones.
+__global__ void __launch_bounds__(LAST_WIDENED) widen_rest(FieldTasks<int64_t> tasks, void *lengths, int64_t count,
+                                                           int32_t most, OnlyIf condition) {
+    if (!condition.holds()) return;
+    const int32_t key = Lengths<int32_t>::LONGEST - most + 1;
+    const int32_t length = threadIdx.x < count ? static_cast<const int32_t *>(lengths)[threadIdx.x] : -1;
+    __syncthreads();
+    if (threadIdx.x >= count) return;
+    static_cast<int64_t *>(lengths)[threadIdx.x] = widen(length);
+    begin_at(tasks, threadIdx.x, length >= key && length <= Lengths<int32_t>::LONGEST, int64_t(key));
+}
+
+/// The seeds' names, and who is to have one.
+template <class Name, class Length>
+__global__ void __launch_bounds__(BLOCK) start_names(FieldTasks<Name> tasks, Name *names, const Length *lengths,
+                                                     OnlyIf condition) {
+    using Limits = Lengths<Name>;
+    if (!condition.holds()) return;
+    const FieldShape &shape = tasks.shape;
+    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
+        const Four<Length> length = four_at(lengths, cell);
+        const int64_t index = shape.index_of(shape.place_of(cell));
+        bool is_any = false;
+        Four<Name> name;
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k) {
+            const bool is_reached = length.of[k] >= 0 && length.of[k] <= Lengths<Length>::LONGEST;
+            name.of[k] = length.of[k] == 0 ? static_cast<Name>(index + k) : is_reached ? Limits::UNSEEN : Limits::WALL;
+            is_any |= length.of[k] == 0;
+        }
+        four_at(names, cell) = name;
+        begin_at(tasks, cell, is_any);
+    }
+}
+
+/// Writes four pixels side by side, those of them that lie in the image.
+template <class Pixel, class Value, class PixelOf>
+__device__ void write_four(const View &to, const FieldShape::Place &at, const Four<Value> &values, PixelOf pixel_of) {
+    uint8_t *const row = to.row(at.y, at.z);
+    Four<Pixel> four;
+#pragma unroll
+    for (int k = 0; k < QUAD; ++k) four.of[k] = pixel_of(values.of[k]);
+    if (to.stride[0] == sizeof(Pixel) && at.x + QUAD <= to.size[0] &&
+        reinterpret_cast<uintptr_t>(row + at.x * sizeof(Pixel)) % alignof(Four<Pixel>) == 0) {
+        *reinterpret_cast<Four<Pixel> *>(row + at.x * sizeof(Pixel)) = four;
+    } else {
+#pragma unroll
+        for (int k = 0; k < QUAD; ++k)
+            if (at.x + k < to.size[0]) put(to, row, at.x + k, four.of[k]);
+    }
+}
+
+template <class Length>
+__device__ void write_lengths(const View &to, const Steps &steps, const FieldShape::Place &at, const Four<Length> &lengths) {
+    const auto write = [&](auto pixel) {
+        using Pixel = decltype(pixel);
+        write_four<Pixel>(to, at, lengths, [&](Length length) {
+            const Pixel reached = length <= Lengths<Length>::LONGEST ? length_pixel<Pixel>(steps, length) : no_path<Pixel>();
+            return length < 0 ? static_cast<Pixel>(-1) : reached;
+        });
+    };
+    switch (to.type) {
+        case APSIS_I32: return write(int32_t());
+        case APSIS_I64: return write(int64_t());
+        case APSIS_F32: return write(float());
+        default: return write(double());
+    }
+}
+
+template <class Name>
+__device__ void write_names(const View &to, const FieldShape::Place &at, const Four<Name> &names) {
+    const auto write = [&](auto pixel) {
+        using Pixel = decltype(pixel);
+        write_four<Pixel>(to, at, names, [](Name name) {
+            return static_cast<Pixel>(name >= 0 && name <= Lengths<Name>::LONGEST ? name : -1);
+        });
+    };
+    to.type == APSIS_I32 ? write(int32_t()) : write(int64_t());
+}
+
+template <class Name, class Length>
+__global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Length *lengths, const Name *names, View distance,
+                                                     View nearest, Steps steps, OnlyIf condition) {
+    if (!condition.holds()) return;
+    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
+        const FieldShape::Place at = shape.place_of(cell);
+        if (!shape.holds(at)) continue;
+        if (distance) write_lengths(distance, steps, at, four_at(lengths, cell));
+        if (nearest) write_names(nearest, at, four_at(names, cell));
+    }
+}
+
+/// The scratch memory of a job.  One walk's tasks take the place of another's, and long lengths that of short ones.
+template <class Name>
+struct Scratch {
+    FieldShape shape;
+    bool may_be_short, may_be_long;  // lengths of 32 bits, and of 64
+    uint32_t *too_long;
+    void *lengths, *tasks;
+    Name *names;
+    size_t bytes;
+
+    Scratch(const GeodesicJob &job, void *memory) : shape(job.set.size, job.axes) {
+        using Short = Lengths<int32_t>;
+        const auto longest = static_cast<double>(job.steps.most) * static_cast<double>(job.set.pixels());
+        may_be_short = job.steps.most <= Short::MOST_STEP;
+        may_be_long = !may_be_short || (job.steps.limit > Short::LONGEST && longest > static_cast<double>(Short::LONGEST));
+        Carver carver(memory), narrow, wide;
+        FieldTasks<int32_t>(shape, 1, narrow);
+        FieldTasks<int64_t>(shape, 1, wide);
+        too_long = carver.take<uint32_t>(1);
+        lengths = may_be_long ? static_cast<void *>(carver.take<int64_t>(shape.cells())) : carver.take<int32_t>(shape.cells());
+        tasks = carver.take<uint8_t>(static_cast<int64_t>(std::max(narrow.used(), wide.used())));
+        names = carver.take<Name>(job.nearest ? shape.cells() : 0);
+        bytes = carver.used();
+    }
+
+    template <class Value>
+    FieldTasks<Value> tasks_of() const {
+        Carver carver(tasks);
+        return FieldTasks<Value>(shape, 1, carver);
+    }
+    int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * QUAD); }
+    /// Lengths of 32 bits are those that count unless there are none, or one was too long.
+    OnlyIf if_long(bool is_long) const { return {may_be_short && may_be_long ? too_long : nullptr, is_long}; }
+};
+
+template <class Length, class Name>
+void find_lengths(const GeodesicJob &job, const Scratch<Name> &scratch, cudaStream_t stream) {
+    const FieldTasks<Length> tasks = scratch.template tasks_of<Length>();
+    Length *const lengths = static_cast<Length *>(scratch.lengths);
+    clear_tasks(tasks, {}, stream);
+    launch("start_image", start_image<Length>, scratch.blocks(), BLOCK, stream, tasks, lengths, job.set, job.seeds,
+           job.complement);
+    run_fields(tasks, lengths, job.steps, scratch.too_long, {}, stream);
+}
+
+template <class Name>
+void go_on_with_long(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+    const FieldTasks<int64_t> tasks = scratch.template tasks_of<int64_t>();
+    const int32_t most = static_cast<int32_t>(job.steps.most);
+    clear_tasks(tasks, condition, stream);
+    int64_t end = scratch.shape.cells();
+    for (int64_t from; end > LAST_WIDENED; end = from) {
+        from = ceil_div(end, 2 * WARP) * WARP;  // a warp's cells are of one tile
+        launch("widen_half", widen_half, ceil_div(end - from, BLOCK), BLOCK, stream, tasks, scratch.lengths, from, end, most,
+               condition);
+    }
+    launch("widen_rest", widen_rest, 1, LAST_WIDENED, stream, tasks, scratch.lengths, end, most, condition);
+    run_fields(tasks, static_cast<int64_t *>(scratch.lengths), job.steps, scratch.too_long, condition, stream);
+}
+
+template <class Length, class Name>
+void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+    const FieldTasks<Name> tasks = scratch.template tasks_of<Name>();
+    const Length *const lengths = static_cast<const Length *>(scratch.lengths);
+    clear_tasks(tasks, condition, stream);
+    launch("start_names", start_names<Name, Length>, scratch.blocks(), BLOCK, stream, tasks, scratch.names, lengths, condition);
+    run_names(tasks, scratch.names, lengths, job.steps, condition, stream);
+}
+
+template <class Length, class Name>
+void write_all(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+    launch("write_image", write_image<Name, Length>, scratch.blocks(), BLOCK, stream, scratch.shape,
+           static_cast<const Length *>(scratch.lengths), scratch.names, job.distance, job.nearest, job.steps, condition);
+}
+
+template <class Name>
+void run(const GeodesicJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    const Scratch<Name> scratch(job, memory);
+    check(cudaMemsetAsync(scratch.too_long, 0, sizeof *scratch.too_long, stream), "clearing a word");
+    report(progress, 0.1, stream);
+    const auto each = [&](auto with_short, auto with_long) {
+        if (scratch.may_be_short) with_short(scratch.if_long(false));
+        if (scratch.may_be_long) with_long(scratch.if_long(true));
+    };
+    if (scratch.may_be_short) find_lengths<int32_t>(job, scratch, stream);
+    if (scratch.may_be_short && scratch.may_be_long)
+        go_on_with_long(job, scratch, scratch.if_long(true), stream);
+    else if (scratch.may_be_long)
+        find_lengths<int64_t>(job, scratch, stream);
+    report(progress, job.nearest ? 0.5 : 0.9, stream);
+    if (job.nearest)
+        each([&](OnlyIf condition) { find_names<int32_t>(job, scratch, condition, stream); },
+             [&](OnlyIf condition) { find_names<int64_t>(job, scratch, condition, stream); });
+    report(progress, 0.95, stream);
+    each([&](OnlyIf condition) { write_all<int32_t>(job, scratch, condition, stream); },
+         [&](OnlyIf condition) { write_all<int64_t>(job, scratch, condition, stream); });
+    report(progress, 1, stream);
+}
+
+/// Calls body(name) with a type that holds the indices of all pixels.
+template <class Body>
+auto with_name(const GeodesicJob &job, Body body) {
+    return job.set.pixels() <= Lengths<int32_t>::LONGEST ? body(int32_t()) : body(int64_t());
+}
+
+}  // namespace
+
+size_t geodesic_scratch(const GeodesicJob &job) {
+    return with_name(job, [&](auto name) { return Scratch<decltype(name)>(job, nullptr).bytes; });
+}
+
+void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
+    with_name(job, [&](auto name) { run<decltype(name)>(job, scratch, stream, progress); });
+}
+
+}  // namespace apsis::cuda::paths

@@ -1,0 +1,214 @@
+// What the kernels of pair bounds share: pieces, spans, bounds and claims (pair_bounds.h).
+#pragma once
+
+#include "cuda/paths/pair_bounds.h"
+#include "core/pair_turns.h"
+
+namespace apsis::cuda::paths {
+
+constexpr int LEVELS = 3;
+constexpr uint32_t SPAN = 64, LARGE = SPAN * SPAN;  // ranks of a span of the first level and of the second
+constexpr uint32_t PROVED = UINT32_MAX;             // a witness: there is none
+constexpr int CREW = 512;      // threads that share a large span, or a piece: they fill a device at 1024^2 pixels
+constexpr int PROVERS = 256;   // threads that share a part of a large span, a pixel each: some pixels' searches are long
+constexpr int PARTS = LARGE / PROVERS;
+
+/// The larger value, and of equal ones that of the lower pixel.
+template <class Length>
+struct Best {
+    Length value = -1;
+    uint32_t pixel = NONE;
+
+    APSIS_BOTH bool operator>(const Best &other) const {
+        return value > other.value || (value == other.value && pixel < other.pixel);
+    }
+};
+
+/// A field that is made.
+template <class Length>
+struct Made {
+    uint32_t source;    // a rank, or NONE if there is no such field
+    int32_t hub;        // which one it has become, or -1
+    Best<Length> most;  // the eccentricity of the source, and its farthest pixel
+};
+
+/// A pixel that is not proved, and the witness that becomes a source.
+template <class Length>
+struct Target {
+    uint32_t from, witness;  // ranks
+    Length bound;
+};
+
+enum Stage : uint32_t { STARTING, SEARCHING, PROVEN, OUT_OF_BUDGET };
+
+/// A component under way.
+template <class Length>
+struct Piece {
+    uint32_t begin, size;
+    uint32_t first[LEVELS];  // its first span of each level
+    Stage stage;
+    uint32_t open, targets;  // pixels that are not proved; those of them that name sources
+    int32_t hubs;
+    uint32_t replaced;  // hubs that others took the place of
+    int64_t fields;
+    Target<Length> target[BATCH<Length>];
+    Made<Length> made[BATCH<Length>];  // the fields of the witnesses, and then those of new hubs
+    Length gap;
+    Best<Length> end, centre;  // the largest lower bound, and minus the least one
+    Best<Length> widest;       // the largest eccentricity of a source, and the pixel that it is
+    uint32_t lowest, other_end, opposite;  // the farthest pixels from the end, and from that source
+
+    APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(ceil_div(size, int64_t(SPAN) << 6 * level)); }
+    APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
+    APSIS_BOTH bool has_made() const {
+        for (const Made<Length> &each : made)
+            if (each.source != NONE) return true;
+        return false;
+    }
+};
+
+/// What the host reads after each turn.  All begins at 0.
+struct Turn {
+    unsigned long long open;
+    uint32_t active, targets;  // pieces, and the most targets of one
+    uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
+    uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a piece, a new hub
+    uint32_t has_hidden_ends;                // whether a piece has an end whose farthest pixel is not known
+    unsigned long long fields;  // of all turns so far
+};
+
+/// The weakest of some pixels: the least lower bound, and the lowest rank that has it; none at first.
+template <class Length>
+struct Weakest {
+    Length lower = Lengths<Length>::NONE;
+    uint32_t rank = NONE;
+
+    APSIS_BOTH bool operator<(const Weakest &other) const {
+        return lower < other.lower || (lower == other.lower && rank < other.rank);
+    }
+};
+
+/// The pixels that are not proved of a part of a large span.
+template <class Length>
+struct Rest {
+    Weakest<Length> weakest;
+    uint32_t open;
+
+    APSIS_BOTH void add(const Rest &other) {
+        if (other.weakest < weakest) weakest = other.weakest;
+        open += other.open;
+    }
+};
+
+template <class Length>
+struct Pairs {
+    Ranks ranks;
+    Moves moves;
+    FieldShape shape;
+    Known<Length> known;
+    int64_t budget;
+    uint32_t *witness;   // [rank]: all pairs with ranks below it, in the piece, are closed; or PROVED
+    uint8_t *is_source;  // [rank]
+    uint32_t first;      // the first rank of a pixel of the set
+    int room;            // for so many hubs
+    Length *hub;         // [rank][hub]
+    Length *field;       // [made][cell]
+    Piece<Length> *piece;
+    uint32_t pieces;           // how many there may be
+    uint32_t spans[LEVELS];    // likewise
+    uint32_t *piece_of;        // [large span]
+    Length *top[LEVELS];       // [span][hub]: the largest length from a hub
+    uint32_t *low[LEVELS];     // [span]: the lowest pixel
+    uint32_t *open;            // [half a span]: the pixels that are not proved, as bits
+    uint32_t *count_open;      // [large span]
+    Rest<Length> *rest;        // [large span][part]
+    Best<Length> *most;        // [made][large span]
+    FieldSource *source;       // [made][piece]
+    Turn *turn;
+
+    APSIS_BOTH Length *field_of(int made) const { return field + made * shape.cells(); }
+
+#if defined(__CUDACC__)
+    __device__ int64_t cell_of(uint32_t pixel) const {
+        const Raster::Place at = ranks.raster.place(pixel);
+        return shape.cell_of(at.x, at.y, at.z);
+    }
+    __device__ Length *hubs_of(uint32_t rank) const { return hub + int64_t(rank - first) * room; }
+    __device__ Length *tops_of(int level, uint32_t span) const { return top[level] + int64_t(span) * room; }
+    __device__ void plan(int made, uint32_t of_piece, uint32_t rank) const {
+        source[made * int64_t(pieces) + of_piece] = {rank == NONE ? -1 : cell_of(ranks.pixel[rank]), made};
+    }
+#endif
+};
+
+#if defined(__CUDACC__)
+
+template <class Number>
+__device__ Number least_of_lanes(Number value) {
+    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+}
+template <class Number>
+__device__ Number greatest_of_lanes(Number value) {
+    for (int step = WARP / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+}
+
+template <class Length>
+__device__ Best<Length> best_of_lanes(Best<Length> best) {
+    const Length value = greatest_of_lanes(best.value);
+    return {value, least_of_lanes(best.value == value ? best.pixel : NONE)};
+}
+template <class Length>
+__device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
+    const Length lower = least_of_lanes(weakest.lower);
+    return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NONE)};
+}
+
+/// Lengths from some hubs that are read at once.
+template <class Length>
+struct alignas(16) Line {
+    static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
+    Length of[EACH];
+};
+
+/// The least, over hubs, of the sums of two lengths.  Both rows are whole lines.
+template <class Length>
+__device__ Length least_sum(const Length *one, const Length *other, int hubs) {
+    Length least = Lengths<Length>::NONE;
+#pragma unroll 2  // with more, registers are spilt
+    for (int h = 0; h < hubs; h += Line<Length>::EACH) {
+        const auto a = *reinterpret_cast<const Line<Length> *>(one + h);
+        const auto b = *reinterpret_cast<const Line<Length> *>(other + h);
+#pragma unroll
+        for (int k = 0; k < Line<Length>::EACH; ++k)
+            if (h + k < hubs) least = min(least, a.of[k] + b.of[k]);
+    }
+    return least;
+}
+
+/// What a bound has to be compared with: a lower bound, and the pixel that it comes from.
+template <class Length>
+struct Claim {
+    Length lower;
+    uint32_t farthest;
+};
+
+/// Whether a pixel at this bound, the given one or a higher one, may be farther.
+template <bool FARTHEST, class Length>
+__device__ bool is_open(Length bound, uint32_t pixel, const Claim<Length> &claim) {
+    return bound > claim.lower || (FARTHEST && bound == claim.lower && pixel < claim.farthest);
+}
+
+/// Calls body(span, begin, end) for the spans of a block's large span, a warp each, with the ranks of the piece that they
+/// have.
+template <class Length, class Body>
+__device__ void for_spans(const Piece<Length> &piece, uint32_t large, Body body) {
+    const uint32_t first = (large - piece.first[1]) * SPAN, last = min(first + SPAN, piece.spans(0));
+    for (uint32_t i = first + threadIdx.x / WARP; i < last; i += blockDim.x / WARP)
+        body(piece.first[0] + i, piece.begin + i * SPAN, piece.begin + min((i + 1) * SPAN, piece.size));
+}
+
+#endif
+
+}  // namespace apsis::cuda::paths

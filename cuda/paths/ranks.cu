@@ -1,0 +1,139 @@
+// Ranks the pixels of a set: they are put in the order of tiles, and sorted by component, which keeps that order (a radix
+// sort).
+//
+// Cost: that of the components, and 16 bytes a pixel for each 8 bits of the number of components.
+#include "cuda/paths/ranks.h"
+
+#include "core/keys.h"
+#include "cuda/runtime/cub.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::paths {
+
+namespace {
+
+/// A box of pixels, and the part of it that is looked at.
+struct Cut {
+    uint32_t x, y, z;               // where in the box
+    uint32_t width, height, depth;  // of the box
+    uint32_t before;                // pixels before the box
+
+    /// From a place in a box to the place in the tile that it lies in.
+    __device__ Cut tile(uint32_t side, uint32_t deep) const {
+        const uint32_t x0 = x / side * side, y0 = y / side * side, z0 = z / deep * deep;
+        const uint32_t tall = min(side, height - y0), thick = min(deep, depth - z0);
+        return {x - x0,
+                y - y0,
+                z - z0,
+                min(side, width - x0),
+                tall,
+                thick,
+                before + z0 * height * width + thick * (y0 * width + tall * x0)};
+    }
+    __device__ uint32_t place() const { return before + (z * height + y) * width + x; }
+};
+
+/// How many pixels come before one in the order of tiles.
+__device__ uint32_t place_in_tiles(const Raster &raster, uint32_t pixel, bool is_deep) {
+    const Raster::Place at = raster.place(pixel);
+    const Cut image = {static_cast<uint32_t>(at.x),
+                       static_cast<uint32_t>(at.y),
+                       static_cast<uint32_t>(at.z),
+                       raster.width,
+                       raster.height,
+                       raster.depth,
+                       0};
+    return (is_deep ? image.tile(16, 16).tile(4, 4) : image.tile(64, 1).tile(8, 1)).place();
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    put_in_tiles(Raster raster, bool is_deep, const uint32_t *label, uint32_t *key, uint32_t *pixel) {
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= raster.pixels()) return;
+    const uint32_t place = place_in_tiles(raster, i, is_deep);
+    key[place] = label[i];
+    pixel[place] = i;
+}
+
+/// A component starts where the label changes; those outside the set have the label 0, and come first.
+__global__ void __launch_bounds__(BLOCK) number_ranks(Ranks ranks, const uint32_t *label, uint32_t count) {
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, pixels = static_cast<uint32_t>(ranks.raster.pixels());
+    if (i >= pixels) return;
+    const uint32_t own = label[i];
+    ranks.rank[ranks.pixel[i]] = own ? i : NONE;
+    if (own && (i == 0 || label[i - 1] != own)) ranks.start[own - 1] = i;
+    if (i == 0) ranks.start[count] = pixels;
+}
+
+ComponentsJob parts_of(const EccentricityJob &job, uint32_t *label, int64_t *count) {
+    ComponentsJob parts;
+    parts.set = parts.labels = job.set;
+    parts.axes = job.axes;
+    parts.connectivity = job.connectivity;
+    parts.complement = job.complement;
+    parts.count = count;
+    parts.labels.data = reinterpret_cast<uint8_t *>(label);
+    parts.labels.type = APSIS_I32;
+    parts.labels.stride[0] = sizeof *label;
+    for (int a = 1; a < 3; ++a) parts.labels.stride[a] = parts.labels.stride[a - 1] * job.set.size[a - 1];
+    return parts;
+}
+
+/// Sorts pixels by key.  Without memory, returns the bytes that it needs.
+size_t sort(cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &pixel, int64_t pixels, int bits, void *memory,
+            size_t bytes, cudaStream_t stream) {
+    const CallersError callers;
+    check(cub::DeviceRadixSort::SortPairs(memory, bytes, key, pixel, pixels, 0, bits, stream), "sorting pixels");
+    return bytes;
+}
+
+/// Components first, then the sort: one after the other they use the same memory.
+struct Scratch {
+    uint32_t *key[2];
+    void *sort, *parts;
+    size_t sort_bytes, bytes;
+
+    Scratch(const EccentricityJob &job, void *memory) {
+        uint32_t label;  // any address serves to count
+        int64_t count;
+        Carver sorting(memory), labelling(memory);
+        cub::DoubleBuffer<uint32_t> keys, pixels;
+        sort_bytes = paths::sort(keys, pixels, job.set.pixels(), 32, nullptr, 0, nullptr);
+        for (uint32_t *&each : key) each = sorting.take<uint32_t>(job.set.pixels());
+        sort = sorting.take<uint8_t>(static_cast<int64_t>(sort_bytes));
+        parts = labelling.take<uint8_t>(static_cast<int64_t>(components::components_scratch(parts_of(job, &label, &count))));
+        bytes = std::max(sorting.used(), labelling.used());
+    }
+};
+
+}  // namespace
+
+Raster raster_of(const View &set) {
+    if (set.pixels() > INT32_MAX)
+        throw Error(
+            APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its eccentricities on a CUDA device",
+            static_cast<long long>(set.size[0]), static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]));
+    return {static_cast<uint32_t>(set.size[0]), static_cast<uint32_t>(set.size[1]), static_cast<uint32_t>(set.size[2])};
+}
+
+size_t ranking_bytes(const EccentricityJob &job) { return Scratch(job, nullptr).bytes; }
+
+int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, void *memory, cudaStream_t stream,
+                    const Progress &progress) {
+    const Scratch scratch(job, memory);
+    const int64_t pixels = job.set.pixels();
+    int64_t count = 0;
+    components::find_components(parts_of(job, ranks.rank, &count), scratch.parts, stream, progress);
+    const bool is_deep = job.axes == 3 && ranks.raster.depth > 1;
+    launch("put_in_tiles", put_in_tiles, ceil_div(pixels, BLOCK), BLOCK, stream, ranks.raster, is_deep, ranks.rank,
+           scratch.key[0], ranks.pixel);
+    cub::DoubleBuffer<uint32_t> key(scratch.key[0], scratch.key[1]), pixel(ranks.pixel, spare);
+    sort(key, pixel, pixels, std::max(bits_below(count + 1), 1), scratch.sort, scratch.sort_bytes, stream);
+    ranks.pixel = pixel.Current();
+    spare = pixel.Alternate();
+    launch("number_ranks", number_ranks, ceil_div(pixels, BLOCK), BLOCK, stream, ranks, key.Current(),
+           static_cast<uint32_t>(count));
+    return count;
+}
+
+}  // namespace apsis::cuda::paths

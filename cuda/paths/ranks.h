@@ -1,0 +1,74 @@
+// The pixels of a set in an order in which those of a component follow each other, and in a component those of a tile, and
+// of a tile's tiles: the order of the CPU back end, on which depends where pair bounds look next (pair_bounds.h).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/runtime/launch.h"
+#include "runtime/backend.h"
+
+namespace apsis::cuda::paths {
+
+constexpr uint32_t NONE = UINT32_MAX;  // no pixel, no rank
+
+/// An image as numbered pixels.
+struct Raster {
+    uint32_t width, height, depth;
+
+    struct Place {
+        int32_t x, y, z;
+    };
+    APSIS_BOTH int64_t pixels() const { return int64_t(width) * height * depth; }
+    APSIS_BOTH Place place(uint32_t pixel) const {
+        const uint32_t row = pixel / width, z = row / height;
+        return {static_cast<int32_t>(pixel - row * width), static_cast<int32_t>(row - z * height), static_cast<int32_t>(z)};
+    }
+};
+
+/// The steps to the neighbours of a pixel, in the order of the pixels that they lead to: the first half back, the others on.
+struct Moves {
+    static constexpr int MOST = 26;
+    int axes, count = 0;
+    int8_t by[MOST][3];
+    int64_t weight[MOST];
+
+    Moves(const Steps &steps, int dimensions) : axes(dimensions) {
+        for (int n = 0; n < 27; ++n) {
+            const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
+            if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
+            by[count][0] = static_cast<int8_t>(dx), by[count][1] = static_cast<int8_t>(dy),
+            by[count][2] = static_cast<int8_t>(dz);
+            weight[count++] = steps.weight[kind];
+        }
+    }
+    /// The pixel that a move leads to, or NONE if it leaves the image.
+    APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
+        const uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
+                       z = static_cast<uint32_t>(from.z + by[k][2]);
+        return x < raster.width && y < raster.height && z < raster.depth ? (z * raster.height + y) * raster.width + x : NONE;
+    }
+};
+
+/// Components count from 0 here.
+struct Ranks {
+    Raster raster;
+    uint32_t *pixel;  // [rank]
+    uint32_t *rank;   // [pixel]: NONE outside the set
+    uint32_t *start;  // [component]: its first rank; behind the last one, where its ranks end
+};
+
+/// Throws APSIS_ERROR_UNSUPPORTED if an image has more pixels than ranks have bits for.
+Raster raster_of(const View &set);
+
+/// The most components that an image can have, and one.
+inline int64_t count_starts(const Raster &raster) { return (raster.pixels() + 1) / 2 + 1; }
+
+/// The memory that ranking takes beside the ranks' own.
+size_t ranking_bytes(const EccentricityJob &job);
+
+/// Ranks the pixels of a set, and returns how many components there are.  `spare` has room for a number a pixel; it may
+/// change places with ranks.pixel.
+int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, void *memory, cudaStream_t stream,
+                    const Progress &progress);
+
+}  // namespace apsis::cuda::paths

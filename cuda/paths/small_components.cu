@@ -1,0 +1,147 @@
+// Small components, many at a time: a field from each of their pixels.
+//
+// A warp has a component, and a lane a field from one of its pixels, 32 at a time.  All go through the pixels in the order
+// of the image, there and back, and shorten the length of each by those of its neighbours before it, until nothing changes
+// (Rosenfeld and Pfaltz 1966): mostly twice, as few small shapes wind.
+//
+// Shared memory: 32 lengths a pixel, and its neighbours.
+#include "cuda/paths/small_components.h"
+
+namespace apsis::cuda::paths {
+
+namespace {
+
+/// A component of up to `most` pixels, in the order of the image, with the fields of 32 of them.
+template <class Length, int HALF>
+struct Small {
+    static constexpr int WORDS = (HALF + 3) / 4;  // of neighbours in one direction, four places a word
+    static constexpr Length UNSEEN = Length(1) << (8 * sizeof(Length) - 2);  // a step can be added to it
+
+    Length *length;                // [pixel][lane]
+    uint32_t *pixel;               // [pixel]
+    uint32_t (*beside)[2][WORDS];  // [pixel][back, on]: the places of neighbours, or its own
+    uint8_t *place, *order;        // [rank]: its pixel's place; [place]: its rank
+
+    static constexpr size_t bytes(uint32_t most) {
+        return most * (WARP * sizeof(Length) + sizeof(uint32_t) * (1 + 2 * WORDS) + 2);
+    }
+    __device__ Small(uint8_t *memory, uint32_t most) {
+        length = reinterpret_cast<Length *>(memory);
+        pixel = reinterpret_cast<uint32_t *>(length + most * WARP);
+        beside = reinterpret_cast<uint32_t(*)[2][WORDS]>(pixel + most);
+        place = reinterpret_cast<uint8_t *>(beside + most);
+        order = place + most;
+    }
+
+    /// The pixels of a component come in another order, and get their places in that of the image.
+    __device__ void load(const Ranks &ranks, uint32_t begin, uint32_t size) const {
+        const uint32_t *const from = ranks.pixel + begin;
+        for (uint32_t i = threadIdx.x; i < size; i += WARP) {
+            const uint32_t own = from[i];
+            uint32_t before = 0;
+            for (uint32_t k = 0; k < size; ++k) before += from[k] < own;
+            pixel[before] = own;
+            place[i] = static_cast<uint8_t>(before);
+            order[before] = static_cast<uint8_t>(i);
+        }
+        __syncwarp();
+    }
+
+    __device__ void find_neighbours(const Ranks &ranks, const Moves &moves, uint32_t begin, uint32_t size) const {
+        for (uint32_t i = threadIdx.x; i < size; i += WARP) {
+            const Raster::Place at = ranks.raster.place(pixel[i]);
+            for (int on = 0; on < 2; ++on) {
+                for (int w = 0; w < WORDS; ++w) beside[i][on][w] = i * 0x01010101u;
+                for (int k = 0; k < HALF; ++k) {
+                    const uint32_t to = moves.target(ranks.raster, at, on * HALF + k);
+                    const uint32_t rank = to == NONE ? NONE : ranks.rank[to];
+                    if (rank == NONE) continue;
+                    const int bit = k % 4 * 8;
+                    uint32_t &word = beside[i][on][k / 4];
+                    word = (word & ~(255u << bit)) | static_cast<uint32_t>(place[rank - begin]) << bit;
+                }
+            }
+        }
+        __syncwarp();
+    }
+
+    /// Shortens a pixel's lengths by those of its neighbours in one direction.  Whether this lane's has changed.
+    __device__ bool shorten(const Moves &moves, uint32_t i, int on) const {
+        Length &own = length[i * WARP + threadIdx.x];
+        const Length before = own;
+        Length least = before;
+#pragma unroll
+        for (int k = 0; k < HALF; ++k) {
+            const uint32_t other = beside[i][on][k / 4] >> k % 4 * 8 & 255;
+            least = min(least, length[other * WARP + threadIdx.x] + static_cast<Length>(moves.weight[on * HALF + k]));
+        }
+        own = least;
+        return least < before;
+    }
+
+    __device__ void find_fields(const Moves &moves, uint32_t source, uint32_t size) const {
+        for (uint32_t i = 0; i < size; ++i) length[i * WARP + threadIdx.x] = i == source ? 0 : UNSEEN;
+        bool changes = true;
+        for (int turn = 0; changes; ++turn) {
+            changes = turn == 0;
+            if (turn % 2 == 0)
+                for (uint32_t i = 0; i < size; ++i) changes |= shorten(moves, i, 0);
+            else
+                for (uint32_t i = size; i-- > 0;) changes |= shorten(moves, i, 1);
+            changes = __any_sync(ALL_LANES, changes);
+        }
+    }
+};
+
+template <class Length, int HALF>
+__global__ void __launch_bounds__(WARP) solve_one(Ranks ranks, Moves moves, const uint32_t *list, uint32_t count,
+                                                  uint32_t most, Length *longest, uint32_t *farthest) {
+    extern __shared__ __align__(16) uint8_t memory[];
+    const Small<Length, HALF> small(memory, most);
+    for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
+        const uint32_t begin = ranks.start[list[i]], size = ranks.start[list[i] + 1] - begin;
+        __syncwarp();
+        small.load(ranks, begin, size);
+        small.find_neighbours(ranks, moves, begin, size);
+        for (uint32_t first = 0; first < size; first += WARP) {
+            const uint32_t source = first + threadIdx.x;
+            small.find_fields(moves, source, size);
+            Length best = -1;
+            uint32_t far = 0;
+            for (uint32_t k = 0; k < size; ++k)
+                if (const Length length = small.length[k * WARP + threadIdx.x]; length > best) best = length, far = k;
+            if (source >= size) continue;
+            const uint32_t rank = begin + small.order[source];
+            longest[rank] = best;
+            farthest[rank] = small.pixel[far];
+        }
+    }
+}
+
+template <class Length, int HALF>
+void launch_small(const Ranks &ranks, const Moves &moves, const uint32_t *list, uint32_t count, uint32_t most,
+                  Length *longest, uint32_t *farthest, cudaStream_t stream) {
+    launch_large("solve_one", solve_one<Length, HALF>, count, WARP, Small<Length, HALF>::bytes(most), stream, ranks, moves,
+                 list, count, most, longest, farthest);
+}
+
+}  // namespace
+
+template <class Length>
+void solve_small(const EccentricityJob &job, const Ranks &ranks, const uint32_t *list, uint32_t count, uint32_t most,
+                 Length *longest, uint32_t *farthest, cudaStream_t stream) {
+    const Moves moves(job.steps, job.axes);
+    const auto run = moves.count == 4    ? launch_small<Length, 2>
+                     : moves.count == 6  ? launch_small<Length, 3>
+                     : moves.count == 8  ? launch_small<Length, 4>
+                     : moves.count == 18 ? launch_small<Length, 9>
+                                         : launch_small<Length, 13>;
+    run(ranks, moves, list, count, most, longest, farthest, stream);
+}
+
+template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int32_t *,
+                          uint32_t *, cudaStream_t);
+template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int64_t *,
+                          uint32_t *, cudaStream_t);
+
+}  // namespace apsis::cuda::paths

@@ -1,0 +1,78 @@
+// APSIS_JUMP_FLOOD on CUDA: jump flooding (Rong and Tan 2006), with one pass of step 1 before the others (1+JFA, Rong and
+// Tan 2007).  Approximate: what a pixel needs may have been lost on the way.
+//
+// In a pass every pixel takes the nearest of the sites that it and the eight pixels at a step from it hold; a pass reads
+// one map and writes another, so that the result is the same whatever the order of the threads.  Steps go from the power of
+// two at or above half the larger extent down to 1.
+//
+// Cost: 1 byte a pixel in, 4 out, and for each of the log2(n) + 1 passes 9 loads of 4 bytes, of which three come from
+// memory where steps are long and one where they are short, and 4 out.  Memory: 8 bytes a pixel.
+#include "cuda/published/site_map.h"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::published {
+
+namespace {
+
+/// Three sites side by side in a row, a step apart, or none of them beyond the image.
+__device__ uint64_t nearest_in_row(const SiteMaps &from, int x, int y, int64_t z, int step, int row) {
+    uint64_t best = nearness(x, y, NO_SITE);
+    if (row < 0 || row >= from.height) return best;
+    const Site *const sites = from.at(0, row, z);
+    best = min(best, nearness(x, y, sites[x]));
+    if (x >= step) best = min(best, nearness(x, y, sites[x - step]));
+    if (x + step < from.width) best = min(best, nearness(x, y, sites[x + step]));
+    return best;
+}
+
+__global__ void __launch_bounds__(BLOCK) flood(SiteMaps from, SiteMaps to, int step) {
+    for_pixels(from.width, from.height, from.slices, [&](int x, int y, int64_t z) {
+        const auto row = [&](int at) { return nearest_in_row(from, x, y, z, step, at); };
+        *to.at(x, y, z) = static_cast<Site>(min(row(y), min(row(y - step), row(y + step))));
+    });
+}
+
+/// The one with step 1, and one for each power of two up to the first that is half of the image or more.
+int count_passes(const SiteMaps &maps) {
+    int passes = 2;
+    while (2 << (passes - 2) < std::max(maps.width, maps.height)) ++passes;
+    return passes;
+}
+
+struct Scratch {
+    SiteMaps from, to;
+
+    Scratch(const DistanceJob &job, Carver &carver) : from(job.set), to(job.set) {
+        from.sites = carver.take<Site>(job.set.pixels());
+        to.sites = carver.take<Site>(job.set.pixels());
+    }
+};
+
+}  // namespace
+
+size_t jump_flood_scratch(const DistanceJob &job) {
+    Carver carver;
+    Scratch(job, carver);
+    return carver.used();
+}
+
+void jump_flood(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    if (job.set.pixels() == 0) return;
+    Carver carver(memory);
+    Scratch maps(job, carver);
+    fill_map(job, maps.from, stream);
+    const int passes = count_passes(maps.from);
+    const int64_t patches = count_patches(maps.from.width, maps.from.height, maps.from.slices);
+    for (int pass = 0; pass < passes; ++pass) {
+        const int step = pass == 0 ? 1 : 1 << (passes - 1 - pass);
+        launch("flood", flood, patches, BLOCK, stream, maps.from, maps.to, step);
+        std::swap(maps.from, maps.to);
+        report(progress, 0.9 * (pass + 1) / passes, stream);
+    }
+    if (job.report) *job.report = {passes, 0};
+    write_map(job, maps.from, stream);
+    report(progress, 1, stream);
+}
+
+}  // namespace apsis::cuda::published

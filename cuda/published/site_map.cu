@@ -1,0 +1,165 @@
+// Maps of sites on CUDA: their beginning, the conversion to the complete map (Honda, Yamamoto, Honda, Nakano and Ito 2017,
+// section III.B, in the form of core/exclaves.h), and the outputs.
+//
+// The conversion has two kernels.  The first one copies the map, and leaves a bit for each square of 2 x 2 pixels that has to
+// be looked at, which few have.  The second one looks.  It reads the mixed map alone, and writes to the copy, where of several
+// sites that are offered to a pixel the nearest stays: so whatever the order of the threads, the map is the same.
+#include "cuda/published/site_map.h"
+
+#include "cuda/runtime/pixel_writer.h"
+#include "cuda/runtime/roots.h"
+
+namespace apsis::cuda::published {
+
+namespace {
+
+constexpr int RESIDENT = 2;           // blocks on a multiprocessor: beams take 84 registers
+constexpr int64_t SHARE = 16 * WARP;  // words of marks that a warp takes: one square in 500 fills its lanes
+
+__global__ void __launch_bounds__(BLOCK) fill(View set, bool complement, SiteMaps maps) {
+    for_pixels(maps.width, maps.height, maps.slices, [&](int x, int y, int64_t z) {
+        *maps.at(x, y, z) = is_set(set, set.row(y, z), x) != complement ? site_at(x, y) : NO_SITE;
+    });
+}
+
+/// Offers a site to a pixel, which takes it if it is nearer than what it holds.
+__device__ void offer_site(Site *pixel, int x, int y, Site site) {
+    Site held = *static_cast<volatile Site *>(pixel);
+    while (nearness(x, y, site) < nearness(x, y, held)) {
+        const Site before = atomicCAS(pixel, held, site);
+        if (before == held) return;
+        held = before;
+    }
+}
+
+/// Copies a map, and marks its squares of 2 x 2 pixels that have to be looked at.  A warp takes rows that follow each other,
+/// so that it reads most of them once.
+__global__ void __launch_bounds__(BLOCK) mark_squares(SiteMaps mixed, SiteMaps complete, uint32_t *marks) {
+    constexpr int ROWS = PATCH / WARPS;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t words = ceil_div(mixed.width, WARP);
+    for_patches(mixed.width, mixed.height, mixed.slices, [&](const Patch &patch) {
+        const int x = patch.left + lane, top = patch.top + warp * ROWS;
+        const int own = min(x, mixed.width - 1), next = min(x + 1, mixed.width - 1);
+        Site sites[ROWS + 1][2];
+#pragma unroll
+        for (int r = 0; r <= ROWS; ++r) {
+            const Site *const row = mixed.at(0, min(top + r, mixed.height - 1), patch.z);
+            sites[r][0] = row[own], sites[r][1] = row[next];
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const int y = top + r;
+            if (y >= mixed.height) break;
+            if (x < mixed.width) *complete.at(x, y, patch.z) = sites[r][0];
+            const bool is_square = x + 1 < mixed.width && y + 1 < mixed.height;
+            const uint32_t word = __ballot_sync(
+                ALL_LANES, is_square && may_hide({sites[r][0], sites[r][1], sites[r + 1][0], sites[r + 1][1]}, x, y));
+            if (lane == 0) marks[(patch.z * mixed.height + y) * words + patch.left / WARP] = word;
+        }
+    });
+}
+
+/// Looks at a square, of which the number is that of its mark.
+__device__ void expose(const SiteMaps &mixed, const SiteMaps &complete, int64_t square) {
+    const int64_t pitch = ceil_div(mixed.width, WARP) * WARP, line = square / pitch, z = line / mixed.height;
+    expose_exclaves(mixed.slice(z), static_cast<int>(square % pitch), static_cast<int>(line % mixed.height),
+                    [&](int x, int y, Site site) { offer_site(complete.at(x, y, z), x, y, site); });
+}
+
+/// Looks at the squares that are marked.  A warp collects them from some words, until there is one for each lane.
+__global__ void __launch_bounds__(BLOCK, RESIDENT)
+    expose_marked(SiteMaps mixed, SiteMaps complete, const uint32_t *marks, int64_t words) {
+    __shared__ int64_t waiting[WARPS][2 * WARP];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    int64_t *const mine = waiting[warp];
+    for (int64_t share = first_item() / WARP; share < ceil_div(words, SHARE); share += item_step() / WARP) {
+        int count = 0;
+        for (int64_t at = share * SHARE + lane; at - lane < min((share + 1) * SHARE, words); at += WARP) {
+            uint32_t word = at < words ? marks[at] : 0;
+            while (const uint32_t who = __ballot_sync(ALL_LANES, word != 0)) {
+                if (word) mine[count + __popc(who & ((1u << lane) - 1))] = at * WARP + __ffs(static_cast<int>(word)) - 1;
+                word &= word - 1;
+                count += __popc(who);
+                __syncwarp();
+                if (count < WARP) continue;
+                count -= WARP;
+                expose(mixed, complete, mine[count + lane]);
+                __syncwarp();
+            }
+        }
+        if (lane < count) expose(mixed, complete, mine[lane]);
+        __syncwarp();
+    }
+}
+
+__global__ void __launch_bounds__(BLOCK) write(SiteMaps maps, Output output) {
+    for_pixels(maps.width, maps.height, maps.slices, [&](int x, int y, int64_t z) {
+        const Site site = *maps.at(x, y, z);
+        const int64_t cost = output.measure.weight[0] * square_to(x, y, site);
+        write_pixel(output, x, y, z, cost, site != NO_SITE, z * maps.area() + int64_t(y_of(site)) * maps.width + x_of(site));
+    });
+}
+
+/// The same for what is asked for most, distances as float in pixels and indices of 32 bits, side by side.
+__global__ void __launch_bounds__(BLOCK) write_narrow(SiteMaps maps, View distance, View nearest, uint32_t limit) {
+    for_pixels(maps.width, maps.height, maps.slices, [&](int x, int y, int64_t z) {
+        const Site site = *maps.at(x, y, z);
+        const uint32_t square = square_to(x, y, site);
+        const bool found = square <= limit;
+        if (distance) reinterpret_cast<float *>(distance.row(y, z))[x] = found ? root_of(square) : INFINITY;
+        if (nearest)
+            reinterpret_cast<int32_t *>(nearest.row(y, z))[x] =
+                found ? static_cast<int32_t>(z * maps.area()) + y_of(site) * maps.width + x_of(site) : -1;
+    });
+}
+
+bool is_narrow_output(const DistanceJob &job) {
+    const auto is_plain = [](const View &to, apsis_type type) { return !to || (to.type == type && to.stride[0] == 4); };
+    return job.measure.unit == 1 && job.measure.weight[0] == 1 && is_plain(job.distance, APSIS_F32) &&
+           is_plain(job.nearest, APSIS_I32);
+}
+
+__global__ void __launch_bounds__(BLOCK) count_changes(SiteMaps mixed, SiteMaps complete, unsigned long long *count) {
+    uint32_t own = 0;
+    for_pixels(mixed.width, mixed.height, mixed.slices,
+               [&](int x, int y, int64_t z) { own += *mixed.at(x, y, z) != *complete.at(x, y, z); });
+    const uint32_t sum = sum_of_warp(own);
+    if (sum && threadIdx.x % WARP == 0) atomicAdd(count, static_cast<unsigned long long>(sum));
+}
+
+int64_t patches(const SiteMaps &maps) { return count_patches(maps.width, maps.height, maps.slices); }
+
+}  // namespace
+
+void fill_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream) {
+    launch("fill", fill, patches(maps), BLOCK, stream, job.set, job.complement, maps);
+}
+
+int64_t count_marks(const SiteMaps &maps) { return ceil_div(maps.width, WARP) * maps.height * maps.slices; }
+
+void complete_map(const SiteMaps &mixed, const SiteMaps &complete, uint32_t *marks, cudaStream_t stream) {
+    const int64_t words = count_marks(mixed);
+    launch("mark_squares", mark_squares, patches(mixed), BLOCK, stream, mixed, complete, marks);
+    launch("expose_marked", expose_marked, ceil_div(ceil_div(words, SHARE), WARPS), BLOCK, stream, mixed, complete, marks, words);
+}
+
+void write_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream) {
+    if (!is_narrow_output(job)) {
+        launch("write", write, patches(maps), BLOCK, stream, maps, Output(job, false));
+        return;
+    }
+    const auto limit = static_cast<uint32_t>(std::min<int64_t>(job.measure.limit, NO_SQUARE - 1));
+    launch("write_narrow", write_narrow, patches(maps), BLOCK, stream, maps, job.distance, job.nearest, limit);
+}
+
+int64_t count_mended(const SiteMaps &mixed, const SiteMaps &complete, unsigned long long *count, cudaStream_t stream) {
+    unsigned long long mended;
+    check(cudaMemsetAsync(count, 0, sizeof mended, stream), "clearing a count");
+    launch("count_changes", count_changes, patches(mixed), BLOCK, stream, mixed, complete, count);
+    check(cudaMemcpyAsync(&mended, count, sizeof mended, cudaMemcpyDeviceToHost, stream), "copying a count");
+    check(cudaStreamSynchronize(stream), "waiting for the device");
+    return static_cast<int64_t>(mended);
+}
+
+}  // namespace apsis::cuda::published

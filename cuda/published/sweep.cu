@@ -1,0 +1,404 @@
+// APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS on CUDA: sweeps in four directions (Honda, Yamamoto, Honda, Nakano
+// and Ito, "Simple and fast parallel algorithms for the Voronoi map and the Euclidean distance map", 2017, section IV).
+//
+// A sweep goes through a slice line by line.  A black pixel, a site, holds itself; another one the closest of what the three
+// pixels before it in the last line hold.  Down and up lines are rows, right and left columns: all four are one code, whose
+// words of 32 black and white pixels are the library's own (core/columns.h; the paper's, turned by 90 degrees).  The closest
+// of what a pixel holds in the four maps, M_d and M_u in row-major order, M_r and M_l in column-major order, makes the mixed
+// map, and the conversion of site_map.h the complete one.
+//
+// A task is 32 pixels wide.  The three schedules:
+// - single-block: a block a sweep and slice, a thread one pixel of each of its warp's tasks, in registers, and a barrier a
+//   line;
+// - multiple-block: a kernel a line;
+// - warp-wise: a kernel for all.  A warp takes the next task in the order of their serial numbers, and waits until the three
+//   that it follows from are there.  These have lower numbers, and a warp that has a number is running: of the tasks that
+//   are not done, the first one waits for nobody.  So it ends, however few warps the device runs.  A pixel that is waited
+//   for is its own mark, one number of 32 bits that is read and written at once: nothing else has to be in order with it.
+//
+// What a line costs the warp-wise sweep is the way through memory from one task to the next, not the work.  So a task here
+// is some lines deep, where the paper's has one: a warp begins with half a task more on either side of the line before, and
+// goes on until that is used up.
+//
+// Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 4 out for the mixed map, 4
+// in and out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a
+// pixel, as in the paper.
+#include "cuda/columns/columns.h"
+#include "cuda/published/site_map.h"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::published {
+
+using namespace columns;
+
+namespace {
+
+constexpr int TASK = WARP;  // pixels of a line
+constexpr int MARGIN = TASK / 2;
+constexpr int TASK_LINES = 16;  // as many as a margin serves; 1 is the paper's
+static_assert(TASK_LINES <= MARGIN);
+constexpr int SINGLE_BLOCK = 1024;  // threads of a block that has a sweep to itself
+constexpr int MOST_HELD = 8;        // pixels of a line that each of them can hold in its 64 registers
+
+/// What a pixel of a map holds that is waited for: no site is such, nor NO_SITE.
+constexpr Site NOT_YET = 0x80008000;
+
+// ---- Sweeps ----
+
+enum Direction : int { DOWN, UP, RIGHT, LEFT, DIRECTIONS };
+
+/// One of the four sweeps through a slice: it goes by steps from line to line, and places are pixels of a line.
+struct Sweep {
+    const uint32_t *words;  // of the slice
+    Site *map;              // [line][place]
+    int width;
+    int lines, length;
+    bool is_level, is_backward;  // right and left; up and left
+
+    __device__ int line_at(int step) const { return is_backward ? lines - 1 - step : step; }
+    __device__ bool holds(int place) const { return place >= 0 && place < length; }
+    __device__ Site *at(int step, int place) const { return map + int64_t(line_at(step)) * length + place; }
+    __device__ Site pixel(int step, int place) const {
+        return is_level ? site_at(line_at(step), place) : site_at(place, line_at(step));
+    }
+    __device__ bool is_black(int step, int place) const {
+        const Site at = pixel(step, place);
+        return words[int64_t(y_of(at) / STRIP) * width + x_of(at)] >> y_of(at) % STRIP & 1;
+    }
+};
+
+/// The sweeps through all slices.
+struct Sweeps {
+    Columns columns;
+    Site *maps;  // M_d of all slices, then M_u, M_r and M_l
+    int width, height;
+    int64_t slices;
+
+    __host__ __device__ int lines(int direction) const { return direction < RIGHT ? height : width; }
+    __host__ __device__ int length(int direction) const { return direction < RIGHT ? width : height; }
+    int longest() const { return std::max(width, height); }
+    __device__ Sweep sweep(int direction, int64_t slice) const {
+        return {columns.words + columns.at(slice, 0, 0), maps + (direction * slices + slice) * width * height, width,
+                lines(direction), length(direction), direction >= RIGHT, direction == UP || direction == LEFT};
+    }
+};
+
+__device__ Site closest(Site pixel, Site a, Site b, Site c) {
+    const int x = x_of(pixel), y = y_of(pixel);
+    return static_cast<Site>(min(nearness(x, y, a), min(nearness(x, y, b), nearness(x, y, c))));
+}
+
+/// One pixel, from what is in the map.
+__device__ void sweep_pixel(const Sweep &sweep, int step, int place) {
+    const auto before = [&](int at) { return step > 0 && sweep.holds(at) ? *sweep.at(step - 1, at) : Site(NO_SITE); };
+    const Site pixel = sweep.pixel(step, place);
+    *sweep.at(step, place) =
+        sweep.is_black(step, place) ? pixel : closest(pixel, before(place - 1), before(place), before(place + 1));
+}
+
+/// Takes a warp to the next line.  Its lanes hold pixels of COUNT tasks side by side, of which `black` has a bit each; left
+/// and right is what the pixels beside them hold.
+template <int COUNT>
+__device__ void take_step(const Sweep &sweep, int step, int first, uint32_t black, Site left, Site right,
+                          Site (&held)[COUNT]) {
+    const int lane = threadIdx.x % WARP;
+    Site ahead = __shfl_sync(ALL_LANES, held[0], lane + 1);
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const Site behind = __shfl_sync(ALL_LANES, held[k], lane + WARP - 1), follows = ahead;
+        ahead = k + 1 < COUNT ? __shfl_sync(ALL_LANES, held[(k + 1) % COUNT], lane + 1) : right;
+        const int place = first + k * TASK + lane;
+        const Site pixel = sweep.pixel(step, place);
+        const Site before = lane > 0 ? behind : left, after = lane < WARP - 1 ? follows : ahead;
+        held[k] = !sweep.holds(place) ? NO_SITE : black >> k & 1 ? pixel : closest(pixel, before, held[k], after);
+        left = behind;
+    }
+}
+
+// ---- Single-block ----
+
+template <int COUNT>
+__device__ uint32_t black_of_line(const Sweep &sweep, int step, int first) {
+    uint32_t black = 0;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const int place = first + k * TASK + static_cast<int>(threadIdx.x) % WARP;
+        if (sweep.holds(place) && sweep.is_black(step, place)) black |= 1u << k;
+    }
+    return black;
+}
+
+/// What the first and the last pixel of each warp hold, with an empty warp at either end of the block.
+struct Ends {
+    Site first[SINGLE_BLOCK / WARP + 2], last[SINGLE_BLOCK / WARP + 2];
+};
+
+template <int COUNT>
+__global__ void __launch_bounds__(SINGLE_BLOCK) sweep_alone(Sweeps sweeps) {
+    __shared__ Ends ends[2];  // of one line, and of the next
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, first = warp * TASK * COUNT;
+    for (int end = threadIdx.x; end < 2 * (SINGLE_BLOCK / WARP + 2); end += blockDim.x)
+        ends[end % 2].first[end / 2] = ends[end % 2].last[end / 2] = NO_SITE;
+    for (int64_t item = blockIdx.x; item < DIRECTIONS * sweeps.slices; item += gridDim.x) {
+        const Sweep sweep = sweeps.sweep(static_cast<int>(item % DIRECTIONS), item / DIRECTIONS);
+        Site held[COUNT];
+#pragma unroll
+        for (Site &each : held) each = NO_SITE;
+        __syncthreads();
+        for (int step = 0; step < sweep.lines; ++step) {
+            const uint32_t black = black_of_line<COUNT>(sweep, step, first);
+            Ends &shown = ends[step % 2];
+            if (lane == 0) shown.first[warp + 1] = held[0];
+            if (lane == WARP - 1) shown.last[warp + 1] = held[COUNT - 1];
+            __syncthreads();
+            take_step(sweep, step, first, black, shown.last[warp], shown.first[warp + 2], held);
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k)
+                if (sweep.holds(first + k * TASK + lane)) *sweep.at(step, first + k * TASK + lane) = held[k];
+        }
+    }
+}
+
+/// Lines that are longer: what a thread does not hold it reads again.
+__global__ void __launch_bounds__(SINGLE_BLOCK) sweep_long_alone(Sweeps sweeps) {
+    for (int64_t item = blockIdx.x; item < DIRECTIONS * sweeps.slices; item += gridDim.x) {
+        const Sweep sweep = sweeps.sweep(static_cast<int>(item % DIRECTIONS), item / DIRECTIONS);
+        for (int step = 0; step < sweep.lines; ++step) {
+            for (int place = threadIdx.x; place < sweep.length; place += blockDim.x) sweep_pixel(sweep, step, place);
+            __syncthreads();
+        }
+    }
+}
+
+template <int COUNT = 1>
+void sweep_blocks(const Sweeps &sweeps, cudaStream_t stream) {
+    const int64_t longest = sweeps.longest(), blocks = DIRECTIONS * sweeps.slices;
+    if (longest <= COUNT * SINGLE_BLOCK) {
+        launch("sweep_alone", sweep_alone<COUNT>, blocks, ceil_div(longest, COUNT * WARP) * WARP, stream, sweeps);
+    } else if constexpr (COUNT < MOST_HELD) {
+        sweep_blocks<2 * COUNT>(sweeps, stream);
+    } else {
+        launch("sweep_long_alone", sweep_long_alone, blocks, SINGLE_BLOCK, stream, sweeps);
+    }
+}
+
+// ---- Multiple-block ----
+
+/// A thread a pixel of a line of each sweep.
+__global__ void __launch_bounds__(BLOCK) sweep_line(Sweeps sweeps, int step) {
+    const int longest = max(sweeps.width, sweeps.height);
+    for (int64_t item = first_item(); item < DIRECTIONS * sweeps.slices * longest; item += item_step()) {
+        const int64_t line = item / longest;
+        const int place = static_cast<int>(item - line * longest);
+        const Sweep sweep = sweeps.sweep(static_cast<int>(line % DIRECTIONS), line / DIRECTIONS);
+        if (step < sweep.lines && sweep.holds(place)) sweep_pixel(sweep, step, place);
+    }
+}
+
+void sweep_rows(const Sweeps &sweeps, cudaStream_t stream, const Progress &progress) {
+    constexpr int TICKS = 16;
+    const int lines = sweeps.longest(), tick = (lines + TICKS - 1) / TICKS;
+    for (int step = 0; step < lines; ++step) {
+        launch("sweep_line", sweep_line, ceil_div(DIRECTIONS * sweeps.slices * lines, BLOCK), BLOCK, stream, sweeps, step);
+        if (step % tick == tick - 1) report(progress, 0.7 * step / lines, stream);
+    }
+}
+
+// ---- Warp-wise ----
+
+struct Task {
+    int direction;
+    int64_t slice;
+    int line, number;  // of TASK_LINES lines; of their pixels
+};
+
+/// The tasks of all sweeps, numbered line by line, and in each of them slice by slice: the down sweep's, the up sweep's, the
+/// right and the left one's.
+struct Tasks {
+    int rows, columns;      // lines of tasks: of the sweeps down and up, and of those right and left
+    int in_row, in_column;  // tasks of a line
+    int64_t slices;
+
+    explicit Tasks(const Sweeps &sweeps)
+        : rows(static_cast<int>(ceil_div(sweeps.height, TASK_LINES))),
+          columns(static_cast<int>(ceil_div(sweeps.width, TASK_LINES))),
+          in_row(static_cast<int>(ceil_div(sweeps.width, TASK))),
+          in_column(static_cast<int>(ceil_div(sweeps.height, TASK))),
+          slices(sweeps.slices) {}
+
+    __host__ __device__ int64_t count() const {
+        return 2 * slices * (int64_t(rows) * in_row + int64_t(columns) * in_column);
+    }
+    int64_t most_of_line() const { return 2 * slices * (in_row + in_column); }
+
+    __device__ Task operator[](int64_t serial) const {
+        const int both = min(rows, columns);  // lines that all sweeps have
+        const int64_t late = both * 2 * slices * (in_row + in_column);
+        const bool is_late = serial >= late;
+        const int down = is_late && rows < columns ? 0 : in_row, right = is_late && columns < rows ? 0 : in_column;
+        const int of_slice = 2 * (down + right);
+        if (is_late) serial -= late;
+        const int64_t line = serial / (slices * of_slice), rest = serial - line * slices * of_slice, slice = rest / of_slice;
+        const int number = static_cast<int>(rest - slice * of_slice), level = number - 2 * down;
+        const int at = static_cast<int>(line) + (is_late ? both : 0);
+        if (level < 0) return {DOWN + number / down, slice, at, number % down};
+        return {RIGHT + level / right, slice, at, level % right};
+    }
+};
+
+/// Empties what will be waited for: the last line of each task.  A block a line.
+__global__ void __launch_bounds__(BLOCK) start_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
+    if (first_item() == 0) *counter = 0;
+    const int most = max(tasks.rows, tasks.columns);
+    for (int64_t item = blockIdx.x; item < DIRECTIONS * sweeps.slices * most; item += gridDim.x) {
+        const int64_t rest = item / DIRECTIONS;
+        const int step = static_cast<int>(rest % most) * TASK_LINES + TASK_LINES - 1;
+        const Sweep sweep = sweeps.sweep(static_cast<int>(item % DIRECTIONS), rest / most);
+        if (step >= sweep.lines) continue;
+        for (int place = threadIdx.x; place < sweep.length; place += BLOCK) *sweep.at(step, place) = NOT_YET;
+    }
+}
+
+/// The next serial number, of a warp.
+__device__ int64_t next_serial(unsigned long long *counter) {
+    unsigned long long serial = 0;
+    if (threadIdx.x % WARP == 0) serial = atomicAdd(counter, 1ull);
+    return static_cast<int64_t>(__shfl_sync(ALL_LANES, serial, 0));
+}
+
+/// The pixels from `first` on of the line before a task, when they are there.
+__device__ void wait_for_line(const Sweep &sweep, int step, int first, Site (&held)[2]) {
+    constexpr unsigned PAUSE = 20;  // nanoseconds: less than the way to memory
+    const int lane = threadIdx.x % WARP;
+    held[0] = held[1] = NO_SITE;
+    if (step < 0) return;
+    for (;;) {
+        for (int k = 0; k < 2; ++k) {
+            const int place = first + k * TASK + lane;
+            if (sweep.holds(place)) held[k] = *static_cast<volatile Site *>(sweep.at(step, place));
+        }
+        if (__all_sync(ALL_LANES, held[0] != NOT_YET && held[1] != NOT_YET)) return;
+        __nanosleep(PAUSE);
+    }
+}
+
+/// Whether the lane's pixel of each line of a task is black.
+__device__ uint32_t black_of_task(const Sweep &sweep, int step, int end, int place) {
+    uint32_t black = 0;
+    if (!sweep.holds(place)) return black;
+#pragma unroll
+    for (int k = 0; k < TASK_LINES; ++k)
+        if (step + k < end && sweep.is_black(step + k, place)) black |= 1u << k;
+    return black;
+}
+
+__device__ void perform(const Sweep &sweep, const Task &task) {
+    const int lane = threadIdx.x % WARP, first = task.number * TASK - MARGIN;
+    const int begin = task.line * TASK_LINES, end = min(begin + TASK_LINES, sweep.lines);
+    const uint32_t black[2] = {black_of_task(sweep, begin, end, first + lane),
+                               black_of_task(sweep, begin, end, first + TASK + lane)};
+    const int own = lane < MARGIN ? 1 : 0, place = first + own * TASK + lane;
+    Site held[2];
+    wait_for_line(sweep, begin - 1, first, held);
+    for (int step = begin; step < end; ++step) {
+        const int k = step - begin;
+        take_step(sweep, step, first, (black[0] >> k & 1) | (black[1] >> k & 1) << 1, NO_SITE, NO_SITE, held);
+        if (sweep.holds(place)) *static_cast<volatile Site *>(sweep.at(step, place)) = own ? held[1] : held[0];
+    }
+}
+
+__global__ void __launch_bounds__(BLOCK) sweep_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
+    const int64_t count = tasks.count();
+    for (int64_t serial; (serial = next_serial(counter)) < count;) {
+        const Task task = tasks[serial];
+        perform(sweeps.sweep(task.direction, task.slice), task);
+    }
+}
+
+void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t stream) {
+    const Tasks tasks(sweeps);
+    const int64_t lines = DIRECTIONS * sweeps.slices * std::max(tasks.rows, tasks.columns);
+    launch("start_tasks", start_tasks, lines, BLOCK, stream, sweeps, tasks, counter);
+    // Twice as many warps as a line has tasks, where the paper has as many: so the next ones have their numbers already.
+    const int64_t warps = std::min(2 * tasks.most_of_line(), tasks.count());
+    const int64_t blocks = std::min(ceil_div(warps, WARPS), resident_blocks(sweep_tasks, BLOCK));
+    launch("sweep_tasks", sweep_tasks, blocks, BLOCK, stream, sweeps, tasks, counter);
+}
+
+// ---- Combining ----
+
+/// The closest of the four maps makes the mixed map, which takes the place of M_d.  What is in column-major order goes through
+/// shared memory, in the diagonal arrangement: a warp meets 32 banks both ways.
+__global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
+    __shared__ Site right[PATCH][PATCH], left[PATCH][PATCH];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    for_patches(sweeps.width, sweeps.height, sweeps.slices, [&](const Patch &patch) {
+        const Sweep upright[2] = {sweeps.sweep(DOWN, patch.z), sweeps.sweep(UP, patch.z)};
+        const Sweep level[2] = {sweeps.sweep(RIGHT, patch.z), sweeps.sweep(LEFT, patch.z)};
+#pragma unroll
+        for (int j = warp; j < PATCH; j += WARPS) {
+            if (patch.left + j >= sweeps.width || patch.top + lane >= sweeps.height) continue;
+            const int64_t at = int64_t(patch.left + j) * sweeps.height + patch.top + lane;
+            right[lane][(lane + j) % PATCH] = level[0].map[at];
+            left[lane][(lane + j) % PATCH] = level[1].map[at];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = warp; i < PATCH; i += WARPS) {
+            const int x = patch.left + lane, y = patch.top + i;
+            if (x >= sweeps.width || y >= sweeps.height) continue;
+            const int64_t at = int64_t(y) * sweeps.width + x;
+            Site &mixed = upright[0].map[at];
+            const Site aside = nearer(x, y, right[i][(i + lane) % PATCH], left[i][(i + lane) % PATCH]);
+            mixed = closest(site_at(x, y), mixed, upright[1].map[at], aside);
+        }
+        __syncthreads();
+    });
+}
+
+struct Scratch : Sweeps {
+    unsigned long long *counter;  // of tasks, and at last of pixels
+
+    Scratch(const DistanceJob &job, Carver &carver)
+        : Sweeps{shape_columns(job.set, 1), nullptr, static_cast<int>(job.set.size[0]), static_cast<int>(job.set.size[1]),
+                 job.set.size[2]} {
+        carve_words(columns, carver);
+        maps = carver.take<Site>(DIRECTIONS * job.set.pixels());
+        counter = carver.take<unsigned long long>(1);
+    }
+};
+
+}  // namespace
+
+size_t sweep_scratch(const DistanceJob &job) {
+    Carver carver;
+    Scratch(job, carver);
+    return carver.used();
+}
+
+void sweep(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    if (job.set.pixels() == 0) return;
+    Carver carver(memory);
+    const Scratch sweeps(job, carver);
+    pack_columns(job.set, 1, job.complement, sweeps.columns, stream);
+    if (job.method == APSIS_SWEEP_BLOCKS)
+        sweep_blocks(sweeps, stream);
+    else if (job.method == APSIS_SWEEP_ROWS)
+        sweep_rows(sweeps, stream, progress);
+    else
+        sweep_warps(sweeps, sweeps.counter, stream);
+    report(progress, 0.7, stream);
+    const SiteMaps mixed(job.set, sweeps.maps), complete(job.set, job.mixed ? mixed.sites : mixed.sites + mixed.pixels());
+    launch("combine", combine, count_patches(sweeps.width, sweeps.height, sweeps.slices), BLOCK, stream, sweeps);
+    uint32_t *const marks = sweeps.maps + 2 * mixed.pixels();  // M_r has been read
+    if (!job.mixed) complete_map(mixed, complete, marks, stream);
+    if (job.report)
+        *job.report = {job.method == APSIS_SWEEP_ROWS ? sweeps.longest() : 1,
+                       count_mended(mixed, complete, sweeps.counter, stream)};
+    report(progress, 0.9, stream);
+    write_map(job, complete, stream);
+    report(progress, 1, stream);
+}
+
+}  // namespace apsis::cuda::published

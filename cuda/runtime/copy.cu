@@ -1,0 +1,83 @@
+// Copies pixels: between host and device as they lie, within the device with any strides, and between bits
+// and bytes.
+//
+// Cost: every pixel is read once and written once.  Lanes are neighbours along x.
+#include "cuda/runtime/copy.h"
+#include "cuda/runtime/launch.h"
+#include "runtime/packed.h"
+
+namespace apsis::cuda {
+
+namespace {
+
+/// The bytes that hold a row of bits.
+__host__ __device__ int64_t bit_bytes(int64_t width) { return (width + 7) / 8; }
+
+/// A thread a pixel.
+template <class Pixel>
+__global__ void copy_pixels(View from, View to) {
+    const int64_t width = to.size[0], height = to.size[1], total = to.pixels();
+    for (int64_t item = first_item(); item < total; item += item_step()) {
+        const int64_t line = item / width, x = item % width, y = line % height, z = line / height;
+        put(to, to.row(y, z), x, *reinterpret_cast<const Pixel *>(from.row(y, z) + x * from.stride[0]));
+    }
+}
+
+/// Bits or bytes to bits, a thread a byte.  Bits beyond the row's end become 0.
+__global__ void write_bits(View from, View to) {
+    const int64_t width = to.size[0], height = to.size[1], bytes = bit_bytes(width);
+    const int64_t total = bytes * height * to.size[2];
+    for (int64_t item = first_item(); item < total; item += item_step()) {
+        const int64_t line = item / bytes, byte = item % bytes, y = line % height, z = line / height;
+        const uint8_t *row = from.row(y, z);
+        unsigned value = 0;
+        for (int bit = 0; bit < 8; ++bit)
+            if (byte * 8 + bit < width && is_set(from, row, byte * 8 + bit)) value |= 1u << bit;
+        to.row(y, z)[byte] = static_cast<uint8_t>(value);
+    }
+}
+
+/// Bits to bytes of 0 and 1, a thread a pixel.
+__global__ void spread_bits(View from, View to) {
+    const int64_t width = to.size[0], height = to.size[1], total = to.pixels();
+    for (int64_t item = first_item(); item < total; item += item_step()) {
+        const int64_t line = item / width, x = item % width, y = line % height, z = line / height;
+        put(to, to.row(y, z), x, static_cast<uint8_t>(is_set(from, from.row(y, z), x)));
+    }
+}
+
+void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
+    const int64_t blocks = ceil_div(to.pixels(), BLOCK);
+    if (to.type == APSIS_BIT)
+        launch("write_bits", write_bits, ceil_div(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK,
+               stream, from, to);
+    else if (from.type == APSIS_BIT)
+        launch("spread_bits", spread_bits, blocks, BLOCK, stream, from, to);
+    else if (pixel_bytes(to.type) == 8)
+        launch("copy_pixels", copy_pixels<uint64_t>, blocks, BLOCK, stream, from, to);
+    else if (pixel_bytes(to.type) == 4)
+        launch("copy_pixels", copy_pixels<uint32_t>, blocks, BLOCK, stream, from, to);
+    else
+        launch("copy_pixels", copy_pixels<uint8_t>, blocks, BLOCK, stream, from, to);
+}
+
+}  // namespace
+
+cudaError_t probe_code() noexcept {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, write_bits);
+}
+
+void copy_views(const View &from, const View &to, cudaStream_t stream) {
+    if (to.pixels() == 0) return;
+    if (from.type == to.type && is_packed(from) && is_packed(to)) {
+        const size_t bytes = static_cast<size_t>(packed_bytes(to));
+        check(cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, stream), "copying pixels");
+    } else if (from.memory == APSIS_DEVICE && to.memory == APSIS_DEVICE) {
+        copy_on_device(from, to, stream);
+    } else {
+        throw Error(APSIS_ERROR_INTERNAL, "a copy between host and device must be packed");
+    }
+}
+
+}  // namespace apsis::cuda

@@ -1,0 +1,100 @@
+// The calling thread's current CUDA context, left as it was.
+//
+// The driver's stack of contexts does that.  cudaSetDevice does not: to go back by it makes a context on device 0 for a thread
+// that had none, and replaces one that the thread has from the driver's own interface.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda {
+
+/// What is used of the driver.  It is asked for by name, so that nothing is linked with a driver.
+class Driver {
+  public:
+    static const Driver &get() {
+        static const Driver driver;
+        if (getpid() != driver.process_)
+            throw Error(APSIS_ERROR_DEVICE, "this process was forked from one that has used CUDA, which does not go on in it");
+        return driver;
+    }
+
+    decltype(&cuCtxGetCurrent) get_current;
+    decltype(&cuCtxPushCurrent) push;
+    decltype(&cuCtxPopCurrent) pop;
+
+    /// The context of a device that CUDA's runtime uses.  It is retained once, and stays: the runtime never gives it back
+    /// either.
+    CUcontext primary(int device) const {
+        constexpr int MOST_DEVICES = 64;
+        static std::atomic<CUcontext> kept[MOST_DEVICES];
+        CUcontext context = device < MOST_DEVICES ? kept[device].load() : nullptr;
+        if (context) return context;
+        CUdevice handle;
+        require(get_device_(&handle, device), "finding the device");
+        require(retain_(&context, handle), "retaining the device's context");
+        if (device < MOST_DEVICES) kept[device] = context;
+        return context;
+    }
+
+    /// The runtime has the driver's numbers of errors.
+    static void require(CUresult result, const char *what) { check(static_cast<cudaError_t>(result), what); }
+
+  private:
+    Driver() {
+        decltype(&cuInit) initialise;
+        find("cuInit", initialise);
+        find("cuCtxGetCurrent", get_current);
+        find("cuCtxPushCurrent", push);
+        find("cuCtxPopCurrent", pop);
+        find("cuDeviceGet", get_device_);
+        find("cuDevicePrimaryCtxRetain", retain_);
+        require(initialise(0), "initialising the driver");
+    }
+
+    template <class Function>
+    static void find(const char *name, Function &function) {
+        void *found = nullptr;
+        cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+        constexpr unsigned VERSION = 12000;  // of the functions, as cuda.h declares them
+        check(cudaGetDriverEntryPointByVersion(name, &found, VERSION, cudaEnableDefault, &result), name);
+#else
+        check(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result), name);
+#endif
+        if (result != cudaDriverEntryPointSuccess) throw Error(APSIS_ERROR_DEVICE, "the driver has no %s", name);
+        function = reinterpret_cast<Function>(found);
+    }
+
+    decltype(&cuDeviceGet) get_device_;
+    decltype(&cuDevicePrimaryCtxRetain) retain_;
+    const pid_t process_ = getpid();
+};
+
+/// Makes a device's context current, and at the end the one that was so before, or none.
+class CurrentDevice {
+  public:
+    explicit CurrentDevice(int device) : driver_(Driver::get()) {
+        const CUcontext wanted = driver_.primary(device);
+        CUcontext before = nullptr;
+        Driver::require(driver_.get_current(&before), "finding the current context");
+        if (before == wanted) return;
+        Driver::require(driver_.push(wanted), "selecting the device");
+        is_pushed_ = true;
+    }
+    ~CurrentDevice() {
+        CUcontext own;
+        if (is_pushed_) driver_.pop(&own);
+    }
+    CurrentDevice(const CurrentDevice &) = delete;
+    CurrentDevice &operator=(const CurrentDevice &) = delete;
+
+  private:
+    const Driver &driver_;
+    bool is_pushed_ = false;
+};
+
+}  // namespace apsis::cuda

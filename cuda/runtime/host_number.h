@@ -1,0 +1,46 @@
+// A number of the device that the host waits for while the device goes on with what is queued behind it.
+#pragma once
+
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda {
+
+class HostNumber {
+  public:
+    /// For the current device, which is so at the end as well.
+    HostNumber() {
+        check(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming), "creating an event");
+        void *memory = nullptr;
+        const cudaError_t error = cudaMallocHost(&memory, sizeof *number_);
+        if (error != cudaSuccess) destroy_event();
+        check(error, "allocating page-locked memory");
+        number_ = static_cast<uint32_t *>(memory);
+    }
+    ~HostNumber() {
+        if (cudaFreeHost(number_) != cudaSuccess) cudaGetLastError();
+        destroy_event();
+    }
+    HostNumber(const HostNumber &) = delete;
+    HostNumber &operator=(const HostNumber &) = delete;
+
+    /// Queues its way to the host.
+    void ask(const uint32_t *from, cudaStream_t stream) {
+        check(cudaMemcpyAsync(number_, from, sizeof *number_, cudaMemcpyDeviceToHost, stream), "reading a number");
+        check(cudaEventRecord(arrived_, stream), "marking where a number is read");
+    }
+    /// What was asked for last.
+    uint32_t wait() const {
+        check(cudaEventSynchronize(arrived_), "waiting for a number");
+        return *number_;
+    }
+
+  private:
+    void destroy_event() {
+        if (cudaEventDestroy(arrived_) != cudaSuccess) cudaGetLastError();
+    }
+
+    uint32_t *number_ = nullptr;
+    cudaEvent_t arrived_ = nullptr;
+};
+
+}  // namespace apsis::cuda

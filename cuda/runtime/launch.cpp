@@ -1,0 +1,46 @@
+// What kernels are allowed of a device's shared memory: asked of each kernel once a device, and kept.
+#include "cuda/runtime/launch.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace apsis::cuda {
+
+namespace {
+
+struct Allowances {
+    std::mutex lock;
+    std::map<std::pair<const void *, int>, size_t> bytes;  // of a kernel and a device
+};
+
+/// Never destroyed: contexts may outlive static objects.
+Allowances &allowances() {
+    static Allowances &kept = *new Allowances;
+    return kept;
+}
+
+}  // namespace
+
+size_t allow_shared(const void *kernel) {
+    int device = 0, most = 0;
+    check(cudaGetDevice(&device), "device");
+    Allowances &kept = allowances();
+    const std::lock_guard guard(kept.lock);
+    const auto known = kept.bytes.find({kernel, device});
+    if (known != kept.bytes.end()) return known->second;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's attributes");
+    const int left = most - static_cast<int>(attributes.sharedSizeBytes);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, left), "a kernel's shared memory");
+    return kept.bytes[{kernel, device}] = static_cast<size_t>(left);
+}
+
+void forget_allowances(int device) {
+    Allowances &kept = allowances();
+    const std::lock_guard guard(kept.lock);
+    std::erase_if(kept.bytes, [&](const auto &entry) { return entry.first.second == device; });
+}
+
+}  // namespace apsis::cuda

@@ -1,0 +1,183 @@
+// How the CUDA files call CUDA: every call is checked, every kernel is launched on a stream, and no error is
+// left behind for the next call, ours or the caller's, to stumble over.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/error.h"
+
+namespace apsis::cuda {
+
+constexpr int WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffffu;
+constexpr int BLOCK = 256;  // threads of a block whose warps are independent: a few such fill any device
+constexpr int WARPS = BLOCK / WARP;
+constexpr int WALKERS =
+    64;  // threads of a block whose threads walk far: they are few, and so reach more of the device
+constexpr int64_t MOST_BLOCKS = INT32_MAX;  // of a grid's x axis; kernels stride over what is beyond
+
+/// Throws what CUDA says, if it is an error.
+inline void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError();
+    throw Error(error == cudaErrorMemoryAllocation ? APSIS_ERROR_MEMORY : APSIS_ERROR_DEVICE, "%s: %s (%s)",
+                what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+#if defined(__CUDACC__)
+/// The first item of a thread, of those that a grid's threads take side by side, and how far its next one is.
+__device__ inline int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
+
+/// The first statement of a kernel that is queued early(): what the kernels before it have written is there from now on.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
+template <class Number>
+__device__ Number spread_banks(Number number) {
+    return number ^ (number >> 5 & 31);
+}
+
+/// The least of the values of a warp's lanes.
+__device__ inline uint32_t least_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
+    return value;
+#endif
+}
+__device__ inline uint32_t greatest_of_warp(uint32_t value) { return ~least_of_warp(~value); }
+
+/// Their sum.
+__device__ inline uint32_t sum_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+#endif
+}
+
+/// The sum of a lane's value and those of the lanes before it.
+template <class Number>
+__device__ Number sum_up_to(Number value) {
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const Number other = __shfl_up_sync(ALL_LANES, value, step);
+        if (lane >= step) value += other;
+    }
+    return value;
+}
+
+/// The bits that any of them has.
+__device__ inline uint32_t any_of_warp(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL_LANES, value);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2) value |= __shfl_xor_sync(ALL_LANES, value, step);
+    return value;
+#endif
+}
+#endif
+
+/// Left for what kernels declare where a way of computing is chosen by the dynamic shared memory that it takes.  A launch asks
+/// the kernel itself; tests/test_sizes.c asks every kernel at every width.
+constexpr size_t DECLARED = 1024;
+
+/// The dynamic shared memory that a block of the current device may have, beside what its kernel declares.
+inline size_t most_shared() {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+    return static_cast<size_t>(bytes) - DECLARED;
+}
+
+/// The dynamic shared memory that a block of this kernel may have on the current device.  The first time, the kernel is
+/// allowed all of it: the allowance belongs to the device, so lowering it to what a launch wants would fail the larger
+/// launch of another host thread.
+size_t allow_shared(const void *kernel);
+
+/// A device that is made anew, as after cudaDeviceReset, has no allowances.
+void forget_allowances(int device);
+
+/// How many blocks of a kernel the current device runs at once.
+template <class... Parameters>
+int64_t resident_blocks(void (*kernel)(Parameters...), int threads) {
+    int device = 0, processors = 0, blocks = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), "occupancy");
+    return int64_t(processors) * blocks;
+}
+
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Where a kernel is queued: on a stream, after all that is there already; or early, so that its blocks get ready while the
+/// last ones of the kernel before end, and wait there (sm_90), which saves about a microsecond.
+struct Queue {
+    cudaStream_t stream;
+    bool is_early;
+
+    Queue(cudaStream_t on, bool early = false) : stream(on), is_early(early) {}
+};
+inline Queue early(cudaStream_t stream) { return Queue(stream, true); }
+
+/// Whether kernels wait by themselves for the one before, if they are told to: their code is for sm_90 at least.  All are
+/// compiled for the same devices; so one is asked about, once a device, for it takes its time.
+inline bool can_wait(const void *kernel) {
+    constexpr uint8_t UNKNOWN = 0, NO = 1, YES = 2;
+    constexpr int MOST_DEVICES = 64;
+    static std::atomic<uint8_t> answers[MOST_DEVICES];
+    int device = 0;
+    check(cudaGetDevice(&device), "device");
+    const uint8_t known = device < MOST_DEVICES ? answers[device].load() : UNKNOWN;
+    if (known != UNKNOWN) return known == YES;
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's attributes");
+    const bool can = attributes.ptxVersion >= 90;
+    if (device < MOST_DEVICES) answers[device] = can ? YES : NO;
+    return can;
+}
+
+/// Launches a kernel that takes dynamic shared memory.  Unlike <<<>>>, this call itself says whether it failed, so that an
+/// earlier error of the caller's own code is not taken for ours.
+template <class... Parameters, class... Arguments>
+void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
+                  const Queue &queue, const Arguments &...arguments) {
+    if (blocks == 0) return;
+    if (shared_bytes > 0)
+        if (const size_t most = allow_shared(reinterpret_cast<const void *>(kernel)); shared_bytes > most)
+            throw Error(APSIS_ERROR_UNSUPPORTED, "%s takes %zu bytes of shared memory a block, and this device has %zu", name,
+                        shared_bytes, most);
+    cudaLaunchConfig_t shape = {};
+    shape.gridDim = dim3(static_cast<unsigned>(std::min(blocks, MOST_BLOCKS)));
+    shape.blockDim = threads;
+    shape.dynamicSmemBytes = shared_bytes;
+    shape.stream = queue.stream;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    if (queue.is_early && can_wait(reinterpret_cast<const void *>(kernel))) shape.attrs = &attribute, shape.numAttrs = 1;
+    check(cudaLaunchKernelEx(&shape, kernel, static_cast<Parameters>(arguments)...), name);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, const Queue &queue,
+            const Arguments &...arguments) {
+    launch_large(name, kernel, blocks, threads, 0, queue, arguments...);
+}
+
+}  // namespace apsis::cuda

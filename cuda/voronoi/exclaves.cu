@@ -1,0 +1,153 @@
+// apsis_voronoi with APSIS_CONNECTED on CUDA: exclaves are found in the complete map and hidden in it (core/cells.h).
+//
+// Three stages, two kernels each.  One looks at the whole map for what a stage changes first: warps walk down strips of
+// the map for tips, a lane a column, with the cells of the strip on their way at once and those beside it from the first
+// cache; afterwards words with suspects are looked for.  What changes after that lies beside what has changed before: one
+// block takes it round by round, so that the host reads nothing back.
+//
+// The floor is to read the map once, 4 or 8 bytes a pixel; the bits take 3/8 byte to clear and 3/8 to look through.
+// Memory is as on the CPU: 20 bytes, or 28, for 32 pixels.
+#include "core/cells.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cuda::voronoi {
+
+namespace {
+
+constexpr int TALL = 16;        // rows of a strip: those above and below it add an eighth to what is read
+constexpr int ROUNDERS = 1024;  // threads of the block that goes round: it is alone, so as many as there may be
+
+template <class Cell>
+using Index = typename Cells<Cell>::Index;
+
+/// Lists a word and its bits.  Returns those that were not there.
+template <class Word>
+__device__ uint32_t add(const Front<Word> &to, Word word, uint32_t bits) {
+    const uint32_t before = atomicOr(&to.bits[word], bits);
+    if (!before) to.list[atomicAdd(to.count, Word(1))] = word;
+    return bits & ~before;
+}
+
+template <class Cell>
+__global__ void __launch_bounds__(BLOCK) find_tips(Cells<Cell> map, Front<Index<Cell>> tips) {
+    const int lane = threadIdx.x % WARP, width = static_cast<int>(map.width), height = static_cast<int>(map.height);
+    const int64_t across = map.across, strips = ceil_div(height, TALL), total = across * strips * map.view.size[2];
+    for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP) {
+        const int64_t strip = item / across;
+        Place p{static_cast<int>(item - strip * across) * WARP + lane, static_cast<int>(strip % strips) * TALL,
+                static_cast<int>(strip / strips)};
+        Cell cell[TALL];
+#pragma unroll
+        for (int k = 0; k < TALL; ++k) cell[k] = p.x < width && p.y + k < height ? map.at({p.x, p.y + k, p.z}) : Cell(-1);
+#pragma unroll
+        for (int k = 0; k < TALL; ++k, ++p.y) {
+            const uint32_t bits = __ballot_sync(ALL_LANES, map.is_tip(p, cell[k]));
+            if (bits && lane == 0) add(tips, map.word_of(p), bits);
+        }
+    }
+}
+
+/// Calls body(place) for the pixels of a word.
+template <class Cell, class Body>
+__device__ void for_places(const Cells<Cell> &map, Index<Cell> word, uint32_t bits, Body body) {
+    for (; bits; bits &= bits - 1) body(map.place_of(word, lowest_bit(bits)));
+}
+
+/// Puts a pixel into a front if the stage wants it.
+template <Stage STAGE, class Cell>
+__device__ void take_in(const Cells<Cell> &map, const Front<Index<Cell>> &front, Place p) {
+    if (map.template wants<STAGE>(p) && add(front, map.word_of(p), 1u << p.x % WARP) && STAGE == Stage::HIDE) map.hide(p);
+}
+
+/// Finds what a stage changes first: a thread a word.  Nothing that it looks at changes meanwhile.
+template <Stage STAGE, class Cell>
+__global__ void __launch_bounds__(BLOCK) find_first(Cells<Cell> map, Front<Index<Cell>> first) {
+    for (int64_t word = first_item(); word < int64_t(map.words()); word += item_step())
+        for_places(map, static_cast<Index<Cell>>(word), map.suspects[word], [&](Place p) { take_in<STAGE>(map, first, p); });
+}
+
+/// Changes what has been found, finds what is to change next beside it, and so on until there is nothing: one block.
+template <Stage STAGE, class Cell>
+__global__ void __launch_bounds__(ROUNDERS, 1) go_on(Cells<Cell> map, Front<Index<Cell>> current, Front<Index<Cell>> next) {
+    for (;;) {
+        const Index<Cell> count = *current.count;
+        if (count == 0) return;
+        for (Index<Cell> i = threadIdx.x; i < count; i += ROUNDERS)
+            map.suspects[current.list[i]] ^= current.bits[current.list[i]];
+        __syncthreads();
+        for (Index<Cell> i = threadIdx.x; i < count; i += ROUNDERS) {
+            const Index<Cell> word = current.list[i];
+            for_places(map, word, current.bits[word], [&](Place p) {
+                map.any_beside(p, [&](Place q) { return take_in<STAGE>(map, next, q), false; });
+            });
+            current.bits[word] = 0;
+        }
+        if (threadIdx.x == 0) *current.count = 0;
+        __syncthreads();
+        const Front<Index<Cell>> done = current;
+        current = next;
+        next = done;
+    }
+}
+
+/// What no round has reached.
+template <class Cell>
+__global__ void __launch_bounds__(BLOCK) forget_rest(Cells<Cell> map) {
+    for (int64_t word = first_item(); word < int64_t(map.words()); word += item_step())
+        for_places(map, static_cast<Index<Cell>>(word), map.suspects[word], [&](Place p) { map.forget(p); });
+}
+
+template <class Cell>
+struct Scratch {
+    Cells<Cell> map;
+    Front<Index<Cell>> current, next;
+    size_t bits_bytes, counts_bytes, bytes;
+
+    Scratch(const VoronoiJob &job, void *memory) : map(job.nearest, job.measure, job.axes) {
+        const int64_t words = static_cast<int64_t>(map.words());
+        Carver carver(memory);
+        map.suspects = carver.take<uint32_t>(3 * words);
+        bits_bytes = carver.used();
+        current = {map.suspects + words, carver.take<Index<Cell>>(words), carver.take<Index<Cell>>(2)};
+        next = {map.suspects + 2 * words, carver.take<Index<Cell>>(words), current.count + 1};
+        bytes = carver.used();
+    }
+};
+
+template <Stage STAGE, class Cell>
+void run_stage(const Scratch<Cell> &scratch, cudaStream_t stream) {
+    const Cells<Cell> &map = scratch.map;
+    if constexpr (STAGE == Stage::CLOSE)
+        launch("find_tips", find_tips<Cell>, ceil_div(int64_t(map.across) * ceil_div(map.height, TALL) * map.view.size[2], WARPS),
+               BLOCK, stream, map, scratch.current);
+    else
+        launch("find_first", find_first<STAGE, Cell>, ceil_div(map.words(), BLOCK), BLOCK, stream, map, scratch.current);
+    launch("go_on", go_on<STAGE, Cell>, 1, ROUNDERS, stream, map, scratch.current, scratch.next);
+}
+
+template <class Cell>
+void hide(const VoronoiJob &job, void *memory, cudaStream_t stream) {
+    const Scratch<Cell> scratch(job, memory);
+    check(cudaMemsetAsync(scratch.map.suspects, 0, scratch.bits_bytes, stream), "clearing bits");
+    check(cudaMemsetAsync(scratch.current.count, 0, 2 * sizeof *scratch.current.count, stream), "clearing counts");
+    run_stage<Stage::CLOSE>(scratch, stream);
+    run_stage<Stage::RESCUE>(scratch, stream);
+    run_stage<Stage::HIDE>(scratch, stream);
+    launch("forget_rest", forget_rest<Cell>, ceil_div(scratch.map.words(), BLOCK), BLOCK, stream, scratch.map);
+}
+
+}  // namespace
+
+size_t exclaves_scratch(const VoronoiJob &job) {
+    return job.nearest.type == APSIS_I32 ? Scratch<int32_t>(job, nullptr).bytes : Scratch<int64_t>(job, nullptr).bytes;
+}
+
+void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
+    job.nearest.type == APSIS_I32 ? hide<int32_t>(job, scratch, stream) : hide<int64_t>(job, scratch, stream);
+    report(progress, 1, stream);
+}
+
+}  // namespace apsis::cuda::voronoi

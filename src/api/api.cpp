@@ -1,0 +1,282 @@
+// Every function of apsis.h: guard, check, dispatch.
+#include <apsis.h>
+
+#include <algorithm>
+
+#include "api/enums.h"
+#include "api/guard.h"
+#include "api/image.h"
+#include "api/jobs.h"
+#include "runtime/packed.h"
+#include "runtime/staging.h"
+
+using namespace apsis;
+
+namespace {
+
+thread_local Message create_message;
+
+/// The first device that can be used, otherwise the CPU.
+std::unique_ptr<Backend> make_best_backend() {
+    const int count = device_count();
+    for (int device = 0; device < count; ++device) try {
+            return make_device_backend(device);
+        } catch (const Error &) {  // too old, or taken: the next one may serve
+        }
+    return make_cpu_backend();
+}
+
+/// How many images the call of a transform has, and its name; none for what is no transform.
+struct Call {
+    int images;
+    const char *name;
+};
+
+Call call_of(int transform) {
+    switch (transform) {
+        case APSIS_DISTANCE: return {3, "apsis_distance"};
+        case APSIS_VORONOI: return {2, "apsis_voronoi"};
+        case APSIS_COMPONENTS: return {2, "apsis_components"};
+        case APSIS_GEODESIC: return {4, "apsis_geodesic"};
+        case APSIS_ECCENTRICITY: return {3, "apsis_eccentricity"};
+        default: return {0, nullptr};
+    }
+}
+
+}  // namespace
+
+const char *apsis_status_name(apsis_status status) {
+    switch (raw(status)) {
+        case APSIS_OK: return "APSIS_OK";
+        case APSIS_ERROR_ARGUMENT: return "APSIS_ERROR_ARGUMENT";
+        case APSIS_ERROR_UNSUPPORTED: return "APSIS_ERROR_UNSUPPORTED";
+        case APSIS_ERROR_NO_DEVICE: return "APSIS_ERROR_NO_DEVICE";
+        case APSIS_ERROR_MEMORY: return "APSIS_ERROR_MEMORY";
+        case APSIS_ERROR_WORKSPACE: return "APSIS_ERROR_WORKSPACE";
+        case APSIS_ERROR_RANGE: return "APSIS_ERROR_RANGE";
+        case APSIS_ERROR_CANCELLED: return "APSIS_ERROR_CANCELLED";
+        case APSIS_ERROR_DEVICE: return "APSIS_ERROR_DEVICE";
+        case APSIS_ERROR_INTERNAL: return "APSIS_ERROR_INTERNAL";
+        case APSIS_ERROR_BUDGET: return "APSIS_ERROR_BUDGET";
+        default: return "unknown apsis_status";
+    }
+}
+
+int apsis_version(void) { return APSIS_VERSION; }
+
+int apsis_device_count(void) { return device_count(); }
+
+apsis_status apsis_create(int version, int device, apsis_context **context) {
+    return guard("create", create_message, [&] {
+        if (!context) throw Error(APSIS_ERROR_ARGUMENT, "context is NULL, but must point to a pointer");
+        *context = nullptr;
+        const int promise = APSIS_VERSION_MAJOR == 0 ? 100 : 10000;  // what compatible versions have in common
+        if (version / promise != APSIS_VERSION / promise || version > APSIS_VERSION)
+            throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
+        if (device < APSIS_BEST)
+            throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number", device);
+        *context = new apsis_context(device == APSIS_BEST  ? make_best_backend()
+                                     : device == APSIS_CPU ? make_cpu_backend()
+                                                           : make_device_backend(device));
+    });
+}
+
+void apsis_destroy(apsis_context *context) { delete context; }
+
+int apsis_device(const apsis_context *context) { return context ? context->backend->device() : int(APSIS_CPU); }
+
+const char *apsis_device_name(const apsis_context *context) { return context ? context->backend->name() : ""; }
+
+const char *apsis_message(const apsis_context *context) {
+    return (context ? context->message : create_message).text;
+}
+
+apsis_status apsis_distance(apsis_context *context, const apsis_image *set, const apsis_image *distance,
+                            const apsis_image *nearest, const apsis_options *options) {
+    return guard("distance", context, [&] {
+        const DistanceJob job = check_distance(*context, set, distance, nearest, options, true);
+        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
+    });
+}
+
+apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
+                                const apsis_options *options) {
+    return guard("slab_summary", context, [&] {
+        SummaryJob job = check_slab_summary(*context, set, start, options);
+        job.first = first;
+        job.last = last;
+        if (job.columns() > 0 && (first || last)) run(*context, job);
+    });
+}
+
+void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last, int64_t *all_first, int64_t *all_last) {
+    for (int64_t c = 0; first && all_first && c < columns; ++c) all_first[c] = std::min(all_first[c], first[c]);
+    for (int64_t c = 0; last && all_last && c < columns; ++c) all_last[c] = std::max(all_last[c], last[c]);
+}
+
+apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set, const apsis_slab *slab,
+                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
+    return guard("slab_distance", context, [&] {
+        const DistanceJob job = check_slab_distance(*context, set, slab, distance, nearest, options);
+        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
+    });
+}
+
+apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set, const apsis_image *cells,
+                           const apsis_options *options) {
+    return guard("voronoi", context, [&] {
+        const VoronoiJob job = check_voronoi(*context, set, cells, options, true);
+        if (job.set.pixels() > 0) run(*context, job);
+    });
+}
+
+apsis_status apsis_components(apsis_context *context, const apsis_image *set, const apsis_image *labels,
+                              apsis_component *components, int64_t capacity, int64_t *count,
+                              const apsis_options *options) {
+    return guard("components", context, [&] {
+        ComponentsJob job = check_components(*context, set, labels, options, true);
+        job.components = components;
+        job.capacity = capacity;
+        job.count = count;
+        check_labels(job);
+        check_array(job);
+        if (count) *count = 0;
+        if (job.set.pixels() > 0 && (labels || components || count)) run(*context, job);
+    });
+}
+
+apsis_status apsis_geodesic(apsis_context *context, const apsis_image *set, const apsis_image *seeds,
+                            const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
+    return guard("geodesic", context, [&] {
+        const GeodesicJob job = check_geodesic(*context, set, seeds, distance, nearest, options, true);
+        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
+    });
+}
+
+apsis_status apsis_eccentricity(apsis_context *context, const apsis_image *set, const apsis_image *eccentricity,
+                                const apsis_image *farthest, apsis_extent *extents, int64_t capacity, int64_t *count,
+                                const apsis_options *options) {
+    return guard("eccentricity", context, [&] {
+        EccentricityJob job = check_eccentricity(*context, set, eccentricity, farthest, options, true);
+        job.extents = extents;
+        job.capacity = capacity;
+        job.count = count;
+        check_array(job);
+        if (count) *count = 0;
+        if (job.set.pixels() > 0 && (eccentricity || farthest || extents || count)) run(*context, job);
+    });
+}
+
+apsis_status apsis_alloc(apsis_context *context, apsis_memory memory, apsis_image *image) {
+    return guard("alloc", context, [&] {
+        if (!image) throw Error(APSIS_ERROR_ARGUMENT, "image is NULL, but an image is needed");
+        if (raw(memory) != APSIS_HOST && raw(memory) != APSIS_DEVICE)
+            throw Error(APSIS_ERROR_ARGUMENT, "memory is %d, but must be APSIS_HOST or APSIS_DEVICE", raw(memory));
+        if (memory == APSIS_DEVICE && context->own_memory() == APSIS_HOST)
+            throw Error(APSIS_ERROR_ARGUMENT, "memory is APSIS_DEVICE, but the context is a CPU one");
+        apsis_image wanted = *image;
+        wanted.data = nullptr;
+        wanted.memory = memory;
+        for (int64_t &stride : wanted.stride) stride = 0;
+        const View view = check_image("image", &wanted, Role::ANY_OUTPUT, false);
+        if (view.pixels() > 0) context->refuse_capture("memory is to be allocated");
+        if (view.pixels() > 0) wanted.data = context->allocate(memory, static_cast<size_t>(packed_bytes(view)));
+        for (int a = 0; a < 3; ++a) wanted.stride[a] = a < wanted.ndim ? view.stride[a] : 0;
+        *image = wanted;
+    });
+}
+
+void apsis_free(apsis_context *context, apsis_image *image) {
+    if (!context || !image || !image->data) return;
+    guard("free", context->message, [&] {
+        const View view = check_image("image", image, Role::ANY_INPUT);
+        if (view.memory == APSIS_DEVICE) context->backend->sync();
+        context->release(view.memory, image->data, static_cast<size_t>(packed_bytes(view)));
+        image->data = nullptr;
+    });
+}
+
+apsis_status apsis_copy(apsis_context *context, const apsis_image *from, const apsis_image *to) {
+    return guard("copy", context, [&] {
+        const View source = check_image("from", from, Role::ANY_INPUT);
+        const View target = check_image("to", to, Role::ANY_OUTPUT);
+        check_same_size("from", from, "to", to);
+        const bool both_sets = from->type <= APSIS_U8 && to->type <= APSIS_U8;
+        if (from->type != to->type && !both_sets)
+            throw Error(APSIS_ERROR_ARGUMENT, "to: type is %d, but that of from is %d", int(to->type), int(from->type));
+        check_reach(*context, "from", from);
+        check_reach(*context, "to", to);
+        check_apart("from", source, "to", target);
+        if (source.pixels() > 0) copy_between(*context, source, target);
+    });
+}
+
+apsis_status apsis_set_stream(apsis_context *context, struct CUstream_st *stream) {
+    return guard("set_stream", context, [&] { context->backend->set_stream(stream); });
+}
+
+apsis_status apsis_sync(apsis_context *context) {
+    return guard("sync", context, [&] { context->backend->sync(); });
+}
+
+apsis_status apsis_set_threads(apsis_context *context, int threads) {
+    return guard("set_threads", context, [&] {
+        if (threads < 0) throw Error(APSIS_ERROR_ARGUMENT, "threads is %d, but cannot be negative", threads);
+        context->backend->set_threads(threads);
+        context->threads = threads;
+    });
+}
+
+apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform, const apsis_image *const *images,
+                                  int count, const apsis_options *options, size_t *bytes) {
+    return guard("workspace_size", context, [&] {
+        const Call call = call_of(raw(transform));
+        if (!call.images) throw Error(APSIS_ERROR_ARGUMENT, "transform is %d, which is no apsis_transform", raw(transform));
+        if (!images) throw Error(APSIS_ERROR_ARGUMENT, "images is NULL, but the images of the call are needed");
+        if (count != call.images)
+            throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but %s has %d images", count, call.name, call.images);
+        if (!bytes) throw Error(APSIS_ERROR_ARGUMENT, "bytes is NULL, but must point to a size_t");
+        const apsis_context &on = *context;
+        switch (raw(transform)) {
+            case APSIS_DISTANCE:
+                *bytes = workspace_of(on, check_distance(on, images[0], images[1], images[2], options, false));
+                break;
+            case APSIS_VORONOI:
+                *bytes = workspace_of(on, check_voronoi(on, images[0], images[1], options, false));
+                break;
+            case APSIS_COMPONENTS: {
+                const ComponentsJob job = check_components(on, images[0], images[1], options, false);
+                check_labels(job);
+                *bytes = workspace_of(on, job);
+                break;
+            }
+            case APSIS_GEODESIC:
+                *bytes = workspace_of(on, check_geodesic(on, images[0], images[1], images[2], images[3], options, false));
+                break;
+            default:
+                *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
+        }
+    });
+}
+
+apsis_status apsis_set_workspace(apsis_context *context, void *memory, size_t bytes) {
+    return guard("set_workspace", context, [&] { context->set_workspace(memory, bytes); });
+}
+
+apsis_status apsis_set_allocator(apsis_context *context, apsis_alloc_fn allocate, apsis_free_fn release, void *user) {
+    return guard("set_allocator", context, [&] { context->set_allocator(allocate, release, user); });
+}
+
+apsis_status apsis_set_progress(apsis_context *context, apsis_progress_fn progress, void *user) {
+    return guard("set_progress", context, [&] {
+        context->progress_fn = progress;
+        context->progress_user = user;
+    });
+}
+
+apsis_status apsis_set_log(apsis_context *context, apsis_log_fn log, void *user) {
+    return guard("set_log", context, [&] {
+        context->log_fn = log;
+        context->log_user = user;
+    });
+}

@@ -1,0 +1,21 @@
+// Images: checks a caller's descriptor once and yields a View.
+#pragma once
+
+#include "core/view.h"
+
+namespace apsis {
+
+/// Which pixel types an argument may have, and whether it is written to.
+enum class Role { SET, DISTANCE, INDEX, LABELS, ANY_INPUT, ANY_OUTPUT };
+
+/// The view of a caller's image.  `name` is the argument's, for the message of the Error that it throws; `need_data`
+/// is false where only the size of a workspace is asked for.
+View check_image(const char *name, const apsis_image *image, Role role, bool need_data = true);
+
+/// Throws unless b has the ndim and size of a.
+void check_same_size(const char *name_a, const apsis_image *a, const char *name_b, const apsis_image *b);
+
+/// Throws if two views of one memory share a byte.  Views that interleave without touching pass.
+void check_apart(const char *name_a, const View &a, const char *name_b, const View &b);
+
+}  // namespace apsis

@@ -1,0 +1,367 @@
+// From the images and options of a call to a checked job.
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include "api/jobs.h"
+#include "api/options.h"
+#include "core/keys.h"
+
+namespace apsis {
+
+namespace {
+
+/// The chessboard transform keeps a distance and a site's index in one 64-bit key.
+void check_keys(const DistanceJob &job) {
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (bits_below(image) + bits_below(job.measure.largest + 1) > 62)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for the chessboard metric",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
+}
+
+/// The published methods keep a site's coordinates in 16 bits each, and squares of distances in 32.
+constexpr int64_t LONGEST_PUBLISHED = 32768;
+
+bool is_sweep(apsis_method method) {
+    return method == APSIS_SWEEP || method == APSIS_SWEEP_BLOCKS || method == APSIS_SWEEP_ROWS;
+}
+
+/// What a published method of distance and Voronoi maps serves.
+void check_method(const DistanceJob &job) {
+    const bool is_scan = job.method == APSIS_SEQUENTIAL_SCAN;
+    const auto refuse = [&](const char *what) {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, which %s", name_of(job.method), what);
+    };
+    if (job.axes != 2) refuse("is for images in 2-D, and their slices");
+    if (job.is_signed) refuse("gives distances without sign");
+    if (job.measure.weight[0] != job.measure.weight[1]) refuse("needs equal spacing");
+    if (job.measure.metric != APSIS_EUCLIDEAN && !is_scan) refuse("is for the Euclidean metric");
+    if (job.set.size[0] > LONGEST_PUBLISHED || job.set.size[1] > LONGEST_PUBLISHED)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld, but for a published method at most %lld x %lld",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(LONGEST_PUBLISHED), static_cast<long long>(LONGEST_PUBLISHED));
+}
+
+/// A function computes by these methods, and by no other.
+void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
+    std::string names;
+    for (const apsis_method each : methods) {
+        if (each == options.method) return;
+        names += std::string(names.empty() ? "" : ", ") + name_of(each);
+    }
+    throw Error(APSIS_ERROR_ARGUMENT, "options: method is %s, but %s takes %s", name_of(options.method), function,
+                names.c_str());
+}
+
+void check_sequential(const apsis_context &context, const apsis_options &options, const apsis_image *nearest) {
+    if (context.backend->device() != APSIS_CPU)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is on the CPU alone");
+    if (nearest && options.metric != APSIS_EUCLIDEAN)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
+                    "is Euclidean");
+}
+
+/// The axes of an image of its own: 2 for slices, otherwise ndim.
+int axes_of(const apsis_image *set, const apsis_options &options) {
+    if (!(options.flags & APSIS_SLICES)) return set->ndim;
+    if (set->ndim != 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
+    return 2;
+}
+
+/// Images of so many pixels have indices that the type of an output holds.
+void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels) {
+    if (!image || pixels <= __int128(1) << (image->type == APSIS_I32 ? 31 : 63)) return;
+    throw Error(APSIS_ERROR_RANGE, "%s: type is %s, but an index may be as large as %.0f", name,
+                image->type == APSIS_I32 ? "APSIS_I32" : "APSIS_I64", static_cast<double>(pixels - 1));
+}
+
+/// An image of a call, and where its view goes.
+struct Argument {
+    const char *name;
+    const apsis_image *image;
+    View &view;
+    Role role;
+};
+
+/// Checks the images of a call, the first of which gives their size; sets cannot be left out.
+template <size_t COUNT>
+void check_images(const apsis_context &context, const Argument (&images)[COUNT], bool need_data) {
+    for (const Argument &each : images) {
+        if (!each.image && each.role != Role::SET) continue;
+        each.view = check_image(each.name, each.image, each.role, need_data);
+        check_same_size(images[0].name, images[0].image, each.name, each.image);
+        check_reach(context, each.name, each.image);
+    }
+}
+
+/// No output overlaps another image.
+template <size_t COUNT>
+void check_all_apart(const Argument (&images)[COUNT]) {
+    for (size_t i = 0; i < COUNT; ++i)
+        for (size_t k = i + 1; k < COUNT; ++k)
+            if (images[k].role != Role::SET)
+                check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
+}
+
+/// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
+/// pixel, otherwise every other one along each axis in which neighbours may differ together.
+int64_t most_components(const ComponentsJob &job) {
+    const int64_t *size = job.set.size, pixels = job.set.pixels();
+    if (pixels == 0) return 0;
+    int64_t most = pixels / 2 + pixels % 2;
+    if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
+    if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
+    if (job.axes == 2 && job.connectivity == 1) most = (size[0] * size[1] + 1) / 2 * size[2];
+    if (job.min_area > 1) most = std::min(most, pixels / job.min_area);
+    const int64_t images = job.axes == 2 ? size[2] : 1;
+    return job.largest < most / images ? job.largest * images : most;
+}
+
+/// Fills in what options say of a distance in the image whose slab a job is.
+void fill_in(const apsis_options &options, DistanceJob &job) {
+    int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
+    size[job.axes - 1] = job.slab.extent;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.is_signed = options.flags & APSIS_SIGNED;
+    job.method = options.method;
+    job.measure = make_measure(options, size, job.axes);
+    if (job.method != APSIS_AUTO) check_method(job);
+    if (options.metric == APSIS_CHESSBOARD) check_keys(job);
+}
+
+/// A distance in an image that is whole.
+void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
+    job.axes = axes_of(set, options);
+    job.slab.extent = job.set.size[job.axes - 1];
+    fill_in(options, job);
+}
+
+void check_distance_images(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
+                           const apsis_image *nearest, bool need_data, DistanceJob &job) {
+    const Argument images[] = {{"set", set, job.set, Role::SET}, {"distance", distance, job.distance, Role::DISTANCE},
+                               {"nearest", nearest, job.nearest, Role::INDEX}};
+    check_images(context, images, need_data);
+    if (need_data) check_all_apart(images);
+}
+
+void check_cells(const apsis_options &options) {
+    if (options.flags & (APSIS_CONNECTED | APSIS_MIXED))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
+}
+
+/// The set of a slab, and where it is.
+void check_slab(const apsis_context &context, const apsis_image *set, int64_t start, int64_t extent,
+                const apsis_options &options, DistanceJob &job) {
+    if (context.backend->device() != APSIS_CPU)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "the context is of a device, but slabs are for CPU ones");
+    check_cells(options);
+    if (options.flags & (APSIS_SIGNED | APSIS_SLICES))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: flags is 0x%x, but slabs have no sign and no slices",
+                    unsigned(options.flags));
+    job.axes = set->ndim;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.slab.start = start;
+    job.slab.extent = extent;
+    const int64_t rows = job.set.size[job.axes - 1];
+    if (extent < 0 || extent > LONGEST_AXIS)
+        throw Error(APSIS_ERROR_ARGUMENT, "slab: extent is %lld, but must be from 0 to 2^30", static_cast<long long>(extent));
+    if (start < 0 || start > extent - rows)
+        throw Error(APSIS_ERROR_ARGUMENT, "start is %lld, but must be from 0 to %lld: the slab has %lld of %lld rows",
+                    static_cast<long long>(start), static_cast<long long>(extent - rows), static_cast<long long>(rows),
+                    static_cast<long long>(extent));
+}
+
+/// Sites outside a slab, which say so if they are none.
+void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
+    for (int64_t c = 0; sites && c < columns; ++c)
+        if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
+            throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is %lld, but must be from %lld to %lld, or %lld", name,
+                        static_cast<long long>(c), static_cast<long long>(sites[c]), static_cast<long long>(begin),
+                        static_cast<long long>(end - 1), static_cast<long long>(none));
+}
+
+}  // namespace
+
+void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
+    if (image && image->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", name);
+}
+
+DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
+                           const apsis_image *nearest, const apsis_options *given, bool need_data) {
+    DistanceJob job;
+    check_distance_images(context, set, distance, nearest, need_data, job);
+    const apsis_options options = read_options(given);
+    check_cells(options);
+    check_taken("apsis_distance", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
+                                   APSIS_JUMP_FLOOD, APSIS_SEQUENTIAL_SCAN}, options);
+    if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
+    fill_in(set, options, job);
+    if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
+    check_indices_fit("nearest", nearest, job.set.pixels());
+    return job;
+}
+
+SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start,
+                              const apsis_options *given) {
+    SummaryJob job;
+    job.set = check_image("set", set, Role::SET);
+    check_reach(context, "set", set);
+    check_slab(context, set, start, LONGEST_AXIS, read_options(given), job);
+    return job;
+}
+
+DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
+                                const apsis_image *distance, const apsis_image *nearest, const apsis_options *given) {
+    DistanceJob job;
+    check_distance_images(context, set, distance, nearest, true, job);
+    if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
+    const apsis_options options = read_options(given);
+    check_slab(context, set, slab->start, slab->extent, options, job);
+    if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
+                    "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK", name_of(options.method), int(options.metric));
+    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
+    check_sites("below", slab->below, job.columns(), INT64_MAX, slab->start + job.set.size[job.axes - 1], slab->extent);
+    job.slab.above = slab->above;
+    job.slab.below = slab->below;
+    fill_in(options, job);
+    if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
+    check_indices_fit("nearest", nearest, __int128(job.columns()) * slab->extent);
+    return job;
+}
+
+VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
+                         const apsis_options *given, bool need_data) {
+    VoronoiJob job;
+    const Argument images[] = {{"set", set, job.set, Role::SET}, {"cells", cells, job.nearest, Role::INDEX}};
+    if (!cells) throw Error(APSIS_ERROR_ARGUMENT, "cells is NULL, but an image is needed");
+    check_images(context, images, need_data);
+    const apsis_options options = read_options(given);
+    if (need_data) check_all_apart(images);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
+    check_taken("apsis_voronoi", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
+                                  APSIS_JUMP_FLOOD}, options);
+    job.connected = options.flags & APSIS_CONNECTED;
+    job.mixed = options.flags & APSIS_MIXED;
+    if (job.mixed && (job.connected || !is_sweep(options.method)))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what "
+                    "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave", name_of(options.method),
+                    job.connected ? " with APSIS_CONNECTED" : "");
+    job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
+    fill_in(set, options, job);
+    check_indices_fit("cells", cells, job.set.pixels());
+    return job;
+}
+
+ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
+                               const apsis_options *given, bool need_data) {
+    ComponentsJob job;
+    job.set = check_image("set", set, Role::SET, need_data);
+    const apsis_options options = read_options(given);
+    if (labels) {
+        job.labels = check_image("labels", labels, Role::LABELS, need_data);
+        check_same_size("set", set, "labels", labels);
+    }
+    check_reach(context, "set", set);
+    check_reach(context, "labels", labels);
+    if (need_data) check_apart("set", job.set, "labels", job.labels);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
+    job.axes = axes_of(set, options);
+    job.connectivity = connectivity_of(options, job.axes, 1);
+    check_taken("apsis_components", {APSIS_AUTO, APSIS_TILE_FILL}, options);
+    job.method = options.method;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.no_border = options.flags & APSIS_NO_BORDER;
+    job.no_inner = options.flags & APSIS_NO_INNER;
+    job.min_area = options.min_area;
+    if (options.max_area) job.max_area = options.max_area;
+    if (options.largest) job.largest = options.largest;
+    return job;
+}
+
+GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
+                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
+                           bool need_data) {
+    GeodesicJob job;
+    const Argument images[] = {
+        {"set", set, job.set, Role::SET}, {"seeds", seeds, job.seeds, Role::SET},
+        {"distance", distance, job.distance, Role::DISTANCE}, {"nearest", nearest, job.nearest, Role::INDEX}};
+    check_images(context, images, need_data);
+    const apsis_options options = read_options(given);
+    if (need_data) check_all_apart(images);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
+    check_taken("apsis_geodesic", {APSIS_AUTO}, options);
+    job.axes = axes_of(set, options);
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.steps = make_steps(options, job.set.size, job.axes);
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
+    check_indices_fit("nearest", nearest, job.set.pixels());
+    return job;
+}
+
+EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
+                                   const apsis_image *farthest, const apsis_options *given, bool need_data) {
+    EccentricityJob job;
+    const Argument images[] = {
+        {"set", set, job.set, Role::SET}, {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
+        {"farthest", farthest, job.farthest, Role::INDEX}};
+    check_images(context, images, need_data);
+    const apsis_options options = read_options(given);
+    if (need_data) check_all_apart(images);
+    if (options.flags & APSIS_SIGNED)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
+    if (options.max_distance > 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit", options.max_distance);
+    check_taken("apsis_eccentricity", {APSIS_AUTO, APSIS_EVERY_SOURCE}, options);
+    if (options.method == APSIS_EVERY_SOURCE && options.budget)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
+                    static_cast<long long>(options.budget));
+    job.axes = axes_of(set, options);
+    job.method = options.method;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.steps = make_steps(options, job.set.size, job.axes);
+    job.connectivity = job.steps.connectivity;
+    if (options.budget) job.budget = options.budget;
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    if (eccentricity) check_lengths_fit("eccentricity", eccentricity->type, options, job.steps, image);
+    check_indices_fit("farthest", farthest, job.set.pixels());
+    return job;
+}
+
+void check_labels(const ComponentsJob &job) {
+    const int64_t most = most_components(job);
+    if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
+                    static_cast<long long>(most));
+    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
+                    "of all components");
+}
+
+void check_array(const ComponentsJob &job) {
+    if (job.capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
+    if (job.capacity > 0 && !job.components)
+        throw Error(APSIS_ERROR_ARGUMENT, "components is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+    const int64_t longest = *std::max_element(job.set.size, job.set.size + 3);
+    if (job.components && bits_below(job.set.pixels()) + bits_below(longest) > 64)  // sums of coordinates stay below 2^63
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for centroids",
+                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
+}
+
+void check_array(const EccentricityJob &job) {
+    if (job.capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
+    if (job.capacity > 0 && !job.extents)
+        throw Error(APSIS_ERROR_ARGUMENT, "extents is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+}
+
+}  // namespace apsis

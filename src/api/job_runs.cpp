@@ -1,0 +1,212 @@
+// From a job to the back end: the workspace, and images that the back end cannot reach.
+#include "api/jobs.h"
+#include "runtime/staging.h"
+#include "runtime/streamer.h"
+
+namespace apsis {
+
+namespace {
+
+// The job on the back end's own memory: images that it cannot reach become device copies carved from the workspace.
+
+void stage_output(View &view, Stage &stage) {
+    if (view) view = stage.output(view);
+}
+
+DistanceJob stage_job(DistanceJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    stage_output(job.distance, stage);
+    stage_output(job.nearest, stage);
+    return job;
+}
+VoronoiJob stage_job(VoronoiJob job, Stage &stage) {
+    static_cast<DistanceJob &>(job) = stage_job(static_cast<const DistanceJob &>(job), stage);
+    return job;
+}
+ComponentsJob stage_job(ComponentsJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    stage_output(job.labels, stage);
+    return job;
+}
+GeodesicJob stage_job(GeodesicJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    job.seeds = stage.input(job.seeds);
+    stage_output(job.distance, stage);
+    stage_output(job.nearest, stage);
+    return job;
+}
+EccentricityJob stage_job(EccentricityJob job, Stage &stage) {
+    job.set = stage.input(job.set);
+    stage_output(job.eccentricity, stage);
+    stage_output(job.farthest, stage);
+    return job;
+}
+
+// The scratch memory that the back end wants beside them.
+
+int64_t scratch_of(const Backend &backend, const DistanceJob &job) { return static_cast<int64_t>(backend.distance_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const VoronoiJob &job) { return static_cast<int64_t>(backend.voronoi_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const ComponentsJob &job) {
+    return static_cast<int64_t>(backend.components_scratch(job));
+}
+int64_t scratch_of(const Backend &backend, const GeodesicJob &job) { return static_cast<int64_t>(backend.geodesic_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const EccentricityJob &job) {
+    return static_cast<int64_t>(backend.eccentricity_scratch(job));
+}
+
+template <class Job>
+size_t staged_bytes(const apsis_context &context, const Job &job) {
+    if (job.set.pixels() == 0) return 0;
+    Carver count;
+    Stage stage(context, count);
+    stage_job(job, stage);
+    count.take<uint8_t>(scratch_of(*context.backend, job));
+    return count.used();
+}
+
+/// Calls transform(job, scratch) with the job on the back end's own memory.
+template <class Job, class Transform>
+void run_staged(apsis_context &context, const Job &job, void *memory, Transform transform) {
+    Carver carver(memory);
+    Stage stage(context, carver);
+    const Job own = stage_job(job, stage);
+    void *const scratch = carver.take<uint8_t>(scratch_of(*context.backend, job));
+    stage.run([&] { transform(own, scratch); });
+}
+
+// What of a job cannot be captured: the host waits in the middle of it, and acts on what the device has found.
+
+const char *waits(const apsis_context &context, const DistanceJob &job) {
+    if (job.method == APSIS_RASTER_SCAN) return "the number of kernels of APSIS_RASTER_SCAN depends on the image";
+    if (job.method != APSIS_AUTO && context.log_fn) return "the log tells what a published method took";
+    return nullptr;
+}
+const char *waits(const apsis_context &, const ComponentsJob &job) {
+    return job.components || job.count ? "components and their count are for the host" : nullptr;
+}
+const char *waits(const apsis_context &, const GeodesicJob &) { return nullptr; }
+const char *waits(const apsis_context &, const EccentricityJob &) { return "eccentricities take as many fields as it needs"; }
+
+/// Before anything is queued.
+template <class Job>
+void check_capture(const apsis_context &context, const Job &job) {
+    Carver count;
+    Stage stage(context, count);
+    stage_job(job, stage);
+    const char *why = waits(context, job);
+    if (context.progress_fn) why = "a progress callback is told of what is done";
+    if (!stage.is_empty()) why = "an image is in host memory";
+    if (why) context.refuse_capture(why);
+}
+
+void log_start(const apsis_context &context, const char *name, const View &set) {
+    context.log("%s: %lld x %lld x %lld pixels on %s", name, static_cast<long long>(set.size[0]),
+                static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]), context.backend->name());
+}
+
+const char *words_of(apsis_method method) {
+    switch (method) {
+        case APSIS_RASTER_SCAN: return "raster scan";
+        case APSIS_JUMP_FLOOD: return "jump flooding";
+        case APSIS_SEQUENTIAL_SCAN: return "sequential scan";
+        default: return "sweep";
+    }
+}
+
+/// Runs a job, and logs what it took if it is by a published method.
+template <class Job, class Transform>
+void run_reported(apsis_context &context, Job job, void *memory, Transform transform) {
+    DistanceJob::Report report{};
+    if (context.log_fn && job.method != APSIS_AUTO) job.report = &report;
+    run_staged(context, job, memory, transform);
+    if (!job.report) return;
+    context.backend->sync();  // the report is ours
+    context.log("%s: %lld instances, %lld pixels mended", words_of(job.method), static_cast<long long>(report.kernels),
+                static_cast<long long>(report.mended));
+}
+
+}  // namespace
+
+size_t workspace_of(const apsis_context &context, const DistanceJob &job) {
+    if (job.set.pixels() == 0) return 0;
+    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_bytes(job, *conveyor);
+    return staged_bytes(context, job);
+}
+size_t workspace_of(const apsis_context &context, const VoronoiJob &job) {
+    if (!job.connected) return workspace_of(context, static_cast<const DistanceJob &>(job));
+    return staged_bytes(context, job);
+}
+size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
+
+void run(apsis_context &context, const DistanceJob &job) {
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "distance", job.set);
+    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
+    run_reported(context, job, memory, [&](const DistanceJob &own, void *scratch) {
+        context.backend->distance(own, scratch, context.progress());
+    });
+}
+
+void run(apsis_context &context, const SummaryJob &job) {
+    void *const memory = context.scratch(context.backend->summary_scratch(job));
+    log_start(context, "slab summary", job.set);
+    context.backend->summary(job, memory, context.progress());
+}
+
+void run(apsis_context &context, const VoronoiJob &job) {
+    if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "voronoi", job.set);
+    run_reported(context, job, memory, [&](const VoronoiJob &own, void *scratch) {
+        context.backend->voronoi(own, scratch, context.progress());
+    });
+}
+
+void run(apsis_context &context, const ComponentsJob &job) {
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "components", job.set);
+    run_staged(context, job, memory, [&](const ComponentsJob &own, void *scratch) {
+        context.backend->components(own, scratch, context.progress());
+    });
+    if (job.components || job.count) context.backend->sync();
+}
+
+void run(apsis_context &context, const GeodesicJob &job) {
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "geodesic", job.set);
+    run_staged(context, job, memory, [&](const GeodesicJob &own, void *scratch) {
+        context.backend->geodesic(own, scratch, context.progress());
+    });
+}
+
+void run(apsis_context &context, const EccentricityJob &job) {
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "eccentricity", job.set);
+    EccentricityJob::Report report{};
+    const Progress progress = [&context, &report, told = context.progress(), logged = int64_t(0)](double done) mutable {
+        if (report.fields != logged)
+            context.log("eccentricity: %lld fields, %lld pixels left", static_cast<long long>(logged = report.fields),
+                        static_cast<long long>(report.open));
+        if (told) told(done);
+    };
+    run_staged(context, job, memory, [&](EccentricityJob own, void *scratch) {
+        own.report = &report;
+        context.backend->eccentricity(own, scratch, progress);
+    });
+    context.backend->sync();  // the report is ours
+    context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
+                static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
+    if (report.unproved)
+        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
+                    static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
+                    static_cast<long long>(report.components), report.gap);
+}
+
+}  // namespace apsis

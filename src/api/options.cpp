@@ -1,0 +1,378 @@
+// Options: see options.h.
+#include "api/options.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cinttypes>
+#include <cmath>
+#include <cstring>
+
+#include "api/enums.h"
+#include "runtime/error.h"
+
+namespace apsis {
+namespace {
+
+constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
+                                 APSIS_NO_INNER | APSIS_MIXED;
+constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
+constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
+constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
+
+/// Of spacings.  Doubles then hold every length, and what a product of a length and a unit leaves when it is rounded.
+constexpr double LEAST_SPACING = 1e-270, MOST_SPACING = 1e270;
+
+void check_spacing(const double spacing[3]) {
+    const bool all_default = spacing[0] == 0 && spacing[1] == 0 && spacing[2] == 0;
+    for (int a = 0; a < 3 && !all_default; ++a) {
+        if (a == 2 && spacing[a] == 0) continue;  // 2-D: checked with the axes in make_measure
+        if (!(spacing[a] >= LEAST_SPACING && spacing[a] <= MOST_SPACING))
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is %g, but must be from %g to %g", a, spacing[a],
+                        LEAST_SPACING, MOST_SPACING);
+    }
+}
+
+void check_not_negative(const char *field, int64_t value) {
+    if (value < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: %s is %" PRId64 ", but must be positive, or 0 for no limit", field, value);
+}
+
+/// Whether a * p == b * q, exactly.
+bool equal_products(double a, double p, double b, double q) {
+    const double left = a * p, right = b * q;
+    return left == right && std::fma(a, p, -left) == std::fma(b, q, -right);
+}
+
+/// Finds whole numbers in the ratio of the spacings, and the unit that they count.
+bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit) {
+    const double least = *std::min_element(spacing, spacing + axes);
+    for (int q = 1; q <= LARGEST_RATIO; ++q) {
+        bool fits = true;
+        for (int a = 0; a < axes && fits; ++a) {
+            const double k = std::nearbyint(spacing[a] / least * q);
+            fits = k <= LARGEST_RATIO && equal_products(spacing[a], q, least, k);
+            if (fits) whole[a] = static_cast<int64_t>(k);
+        }
+        if (fits) {
+            unit = least / q;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The cost between opposite corners, or -1 if it is too large.
+int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
+    __int128 cost = 0;
+    for (int a = 0; a < axes; ++a) {
+        const __int128 offset = std::max<int64_t>(size[a] - 1, 0);
+        cost += measure.weight[a] * (measure.metric == APSIS_EUCLIDEAN ? offset * offset : offset);
+    }
+    return cost < NO_COST<int64_t> ? static_cast<int64_t>(cost) : -1;
+}
+
+/// Divides spacings by a power of two, so that their squares and sums are held: the largest is then below 1.  Returns the
+/// exponent.  What becomes 0 is too small beside the largest anyway.
+int scale(const double *spacing, int axes, double scaled[3]) {
+    int exponent;
+    std::frexp(*std::max_element(spacing, spacing + axes), &exponent);
+    for (int a = 0; a < axes; ++a) scaled[a] = std::ldexp(spacing[a], -exponent);
+    return exponent;
+}
+
+/// Spacings without a common measure: weights are rounded to the finest unit in which no cost of the image overflows.
+void round_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
+    double corner = 0, scaled[3];
+    const int scale_exponent = scale(spacing, axes, scaled);
+    for (int a = 0; a < axes; ++a) {
+        const double reach = scaled[a] * static_cast<double>(std::max<int64_t>(size[a] - 1, 1));
+        corner += measure.metric == APSIS_EUCLIDEAN ? reach * reach : reach;
+    }
+    int exponent;
+    std::frexp(corner, &exponent);
+    int shift = 61 - exponent;  // weights are multiples of 2^-shift; even, so that the unit is a power of two
+    if (measure.metric == APSIS_EUCLIDEAN) shift &= ~1;
+    for (int a = 0; a < axes; ++a) {
+        const double square = scaled[a] * scaled[a];
+        const double weight = std::nearbyint(std::ldexp(measure.metric == APSIS_EUCLIDEAN ? square : scaled[a], shift));
+        if (!(weight >= LEAST_WEIGHT)) {
+            double least = std::ldexp(LEAST_WEIGHT, -shift);
+            if (measure.metric == APSIS_EUCLIDEAN) least = std::sqrt(least);
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g, too small beside the others for this image: it "
+                        "must be at least %g", a, spacing[a], std::ldexp(least, scale_exponent));
+        }
+        measure.weight[a] = static_cast<int64_t>(weight);
+    }
+    measure.unit = std::ldexp(1.0, scale_exponent - (measure.metric == APSIS_EUCLIDEAN ? shift / 2 : shift));
+}
+
+// ---- Steps ----
+
+constexpr double FINEST_STEP = 1 << 26;     // the least weight of a step whose length is rounded
+constexpr double LONGEST_STEP = 1 << 12;    // the most that a step may be longer than another
+
+/// Steps of equal pixels, by the number of axes that they go along: sqrt(2) in whole numbers, sqrt(2) with sqrt(3), and
+/// the chamfer that is nearest to both in small ones (Borgefors 1986).
+constexpr int64_t PLANE_STEPS[4] = {0, 5741, 8119, 9944}, SPACE_STEPS[4] = {0, 134421, 190100, 232824};
+constexpr int64_t CHAMFER_STEPS[4] = {0, 3, 4, 5};
+
+int axes_in(int kind) { return (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1); }
+
+bool has_kind(int kind, int axes, int connectivity) { return kind > 0 && kind < 1 << axes && axes_in(kind) <= connectivity; }
+
+/// The length of a step as a real number.
+double step_length(apsis_metric metric, const double spacing[3], int kind) {
+    double length = 0;
+    for (int a = 0; a < 3; ++a) {
+        if (!(kind >> a & 1)) continue;
+        if (metric == APSIS_EUCLIDEAN) length += spacing[a] * spacing[a];
+        if (metric == APSIS_CITY_BLOCK) length += spacing[a];
+        if (metric == APSIS_CHESSBOARD) length = spacing[a];
+    }
+    return metric == APSIS_EUCLIDEAN ? std::sqrt(length) : length;
+}
+
+/// Weights that are sums of whole numbers, where lengths add up and spacings are in their ratio.
+bool add_up(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
+    int64_t whole[3] = {1, 1, 1};
+    if (options.metric == APSIS_EUCLIDEAN && connectivity > 1) return false;
+    if (!whole_ratio(spacing, axes, whole, steps.unit)) return false;
+    for (int kind = 1; kind < 8; ++kind) {
+        steps.weight[kind] = 0;
+        for (int a = 0; a < 3; ++a)
+            if (kind >> a & 1)
+                steps.weight[kind] = options.metric == APSIS_CHESSBOARD ? whole[a] : steps.weight[kind] + whole[a];
+    }
+    return true;
+}
+
+/// Weights of the finest unit that is a power of two and makes the shortest step no finer than need be.
+void round_steps(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
+    double least = HUGE_VAL, most = 0, scaled[3] = {0, 0, 0};
+    const int scale_exponent = scale(spacing, axes, scaled);
+    for (int kind = 1; kind < 8; ++kind) {
+        if (!has_kind(kind, axes, connectivity)) continue;
+        least = std::min(least, step_length(options.metric, scaled, kind));
+        most = std::max(most, step_length(options.metric, scaled, kind));
+    }
+    if (!(most <= least * LONGEST_STEP))
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
+                    "long as another", spacing[0], spacing[1], spacing[2], LONGEST_STEP);
+    int exponent;
+    std::frexp(least / FINEST_STEP, &exponent);
+    const double unit = std::ldexp(1.0, exponent - 1);
+    for (int kind = 1; kind < 8; ++kind)
+        steps.weight[kind] = std::llrint(step_length(options.metric, scaled, kind) / unit);
+    steps.unit = std::ldexp(unit, scale_exponent);
+}
+
+/// The largest length that, as a caller sees it in double precision, is within max_distance.
+int64_t length_limit(const Steps &steps, double max_distance) {
+    int64_t low = 0, high = INT64_MAX / 2;
+    if (real_length(steps, static_cast<double>(high)) <= max_distance) return INT64_MAX;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (real_length(steps, static_cast<double>(middle)) <= max_distance)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+void set_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
+    int64_t whole[3] = {1, 1, 1};
+    if (whole_ratio(spacing, axes, whole, measure.unit)) {
+        for (int a = 0; a < axes; ++a)
+            measure.weight[a] = measure.metric == APSIS_EUCLIDEAN ? whole[a] * whole[a] : whole[a];
+        if (corner_cost(measure, size, axes) >= 0) return;
+    }
+    round_weights(measure, spacing, size, axes);
+}
+
+/// The largest cost whose length, as a caller sees it in double precision, is within max_distance.
+int64_t cost_limit(const Measure &measure, double max_distance) {
+    int64_t low = 0, high = NO_COST<int64_t> - 1;
+    if (length_of<double>(measure, high) <= max_distance) return high;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (length_of<double>(measure, middle) <= max_distance)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/// The spacing along each axis, with its default; that of axes that do not count is 1.
+void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
+    const bool is_default = options.spacing[0] == 0;
+    for (int a = 0; a < axes && !is_default; ++a) {
+        spacing[a] = options.spacing[a];
+        if (spacing[a] == 0)
+            throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be from %g to %g", a, LEAST_SPACING,
+                        MOST_SPACING);
+    }
+}
+
+/// Floats must not make infinity, which stands for no way, of a long length, and must not lose digits of a short one.
+void check_float(const char *name, double least, double most) {
+    if (most > FLT_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as large as %g", name, most);
+    if (least < FLT_MIN)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as small as %g", name, least);
+}
+
+void check_equal(const char *metric, const double spacing[3], int axes) {
+    for (int a = 1; a < axes; ++a)
+        if (spacing[a] != spacing[0])
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the %s metric they "
+                        "must be equal", a, spacing[a], spacing[0], metric);
+}
+
+}  // namespace
+
+const char *name_of(apsis_method method) {
+    switch (method) {
+        case APSIS_AUTO: return "APSIS_AUTO";
+        case APSIS_RASTER_SCAN: return "APSIS_RASTER_SCAN";
+        case APSIS_SWEEP: return "APSIS_SWEEP";
+        case APSIS_JUMP_FLOOD: return "APSIS_JUMP_FLOOD";
+        case APSIS_TILE_FILL: return "APSIS_TILE_FILL";
+        case APSIS_EVERY_SOURCE: return "APSIS_EVERY_SOURCE";
+        case APSIS_SWEEP_BLOCKS: return "APSIS_SWEEP_BLOCKS";
+        case APSIS_SWEEP_ROWS: return "APSIS_SWEEP_ROWS";
+        case APSIS_SEQUENTIAL_SCAN: return "APSIS_SEQUENTIAL_SCAN";
+        case APSIS_METHOD_FORCE_32: break;
+    }
+    return "no apsis_method";
+}
+
+apsis_options read_options(const apsis_options *given) {
+    apsis_options options = APSIS_OPTIONS_INIT;
+    if (!given) return options;
+    const uint32_t size = given->struct_size;
+    if (size < FIRST_STRUCT_SIZE)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: struct_size is %" PRIu32 ", but must be sizeof(apsis_options), %zu", size,
+                    sizeof options);
+    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(given);
+    for (uint32_t i = sizeof options; i < size; ++i)
+        if (bytes[i])
+            throw Error(APSIS_ERROR_UNSUPPORTED, "options: struct_size is %" PRIu32 ", and byte %" PRIu32
+                        " sets a field that this version does not know", size, i);
+    std::memcpy(&options, given, std::min<size_t>(size, sizeof options));
+
+    if (options.flags & ~KNOWN_FLAGS)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%" PRIx32 ", but 0x%" PRIx32 " is unknown", options.flags,
+                    options.flags & ~KNOWN_FLAGS);
+    if (raw(options.metric) < APSIS_EUCLIDEAN || raw(options.metric) > APSIS_CHAMFER)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: metric is %d, which is no apsis_metric", raw(options.metric));
+    const int method = raw(options.method);
+    if (method < APSIS_AUTO || method > APSIS_SEQUENTIAL_SCAN)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: method is %d, but the last apsis_method is %s, %d", method,
+                    name_of(APSIS_SEQUENTIAL_SCAN), APSIS_SEQUENTIAL_SCAN);
+    if (!(options.max_distance >= 0))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but must be positive, or 0 for no limit",
+                    options.max_distance);
+    check_spacing(options.spacing);
+    if (options.connectivity < 0 || options.connectivity > 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %" PRId32 ", but must be 1, 2 or 3, or 0 for 1",
+                    options.connectivity);
+    check_not_negative("largest", options.largest);
+    check_not_negative("min_area", options.min_area);
+    check_not_negative("max_area", options.max_area);
+    check_not_negative("budget", options.budget);
+    return options;
+}
+
+Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
+    const bool is_chamfer = options.metric == APSIS_CHAMFER;
+    if (is_chamfer && options.method != APSIS_SEQUENTIAL_SCAN)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: metric is APSIS_CHAMFER, which is for paths, and for APSIS_SEQUENTIAL_SCAN");
+    Measure measure;
+    measure.metric = options.metric;
+    double spacing[3] = {1, 1, 1};
+    fill_spacing(options, axes, spacing);
+    if (options.metric == APSIS_CHESSBOARD || is_chamfer) {
+        check_equal(is_chamfer ? "chamfer" : "chessboard", spacing, axes);
+        measure.unit = spacing[0];
+        measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
+        if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
+    } else {
+        set_weights(measure, spacing, size, axes);
+        measure.largest = corner_cost(measure, size, axes);
+    }
+    measure.limit = measure.largest;
+    if (options.max_distance > 0) measure.limit = std::min(measure.limit, cost_limit(measure, options.max_distance));
+    return measure;
+}
+
+int connectivity_of(const apsis_options &options, int axes, int fallback) {
+    if (options.connectivity > axes)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %d, but neighbours in 2-D differ along 1 or 2 axes",
+                    int(options.connectivity));
+    return options.connectivity ? options.connectivity : fallback;
+}
+
+Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) {
+    Steps steps;
+    double spacing[3] = {1, 1, 1};
+    fill_spacing(options, axes, spacing);
+    if (options.metric == APSIS_CHESSBOARD) check_equal("chessboard", spacing, axes);
+    if (options.metric == APSIS_CHAMFER) check_equal("chamfer", spacing, axes);
+    const int connectivity = connectivity_of(options, axes, options.metric == APSIS_CITY_BLOCK ? 1 : axes);
+    const bool is_equal = spacing[1] == spacing[0] && (axes == 2 || spacing[2] == spacing[0]);
+    const bool is_space = connectivity == 3 && size[0] > 1 && size[1] > 1 && size[2] > 1;
+    const bool is_chamfer = options.metric == APSIS_CHAMFER;
+    const int64_t *const equal_steps = is_chamfer ? CHAMFER_STEPS : is_space ? SPACE_STEPS : PLANE_STEPS;
+    if (is_chamfer || (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && is_equal)) {
+        for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = equal_steps[axes_in(kind)];
+        steps.divisor = static_cast<double>(equal_steps[1]);
+        steps.unit = spacing[0];
+    } else if (!add_up(steps, options, spacing, axes, connectivity)) {
+        round_steps(steps, options, spacing, axes, connectivity);
+    }
+    steps.connectivity = connectivity;
+    steps.least = INT64_MAX;
+    steps.most = 0;
+    for (int kind = 1; kind < 8; ++kind) {
+        if (!has_kind(kind, axes, connectivity)) {
+            steps.weight[kind] = 0;
+            continue;
+        }
+        steps.least = std::min(steps.least, steps.weight[kind]);
+        steps.most = std::max(steps.most, steps.weight[kind]);
+    }
+    if (options.max_distance > 0) steps.limit = length_limit(steps, options.max_distance);
+    return steps;
+}
+
+void check_lengths_fit(const char *name, apsis_type type, const apsis_options &options, const Steps &steps, int64_t pixels) {
+    const double most = std::min(static_cast<double>(std::max<int64_t>(pixels - 1, 0)) * static_cast<double>(steps.most),
+                                 static_cast<double>(steps.limit));
+    if (type == APSIS_F32)
+        return check_float(name, real_length(steps, static_cast<double>(steps.least)), real_length(steps, most));
+    if (type == APSIS_F64) return;
+    if (options.metric == APSIS_EUCLIDEAN)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but the metric is Euclidean", name);
+    const int64_t straight = options.metric == APSIS_CHAMFER ? CHAMFER_STEPS[1] : 1;
+    if (steps.unit != 1 || steps.least != straight)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
+    if (type == APSIS_I32 && most >= INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a length may be as large as %.0f", name, most);
+}
+
+void check_fits(const char *name, apsis_type type, const apsis_options &options, const Measure &measure, int axes) {
+    if (type == APSIS_F32) {
+        double spacing[3] = {1, 1, 1};
+        fill_spacing(options, axes, spacing);
+        check_float(name, *std::min_element(spacing, spacing + axes), length_of<double>(measure, measure.limit));
+    }
+    if (type != APSIS_I32 && type != APSIS_I64) return;
+    if (measure.unit != 1 || measure.weight[0] != 1 || measure.weight[1] != 1 || measure.weight[2] != 1)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
+    if (type == APSIS_I32 && measure.limit >= INT32_MAX)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a result may be as large as %" PRId64, name, measure.limit);
+}
+
+}  // namespace apsis

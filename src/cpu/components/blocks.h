@@ -1,0 +1,90 @@
+// An image cut into blocks of whole rows, each small enough for a thread's cache, and which rows they meet at.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/backend.h"
+
+namespace apsis::cpu::components {
+
+struct Block {
+    int64_t y0, y1, z0, z1;
+
+    int64_t rows() const { return (y1 - y0) * (z1 - z0); }
+    bool holds(int64_t y, int64_t z) const { return y0 <= y && y < y1 && z0 <= z && z < z1; }
+    /// The number of a row in the block, in the order of the image.
+    int64_t at(int64_t y, int64_t z) const { return (z - z0) * (y1 - y0) + y - y0; }
+};
+
+/// Calls body(j, y, z) for the rows of a block, in order; j counts them.
+template <class Body>
+void for_rows(const Block &block, Body body) {
+    int64_t j = 0;
+    for (int64_t z = block.z0; z < block.z1; ++z)
+        for (int64_t y = block.y0; y < block.y1; ++y) body(j++, y, z);
+}
+
+/// From a row to one before it, whose pixels may be neighbours, and how far beyond a run's ends they are.
+struct Step {
+    int64_t dy, dz, reach;
+};
+
+struct Blocks {
+    int64_t width, height, depth;
+    bool volume;              // rows of different z can be neighbours
+    int64_t tall, deep;       // extents of a block
+    Step step[4];
+    int steps;
+
+    Blocks(const ComponentsJob &job, int threads)
+        : width(job.set.size[0]), height(job.set.size[1]), depth(job.set.size[2]), volume(job.axes == 3) {
+        constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: worth a task, and within a second cache
+        const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
+        const int64_t rows = std::max<int64_t>(share / width, 1);
+        const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(rows)));
+        tall = std::min(height, volume && depth > 1 ? std::max(side, rows / depth) : rows);
+        deep = std::clamp<int64_t>(rows / tall, 1, depth);
+        const int64_t diagonal = job.connectivity > 1, corner = job.connectivity > 2;
+        const Step every[4] = {{-1, 0, diagonal}, {0, -1, diagonal}, {-1, -1, corner}, {1, -1, corner}};
+        steps = !volume ? 1 : diagonal ? 4 : 2;
+        std::copy_n(every, 4, step);
+    }
+
+    int64_t rows() const { return height * depth; }
+    int64_t row_at(int64_t y, int64_t z) const { return z * height + y; }
+    int64_t words() const { return (width + 63) / 64; }
+    int64_t runs() const { return (width + 1) / 2; }  // of a row, at most
+    int64_t across() const { return (height + tall - 1) / tall; }
+    int64_t count() const { return across() * ((depth + deep - 1) / deep); }
+
+    Block at(int64_t i) const {
+        const int64_t y = i % across() * tall, z = i / across() * deep;
+        return {y, std::min(y + tall, height), z, std::min(z + deep, depth)};
+    }
+    /// Whether a row has neighbours in another block.
+    bool is_border(const Block &block, int64_t y, int64_t z) const {
+        return (y == block.y0 && y > 0) || (y == block.y1 - 1 && block.y1 < height) ||
+               (volume && ((z == block.z0 && z > 0) || (z == block.z1 - 1 && block.z1 < depth)));
+    }
+    /// How many rows of a block have, at most.
+    int64_t borders_of_block() const {
+        const int64_t inner = std::max<int64_t>(tall - 2, 0) * (volume ? std::max<int64_t>(deep - 2, 0) : deep);
+        return tall * deep - inner;
+    }
+    /// How many rows of the image have.
+    int64_t borders() const {
+        const auto inner = [](int64_t length, int64_t extent) {
+            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have one such row, others two
+            if (blocks < 2) return length;
+            return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + length - (blocks - 1) * extent - 1;
+        };
+        return rows() - inner(height, tall) * (volume ? inner(depth, deep) : depth);
+    }
+    /// Whether a row lies at the border of its image.
+    bool at_edge(int64_t y, int64_t z) const {
+        return y == 0 || y == height - 1 || (volume && (z == 0 || z == depth - 1));
+    }
+};
+
+}  // namespace apsis::cpu::components

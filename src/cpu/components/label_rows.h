@@ -1,0 +1,12 @@
+// A row of the output of apsis_components: numbers, or a set, from the runs of the row and the numbers of their parts.
+#pragma once
+
+#include "cpu/components/thread_scratch.h"
+
+namespace apsis::cpu::components {
+
+/// `bits` are those of the set, and `part` holds the part of each of the row's runs.
+void write_row(const ComponentsJob &job, const Bench &b, const uint64_t *bits, const uint32_t *part, int64_t y,
+               int64_t z);
+
+}  // namespace apsis::cpu::components

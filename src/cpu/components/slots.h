@@ -1,0 +1,114 @@
+// Between blocks: the runs of rows with neighbours in another block are slots, which stand for their parts, and are
+// joined by a union-find without locks that all threads share.  A component's root is a slot of the part with its lowest
+// pixel, whatever the threads did.
+#pragma once
+
+#include "cpu/components/thread_scratch.h"
+
+namespace apsis::cpu::components {
+
+constexpr uint32_t NO_SLOT = UINT32_MAX;
+constexpr int ORDINAL = 30;  // bits of a part's number among those that begin in its row
+
+class Slots {
+  public:
+    static int64_t count(const Blocks &blocks) { return blocks.borders() * blocks.runs(); }
+    static bool fit(const Blocks &blocks) {
+        return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (63 - ORDINAL);
+    }
+
+    /// Areas and borders are kept if they are asked for.
+    Slots(const Blocks &blocks, bool measured, Carver &carver) : blocks_(blocks) {
+        const int64_t slots = count(blocks);
+        first_ = carver.take<uint32_t>(blocks.rows());
+        parent = carver.take<uint32_t>(slots);
+        key = carver.take<int64_t>(slots);
+        area = carver.take<int64_t>(measured ? slots : 0);
+        touches = carver.take<uint8_t>(measured ? slots : 0);
+    }
+
+    uint32_t *parent;  // [slot]
+    int64_t *key;      // [slot]: of the first slot of a part, the row that the part begins in and its ordinal there;
+                       // of the others -1
+    int64_t *area;     // [slot]
+    uint8_t *touches;  // [slot]
+
+    /// The first slot of a row, or NO_SLOT.
+    uint32_t first_of(int64_t row) const { return first_[row]; }
+
+    void give() const {
+        uint32_t next = 0;
+        for (int64_t i = 0; i < blocks_.count(); ++i) {
+            const Block block = blocks_.at(i);
+            for_rows(block, [&](int64_t, int64_t y, int64_t z) {
+                const bool is_border = blocks_.is_border(block, y, z);
+                first_[blocks_.row_at(y, z)] = is_border ? next : NO_SLOT;
+                if (is_border) next += static_cast<uint32_t>(blocks_.runs());
+            });
+        }
+    }
+
+    /// Calls body(slot) for the slots of a block that stand for a part.
+    template <class Body>
+    void for_parts(const Block &block, Body body) const {
+        for_rows(block, [&](int64_t, int64_t y, int64_t z) {
+            const uint32_t first = first_[blocks_.row_at(y, z)];
+            for (int64_t i = 0; first != NO_SLOT && i < blocks_.runs(); ++i)
+                if (key[first + i] >= 0) body(static_cast<uint32_t>(first + i));
+        });
+    }
+
+    /// The number of a part that has a slot becomes minus 1 minus the first of its slots; `visit` is told of every slot.
+    template <class Visit>
+    void mark(const Bench &b, const Block &block, uint32_t parts, Visit visit) const {
+        std::fill_n(b.number, parts + 1, 0);
+        for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
+            const uint32_t first = first_[blocks_.row_at(y, z)], runs = b.run[j + 1] - b.run[j];
+            for (uint32_t i = 0; first != NO_SLOT && i < runs; ++i) {
+                int64_t &number = b.number[b.part[b.run[j] + i]];
+                if (number == 0) number = -1 - int64_t(first + i);
+                visit(first + i, static_cast<uint32_t>(-1 - number));
+            }
+        });
+    }
+
+    uint32_t root_of(uint32_t slot) const {
+        const auto shared = [this](uint32_t of) { return std::atomic_ref<uint32_t>(parent[of]); };
+        for (;;) {
+            const uint32_t up = shared(slot).load(std::memory_order_relaxed);
+            if (up == slot) return slot;
+            const uint32_t next = shared(up).load(std::memory_order_relaxed);
+            if (next != up) shared(slot).store(next, std::memory_order_relaxed);
+            slot = next;
+        }
+    }
+
+    /// The root with the lowest pixel stays one, whoever comes first.
+    void join(uint32_t one, uint32_t other) const {
+        for (;;) {
+            one = root_of(one);
+            other = root_of(other);
+            if (one == other) return;
+            if (key[one] < key[other]) std::swap(one, other);
+            uint32_t expected = one;
+            std::atomic_ref<uint32_t> root(parent[one]);
+            if (root.compare_exchange_strong(expected, other, std::memory_order_relaxed)) return;
+        }
+    }
+
+    /// A root's area becomes that of its component.
+    void gather(const Block &block) const {
+        for_parts(block, [this](uint32_t slot) {
+            const uint32_t root = root_of(slot);
+            if (root == slot) return;
+            add_shared(area[root], area[slot]);
+            if (touches[slot]) std::atomic_ref<uint8_t>(touches[root]).store(1, std::memory_order_relaxed);
+        });
+    }
+
+  private:
+    const Blocks &blocks_;
+    uint32_t *first_;  // [row]
+};
+
+}  // namespace apsis::cpu::components

@@ -1,0 +1,79 @@
+// See statistics.h.
+#include "cpu/components/statistics.h"
+
+#include <functional>
+
+#include "cpu/components/parts.h"
+#include "cpu/components/runs.h"
+#include "cpu/components/thread_scratch.h"
+
+namespace apsis::cpu::components {
+namespace {
+
+constexpr int64_t CHUNK = 4096;  // components that a thread begins or finishes at once
+
+template <class Better>
+void choose_shared(int64_t &to, int64_t value, Better better) {
+    std::atomic_ref<int64_t> shared(to);
+    int64_t now = shared.load(std::memory_order_relaxed);
+    while (better(value, now) && !shared.compare_exchange_weak(now, value, std::memory_order_relaxed)) {
+    }
+}
+
+void add_shared(Sums &to, const Sums &sums) {
+    choose_shared(to.first, sums.first, std::less<int64_t>());
+    apsis::add_shared(to.area, sums.area);
+    for (int a = 0; a < 3; ++a) {
+        choose_shared(to.lower[a], sums.lower[a], std::less<int64_t>());
+        choose_shared(to.upper[a], sums.upper[a], std::greater<int64_t>());
+        apsis::add_shared(to.sum[a], sums.sum[a]);
+    }
+}
+
+/// Calls body(i) for the components of an array, on all threads.
+template <class Body>
+void for_components(Arena &arena, int64_t count, Body body) {
+    parallel_for(arena, (count + CHUNK - 1) / CHUNK, {}, 0, 0, [&](int64_t i) {
+        for (int64_t k = i * CHUNK; k < std::min((i + 1) * CHUNK, count); ++k) body(k);
+    });
+}
+
+}  // namespace
+
+void Statistics::begin(int64_t total, Arena &arena) {
+    if (!job_.components) return;
+    count_ = std::min(total - numbered_, job_.capacity);
+    for_components(arena, count_, [this](int64_t k) { sums()[k].clear(); });
+}
+
+/// Runs of parts without slots are added where they belong, those of the others first by themselves, so that threads
+/// meet once a part.
+void Statistics::add(const Bench &b, const Block &block, uint32_t parts) const {
+    for (uint32_t part = 1; part <= parts; ++part)
+        if (b.number[part] && b.area[part]) b.sums[b.area[part] - 1].clear();
+    for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
+        const int64_t row = blocks_.row_at(y, z), first = (row + z_ * blocks_.height) * blocks_.width;
+        const int64_t runs = find_runs(parts_.bits_of(row), blocks_.width, b.ends);
+        for (int64_t i = 0; i < runs; ++i) {
+            const uint32_t part = b.part[b.run[j] + i];
+            const int64_t at = b.number[part] - numbered_ - 1;
+            if (at < 0 || at >= count_) continue;
+            Sums &to = b.area[part] ? b.sums[b.area[part] - 1] : sums()[at];
+            to.add(first + b.ends[2 * i], b.ends[2 * i], b.ends[2 * i + 1], y, z + z_);
+        }
+    });
+    for (uint32_t part = 1; part <= parts; ++part) {
+        const int64_t at = b.number[part] - numbered_ - 1;
+        if (at >= 0 && at < count_ && b.area[part]) add_shared(sums()[at], b.sums[b.area[part] - 1]);
+    }
+}
+
+void Statistics::finish(Arena &arena) const {
+    for_components(arena, count_, [this](int64_t k) {
+        const Sums of = sums()[k];
+        for (int a = 0; a < 3; ++a)
+            job_.components[k].centroid[a] = static_cast<double>(of.sum[a]) / static_cast<double>(of.area);
+    });
+}
+
+}  // namespace apsis::cpu::components

@@ -1,0 +1,57 @@
+// What is known of components, gathered run by run by all threads, in the array that the caller gave.
+#pragma once
+
+#include <algorithm>
+
+#include "cpu/components/blocks.h"
+#include "runtime/parallel.h"
+
+namespace apsis::cpu::components {
+
+struct Bench;
+class Parts;
+
+/// An apsis_component under way: sums where the centroid will be.
+struct Sums {
+    int64_t first, area, lower[3], upper[3], sum[3];
+
+    void clear() { *this = {INT64_MAX, 0, {INT64_MAX, INT64_MAX, INT64_MAX}, {-1, -1, -1}, {0, 0, 0}}; }
+    void add(int64_t index, int64_t begin, int64_t end, int64_t y, int64_t z) {
+        const int64_t length = end - begin;
+        const int64_t low[3] = {begin, y, z}, high[3] = {end - 1, y, z};
+        first = std::min(first, index);
+        area += length;
+        sum[0] += length * (begin + end - 1) / 2;
+        sum[1] += length * y;
+        sum[2] += length * z;
+        for (int a = 0; a < 3; ++a) {
+            lower[a] = std::min(lower[a], low[a]);
+            upper[a] = std::max(upper[a], high[a]);
+        }
+    }
+};
+static_assert(sizeof(Sums) == sizeof(apsis_component));
+
+class Statistics {
+  public:
+    /// Of the components numbered after `numbered`; the image's rows are those of slice z of a batch, and later ones.
+    Statistics(const ComponentsJob &job, const Blocks &blocks, const Parts &parts, int64_t numbered, int64_t z)
+        : job_(job), blocks_(blocks), parts_(parts), numbered_(numbered), z_(z) {}
+
+    /// `total` is the last number that was given.
+    void begin(int64_t total, Arena &arena);
+    /// Adds a block whose parts are found and have their numbers.
+    void add(const Bench &b, const Block &block, uint32_t parts) const;
+    void finish(Arena &arena) const;
+
+  private:
+    Sums *sums() const { return reinterpret_cast<Sums *>(job_.components); }
+
+    const ComponentsJob &job_;
+    const Blocks &blocks_;
+    const Parts &parts_;
+    int64_t numbered_, z_;
+    int64_t count_ = 0;  // that fit into the array
+};
+
+}  // namespace apsis::cpu::components

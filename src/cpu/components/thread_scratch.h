@@ -1,0 +1,48 @@
+// What one thread works on while components are found: the runs of a block, its parts, and a row.
+#pragma once
+
+#include "cpu/components/blocks.h"
+#include "cpu/components/selection.h"
+#include "cpu/components/statistics.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cpu::components {
+
+constexpr uint32_t TOUCHES = uint32_t(1) << 31;  // beside the area of a part: it touches the image's border
+
+struct Bench {
+    uint32_t *ends;     // of the runs of a row
+    uint64_t *start;    // [row][word], see BitRow
+    uint32_t *before;   // [row][word], likewise
+    uint32_t *run;      // [row]: the number of its first run in `part`
+    uint32_t *begin;    // [row]: the first part that begins in it, or in a later one
+    uint32_t *part;     // [run]
+    uint32_t *parent;   // [run]: a run of its tree that is not higher
+    uint32_t *met;      // runs of two rows that meet
+    uint32_t *area;     // [part], with TOUCHES
+    int64_t *number;    // [part]: what it is called outside; before that, minus 1 minus its slot, or 0 if it has none
+    uint8_t *line;      // a row of the output
+    uint64_t *mask;     // a row of bits of the output
+    Sums *sums;         // of parts with slots
+    uint64_t *bins;     // of areas
+
+    Bench(const Blocks &blocks, Carver &carver) {
+        const int64_t rows = blocks.tall * blocks.deep, runs = rows * blocks.runs();
+        ends = carver.take<uint32_t>(blocks.width + 64);
+        start = carver.take<uint64_t>(std::max<int64_t>(rows, 2) * blocks.words());
+        before = carver.take<uint32_t>(std::max<int64_t>(rows, 2) * blocks.words());
+        run = carver.take<uint32_t>(rows + 1);
+        begin = carver.take<uint32_t>(rows + 1);
+        part = carver.take<uint32_t>(runs + 1);
+        parent = carver.take<uint32_t>(runs);
+        met = carver.take<uint32_t>(4 * blocks.runs() + 8);
+        area = carver.take<uint32_t>(runs + 1);
+        number = carver.take<int64_t>(runs + 1);
+        line = carver.take<uint8_t>(blocks.width * 8 + 64);
+        mask = carver.take<uint64_t>(blocks.words());
+        sums = carver.take<Sums>(blocks.borders_of_block() * blocks.runs());
+        bins = carver.take<uint64_t>(Selection::BINS);
+    }
+};
+
+}  // namespace apsis::cpu::components

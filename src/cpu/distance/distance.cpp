@@ -1,0 +1,363 @@
+// apsis_distance on the CPU, Euclidean and city-block: bit-packed columns with carries (core/columns.h), then one pass
+// a remaining axis over lines in cache (cpu/distance/lines.h).  Time is n log n at worst; memory is 3/8 byte a pixel, and a few
+// lines (2-D) or planes (3-D) a thread.  A slab's carries begin with the sites outside it.
+#include "cpu/distance/distance.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "cpu/distance/lines.h"
+#include "cpu/runtime/pixel_writer.h"
+#include "runtime/parallel.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cpu::distance {
+namespace {
+
+constexpr int64_t BATCH = 16;         // lines along y that are turned at once: a cache line of 32-bit costs
+constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: its carries stay in the first cache
+
+/// The columns of a job, with room for their words.
+Columns columns_of(const DistanceJob &job, Carver &carver) {
+    Columns set;
+    set.count = job.columns();
+    set.length = job.set.size[job.axes - 1];
+    set.batch = job.axes == 3 ? 1 : job.set.size[2];
+    set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
+    return set;
+}
+
+/// The columns of a job, and those of the set's complement: the same words, flipped, with carries of their own.
+struct Sides {
+    Columns columns[2];
+    int count;
+
+    Sides(const DistanceJob &job, Carver &carver) : count(job.is_signed ? 2 : 1) {
+        const Columns set = columns[0] = columns[1] = columns_of(job, carver);
+        for (int side = 0; side < count; ++side) {
+            columns[side].before = carver.take<int32_t>(set.total() + LINE_PAD);
+            columns[side].after = carver.take<int32_t>(set.total() + LINE_PAD);
+        }
+    }
+    uint32_t flip(int side, int64_t strip) const { return side ? columns[0].valid(strip) : 0; }
+};
+
+/// The set's pixels of one strip and one row of columns, as words.
+void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int64_t strip, int64_t row) {
+    const int64_t width = job.set.size[0];
+    uint32_t *const words = columns.words + columns.at(image, strip, row * width);
+    std::memset(words, 0, static_cast<size_t>(width) * sizeof *words);
+    const int64_t start = strip * STRIP, end = std::min<int64_t>(start + STRIP, columns.length);
+    for (int64_t at = start; at < end; ++at) {
+        const uint8_t *pixels = job.axes == 3 ? job.set.row(row, at) : job.set.row(at, image);
+        const int bit = static_cast<int>(at - start);
+        if (job.set.type == APSIS_U8 && job.set.stride[0] == 1)
+            pack_bytes(pixels, width, bit, words);
+        else if (job.set.type == APSIS_BIT)
+            pack_bits(pixels, width, bit, words);
+        else
+            for (int64_t x = 0; x < width; ++x) words[x] |= uint32_t(is_set(job.set, pixels, x)) << bit;
+    }
+    if (job.complement)
+        for (int64_t x = 0; x < width; ++x) words[x] ^= columns.valid(strip);
+}
+
+/// Packs the whole set.
+void pack(const DistanceJob &job, const Columns &columns, Arena &arena, const Progress &progress, double to) {
+    const int64_t rows = job.axes == 3 ? job.set.size[1] : 1;
+    parallel_for(arena, columns.batch * columns.strips() * rows, progress, 0.0, to, [&](int64_t i) {
+        pack_row(job, columns, i / rows / columns.strips(), i / rows % columns.strips(), i % rows);
+    });
+}
+
+/// Calls body(chunk, begin, end) for chunks of columns, `sets` times.
+template <class Body>
+void for_chunks(const Columns &columns, int64_t sets, Arena &arena, const Progress &progress, double from, double to,
+                Body body) {
+    const int64_t chunks = (columns.count + CARRY_CHUNK - 1) / CARRY_CHUNK;
+    parallel_for(arena, sets * chunks, progress, from, to, [&](int64_t i) {
+        const int64_t begin = i % chunks * CARRY_CHUNK;
+        body(i / chunks, begin, std::min(begin + CARRY_CHUNK, columns.count));
+    });
+}
+
+/// The sites outside a slab, as positions in it: at most 2^30 away, as the longest axis is.
+void carry_in(const int64_t *sites, int64_t none, int64_t start, int32_t no_site, int64_t begin, int64_t end,
+              int32_t *carried) {
+    for (int64_t c = begin; c < end; ++c)
+        carried[c - begin] = sites && sites[c] != none ? static_cast<int32_t>(sites[c] - start) : no_site;
+}
+
+/// Carries the nearest sites across the strips of a chunk of columns.
+void carry_chunk(const Slab &slab, const Columns &columns, const Sides &sides, int side, int64_t image, int64_t begin,
+                 int64_t end) {
+    int32_t carried[CARRY_CHUNK];
+    carry_in(slab.above, -1, slab.start, NO_SITE_BEFORE, begin, end, carried);
+    for (int64_t strip = 0; strip < columns.strips(); ++strip)
+        for (int64_t c = begin; c < end; ++c) {
+            const int64_t at = columns.at(image, strip, c);
+            const uint32_t word = columns.words[at] ^ sides.flip(side, strip);
+            columns.before[at] = carried[c - begin];
+            if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
+        }
+    carry_in(slab.below, INT64_MAX, slab.start, NO_SITE_AFTER, begin, end, carried);
+    for (int64_t strip = columns.strips() - 1; strip >= 0; --strip)
+        for (int64_t c = begin; c < end; ++c) {
+            const int64_t at = columns.at(image, strip, c);
+            const uint32_t word = columns.words[at] ^ sides.flip(side, strip);
+            columns.after[at] = carried[c - begin];
+            if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + lowest_bit(word);
+        }
+}
+
+/// The first and the last site of a chunk of columns.
+void summarize_chunk(const SummaryJob &job, const Columns &columns, int64_t begin, int64_t end) {
+    const int64_t start = job.slab.start, strips = columns.strips();
+    if (job.first) std::fill(job.first + begin, job.first + end, INT64_MAX);
+    if (job.last) std::fill(job.last + begin, job.last + end, -1);
+    for (int64_t strip = strips - 1; job.first && strip >= 0; --strip)
+        for (int64_t c = begin; c < end; ++c)
+            if (const uint32_t word = columns.words[columns.at(0, strip, c)])
+                job.first[c] = start + strip * STRIP + lowest_bit(word);
+    for (int64_t strip = 0; job.last && strip < strips; ++strip)
+        for (int64_t c = begin; c < end; ++c)
+            if (const uint32_t word = columns.words[columns.at(0, strip, c)])
+                job.last[c] = start + strip * STRIP + highest_bit(word);
+}
+
+/// The element of a slot from which it is addressed; none while scratch memory is only counted.
+template <class Cost>
+Cost *addressed_from(Cost *slot, int64_t element) {
+    return slot ? slot + element : nullptr;
+}
+
+/// table[d] = the cost of an offset d, beyond the line that of its ends.
+template <class Cost>
+Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carver, bool fill) {
+    const int64_t reach = length + LINE_PAD;
+    Cost *const table = addressed_from(carver.take<Cost>(2 * reach + 1 + LINE_PAD), reach);
+    for (int64_t d = 0; fill && d <= reach; ++d)
+        table[d] = table[-d] =
+            static_cast<Cost>(axis_cost<int64_t>(measure.metric, measure.weight[axis], std::min(d, length - 1)));
+    return table;
+}
+
+/// A line's buffer with its spare elements, of which the first `length` are addressed from 0.
+template <class Cost>
+Cost *take_line(Carver &carver, int64_t length) {
+    return addressed_from(carver.take<Cost>(length + 2 * LINE_PAD), LINE_PAD);
+}
+
+/// Fills the spare elements of a line, so that none of them is ever the best candidate: with NO_COST in the line of
+/// costs, and the highest number in that of orders.
+template <class Cost>
+void seal(Cost *line, int64_t length, Cost spare) {
+    std::fill_n(line - LINE_PAD, LINE_PAD, spare);
+    std::fill_n(line + length, LINE_PAD, spare);
+}
+
+template <class Cost>
+void seal(Cost *cost, Cost *order, int64_t length) {
+    seal(cost, length, NO_COST<Cost>);
+    if (order) seal(order, length, std::numeric_limits<Cost>::max());
+}
+
+/// What one thread works on: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
+template <class Cost>
+struct Bench {
+    int64_t pitch;
+    Cost *cost, *order;              // rows of the plane, each sealed
+    Cost *turned_cost, *turned_order;  // BATCH lines along y
+    Cost *least, *arg, *arg_order, *bracket;
+
+    Bench(const DistanceJob &job, bool ordered, Carver &carver) {
+        const int64_t width = job.set.size[0], height = job.set.size[1];
+        const int64_t rows = job.axes == 3 ? height : 1, longest = std::max(width, job.axes == 3 ? height : 0);
+        pitch = width + 2 * LINE_PAD;
+        const int64_t plane = pitch * rows - 2 * LINE_PAD, turned = BATCH * (height + 2 * LINE_PAD) - 2 * LINE_PAD;
+        cost = take_line<Cost>(carver, plane);
+        order = ordered ? take_line<Cost>(carver, plane) : nullptr;
+        turned_cost = turned_order = nullptr;
+        if (job.axes == 3) {
+            turned_cost = take_line<Cost>(carver, turned);
+            if (ordered) turned_order = take_line<Cost>(carver, turned);
+        }
+        least = take_line<Cost>(carver, longest);
+        bracket = take_line<Cost>(carver, longest);
+        arg = ordered ? take_line<Cost>(carver, longest) : nullptr;
+        arg_order = ordered ? take_line<Cost>(carver, longest) : nullptr;
+    }
+};
+
+template <class Cost>
+class Transform {
+  public:
+    Transform(const DistanceJob &job, int threads, void *scratch)
+        : job_(job), carver_(scratch), sides_(job, carver_), ordered_(static_cast<bool>(job.nearest)) {
+        for (int axis = 0; axis < job.axes - 1; ++axis)
+            table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver_, scratch != nullptr);
+        Carver count;
+        Bench<Cost>(job, ordered_, count);
+        bench_bytes_ = count.used();
+        benches_ = carver_.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
+    }
+
+    size_t bytes() const { return carver_.used(); }
+
+    void run(Arena &arena, const Progress &progress) {
+        const Columns &set = sides_.columns[0];
+        pack(job_, set, arena, progress, 0.1);
+        for_chunks(set, sides_.count * set.batch, arena, progress, 0.1, 0.15, [&](int64_t i, int64_t begin, int64_t end) {
+            const int side = static_cast<int>(i / set.batch);
+            carry_chunk(job_.slab, sides_.columns[side], sides_, side, i % set.batch, begin, end);
+        });
+        const int64_t height = job_.set.size[1], depth = job_.set.size[2];
+        parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
+            for (int side = 0; side < sides_.count; ++side)
+                job_.axes == 3 ? solve_plane(side, i) : solve_row(side, i % height, i / height);
+        });
+    }
+
+  private:
+    /// The bench of this thread.
+    Bench<Cost> bench() const {
+        const int thread = Arena::thread();
+        Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(thread));
+        return Bench<Cost>(job_, ordered_, carver);
+    }
+
+    void fill_row(const Bench<Cost> &bench, int side, int64_t image, int64_t at, int64_t row) const {
+        const Columns &columns = sides_.columns[side];
+        const int64_t width = job_.set.size[0], strip = at / STRIP;
+        const int64_t first = columns.at(image, strip, row * width);
+        Cost *const cost = bench.cost + row * bench.pitch, *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
+        column_costs(job_.measure, job_.axes - 1, columns.words + first, columns.before + first, columns.after + first,
+                     sides_.flip(side, strip), width, static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(at), cost,
+                     order);
+        seal(cost, order, width);
+    }
+
+    void solve_row(int side, int64_t y, int64_t z) const {
+        const Bench<Cost> mine = bench();
+        fill_row(mine, side, z, y, 0);
+        finish_row(mine, side, 0, y, z);
+    }
+
+    void solve_plane(int side, int64_t z) const {
+        const Bench<Cost> mine = bench();
+        const int64_t width = job_.set.size[0], height = job_.set.size[1];
+        for (int64_t y = 0; y < height; ++y) fill_row(mine, side, 0, z, y);
+        for (int64_t x = 0; x < width; x += BATCH) solve_along_y(mine, x, std::min(BATCH, width - x));
+        for (int64_t y = 0; y < height; ++y) finish_row(mine, side, y, y, z);
+    }
+
+    /// The pass along y for `count` columns of the plane from x, in place.
+    void solve_along_y(const Bench<Cost> &bench, int64_t x, int64_t count) const {
+        const int64_t height = job_.set.size[1], length = height + 2 * LINE_PAD;
+        for (int64_t y = 0; y < height; ++y)
+            for (int64_t k = 0; k < count; ++k) {
+                bench.turned_cost[k * length + y] = bench.cost[y * bench.pitch + x + k];
+                if (ordered_) bench.turned_order[k * length + y] = bench.order[y * bench.pitch + x + k];
+            }
+        for (int64_t k = 0; k < count; ++k) {
+            Cost *const cost = bench.turned_cost + k * length;
+            Cost *const order = ordered_ ? bench.turned_order + k * length : nullptr;
+            seal(cost, order, height);
+            least_on_line(Line<Cost>{height, cost, order, table_[1], bench.least, bench.arg, bench.arg_order, bench.bracket});
+            std::copy_n(bench.least, height, cost);
+            for (int64_t y = 0; ordered_ && y < height; ++y) order[y] = bench.arg_order[y] * static_cast<Cost>(height) + bench.arg[y];
+        }
+        for (int64_t y = 0; y < height; ++y)
+            for (int64_t k = 0; k < count; ++k) {
+                bench.cost[y * bench.pitch + x + k] = bench.turned_cost[k * length + y];
+                if (ordered_) bench.order[y * bench.pitch + x + k] = bench.turned_order[k * length + y];
+            }
+    }
+
+    /// The pass along x for a row of the plane, and its results to the outputs.
+    void finish_row(const Bench<Cost> &bench, int side, int64_t row, int64_t y, int64_t z) const {
+        const int64_t width = job_.set.size[0];
+        Cost *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
+        least_on_line(Line<Cost>{width, bench.cost + row * bench.pitch, order, table_[0], bench.least, bench.arg,
+                                 bench.arg_order, bench.bracket});
+        const RowTarget target{job_, y, z, side == 1};
+        const auto cost_at = [&](int64_t x) { return static_cast<int64_t>(bench.least[x]); };
+        // Where the indices of a slice begin, or those of a slab.
+        const int64_t slice = job_.axes == 3 ? 0 : z * job_.set.size[1] * width;
+        const int64_t image = job_.nearest ? slice + job_.slab.start * job_.columns() : 0;
+        if (!write_floats(target, bench)) write_distances(target, cost_at);
+        write_sites(target, cost_at, [&](int64_t x) {
+            return image + static_cast<int64_t>(bench.arg_order[x]) * width + static_cast<int64_t>(bench.arg[x]);
+        });
+    }
+
+    /// The common case, in SIMD: packed floats of Euclidean distances in spacing 1.
+    bool write_floats(const RowTarget &target, const Bench<Cost> &bench) const {
+        if constexpr (sizeof(Cost) == 4) {
+            const View &out = job_.distance;
+            if (!out || out.type != APSIS_F32 || out.stride[0] != 4) return false;
+            if (job_.measure.metric != APSIS_EUCLIDEAN || job_.measure.unit != 1) return false;
+            float *const roots = reinterpret_cast<float *>(bench.bracket);
+            float *const row = reinterpret_cast<float *>(out.row(target.y, target.z));
+            const int32_t limit = static_cast<int32_t>(std::min<int64_t>(job_.measure.limit, NO_COST<int32_t> - 1));
+            float_roots(bench.least, out.size[0], limit, roots);
+            if (!target.inside)
+                std::copy_n(roots, out.size[0], row);
+            else
+                for (int64_t x = 0; x < out.size[0]; ++x) row[x] = bench.least[x] ? -roots[x] : row[x];
+            return true;
+        }
+        return false;
+    }
+
+    const DistanceJob &job_;
+    Carver carver_;
+    Sides sides_;
+    bool ordered_;
+    Cost *table_[2] = {};
+    uint8_t *benches_ = nullptr;
+    size_t bench_bytes_ = 0;
+};
+
+/// 32-bit lanes serve unless a cost, or the site numbers that decide ties, need more.
+bool fits_32_bits(const DistanceJob &job) {
+    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
+    return is_narrow(job.measure) && (!job.nearest || image < INT32_MAX);
+}
+
+template <class Cost>
+size_t scratch_of(const DistanceJob &job, int threads) {
+    return Transform<Cost>(job, threads, nullptr).bytes();
+}
+template <class Cost>
+void run(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    Transform<Cost>(job, arena.threads(), scratch).run(arena, progress);
+}
+
+}  // namespace
+
+size_t columns_scratch(const DistanceJob &job, int threads) {
+    return fits_32_bits(job) ? scratch_of<int32_t>(job, threads) : scratch_of<int64_t>(job, threads);
+}
+
+void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    fits_32_bits(job) ? run<int32_t>(job, scratch, arena, progress) : run<int64_t>(job, scratch, arena, progress);
+}
+
+size_t summary_scratch(const SummaryJob &job) {
+    Carver count;
+    columns_of(job, count);
+    return count.used();
+}
+
+void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    Carver carver(scratch);
+    const Columns columns = columns_of(job, carver);
+    pack(job, columns, arena, progress, 0.8);
+    for_chunks(columns, 1, arena, progress, 0.8, 1.0, [&](int64_t, int64_t begin, int64_t end) {
+        summarize_chunk(job, columns, begin, end);
+    });
+}
+
+}  // namespace apsis::cpu::distance

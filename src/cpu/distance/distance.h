@@ -1,0 +1,21 @@
+// apsis_distance and slabs on the CPU.
+#pragma once
+
+#include "runtime/backend.h"
+#include "runtime/parallel.h"
+
+namespace apsis::cpu::distance {
+
+// The Euclidean and the city-block metric.
+size_t columns_scratch(const DistanceJob &job, int threads);
+void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
+
+// Where the columns of a slab begin and end.
+size_t summary_scratch(const SummaryJob &job);
+void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress);
+
+// The chessboard metric.
+size_t chessboard_scratch(const DistanceJob &job, int threads);
+void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
+
+}  // namespace apsis::cpu::distance

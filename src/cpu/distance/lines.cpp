@@ -1,0 +1,334 @@
+// The inner loops of the distance transform: see lines.h.  Compiled once for every instruction set.
+//
+// Outward search: after Saito and Toriwaki 1994, ended by the exact bound of Meijster et al. 2000.
+// Monotone argmin: rows of a totally monotone matrix (Aggarwal et al. 1987) by divide and conquer.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/distance/lines.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "cpu/distance/lines.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace apsis {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t SEGMENT = 1024;  // pixels that choose one way: long enough to pay for a fresh bracket
+constexpr int64_t NEAR = 32;       // outward steps before the segment counts as far; about what a bracket costs
+
+/// The best candidate seen so far, lane by lane.
+template <class D>
+struct Best {
+    using V = hn::Vec<D>;
+    V cost, order, arg;
+};
+
+/// Takes the candidates that are better: of lower cost, or of equal cost and lower order.
+template <bool ORDERED, class D>
+HWY_INLINE void take(D, Best<D> &best, hn::Vec<D> cost, hn::Vec<D> order, hn::Vec<D> arg) {
+    if constexpr (ORDERED) {
+        auto better = hn::Lt(cost, best.cost);
+        better = hn::Or(better, hn::And(hn::Eq(cost, best.cost), hn::Lt(order, best.order)));
+        best.order = hn::IfThenElse(better, order, best.order);
+        best.arg = hn::IfThenElse(better, arg, best.arg);
+        best.cost = hn::IfThenElse(better, cost, best.cost);
+    } else {
+        best.cost = hn::Min(cost, best.cost);
+    }
+}
+
+/// As take, where candidates of equal cost and order come from right to left too: then the lower arg wins.
+template <class D>
+HWY_INLINE void take_outward(D, Best<D> &best, hn::Vec<D> cost, hn::Vec<D> order, hn::Vec<D> arg) {
+    const auto same_cost = hn::Eq(cost, best.cost);
+    const auto same_order = hn::And(same_cost, hn::Eq(order, best.order));
+    auto better = hn::Lt(cost, best.cost);
+    better = hn::Or(better, hn::And(same_cost, hn::Lt(order, best.order)));
+    better = hn::Or(better, hn::And(same_order, hn::Lt(arg, best.arg)));
+    best.order = hn::IfThenElse(better, order, best.order);
+    best.arg = hn::IfThenElse(better, arg, best.arg);
+    best.cost = hn::IfThenElse(better, cost, best.cost);
+}
+
+template <bool ORDERED, class T, class D>
+HWY_INLINE void store(D d, const Line<T> &line, int64_t x, const Best<D> &best) {
+    hn::StoreU(best.cost, d, line.least + x);
+    if constexpr (ORDERED) {
+        hn::StoreU(best.arg, d, line.arg + x);
+        hn::StoreU(best.order, d, line.arg_order + x);
+    }
+}
+
+/// Outward search for one block of `B` vectors from x.  False if it did not end within NEAR steps.
+template <bool ORDERED, int B, class T, class D>
+HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x) {
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    Best<D> best[B];
+    for (int b = 0; b < B; ++b) {
+        best[b].cost = hn::LoadU(d, line.cost + x + b * N);
+        if constexpr (ORDERED) {
+            best[b].order = hn::LoadU(d, line.order + x + b * N);
+            best[b].arg = hn::Add(lanes, hn::Set(d, static_cast<T>(x + b * N)));
+        }
+    }
+    for (int64_t k = 1; k <= NEAR; ++k) {
+        const auto step = hn::Set(d, line.table[k]);
+        auto worst = best[0].cost;
+        for (int b = 1; b < B; ++b) worst = hn::Max(worst, best[b].cost);
+        // A candidate k away costs at least table[k]; where order decides, an equal cost may still win.
+        const bool more = ORDERED ? !hn::AllTrue(d, hn::Lt(worst, step)) : !hn::AllFalse(d, hn::Gt(worst, step));
+        if (!more) {
+            for (int b = 0; b < B; ++b) store<ORDERED>(d, line, x + b * N, best[b]);
+            return true;
+        }
+        for (int b = 0; b < B; ++b) {
+            const int64_t at = x + b * N;
+            if constexpr (ORDERED) {
+                for (int64_t from : {at - k, at + k})
+                    take_outward(d, best[b], hn::Add(hn::LoadU(d, line.cost + from), step),
+                                 hn::LoadU(d, line.order + from), hn::Add(lanes, hn::Set(d, static_cast<T>(from))));
+            } else {
+                const auto near = hn::Min(hn::LoadU(d, line.cost + at - k), hn::LoadU(d, line.cost + at + k));
+                best[b].cost = hn::Min(best[b].cost, hn::Add(near, step));
+            }
+        }
+    }
+    return false;
+}
+
+/// The best candidate of pixel x in [low, high].  A vector may look past high: what it sees there cannot be better.
+template <bool ORDERED, class T, class D>
+HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    if (low == high) return low;
+    Best<D> best{hn::Set(d, hwy::HighestValue<T>()), hn::Set(d, hwy::HighestValue<T>()), hn::Zero(d)};
+    for (int64_t c = low; c <= high; c += N) {
+        const auto cost = hn::Add(hn::LoadU(d, line.cost + c), hn::LoadU(d, line.table + (c - x)));
+        const auto order = ORDERED ? hn::LoadU(d, line.order + c) : hn::Zero(d);
+        if constexpr (ORDERED) {
+            take<true>(d, best, cost, order, hn::Add(lanes, hn::Set(d, static_cast<T>(c))));
+        } else {
+            const auto better = hn::Lt(cost, best.cost);
+            best.arg = hn::IfThenElse(better, hn::Add(lanes, hn::Set(d, static_cast<T>(c))), best.arg);
+            best.cost = hn::Min(cost, best.cost);
+        }
+    }
+    const auto highest = hn::Set(d, hwy::HighestValue<T>());
+    auto wins = hn::Eq(best.cost, hn::MinOfLanes(d, best.cost));
+    if constexpr (ORDERED) {
+        const auto order = hn::IfThenElse(wins, best.order, highest);
+        wins = hn::And(wins, hn::Eq(order, hn::MinOfLanes(d, order)));
+    }
+    return static_cast<int64_t>(hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(wins, best.arg, highest))));
+}
+
+/// One vector of pixels from x, whose best candidates lie in [low, high]: a load serves all of them.
+template <bool ORDERED, class T, class D>
+HWY_INLINE void serve_tile(D d, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
+    Best<D> best{hn::Set(d, hwy::HighestValue<T>()), hn::Set(d, hwy::HighestValue<T>()), hn::Zero(d)};
+    for (int64_t c = low; c <= high; ++c) {
+        const auto cost = hn::Add(hn::Set(d, line.cost[c]), hn::LoadU(d, line.table + (x - c)));
+        if constexpr (ORDERED)
+            take<true>(d, best, cost, hn::Set(d, line.order[c]), hn::Set(d, static_cast<T>(c)));
+        else
+            best.cost = hn::Min(best.cost, cost);
+    }
+    store<ORDERED>(d, line, x, best);
+}
+
+/// Monotone argmin for pixels [begin, end), whose best candidates lie in [low, length).  Returns the best candidate of
+/// the last pixel.
+template <bool ORDERED, class T, class D>
+int64_t bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begin, int64_t end, int64_t low) {
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t tiles = (end - begin + N - 1) / N;
+    T *const best = line.bracket;  // best[i]: of pixel begin + i * N; best[tiles]: of the last pixel
+    const auto pixel = [&](int64_t i) { return i < tiles ? begin + i * N : end - 1; };
+    best[0] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(0), low, line.length - 1));
+    best[tiles] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(tiles), best[0], line.length - 1));
+    int64_t stride = 1;
+    while (stride < tiles) stride *= 2;
+    for (stride /= 2; stride >= 1; stride /= 2)
+        for (int64_t i = stride; i < tiles; i += 2 * stride) {
+            const int64_t right = i + stride < tiles ? i + stride : tiles;
+            best[i] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(i), best[i - stride], best[right]));
+        }
+    for (int64_t i = 0; i < tiles; ++i) serve_tile<ORDERED>(d, line, begin + i * N, best[i], best[i + 1]);
+    return best[tiles];
+}
+
+template <bool ORDERED, class T>
+void solve_line(const Line<T> &line) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = hn::Iota(d, 0);  // once: it goes through memory
+    constexpr int B = ORDERED ? 2 : 4;
+    const int64_t block = B * static_cast<int64_t>(hn::Lanes(d));
+    int64_t low = 0;  // no pixel from here on has its best candidate further left
+    for (int64_t begin = 0; begin < line.length; begin += SEGMENT) {
+        const int64_t end = begin + SEGMENT < line.length ? begin + SEGMENT : line.length;
+        int64_t x = begin;
+        while (x < end && search_block<ORDERED, B>(d, lanes, line, x)) x += block;
+        if (x < end) low = bracket_segment<ORDERED>(d, lanes, line, begin, end, low);
+    }
+}
+
+void LeastOnLine32(const Line<int32_t> &line) { line.order ? solve_line<true>(line) : solve_line<false>(line); }
+void LeastOnLine64(const Line<int64_t> &line) { line.order ? solve_line<true>(line) : solve_line<false>(line); }
+
+/// The position of the only set bit of each lane, read off the exponent of its conversion to float.
+template <class D, class V>
+HWY_INLINE V bit_position(D d, V bits) {
+    const hn::Rebind<float, D> df;
+    const auto exponent = hn::ShiftRight<23>(hn::BitCast(d, hn::ConvertTo(df, bits)));
+    return hn::Sub(hn::And(exponent, hn::Set(d, 0xff)), hn::Set(d, 127));
+}
+
+void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const int32_t *before, const int32_t *after,
+                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
+    const hn::ScalableTag<int32_t> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    const int bit = at - start;
+    const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, 1 << 30);
+    const auto highest = hn::Set(d, 31);
+    for (int64_t x = 0; x < count; x += N) {
+        const auto word = hn::Xor(hn::LoadU(du, words + x), hn::Set(du, flip));
+        const auto below = hn::BitCast(d, hn::ShiftRightSame(word, bit));
+        const auto down = hn::IfThenElse(hn::Eq(below, zero), hn::LoadU(d, after + x),
+                                         hn::Add(here, bit_position(d, hn::And(below, hn::Neg(below)))));
+        // Above, the highest bit counts.  Clearing the bit under each set one keeps the conversion from rounding up.
+        const auto left = hn::ShiftLeftSame(word, 31 - bit);
+        const auto above = hn::BitCast(d, hn::AndNot(hn::ShiftRight<1>(left), left));
+        const auto rise = hn::IfThenElse(hn::Lt(above, zero), zero, hn::Sub(highest, bit_position(d, above)));
+        const auto up = hn::IfThenElse(hn::Eq(above, zero), hn::LoadU(d, before + x), hn::Sub(here, rise));
+        const auto to_up = hn::Sub(here, up), to_down = hn::Sub(down, here);
+        const auto offset = hn::Min(to_up, to_down);
+        const auto length = squared ? hn::Mul(offset, offset) : offset;
+        const auto has_site = hn::Lt(offset, none);
+        hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
+        if (order)
+            hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
+    }
+}
+
+/// Up to 2^24 a float holds every cost, and its own root is exact.
+void SmallRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    const hn::ScalableTag<float> df;
+    const hn::RebindToSigned<decltype(df)> d;
+    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
+    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d))) {
+        const auto c = hn::LoadU(d, cost + x);
+        const auto root = hn::BitCast(d, hn::Sqrt(hn::ConvertTo(df, c)));
+        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, root)), df, distance + x);
+    }
+}
+
+/// Beyond, the root is taken in double precision: see root() in core/measure.h.
+void LargeRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    const hn::ScalableTag<double> dd;
+    const hn::Rebind<float, decltype(dd)> df;
+    const hn::Rebind<int32_t, decltype(dd)> d;
+    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
+    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(dd))) {
+        const auto c = hn::LoadU(d, cost + x);
+        const auto root = hn::BitCast(d, hn::DemoteTo(df, hn::Sqrt(hn::PromoteTo(dd, c))));
+        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, root)), df, distance + x);
+    }
+}
+
+void FloatRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    const hn::ScalableTag<int32_t> d;
+    auto largest = hn::Zero(d);
+    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d)))
+        largest = hn::Max(largest, hn::LoadU(d, cost + x));
+    const bool small = hn::GetLane(hn::MaxOfLanes(d, largest)) < 1 << 24 || limit < 1 << 24;
+    small ? SmallRoots(cost, count, limit, distance) : LargeRoots(cost, count, limit, distance);
+}
+
+void PackBytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
+    const hn::ScalableTag<uint32_t> d;
+    const hn::Rebind<uint8_t, decltype(d)> d8;
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    const auto mark = hn::Set(d, 1u << bit);
+    int64_t x = 0;
+    for (; x + N <= count; x += N) {
+        const auto pixels = hn::PromoteTo(d, hn::LoadU(d8, row + x));
+        const auto word = hn::LoadU(d, words + x);
+        hn::StoreU(hn::Or(word, hn::IfThenZeroElse(hn::Eq(pixels, hn::Zero(d)), mark)), d, words + x);
+    }
+    for (; x < count; ++x) words[x] |= uint32_t(row[x] != 0) << bit;
+}
+
+void PackBits(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
+    const hn::CappedTag<uint32_t, 8> d;
+    const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+    const auto mark = hn::Set(d, 1u << bit);
+    HWY_ALIGN static constexpr uint32_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const auto place = hn::Load(d, places);
+    int64_t x = 0;
+    for (; x + N <= count; x += N) {
+        const auto pixels = hn::And(hn::Set(d, uint32_t(row[x >> 3]) >> (x & 7)), place);
+        const auto word = hn::LoadU(d, words + x);
+        hn::StoreU(hn::Or(word, hn::IfThenZeroElse(hn::Eq(pixels, hn::Zero(d)), mark)), d, words + x);
+    }
+    for (; x < count; ++x) words[x] |= uint32_t(row[x >> 3] >> (x & 7) & 1) << bit;
+}
+
+const char *Instructions() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace apsis
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace apsis {
+
+HWY_EXPORT(LeastOnLine32);
+HWY_EXPORT(LeastOnLine64);
+HWY_EXPORT(ColumnCosts32);
+HWY_EXPORT(FloatRoots);
+HWY_EXPORT(PackBytes);
+HWY_EXPORT(PackBits);
+HWY_EXPORT(Instructions);
+
+void least_on_line(const Line<int32_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine32)(line); }
+void least_on_line(const Line<int64_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine64)(line); }
+
+void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
+                  uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
+    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(measure.metric == APSIS_EUCLIDEAN, static_cast<int32_t>(measure.weight[axis]),
+                                        words, before, after, flip, count, start, at, cost, order);
+}
+
+void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
+                  uint32_t flip, int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *order) {
+    for (int64_t x = 0; x < count; ++x) {
+        const int32_t site = nearest_in_column(words[x] ^ flip, before[x], after[x], start, at);
+        cost[x] = site == NO_SITE_BEFORE ? NO_COST<int64_t>
+                                         : axis_cost<int64_t>(measure.metric, measure.weight[axis], int64_t(at) - site);
+        if (order) order[x] = site == NO_SITE_BEFORE ? 0 : site;
+    }
+}
+
+void float_roots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    HWY_DYNAMIC_DISPATCH(FloatRoots)(cost, count, limit, distance);
+}
+
+void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
+    HWY_DYNAMIC_DISPATCH(PackBytes)(row, count, bit, words);
+}
+
+void pack_bits(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
+    HWY_DYNAMIC_DISPATCH(PackBits)(row, count, bit, words);
+}
+
+const char *row_instructions() {
+    const char *name = HWY_DYNAMIC_DISPATCH(Instructions)();
+    return std::strncmp(name, "AVX3", 4) == 0 ? "AVX-512" : name;  // Highway's name for it
+}
+
+}  // namespace apsis
+#endif

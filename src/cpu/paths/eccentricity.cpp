@@ -1,0 +1,364 @@
+// apsis_eccentricity on the CPU.
+//
+// The pixels of the set are put in an order in which those of a component follow each other, and in a component those of
+// a tile, and of a tile's tiles.  Large components are done one after the other, each by pair bounds (pair_bounds.h) with
+// several fields at a time, a thread each; small ones side by side, by pair bounds in a thread; the smallest with a field
+// from every pixel, which APSIS_EVERY_SOURCE makes of all (every_source.h).
+//
+// Lengths have 32 bits where steps are small numbers, until a component turns up whose paths are too long for that; then
+// all is done again with 64.
+#include "cpu/paths/eccentricity.h"
+
+#include <vector>
+
+#include "cpu/components/components.h"
+#include "cpu/paths/every_source.h"
+#include "cpu/paths/pair_bounds.h"
+#include "cpu/runtime/row_writer.h"
+#include "runtime/parallel.h"
+
+namespace apsis::cpu::paths {
+namespace {
+
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
+constexpr int64_t TINY = 24;              // a component of so many pixels has a field from each
+constexpr int64_t CHUNK = 64;             // small components that a thread does at once
+
+using Report = EccentricityJob::Report;
+
+struct Box {
+    int64_t low[3], high[3];
+};
+
+/// Calls body(box) for the tiles of a box, x first.
+template <class Body>
+void for_tiles(const Box &box, const int64_t side[3], Body body) {
+    Box tile;
+    const auto along = [&](int a, auto next) {
+        for (int64_t at = box.low[a]; at < box.high[a]; at += side[a]) {
+            tile.low[a] = at;
+            tile.high[a] = std::min(at + side[a], box.high[a]);
+            next();
+        }
+    };
+    along(2, [&] { along(1, [&] { along(0, [&] { body(tile); }); }); });
+}
+
+template <class Length, class Cell, bool FARTHEST>
+class Eccentricity {
+    using Lengths = Field<Length>;
+    using Memory = Ranks<Length, Cell>;
+    using Maxima = Tops<Length, Cell>;
+
+    /// What one thread works with.
+    struct Lane {
+        PairLane<Length> pair;
+        Relaxation<Length, Cell> relaxation;
+        Maxima tops;
+        Report report{};
+    };
+
+  public:
+    Eccentricity(const EccentricityJob &job, int threads, Carver &carver)
+        : job_(job), grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2), pixels_(job.set.pixels()),
+          memory_(pixels_, FARTHEST, !from_every(), carver), tops_(from_every() ? 0 : pixels_, carver) {
+        label_ = carver.take<Cell>(pixels_);
+        start_ = carver.take<Cell>((pixels_ + 1) / 2 + 2);
+        describe_parts();
+        parts_scratch_ = carver.take<uint8_t>(static_cast<int64_t>(components::components_scratch(parts_, threads)));
+        const int64_t none[3] = {0, 0, 0};
+        for (int i = 0; i < threads; ++i)
+            lanes_.push_back({PairLane<Length>(from_every() ? Grid(none, 2) : grid_, job.steps, job.axes, carver),
+                              Relaxation<Length, Cell>(from_every() ? grid_ : Grid(none, 2), job.steps, job.axes, carver),
+                              Maxima(from_every() ? 0 : std::min(pixels_, Maxima::LARGE), carver)});
+    }
+
+    void run(Arena &arena, const Progress &progress) {
+        arena_ = &arena;
+        progress_ = &progress;
+        components::find_components(parts_, parts_scratch_, arena, progress ? [&](double done) { progress(0.05 * done); } : Progress());
+        order_pixels();
+        memory_.members = members();
+        for (Lane &lane : lanes_) {
+            if (from_every())
+                std::fill_n(lane.relaxation.length, grid_.cells, Lengths::WALL);
+            else
+                lane.pair.field.clear();
+        }
+        told(0);
+        solve_small();
+        for (int64_t k = 1; k <= count_; ++k)
+            if (size(k) > Maxima::LARGE) solve_large(k);
+        write();
+        if (job_.count) *job_.count = count_;
+        *job_.report = total();
+    }
+
+  private:
+    bool from_every() const { return job_.method == APSIS_EVERY_SOURCE; }
+    int64_t begin(int64_t k) const { return static_cast<int64_t>(start_[k - 1]); }
+    int64_t size(int64_t k) const { return static_cast<int64_t>(start_[k]) - begin(k); }
+    int64_t members() const { return static_cast<int64_t>(start_[count_]); }
+    double share(int64_t done) const {
+        return 0.1 + 0.8 * static_cast<double>(done) / static_cast<double>(std::max<int64_t>(members(), 1));
+    }
+
+    /// Tells that so many pixels are proved, and of fields that no lane's report has yet.
+    void told(int64_t proved, int64_t fields = 0) const {
+        *job_.report = total();
+        job_.report->fields += fields;
+        job_.report->open = members() - proved;
+        if (*progress_) (*progress_)(share(proved));
+    }
+    Report total() const {
+        Report all{};
+        all.components = count_;
+        for (const Lane &lane : lanes_) add(all, lane.report);
+        return all;
+    }
+
+    static void add(Report &to, const Report &report) {
+        to.fields += report.fields;
+        to.most_fields = std::max(to.most_fields, report.most_fields);
+        to.unproved += report.unproved;
+        to.gap = std::max(to.gap, report.gap);
+    }
+
+    // ---- Components, and the order of their pixels ----
+
+    void describe_parts() {
+        parts_.set = parts_.labels = job_.set;
+        parts_.axes = job_.axes;
+        parts_.connectivity = job_.connectivity;
+        parts_.complement = job_.complement;
+        parts_.count = &count_;
+        parts_.labels.data = reinterpret_cast<uint8_t *>(label_);
+        parts_.labels.type = sizeof(Cell) == 4 ? APSIS_I32 : APSIS_I64;
+        parts_.labels.stride[0] = sizeof(Cell);
+        for (int a = 1; a < 3; ++a) parts_.labels.stride[a] = parts_.labels.stride[a - 1] * job_.set.size[a - 1];
+    }
+
+    /// Afterwards start_[k] is where the ranks of component k end.
+    void order_pixels() const {
+        std::fill_n(start_, count_ + 2, Cell(0));
+        for (int64_t i = 0; i < pixels_; ++i)
+            if (label_[i]) ++start_[label_[i] + 1];
+        for (int64_t k = 1; k <= count_ + 1; ++k) start_[k] += start_[k - 1];
+        const bool deep = job_.axes == 3 && grid_.depth > 1;
+        const int64_t wide[3] = {deep ? 16 : 64, deep ? 16 : 64, deep ? 16 : 1};
+        const int64_t narrow[3] = {deep ? 4 : 8, deep ? 4 : 8, deep ? 4 : 1};
+        for_tiles({{0, 0, 0}, {grid_.width, grid_.height, grid_.depth}}, wide, [&](const Box &large) {
+            for_tiles(large, narrow, [&](const Box &tile) { place(tile); });
+        });
+    }
+
+    void place(const Box &tile) const {
+        for (int64_t z = tile.low[2]; z < tile.high[2]; ++z)
+            for (int64_t y = tile.low[1]; y < tile.high[1]; ++y)
+                for (int64_t x = tile.low[0]; x < tile.high[0]; ++x)
+                    if (const Cell label = label_[(z * grid_.height + y) * grid_.width + x])
+                        memory_.cell[start_[label]++] = static_cast<Cell>(grid_.row(y, z) + x);
+    }
+
+    // ---- Solving ----
+
+    void solve_small() {
+        int64_t small = 0;
+        for (int64_t k = 1; k <= count_; ++k)
+            if (size(k) <= Maxima::LARGE) small += size(k);
+        parallel_for(*arena_, (count_ + CHUNK - 1) / CHUNK, *progress_, share(0), share(small), [&](int64_t i) {
+            Lane &lane = lane_of_thread();
+            const auto each = [&lane](int64_t count, auto body) {
+                for (int64_t k = 0; k < count; ++k) body(k, lane);
+            };
+            for (int64_t k = i * CHUNK + 1; k <= std::min((i + 1) * CHUNK, count_); ++k)
+                if (size(k) <= Maxima::LARGE) solve(k, lane, lane.tops, each, [](int64_t, int64_t) {});
+        });
+        done_ = small;
+    }
+
+    void solve_large(int64_t k) {
+        const double from = share(done_), to = share(done_ + size(k));
+        const auto each = [&](int64_t count, auto body) {
+            parallel_for(*arena_, count, from_every() ? *progress_ : Progress(), from, to,
+                         [&](int64_t i) { body(i, lane_of_thread()); });
+        };
+        solve(k, lanes_[0], tops_, each, [&](int64_t fields, int64_t proved) { told(done_ + proved, fields); });
+        done_ += size(k);
+    }
+
+    Lane &lane_of_thread() {
+        const int thread = Arena::thread();
+        return lanes_[thread < 0 ? 0 : static_cast<size_t>(thread)];
+    }
+
+    template <class Each, class Told>
+    void solve(int64_t k, Lane &lane, const Maxima &tops, Each each, Told told_proved) {
+        Certificate<Length> certificate{size(k)};
+        if (from_every()) {
+            each(size(k), [&](int64_t i, Lane &own) { measure(own.relaxation, k, i); });
+        } else if (size(k) <= std::min(TINY, job_.budget)) {
+            for (int64_t i = 0; i < size(k); ++i) measure(lane.pair.field, k, i);
+        } else {
+            const auto fields = [&](int64_t count, auto body) {
+                each(count, [&](int64_t i, Lane &own) { body(i, own.pair); });
+            };
+            PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, tops, begin(k), size(k), fields);
+            certificate = bounds.solve(job_.budget, told_proved);
+        }
+        const double gap = real_length(job_.steps, static_cast<double>(certificate.gap));
+        add(lane.report, {0, certificate.fields, certificate.fields, 0, !certificate.proved, gap});
+        if (k <= job_.capacity) describe(lane, k, gap);
+    }
+
+    /// The eccentricity of a component's i-th pixel, from its own field.
+    template <class Source>
+    void measure(Source &source, int64_t k, int64_t i) const {
+        const Cell *const cell = memory_.cell + begin(k);
+        source.run_from(static_cast<int64_t>(cell[i]), cell, size(k));
+        const int64_t far = farthest_of(source, k);
+        memory_.lower[begin(k) + i] = source.length[far];
+        if constexpr (FARTHEST) memory_.farthest[begin(k) + i] = static_cast<Cell>(far);
+    }
+
+    /// The farthest cell of a field, the lowest of several.
+    template <class Source>
+    int64_t farthest_of(const Source &source, int64_t k) const {
+        const Cell *const cell = memory_.cell + begin(k);
+        Cell best = cell[0];
+        for (int64_t i = 1; i < size(k); ++i) {
+            const Length length = source.length[cell[i]], most = source.length[best];
+            if (length > most || (length == most && cell[i] < best)) best = cell[i];
+        }
+        return static_cast<int64_t>(best);
+    }
+
+    void describe(Lane &lane, int64_t k, double gap) const {
+        const Cell *const cell = memory_.cell + begin(k);
+        const Length *const length = memory_.lower + begin(k);
+        int64_t centre = 0, end = 0, first = 0;
+        for (int64_t i = 1; i < size(k); ++i) {
+            if (cell[i] < cell[first]) first = i;
+            if (length[i] < length[centre] || (length[i] == length[centre] && cell[i] < cell[centre])) centre = i;
+            if (length[i] > length[end] || (length[i] == length[end] && cell[i] < cell[end])) end = i;
+        }
+        const auto real = [&](int64_t i) { return real_length(job_.steps, static_cast<double>(length[i])); };
+        job_.extents[k - 1] = {grid_.index(static_cast<int64_t>(cell[first])),
+                               {grid_.index(static_cast<int64_t>(cell[end])), grid_.index(other_end(lane, k, end))},
+                               grid_.index(static_cast<int64_t>(cell[centre])), real(end), real(centre), gap};
+    }
+
+    int64_t other_end(Lane &lane, int64_t k, int64_t end) const {
+        if constexpr (FARTHEST) return static_cast<int64_t>(memory_.farthest[begin(k) + end]);
+        const Cell *const cell = memory_.cell + begin(k);
+        const auto look = [&](auto &source) {
+            source.run_from(static_cast<int64_t>(cell[end]), cell, size(k));
+            return farthest_of(source, k);
+        };
+        return from_every() ? look(lane.relaxation) : look(lane.pair.field);
+    }
+
+    // ---- Writing ----
+
+    void write() {
+        const int64_t height = grid_.height;
+        parallel_for(*arena_, grid_.rows(), *progress_, 0.9, 0.9, [&](int64_t row) {
+            const Cell *const label = label_ + row * grid_.width;
+            for (const View &out : {job_.eccentricity, job_.farthest})
+                write_pixels(out, row % height, row / height, [=](int64_t x) { return label[x] == 0; },
+                             [](int64_t, auto pixel) { return static_cast<decltype(pixel)>(-1); });
+        });
+        constexpr int64_t PART = 1 << 14;
+        parallel_for(*arena_, (members() + PART - 1) / PART, *progress_, 0.9, 1, [&](int64_t i) {
+            const int64_t from = i * PART, to = std::min(from + PART, members());
+            write_ranks(job_.eccentricity, from, to, [&](int64_t rank, auto pixel) {
+                return length_pixel<decltype(pixel)>(job_.steps, memory_.lower[rank]);
+            });
+            if constexpr (FARTHEST)
+                write_ranks(job_.farthest, from, to, [&](int64_t rank, auto pixel) {
+                    return static_cast<decltype(pixel)>(grid_.index(static_cast<int64_t>(memory_.farthest[rank])));
+                });
+        });
+    }
+
+    template <class ValueAt>
+    void write_ranks(const View &out, int64_t from, int64_t to, ValueAt value_at) const {
+        if (!out) return;
+        with_pixel_type(out, [&](auto pixel) {
+            for (int64_t rank = from; rank < to; ++rank) {
+                const Grid::Place at = grid_.place(static_cast<int64_t>(memory_.cell[rank]));
+                put(out, out.row(at.y, at.z), at.x, value_at(rank, pixel));
+            }
+        });
+    }
+
+    EccentricityJob job_;
+    Grid grid_;
+    int64_t pixels_;
+    Memory memory_;
+    Maxima tops_;
+    Cell *label_;  // [pixel]
+    Cell *start_;  // [component]
+    ComponentsJob parts_;
+    uint8_t *parts_scratch_;
+    std::vector<Lane> lanes_;
+    int64_t count_ = 0, done_ = 0;
+    Arena *arena_ = nullptr;
+    const Progress *progress_ = nullptr;
+};
+
+/// Calls body with the Eccentricity of a job, as a type, for short lengths or for long ones.
+template <class Body>
+auto with_types(const EccentricityJob &job, bool narrow, Body body) {
+    const auto farthest = [&](auto length, auto cell) {
+        using Length = decltype(length);
+        using Cell = decltype(cell);
+        return job.farthest ? body(static_cast<Eccentricity<Length, Cell, true> *>(nullptr))
+                            : body(static_cast<Eccentricity<Length, Cell, false> *>(nullptr));
+    };
+    if (narrow) return farthest(int32_t(), uint32_t());
+    const bool few = Grid(job.set.size, 3).cells < UINT32_MAX;
+    return few ? farthest(int64_t(), uint32_t()) : farthest(int64_t(), int64_t());
+}
+
+bool may_be_narrow(const EccentricityJob &job) {
+    return job.steps.most <= NARROW_STEP && Grid(job.set.size, 3).cells < UINT32_MAX;
+}
+
+/// Whether no path can be too long for short lengths.
+bool is_narrow(const EccentricityJob &job) {
+    return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most;
+}
+
+}  // namespace
+
+size_t eccentricity_scratch(const EccentricityJob &job, int threads) {
+    const auto bytes = [&](bool narrow) {
+        return with_types(job, narrow, [&](auto *type) {
+            Carver count;
+            std::remove_pointer_t<decltype(type)>(job, threads, count);
+            return count.used();
+        });
+    };
+    return std::max(may_be_narrow(job) ? bytes(true) : 0, is_narrow(job) ? 0 : bytes(false));
+}
+
+void eccentricity(const EccentricityJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    double most = 0;  // a second try does not go back
+    const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
+    const auto run = [&](bool narrow) {
+        with_types(job, narrow, [&](auto *type) {
+            Carver carver(scratch);
+            std::remove_pointer_t<decltype(type)>(job, arena.threads(), carver)
+                .run(arena, progress ? forward : Progress());
+        });
+    };
+    if (!may_be_narrow(job)) return run(false);
+    try {
+        run(true);
+    } catch (const TooLong &) {
+        run(false);
+    }
+}
+
+}  // namespace apsis::cpu::paths

@@ -1,0 +1,188 @@
+// A field: the lengths of the shortest paths from some sources to every pixel of the set, and the lowest of the nearest
+// sources of each.
+//
+// Lengths are a unique fixpoint, whatever is computed first: so vectors of cells take what their neighbours offer, tile by
+// tile (spans.h), the tiles with the least lengths first (tile_queue.h): by then what enters a tile is nearly always what
+// stays there, and a tile is visited about twice.  The names of the sources follow, when lengths are known, in the same
+// way, along the steps of shortest paths only.
+//
+// Lengths that would be UNSEEN or more are not taken.  If some come near that, then all below a step less are settled:
+// they are written and made walls, and the rest counts from there.
+#pragma once
+
+#include <utility>
+
+#include "cpu/paths/grid.h"
+#include "cpu/paths/spans.h"
+#include "cpu/paths/tile_queue.h"
+
+namespace apsis::cpu::paths {
+
+/// A field that was to be kept in lengths that are too short for it.
+struct TooLong {};
+
+/// Length is int32_t or int64_t, for the names of sources too.  NEAREST: whether sources are told.
+template <class Length, bool NEAREST = false>
+class Field {
+  public:
+    static constexpr Length WALL = -1;  // and everything else below 0: no path leads there
+    static constexpr Length SETTLED = -2;
+    static constexpr Length UNSEEN = paths::UNSEEN<Length>;
+
+    Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
+        : grid_(grid), steps_(steps), moves_(grid, steps, axes), volume_(axes == 3 && grid.depth > 1),
+          shape_(volume_, grid.pitch, grid.plane),
+          across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
+          queue_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2]), steps, carver) {
+        length = carver.take<Length>(grid.cells + SPAN);
+        source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
+    }
+
+    Length *length;  // [cell]; to be set to UNSEEN, or for a source to 0
+    Length *source;  // [cell]; of a source, its own name
+
+    /// Makes walls of all cells.
+    void clear() {
+        std::fill_n(length, grid_.cells + SPAN, WALL);
+        if constexpr (NEAREST) std::fill_n(source, grid_.cells + SPAN, UNSEEN);
+        queue_.clear();
+    }
+
+    /// From the sources to all that they reach.  Calls tick(visited pixels) now and then: with sources all pixels are visited
+    /// once more.  Calls flush(below) when lengths become large: it is to take note of all that are below, and to make them
+    /// SETTLED.
+    template <class Tick, class Flush>
+    void run(Tick tick, Flush flush) {
+        shift = visits_ = 0;
+        do {
+            wake_all(length);
+            spread(length, tick);
+            if constexpr (NEAREST) {
+                wake_all(source);
+                spread(source, tick);
+            }
+        } while (start_over(flush));
+    }
+
+    /// From one cell to all of `members`, which are all that it reaches.  Throws TooLong if a length would be UNSEEN.
+    template <class Cell>
+    void run_from(int64_t cell, const Cell *members, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) length[members[i]] = UNSEEN;
+        length[cell] = shift = 0;
+        queue_.start();
+        const Grid::Place at = grid_.place(cell);
+        wake_about(at.x / SPAN, at.y, at.z, 0);
+        spread(length, [](int64_t) {});
+        if (high_) throw TooLong();
+    }
+
+    const Moves &moves() const { return moves_; }
+
+    int64_t shift = 0;  // what is to be added to the lengths that are there
+
+  private:
+    static constexpr int64_t TICK = 64;  // visits
+
+    static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
+
+    Length high() const { return UNSEEN - static_cast<Length>(steps_.most); }
+
+    /// Wakes the spans that have a value, and those about them.
+    void wake_all(const Length *value) {
+        queue_.start();
+        for (int64_t row = 0; row < grid_.rows(); ++row) {
+            const int64_t y = row % grid_.height, z = row / grid_.height, first = grid_.row(y, z);
+            for (int64_t x = 0; x < grid_.width; x += SPAN) {
+                Length least = UNSEEN;
+                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // beyond the row, too: to wake more is no harm
+                    least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
+                if (least < UNSEEN) wake_about(x / SPAN, y, z, least);
+            }
+        }
+    }
+
+    void wake_about(int64_t i, int64_t y, int64_t z, Length least) {
+        for (int64_t w = std::max<int64_t>(z - volume_, 0); w <= std::min(z + volume_, grid_.depth - 1); ++w)
+            for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, grid_.height - 1); ++v)
+                for (int64_t u = std::max<int64_t>(i - 1, 0); u <= std::min(i + 1, (grid_.width - 1) / SPAN); ++u)
+                    wake_span(u, v, w, least);
+    }
+
+    void wake_span(int64_t i, int64_t y, int64_t z, Length least) {
+        const int64_t *const side = shape_.side;
+        const int64_t tile = (z / side[2] * across_[1] + y / side[1]) * across_[0] + i / side[0];
+        queue_.wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least);
+    }
+
+    /// Until nobody is awake: the values are lengths, or sources.
+    template <class Tick>
+    void spread(Length *value, Tick tick) {
+        const Pull<Length> pull = pull_for(value);
+        Awake<Length> awake;
+        uint64_t spans;
+        for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
+            if (++visits_ % TICK == 0) tick(visits_ * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
+            if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
+            std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
+            awake.spans[TileShape::SELF] = spans;
+            settle(pull, shape_, first_cell(tile), grid_.width - tile % across_[0] * shape_.side[0] * SPAN, awake);
+            for (int n = 0; n < TileShape::AROUND; ++n) {
+                const uint64_t woken = std::exchange(awake.spans[n], 0);
+                if (!woken || shift + awake.least[n] > steps_.limit) continue;
+                const int64_t beside = ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1;
+                queue_.wake(tile + beside, woken, awake.least[n]);
+            }
+        }
+        if (value == length) high_ = awake.high;
+    }
+
+    int64_t first_cell(int64_t tile) const {
+        const int64_t *const side = shape_.side, above = tile / across_[0];
+        return grid_.row(above % across_[1] * side[1], above / across_[1] * side[2]) + tile % across_[0] * side[0] * SPAN;
+    }
+
+    /// Of the next tile, while this one is at work.
+    void prefetch(const Length *first) const {
+        for (const int64_t at : shape_.at) __builtin_prefetch(first + at, 1);
+    }
+
+    Pull<Length> pull_for(Length *value) const {
+        Pull<Length> pull{value, value == length ? nullptr : length, high() - 1, 0, {}};
+        const auto weight = [this](int dx, int dy, int dz) {
+            return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]);
+        };
+        for (int k = 0; k < (volume_ ? 9 : 3); ++k) {
+            constexpr int ORDER[9] = {0, -1, 1, -3, 3, -4, -2, 2, 4};  // the span's own row comes first
+            const int dz = (ORDER[k] + 4) / 3 - 1, dy = (ORDER[k] + 4) % 3 - 1;
+            const Length straight = k ? weight(0, dy, dz) : 0, diagonal = weight(1, dy, dz);
+            if (straight || diagonal)
+                pull.row[pull.rows++] = {dz * grid_.plane + dy * grid_.pitch, 3 * (ORDER[k] + 4) + 1, straight, diagonal};
+        }
+        return pull;
+    }
+
+    /// What is settled, and beyond the reach of what is not, is taken away; the rest counts from there.
+    template <class Flush>
+    bool start_over(Flush flush) {
+        const Length below = high();
+        if (!high_ || shift + below > steps_.limit) return false;  // or is it high no more?  Then little is done in vain
+        if (shift > std::numeric_limits<int64_t>::max() / 2)
+            throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
+        flush(below);
+        for (int64_t i = 0; i < grid_.cells; ++i) length[i] -= length[i] >= below && length[i] < UNSEEN ? below : 0;
+        shift += below;
+        return true;
+    }
+
+    Grid grid_;
+    Steps steps_;
+    Moves moves_;
+    bool volume_;
+    TileShape shape_;
+    int64_t across_[2];  // tiles along x and y
+    TileQueue<Length> queue_;
+    bool high_ = false;   // whether lengths came near UNSEEN
+    int64_t visits_ = 0;  // of tiles, since the start
+};
+
+}  // namespace apsis::cpu::paths

@@ -1,0 +1,339 @@
+// The eccentricities of the pixels of one component, exact and proved, from few of its fields: by pair bounds.
+//
+// Every field that is made, from a source s, raises the lower bounds L(v) to d(s,v), and to ecc(s) - d(s,v).  The fields
+// of some sources, the hubs, are kept: by the triangle inequality no pixel q is farther from v than
+//
+//     B(v,q) = min over hubs h of d(h,v) + d(h,q)
+//
+// so v is proved, ecc(v) = L(v), as soon as B(v,q) <= L(v) for every q that has not been a source.  Pixels are in an order
+// in which neighbours are close; the largest d(h,q) of 64 of them, and of 4096, settle most pairs at once.  An unproved v
+// names the q with the largest bound as the next source; if the bound was loose, a pixel between v and q, where a shortest
+// path passes, becomes a hub.  Some pixels do so in a turn (core/pair_turns.h).  Every turn makes a source of a pixel that was
+// none, so it ends.  A pair that was closed stays so, because L never falls: each pixel goes through its pairs once.
+//
+// Where the farthest pixels are wanted too, L(v) is the length to a source that is known, and a q of lower index must lie
+// below L(v), not only at it.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "cpu/paths/pair_proof.h"
+
+namespace apsis::cpu::paths {
+
+/// What came of a component.
+template <class Length>
+struct Certificate {
+    int64_t fields = 0;
+    bool proved = true;
+    Length gap = 0;  // by how much a lower bound may be too low
+};
+
+/// `Each` is called as each(count, body) and calls body(i, field) for 0 <= i < count, side by side or not, with a Field
+/// that is the body's own meanwhile.
+template <class Length, class Cell, bool FARTHEST, class Each>
+class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
+    using Base = PairProof<Length, Cell, FARTHEST, Each>;
+    using Lengths = Field<Length>;
+    using Memory = Ranks<Length, Cell>;
+    using typename Base::Lane, typename Base::Maxima;
+    using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
+    using Base::bounds_of, Base::lengths_of, Base::check, Base::total_open, Base::unproved, Base::weakest;
+    using Base::bound_, Base::place_of, Base::taken_;
+    using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
+        Base::slot_, Base::tops_, Base::witness_;
+
+  public:
+    /// The pixels of ranks first to first + count - 1.
+    PairBounds(const Memory &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
+        : Base(memory, tops, first, count, each) {}
+
+    /// Calls told(fields, proved pixels) now and then.  A budget is the number of fields to make at most.
+    template <class Told>
+    Certificate<Length> solve(int64_t budget, Told told) {
+        start(budget);
+        for (;;) {
+            check();
+            const int64_t open = total_open();
+            told(fields_, count_ - open);
+            if (open == 0) return {fields_, true, 0};
+            if (fields_ >= budget) return {fields_, false, find_gap()};
+            choose_targets(open, budget - fields_);
+            make_fields(2 * targets_ <= budget - fields_);
+        }
+    }
+
+  private:
+    struct Made {
+        int64_t source = -1;  // a rank
+        Length eccentricity = 0;
+        int64_t farthest = -1;  // a rank
+    };
+    struct Target {
+        int64_t from, witness;
+        Length bound;
+        int64_t hub_at;  // the rank of a new hub; -1: none
+        Made field, hub;
+    };
+
+    // ---- Fields ----
+
+    /// A field.  Of a hub, which has a place, the lengths are kept, and their maxima.
+    Made make_field(Lengths &field, int64_t source, int place = -1) const {
+        field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
+        Made made{source, 0, source};
+        Length seen[BLOCK];
+        for (int64_t large = 0; large < Maxima::large(count_); ++large) {
+            Length most = 0;
+            for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
+                const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
+                Length *const length = place < 0 ? seen : slot_[place] + begin;
+                for (int64_t i = begin; i < end; ++i) length[i - begin] = field.length[cell_[i]];
+                const Length top = *std::max_element(length, length + (end - begin));
+                if (top >= made.eccentricity) note_farthest(made, length, top, begin, end);
+                if (place >= 0) tops_.small[block * HUBS + place] = top;
+                most = std::max(most, top);
+            }
+            if (place >= 0) tops_.wide[large * HUBS + place] = most;
+        }
+        return made;
+    }
+
+    /// Of the pixels of a block, which are not nearer than those before, the one of the lowest cell.
+    void note_farthest(Made &made, const Length *length, Length top, int64_t begin, int64_t end) const {
+        for (int64_t i = begin; i < end; ++i)
+            if (length[i - begin] == top && (top > made.eccentricity || cell_[i] < cell_[made.farthest]))
+                made.eccentricity = top, made.farthest = i;
+    }
+
+    /// Three hubs far from each other, and one between them.
+    void start(int64_t budget) {
+        std::fill_n(lower_, count_, Length(-1));
+        std::fill_n(witness_, count_, Cell(0));
+        std::fill_n(bound_, count_, std::numeric_limits<Length>::max());
+        std::fill_n(is_source_, count_, uint8_t(0));
+        for (int64_t i = 0; i < Maxima::blocks(count_); ++i) {
+            const int64_t end = std::min((i + 1) * BLOCK, count_);
+            tops_.small_low[i] = *std::min_element(cell_ + i * BLOCK, cell_ + end);
+        }
+        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
+            const int64_t end = std::min((i + 1) * BLOCK, Maxima::blocks(count_));
+            tops_.wide_low[i] = *std::min_element(tops_.small_low + i * BLOCK, tops_.small_low + end);
+        }
+        std::fill_n(tops_.small, Maxima::blocks(count_) * HUBS, FAR<Length>);
+        std::fill_n(tops_.wide, Maxima::large(count_) * HUBS, FAR<Length>);
+        std::fill_n(tops_.open, Maxima::large(count_), LARGE);
+        int64_t source = 0;
+        for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
+            if (i == FIRST_HUBS - 1) source = centre();
+            if (is_source_[source]) continue;
+            Made made;
+            each_(1, [&](int64_t, Lane &own) { made = make_field(own.field, source, place_of(taken_)); });
+            if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
+            raise_by_hub(made, place_of(taken_), 0);
+            take(made);
+            keep_hubs(1);
+            source = made.farthest;
+        }
+    }
+
+    /// The pixel with the least lower bound.
+    int64_t centre() const {
+        int64_t centre = 0;
+        for (int64_t i = 1; i < count_; ++i)
+            if (lower_[i] < lower_[centre] || (lower_[i] == lower_[centre] && cell_[i] < cell_[centre])) centre = i;
+        return centre;
+    }
+
+    /// Notes a field that is made: its source needs no more proof.
+    void take(const Made &made) {
+        ++fields_;
+        is_source_[made.source] = 1;
+        lower_[made.source] = made.eccentricity;
+        if constexpr (FARTHEST) farthest_[made.source] = cell_[made.farthest];
+        witness_[made.source] = PROVED;
+    }
+
+    /// Takes so many hubs more, which are in their places.
+    void keep_hubs(int count) {
+        taken_ += count;
+        hubs_ = static_cast<int>(std::min<int64_t>(taken_, room_));
+    }
+
+    /// Raises the lower bounds by a field, where there are some that are not proved.  Several threads may do so, each beginning
+    /// at a gate of its own.
+    template <class LengthAt>
+    void raise(const Made &made, int64_t first, LengthAt length_at) {
+        const int64_t blocks = Maxima::large(count_);
+        for (int64_t i = 0; i < GATES; ++i) {
+            const int64_t part = (first + i) % GATES;
+            const std::lock_guard<std::mutex> lock(gate_[part]);
+            for (int64_t large = blocks * part / GATES; large < blocks * (part + 1) / GATES; ++large)
+                if (tops_.open[large]) raise_part(made, large * LARGE, std::min((large + 1) * LARGE, count_), length_at);
+        }
+    }
+
+    template <class LengthAt>
+    void raise_part(const Made &made, int64_t begin, int64_t end, LengthAt length_at) const {
+        const Cell source = cell_[made.source];
+        for (int64_t i = begin; i < end; ++i) {
+            const Length length = length_at(i);
+            if constexpr (!FARTHEST) {
+                lower_[i] = std::max({lower_[i], length, static_cast<Length>(made.eccentricity - length)});
+            } else {
+                if (length < lower_[i] || (length == lower_[i] && farthest_[i] < source)) continue;
+                lower_[i] = length;
+                farthest_[i] = source;
+            }
+        }
+    }
+
+    void raise_by_hub(const Made &made, int place, int64_t first) {
+        raise(made, first, [slot = slot_[place]](int64_t rank) { return slot[rank]; });
+    }
+
+    // ---- The next sources ----
+
+    /// The pixel with the least lower bound, and others from all over; each names its witness.
+    void choose_targets(int64_t unproved_pixels, int64_t most) {
+        targets_ = 0;
+        const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
+        for (int64_t i = 0; i < batch; ++i) {
+            const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
+            Target target{v, -1, 0, -1, {}, {}};
+            target.witness = farthest_by_bound(v, target.bound);
+            const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
+            if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
+        }
+    }
+
+    /// The pixel with the largest bound of those that are no sources, the lowest of several, by branch and bound.
+    int64_t farthest_by_bound(int64_t v, Length &most) const {
+        Length from_hubs[HUBS], sum;
+        lengths_of(v, from_hubs);
+        int64_t best = -1, start = 0;
+        most = -1;
+        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
+            least_sums(from_hubs, tops_.wide + i * HUBS, 1, hubs_, &sum);
+            if (sum > most) most = sum, start = i;
+        }
+        most = -1;
+        look_into(from_hubs, start, best, most);
+        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
+            least_sums(from_hubs, tops_.wide + i * HUBS, 1, hubs_, &sum);
+            if (i != start && sum >= most) look_into(from_hubs, i, best, most);
+        }
+        return best;
+    }
+
+    void look_into(const Length *from_hubs, int64_t large, int64_t &best, Length &most) const {
+        Length sum[BLOCK], bound[STRETCH];
+        const int64_t first = large * BLOCK, last = std::min(first + BLOCK, Maxima::blocks(count_));
+        least_sums(from_hubs, tops_.small + first * HUBS, last - first, hubs_, sum);
+        for (int64_t block = first; block < last; ++block) {
+            if (sum[block - first] < most) continue;
+            const int64_t end = std::min((block + 1) * BLOCK, count_);
+            for (int64_t at = block * BLOCK; at < end; at += STRETCH) {
+                const int64_t until = std::min(at + STRETCH, end);
+                if (bounds_of(from_hubs, at, until, bound) < most) continue;
+                for (int64_t q = at; q < until; ++q) {
+                    const Length b = bound[q - at];
+                    if (is_source_[q] || b < most || (b == most && best >= 0 && cell_[best] < cell_[q])) continue;
+                    best = q;
+                    most = b;
+                }
+            }
+        }
+    }
+
+    /// The fields of the witnesses, and where bounds were loose those of new hubs, in places in the order of targets.  Threads
+    /// take them one by one, hubs last: so whoever waits for a walk waits for a thread that is at work.
+    void make_fields(bool hubs_too) {
+        std::atomic<int> next = 0;
+        std::atomic<bool> walked[BATCH<Length>] = {};
+        each_(2 * targets_, [&](int64_t, Lane &own) {
+            const int job = next++;
+            if (job < targets_)
+                make_witness(own.field, job, hubs_too, walked[job]);
+            else
+                make_hub(own.field, job - targets_, walked);
+        });
+        int hubs = 0;
+        for (int i = 0; i < targets_; ++i) {
+            take(target_[i].field);
+            if (target_[i].hub_at < 0) continue;
+            take(target_[i].hub);
+            ++hubs;
+        }
+        keep_hubs(hubs);
+    }
+
+    /// A witness's field, and where the hub is going to be.
+    void make_witness(Lengths &field, int number, bool hub_too, std::atomic<bool> &walked) {
+        struct Tell {  // even if this throws: others wait
+            std::atomic<bool> &walked;
+            ~Tell() {
+                walked = true;
+                walked.notify_all();
+            }
+        };
+        Target &target = target_[number];
+        {
+            const Tell tell{walked};
+            target.field = make_field(field, target.witness);
+            const Length length = field.length[cell_[target.from]];
+            if (hub_too && length != target.bound) target.hub_at = walk(field, target.from, length);
+        }
+        raise(target.field, number, [this, length = field.length](int64_t rank) { return length[cell_[rank]]; });
+    }
+
+    void make_hub(Lengths &field, int number, const std::atomic<bool> *walked) {
+        int before = 0;
+        for (int i = 0; i <= number; ++i) {
+            walked[i].wait(false);
+            before += i < number && target_[i].hub_at >= 0;
+        }
+        Target &target = target_[number];
+        if (target.hub_at < 0) return;
+        const int place = place_of(taken_ + before);
+        target.hub = make_field(field, target.hub_at, place);
+        raise_by_hub(target.hub, place, targets_ + number);
+    }
+
+    /// Goes from a pixel down the field, to where a hub is wanted.
+    int64_t walk(const Lengths &field, int64_t from, Length length) const {
+        int64_t cell = static_cast<int64_t>(cell_[from]);
+        const Moves &moves = field.moves();
+        const double until = along(moves.axes) * static_cast<double>(length);
+        while (static_cast<double>(field.length[cell]) > until)
+            for (int k = 0; k < moves.count; ++k) {
+                const int64_t to = cell + moves.by[k];
+                if (field.length[to] < 0 || field.length[to] + moves.weight[k] != field.length[cell]) continue;
+                cell = to;
+                break;
+            }
+        return std::find(cell_, cell_ + count_, static_cast<Cell>(cell)) - cell_;
+    }
+
+    /// The largest difference between the bounds of a pixel that is not proved.
+    Length find_gap() {
+        each_(Maxima::large(count_), [&](int64_t large, Lane &) {
+            tops_.weakest[large] = 0;
+            for (int64_t v = large * LARGE; v < std::min((large + 1) * LARGE, count_); ++v) {
+                Length bound = 0;
+                if (witness_[v] == PROVED || farthest_by_bound(v, bound) < 0) continue;
+                tops_.weakest[large] = std::max<int64_t>(tops_.weakest[large], bound - lower_[v]);
+            }
+        });
+        return static_cast<Length>(*std::max_element(tops_.weakest, tops_.weakest + Maxima::large(count_)));
+    }
+
+    static constexpr int64_t GATES = 2 * BATCH<Length>;  // so that threads seldom wait
+    std::mutex gate_[GATES];                             // to parts of the lower bounds
+    int64_t fields_ = 0;
+    Target target_[BATCH<Length>];
+    int targets_ = 0;
+};
+
+}  // namespace apsis::cpu::paths

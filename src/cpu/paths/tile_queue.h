@@ -1,0 +1,109 @@
+// The tiles of a field that have spans awake, in a ring of buckets by the least length that woke them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/steps.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cpu::paths {
+
+template <class Length>
+class TileQueue {
+  public:
+    TileQueue(int64_t tiles, const Steps &steps, Carver &carver)
+        : tiles_(tiles), width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {
+        tile_ = carver.take<Tile>(tiles);
+    }
+
+    /// Before the first field; a field leaves nobody awake.
+    void clear() { std::fill_n(tile_, tiles_, Tile{}); }
+
+    /// Before every field.
+    void start() {
+        std::fill_n(first_, RING, -1);
+        waiting_ = now_ = 0;
+    }
+
+    void wake(int64_t at, uint64_t spans, Length length) {
+        Tile &tile = tile_[at];
+        if (!tile.spans) {
+            ++waiting_;
+        } else {
+            if (length >= tile.least) {
+                tile.spans |= spans;
+                return;
+            }
+            unlink(at);
+        }
+        tile.spans |= spans;
+        tile.least = length;
+        link(at);
+    }
+
+    /// The next tile, or -1, and which of its spans are awake; they are asleep from then on.
+    int64_t next(uint64_t &spans) {
+        while (waiting_) {
+            const int64_t at = first_[now_ % RING];
+            if (at < 0) {
+                ++now_;
+                continue;
+            }
+            unlink(at);
+            if (tile_[at].least >> width_ > now_) {  // it was beyond the ring
+                link(at);
+                continue;
+            }
+            --waiting_;
+            spans = std::exchange(tile_[at].spans, 0);
+            return at;
+        }
+        return -1;
+    }
+
+    /// The tile that is likely to be next, or -1.
+    int64_t likely_next() const { return first_[now_ % RING]; }
+
+  private:
+    static constexpr int64_t RING = 64;
+    /// A bucket is so many of the shortest steps wide, up to twice.  Were it wider, tiles would be visited in vain.
+    static constexpr int64_t STEPS = 4;
+
+    struct Tile {
+        uint64_t spans;          // that are awake
+        Length least;            // that woke them
+        int64_t before, behind;  // in its bucket; -1: none
+    };
+
+    int64_t &head(int64_t at) {
+        return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING];
+    }
+
+    void link(int64_t at) {
+        int64_t &first = head(at);
+        tile_[at].before = -1;
+        tile_[at].behind = first;
+        if (first >= 0) tile_[first].before = at;
+        first = at;
+    }
+
+    void unlink(int64_t at) {
+        const Tile &tile = tile_[at];
+        if (tile.behind >= 0) tile_[tile.behind].before = tile.before;
+        if (tile.before >= 0) {
+            tile_[tile.before].behind = tile.behind;
+            return;
+        }
+        for (int64_t &first : first_)
+            if (first == at) first = tile.behind;
+    }
+
+    int64_t tiles_;
+    int width_;  // of a bucket, as a shift
+    Tile *tile_;
+    int64_t first_[RING], waiting_ = 0, now_ = 0;
+};
+
+}  // namespace apsis::cpu::paths

@@ -1,0 +1,118 @@
+// APSIS_SEQUENTIAL_SCAN: two raster scans of the whole image, by one thread.  There it is only on the CPU.
+//
+// City-block, chessboard and chamfer distances are sums of steps between neighbours, and a shortest way can take them in
+// the order of the scans, so that these are exact (Rosenfeld and Pfaltz 1966, 1968; Borgefors 1986).  Of Euclidean distances
+// it is the sites that are handed on, with a way back along each row, and this is approximate (8SED: Danielsson 1980).
+#include <algorithm>
+
+#include "cpu/published/published.h"
+#include "cpu/published/site_map.h"
+#include "cpu/runtime/pixel_writer.h"
+#include "runtime/parallel.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cpu::published {
+namespace {
+
+constexpr int TICK = 64;  // rows, after which progress is told
+
+/// Scans an image forwards and backwards: improve(x, y, dx, dy) for every neighbour that comes before a pixel.  With
+/// `returns`, every row is gone back along at once.
+template <class Improve, class Tell>
+void scan_image(const Batch &batch, bool returns, Improve improve, Tell tell) {
+    const int width = batch.width, height = batch.height;
+    for (int turn = 0; turn < 2; ++turn) {
+        const int step = turn == 0 ? 1 : -1;
+        const auto nth = [&](int i, int count) { return turn == 0 ? i : count - 1 - i; };
+        for (int i = 0; i < height; ++i) {
+            const int y = nth(i, height);
+            for (int k = 0; k < width; ++k) {
+                const int x = nth(k, width);
+                if (k > 0) improve(x, y, -step, 0);
+                if (i > 0 && k > 0) improve(x, y, -step, -step);
+                if (i > 0) improve(x, y, 0, -step);
+                if (i > 0 && k + 1 < width) improve(x, y, step, -step);
+            }
+            for (int k = width - 2; returns && k >= 0; --k) improve(nth(k, width), y, step, 0);
+            if (i % TICK == 0) tell((turn + static_cast<double>(i) / height) / 2);
+        }
+    }
+}
+
+/// Steps along one axis and along two.
+struct Weights {
+    int32_t straight, diagonal;
+};
+
+Weights weights_of(apsis_metric metric) {
+    if (metric == APSIS_CITY_BLOCK) return {1, 2};
+    return metric == APSIS_CHESSBOARD ? Weights{1, 1} : Weights{3, 4};
+}
+
+class SequentialScan {
+  public:
+    SequentialScan(const DistanceJob &job, void *scratch) : job_(job), batch_(job) {
+        Carver carver(scratch);
+        values_ = carver.take<uint32_t>(batch_.pixels());
+        bytes_ = carver.used();
+    }
+
+    size_t bytes() const { return bytes_; }
+
+    void run(Arena &arena, const Progress &progress) {
+        fill_map(job_, values_, arena);
+        for (int64_t image = 0; image < batch_.images; ++image) {
+            const auto tell = [&](double share) {
+                if (progress) progress(MADE * (static_cast<double>(image) + share) / static_cast<double>(batch_.images));
+            };
+            uint32_t *const values = values_ + image * batch_.image();
+            is_euclidean() ? scan_sites(values, tell) : scan_costs(values, tell);
+        }
+        report(job_, 2, 0);
+        is_euclidean() ? write_map(job_, values_, arena, progress) : write_costs(arena, progress);
+    }
+
+  private:
+    bool is_euclidean() const { return job_.measure.metric == APSIS_EUCLIDEAN; }
+
+    template <class Tell>
+    void scan_sites(Site *sites, Tell tell) const {
+        scan_image(batch_, true, [&](int x, int y, int dx, int dy) {
+            Site &site = sites[static_cast<int64_t>(y) * batch_.width + x];
+            site = nearer(x, y, site, (&site)[static_cast<int64_t>(dy) * batch_.width + dx]);
+        }, tell);
+    }
+
+    template <class Tell>
+    void scan_costs(uint32_t *costs, Tell tell) const {
+        const Weights weights = weights_of(job_.measure.metric);
+        for (int64_t i = 0; i < batch_.image(); ++i) costs[i] = costs[i] == NO_SITE ? NO_COST<int32_t> : 0;
+        scan_image(batch_, false, [&](int x, int y, int dx, int dy) {
+            uint32_t &cost = costs[static_cast<int64_t>(y) * batch_.width + x];
+            const uint32_t step = static_cast<uint32_t>(dx && dy ? weights.diagonal : weights.straight);
+            cost = std::min(cost, (&cost)[static_cast<int64_t>(dy) * batch_.width + dx] + step);
+        }, tell);
+    }
+
+    void write_costs(Arena &arena, const Progress &progress) const {
+        parallel_for(arena, batch_.rows(), progress, MADE, WRITTEN, [&](int64_t i) {
+            const RowTarget target{job_, i % batch_.height, i / batch_.height, false};
+            write_distances(target, [&](int64_t x) { return static_cast<int64_t>(values_[i * batch_.width + x]); });
+        });
+    }
+
+    const DistanceJob &job_;
+    Batch batch_;
+    uint32_t *values_;  // sites, or costs
+    size_t bytes_;
+};
+
+}  // namespace
+
+size_t sequential_scan_scratch(const DistanceJob &job, int) { return SequentialScan(job, nullptr).bytes(); }
+
+void sequential_scan(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    SequentialScan(job, scratch).run(arena, progress);
+}
+
+}  // namespace apsis::cpu::published

@@ -1,0 +1,157 @@
+// apsis_voronoi with APSIS_CONNECTED on the CPU: exclaves are found in the complete map and hidden in it (core/cells.h).
+//
+// Threads look at all pixels for what a stage changes first: pixel by pixel for tips, word by word for suspects.  What
+// changes after that lies beside what has changed before, is little, and is left to one thread.  A word is of 32 pixels,
+// and takes 20 bytes, or 28 where cells have 64 bits: 5/8 or 7/8 byte a pixel, but for rows that are no whole words.  That
+// is enough even if all pixels were exclaves.
+#include "cpu/voronoi/exclaves.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/cells.h"
+#include "runtime/parallel.h"
+#include "runtime/workspace.h"
+
+namespace apsis::cpu::voronoi {
+namespace {
+
+constexpr int64_t SPAN = 1 << 14;  // words, or pixels in whole rows, that a thread looks at together: worth a task
+
+template <class Cell>
+class Exclaves {
+    using Map = Cells<Cell>;
+    using Index = typename Map::Index;
+
+  public:
+    Exclaves(const VoronoiJob &job, Carver &carver) : map_(job.nearest, job.measure, job.axes) {
+        const int64_t words = static_cast<int64_t>(map_.words());
+        map_.suspects = carver.take<uint32_t>(words);
+        for (Front<Index> *front : {&current_, &next_})
+            *front = {carver.take<uint32_t>(words), carver.take<Index>(words), carver.take<Index>(1)};
+    }
+
+    void run(Arena &arena, const Progress &progress) {
+        *current_.count = *next_.count = 0;
+        find_tips(arena, progress);
+        go_on<Stage::CLOSE>();
+        find_first<Stage::RESCUE>(arena);
+        go_on<Stage::RESCUE>();
+        find_first<Stage::HIDE>(arena);
+        go_on<Stage::HIDE>();
+        for_suspects(arena, [this](Index word, uint32_t bits) {
+            for_places(word, bits, [this](Place p) { map_.forget(p); });
+        });
+    }
+
+  private:
+    /// Other threads may list other words meanwhile, but not this one.
+    static void add(const Front<Index> &to, Index word, uint32_t bits) {
+        if (!to.bits[word]) to.list[std::atomic_ref<Index>(*to.count).fetch_add(1, std::memory_order_relaxed)] = word;
+        to.bits[word] |= bits;
+    }
+
+    template <class Body>
+    void for_places(Index word, uint32_t bits, Body body) const {
+        for (; bits; bits &= bits - 1) body(map_.place_of(word, lowest_bit(bits)));
+    }
+
+    /// Calls body(word, bits) for the words of a front.
+    template <class Body>
+    static void for_words(const Front<Index> &front, Body body) {
+        for (Index i = 0; i < *front.count; ++i) body(front.list[i], front.bits[front.list[i]]);
+    }
+
+    /// Calls body(word, bits) for the words with suspects, each by one thread.
+    template <class Body>
+    void for_suspects(Arena &arena, Body body) const {
+        const int64_t words = static_cast<int64_t>(map_.words());
+        parallel_for(arena, (words + SPAN - 1) / SPAN, {}, 0, 1, [&](int64_t span) {
+            for (int64_t word = span * SPAN; word < std::min(span * SPAN + SPAN, words); ++word)
+                if (map_.suspects[word]) body(static_cast<Index>(word), map_.suspects[word]);
+        });
+    }
+
+    void find_tips(Arena &arena, const Progress &progress) {
+        const int64_t rows = static_cast<int64_t>(map_.rows()), each = std::max<int64_t>(SPAN / map_.view.size[0], 1);
+        parallel_for(arena, (rows + each - 1) / each, progress, 0.8, 1, [&](int64_t part) {
+            for (int64_t row = part * each; row < std::min(part * each + each, rows); ++row)
+                find_tips_of_row(static_cast<Index>(row));
+        });
+    }
+
+    void find_tips_of_row(Index row) const {
+        const Index first = row * map_.across, end = first + map_.across;
+        for (Index word = first; word < end; ++word) {
+            Place p = map_.place_of(word, 0);
+            const int stop = static_cast<int>(std::min<int64_t>(p.x + Map::WORD, map_.view.size[0]));
+            uint32_t tips = 0;
+            for (uint32_t bit = 1; p.x < stop; ++p.x, bit <<= 1)
+                if (map_.is_tip(p, map_.at(p))) tips |= bit;
+            map_.suspects[word] = current_.bits[word] = next_.bits[word] = 0;
+            if (tips) add(current_, word, tips);
+        }
+    }
+
+    /// Finds what a stage changes first.  Nothing that it looks at changes meanwhile.
+    template <Stage STAGE>
+    void find_first(Arena &arena) {
+        for_suspects(arena, [this](Index word, uint32_t bits) {
+            for_places(word, bits, [&](Place p) { take_in<STAGE>(current_, p); });
+        });
+    }
+
+    /// Puts a pixel into a front if the stage wants it.
+    template <Stage STAGE>
+    void take_in(const Front<Index> &front, Place p) const {
+        const Index word = map_.word_of(p);
+        const uint32_t bit = uint32_t(1) << p.x % Map::WORD;
+        if (front.bits[word] & bit || !map_.template wants<STAGE>(p)) return;
+        add(front, word, bit);
+        if (STAGE == Stage::HIDE) map_.hide(p);
+    }
+
+    /// Changes what has been found, finds what is to change next beside it, and so on until there is nothing.
+    template <Stage STAGE>
+    void go_on() {
+        for (; *current_.count; std::swap(current_, next_)) {
+            for_words(current_, [this](Index word, uint32_t bits) { map_.suspects[word] ^= bits; });
+            for_words(current_, [this](Index word, uint32_t bits) {
+                for_places(word, bits, [this](Place p) {
+                    map_.any_beside(p, [this](Place q) { return take_in<STAGE>(next_, q), false; });
+                });
+                current_.bits[word] = 0;
+            });
+            *current_.count = 0;
+        }
+    }
+
+    Map map_;
+    Front<Index> current_, next_;
+};
+
+/// Calls body with the Exclaves of a job, as a type.
+template <class Body>
+auto with_type(const VoronoiJob &job, Body body) {
+    return job.nearest.type == APSIS_I32 ? body(static_cast<Exclaves<int32_t> *>(nullptr))
+                                         : body(static_cast<Exclaves<int64_t> *>(nullptr));
+}
+
+}  // namespace
+
+size_t exclaves_scratch(const VoronoiJob &job) {
+    return with_type(job, [&](auto *type) {
+        Carver count;
+        std::remove_pointer_t<decltype(type)>(job, count);
+        return count.used();
+    });
+}
+
+void hide_exclaves(const VoronoiJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    with_type(job, [&](auto *type) {
+        Carver carver(scratch);
+        std::remove_pointer_t<decltype(type)>(job, carver).run(arena, progress);
+    });
+}
+
+}  // namespace apsis::cpu::voronoi

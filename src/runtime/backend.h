@@ -1,0 +1,162 @@
+// What a back end can do.  There are two, the CPU and CUDA; the tests have a third, whose device memory is host memory
+// that nobody else may touch.  A back end sees checked views in memory that it can reach, and throws Error.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/measure.h"
+#include "core/steps.h"
+#include "runtime/error.h"
+#include "runtime/workspace.h"
+
+namespace apsis {
+
+/// Tells how much of a call is done, 0 to 1, and throws APSIS_ERROR_CANCELLED if the caller wants to stop.  To be
+/// called on the calling thread only.  Empty if nobody listens.
+using Progress = std::function<void(double)>;
+
+/// A part of an image along its last axis.  Of a whole image: all of it.
+struct Slab {
+    int64_t start = 0, extent = 0;                     // where it begins, and the image's extent
+    const int64_t *above = nullptr, *below = nullptr;  // as in apsis_slab
+};
+
+/// apsis_distance, its arguments checked and its defaults filled in.
+struct DistanceJob {
+    View set;
+    View distance;  // without data: not wanted
+    View nearest;   // likewise
+    int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
+    bool complement = false;
+    bool is_signed = false;
+    apsis_method method = APSIS_AUTO;
+    bool mixed = false;  // of APSIS_SWEEP: without the conversion to the complete map
+    Measure measure;
+    Slab slab;
+
+    /// The pixels side by side across the last axis.
+    int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
+
+    /// What a published method takes; nullptr if nobody listens.  Host memory on every device.
+    struct Report {
+        int64_t kernels;  // instances of them, as the papers count; on the CPU, rounds over the image
+        int64_t mended;   // pixels of its map that were not those of the complete one
+    };
+    Report *report = nullptr;
+};
+
+/// apsis_voronoi, likewise: `nearest` is the map of cells.
+struct VoronoiJob : DistanceJob {
+    bool connected = false;
+};
+
+/// apsis_slab_summary, likewise: of a distance job the set counts, and where the slab begins.
+struct SummaryJob : DistanceJob {
+    int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
+};
+
+/// apsis_components, likewise.
+struct ComponentsJob {
+    View set;
+    View labels;  // numbers, or a set; without data: not wanted
+    int axes = 2;
+    int connectivity = 1;
+    apsis_method method = APSIS_AUTO;
+    bool complement = false;
+    bool no_border = false, no_inner = false;  // which are left out
+    int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
+    apsis_component *components = nullptr;  // host memory on every device, as is the count
+    int64_t capacity = 0;
+    int64_t *count = nullptr;
+
+    bool selects_by_area() const { return min_area > 1 || max_area < INT64_MAX || largest < INT64_MAX; }
+    bool selects() const { return selects_by_area() || no_border || no_inner; }
+    bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
+};
+
+/// apsis_geodesic, likewise.
+struct GeodesicJob {
+    View set;
+    View seeds;
+    View distance;  // without data: not wanted
+    View nearest;   // likewise
+    int axes = 2;
+    bool complement = false;
+    Steps steps;
+};
+
+/// apsis_eccentricity, likewise.
+struct EccentricityJob {
+    View set;
+    View eccentricity;  // without data: not wanted
+    View farthest;      // likewise
+    int axes = 2;
+    int connectivity = 1;
+    apsis_method method = APSIS_AUTO;
+    bool complement = false;
+    Steps steps;
+    int64_t budget = INT64_MAX;       // fields a component
+    apsis_extent *extents = nullptr;  // host memory on every device, as are the count and the report
+    int64_t capacity = 0;
+    int64_t *count = nullptr;
+
+    /// What it takes: fields and open pixels are up to date whenever progress is told, the rest at the end.
+    struct Report {
+        int64_t components, fields, most_fields;  // in all, and of one component
+        int64_t open;                             // pixels that are not proved yet
+        int64_t unproved;                         // components whose budget ran out
+        double gap;                               // the largest of them
+    };
+    Report *report = nullptr;
+};
+
+class Conveyor;
+
+class Backend {
+  public:
+    virtual ~Backend() = default;
+    virtual int device() const = 0;  // the CUDA device number, or APSIS_CPU
+    virtual const char *name() const = 0;
+
+    // Memory.  allocate() throws APSIS_ERROR_MEMORY; memory is aligned to Carver::SLOT.
+    virtual void *allocate(apsis_memory memory, size_t bytes) = 0;
+    virtual void release(apsis_memory memory, void *data, size_t bytes) noexcept = 0;
+    /// Copies pixels between views of one size: strides may differ, and APSIS_BIT and APSIS_U8 may meet, where both
+    /// lie in the back end's own memory.  Between host and device both are packed and of one type.
+    virtual void copy(const View &from, const View &to) = 0;
+
+    // Order.  Work is queued on the stream; a CPU has done it when a call returns.
+    virtual void set_stream(CUstream_st *stream) = 0;
+    virtual CUstream_st *stream() const = 0;
+    virtual void sync() = 0;  // throws APSIS_ERROR_UNSUPPORTED while the stream is captured
+    /// Whether what is queued on the stream is recorded, to be done later: then nothing can be waited for.
+    virtual bool is_capturing() const { return false; }
+    virtual void set_threads(int threads) = 0;
+
+    // The transforms, each with the bytes of scratch memory that it carves.
+    virtual size_t distance_scratch(const DistanceJob &job) const = 0;
+    virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }       // slabs: the CPU back end alone is asked
+    virtual void summary(const SummaryJob &, void *, const Progress &) {}
+    virtual size_t voronoi_scratch(const VoronoiJob &job) const = 0;
+    virtual void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted
+    virtual void components(const ComponentsJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t geodesic_scratch(const GeodesicJob &job) const = 0;
+    virtual void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t eccentricity_scratch(const EccentricityJob &job) const = 0;
+    virtual void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) = 0;
+
+    /// What takes a job with host images strip by strip (transfer_queue.h); null if its images must pass whole.
+    virtual Conveyor *conveyor(const DistanceJob &) { return nullptr; }
+};
+
+std::unique_ptr<Backend> make_cpu_backend();
+
+/// Throws APSIS_ERROR_NO_DEVICE, with the reason, if there is no such device.
+std::unique_ptr<Backend> make_device_backend(int device);
+int device_count() noexcept;
+
+}  // namespace apsis

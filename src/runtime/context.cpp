@@ -1,0 +1,114 @@
+// A context: see context.h.
+#include "runtime/context.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+using apsis::Carver;
+using apsis::Error;
+
+apsis_context::~apsis_context() {
+    try {
+        backend->sync();
+    } catch (...) {  // the device has failed: what it holds can still be let go
+    }
+    drop_workspace();
+    drop_staging();
+}
+
+void *apsis_context::allocate(apsis_memory memory, size_t bytes) {
+    if (!allocate_fn_) return backend->allocate(memory, bytes);
+    void *data = allocate_fn_(allocator_user_, memory, bytes, memory == APSIS_DEVICE ? backend->stream() : nullptr);
+    if (!data)
+        throw Error(APSIS_ERROR_MEMORY, "your allocator returned NULL for %zu bytes of %s memory", bytes,
+                    memory == APSIS_DEVICE ? "device" : "host");
+    return data;
+}
+
+void apsis_context::release(apsis_memory memory, void *data, size_t bytes) noexcept {
+    if (!data) return;
+    if (release_fn_)
+        release_fn_(allocator_user_, memory, data, bytes, memory == APSIS_DEVICE ? backend->stream() : nullptr);
+    else
+        backend->release(memory, data, bytes);
+}
+
+void apsis_context::drop_workspace() noexcept {
+    if (!workspace_is_callers_) release(own_memory(), workspace_, workspace_bytes_);
+    workspace_ = nullptr;
+    workspace_bytes_ = 0;
+    workspace_is_callers_ = false;
+}
+
+void *apsis_context::scratch(size_t bytes) {
+    if (bytes <= workspace_bytes_) return workspace_;
+    if (workspace_is_callers_)
+        throw Error(APSIS_ERROR_WORKSPACE, "the workspace has %zu bytes, but %zu are needed", workspace_bytes_, bytes);
+    refuse_capture("the workspace must grow: call once before, or set one");
+    backend->sync();  // queued work may still use the old one
+    drop_workspace();
+    workspace_ = allocate(own_memory(), bytes);
+    workspace_bytes_ = bytes;
+    log("workspace: %zu bytes", bytes);
+    return workspace_;
+}
+
+void apsis_context::refuse_capture(const char *why) const {
+    if (backend->is_capturing()) throw Error(APSIS_ERROR_UNSUPPORTED, "the stream is being captured, but %s", why);
+}
+
+void *apsis_context::staging(size_t bytes) {
+    if (bytes <= staging_bytes_) return staging_;
+    drop_staging();
+    staging_ = backend->allocate(APSIS_HOST, bytes);
+    staging_bytes_ = bytes;
+    log("staging: %zu bytes", bytes);
+    return staging_;
+}
+
+void apsis_context::drop_staging() noexcept {
+    if (staging_) backend->release(APSIS_HOST, staging_, staging_bytes_);
+    staging_ = nullptr;
+    staging_bytes_ = 0;
+}
+
+void apsis_context::set_workspace(void *memory, size_t bytes) {
+    if (reinterpret_cast<uintptr_t>(memory) % Carver::SLOT)
+        throw Error(APSIS_ERROR_ARGUMENT, "memory is at %p, but must be aligned to %zu bytes", memory, Carver::SLOT);
+    backend->sync();
+    drop_workspace();
+    if (!memory) return;
+    workspace_ = memory;
+    workspace_bytes_ = bytes;
+    workspace_is_callers_ = true;
+}
+
+void apsis_context::set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user) {
+    if (!allocate_fn != !release_fn)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s is NULL, but %s is not", allocate_fn ? "release" : "allocate",
+                    allocate_fn ? "allocate" : "release");
+    if (!workspace_is_callers_) {
+        backend->sync();
+        drop_workspace();
+    }
+    allocate_fn_ = allocate_fn;
+    release_fn_ = release_fn;
+    allocator_user_ = user;
+}
+
+apsis::Progress apsis_context::progress() const {
+    if (!progress_fn) return {};
+    return [this](double done) {
+        if (progress_fn(progress_user, done)) throw Error(APSIS_ERROR_CANCELLED, "the progress callback asked to stop");
+    };
+}
+
+void apsis_context::log(const char *format, ...) const {
+    if (!log_fn) return;
+    char line[256];
+    va_list values;
+    va_start(values, format);
+    apsis::print(line, sizeof line, format, values);
+    va_end(values);
+    log_fn(log_user, line);
+}

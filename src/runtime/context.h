@@ -1,0 +1,57 @@
+// A context: where work runs, its scratch memory, the caller's callbacks, and the message of the last error.
+#pragma once
+
+#include <memory>
+
+#include "runtime/backend.h"
+
+struct apsis_context {
+    explicit apsis_context(std::unique_ptr<apsis::Backend> where) : backend(std::move(where)) {}
+    ~apsis_context();
+    apsis_context(const apsis_context &) = delete;
+    apsis_context &operator=(const apsis_context &) = delete;
+
+    /// Memory from the caller's pool, or from the back end.  Throws APSIS_ERROR_MEMORY.
+    void *allocate(apsis_memory memory, size_t bytes);
+    void release(apsis_memory memory, void *data, size_t bytes) noexcept;
+
+    /// The kind of memory that the back end computes in.
+    apsis_memory own_memory() const { return backend->device() == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
+
+    /// Scratch memory of at least this size: the caller's workspace, or one that grows and is kept.
+    void *scratch(size_t bytes);
+    void set_workspace(void *memory, size_t bytes);
+    void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);
+
+    /// Page-locked memory of the back end's own, at least this much, through which host images that are not page-locked
+    /// pass.  It is kept; nobody uses it between calls.
+    void *staging(size_t bytes);
+
+    /// Throws APSIS_ERROR_UNSUPPORTED if the stream is being captured.  `why` is what that does not go with.
+    void refuse_capture(const char *why) const;
+
+    /// The caller's progress callback as the back ends want it.
+    apsis::Progress progress() const;
+    [[gnu::format(printf, 2, 3)]] void log(const char *format, ...) const;
+
+    std::unique_ptr<apsis::Backend> backend;
+    apsis::Message message;
+    apsis_progress_fn progress_fn = nullptr;
+    void *progress_user = nullptr;
+    int threads = 0;  // as apsis_set_threads has it
+    apsis_log_fn log_fn = nullptr;
+    void *log_user = nullptr;
+
+  private:
+    void drop_workspace() noexcept;
+    void drop_staging() noexcept;
+
+    void *workspace_ = nullptr;
+    size_t workspace_bytes_ = 0;
+    bool workspace_is_callers_ = false;
+    void *staging_ = nullptr;
+    size_t staging_bytes_ = 0;
+    apsis_alloc_fn allocate_fn_ = nullptr;
+    apsis_free_fn release_fn_ = nullptr;
+    void *allocator_user_ = nullptr;
+};

@@ -1,0 +1,83 @@
+// Arenas of threads that contexts leave to each other: see parallel.h.
+#include "runtime/parallel.h"
+
+#ifndef APSIS_SERIAL
+
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace apsis {
+namespace {
+
+/// The arenas that no context has.
+struct IdleArenas {
+    std::mutex lock;
+    SharedArena *first = nullptr;
+    bool is_closed = false;
+
+    // At its first arena oneTBB looks for other libraries, and if memory runs out meanwhile the program ends (glibc 2.36: dlopen,
+    // after a dlopen that had no memory for its message).  So it looks for them when this library is loaded.
+    IdleArenas() {
+        try {
+            tbb::info::numa_nodes();
+        } catch (const std::bad_alloc &) {  // it looks again later
+        }
+    }
+    ~IdleArenas() {
+        std::lock_guard hold(lock);
+        while (first) delete std::exchange(first, first->next);
+        is_closed = true;  // a context may end later
+    }
+} idle;
+
+SharedArena *take_idle(int threads) {
+    std::lock_guard hold(idle.lock);
+    for (SharedArena **at = &idle.first; *at; at = &(*at)->next)
+        if ((*at)->arena.max_concurrency() == threads) return std::exchange(*at, (*at)->next);
+    return nullptr;
+}
+
+/// Whether the system has so many threads to give.
+bool can_start(int threads) {
+    std::latch end(1);
+    std::vector<std::thread> started;
+    bool can = true;
+    try {
+        while (static_cast<int>(started.size()) < threads) started.emplace_back([&] { end.wait(); });
+    } catch (const std::exception &) {
+        can = false;
+    }
+    end.count_down();
+    for (std::thread &thread : started) thread.join();
+    return can;
+}
+
+}  // namespace
+
+void Arena::start() {
+    shared_ = take_idle(threads_);
+    if (shared_) return;
+    // oneTBB ends the program if one of its threads cannot start another, as where the number of a user's processes is limited.
+    const int threads = can_start(threads_ - 1) ? threads_ : 1;
+    std::unique_ptr<SharedArena> fresh(new SharedArena{tbb::task_arena(threads)});
+    fresh->arena.initialize();  // one that has failed to start would wait for itself the next time
+    shared_ = fresh.release();
+}
+
+Arena::~Arena() {
+    if (!shared_) return;
+    std::lock_guard hold(idle.lock);
+    if (idle.is_closed) {
+        delete shared_;
+    } else {
+        shared_->next = idle.first;
+        idle.first = shared_;
+    }
+}
+
+}  // namespace apsis
+
+#endif

@@ -1,0 +1,98 @@
+// Host images in a device context: see staging.h.
+#include "runtime/staging.h"
+
+#include <memory>
+
+#include "runtime/platform.h"
+
+namespace apsis {
+namespace {
+
+using Bounce = std::unique_ptr<void, void (*)(void *)>;
+
+/// A packed host copy of a view that is not packed.
+View bounce_like(const View &view, Bounce &bounce) {
+    const size_t bytes = static_cast<size_t>(packed_bytes(view));
+    bounce.reset(aligned_memory(Carver::SLOT, bytes));
+    if (!bounce) throw Error(APSIS_ERROR_MEMORY, "no memory for a packed copy of %zu bytes", bytes);
+    return packed_like(view, bounce.get(), APSIS_HOST);
+}
+
+void to_device(Backend &backend, const View &host, const View &device) {
+    if (is_packed(host)) return backend.copy(host, device);
+    Bounce bounce(nullptr, free_aligned_memory);
+    const View packed = bounce_like(host, bounce);
+    copy_pixels(host, packed);
+    backend.copy(packed, device);
+    backend.sync();
+}
+
+void to_host(Backend &backend, const View &device, const View &host) {
+    if (is_packed(host)) {
+        backend.copy(device, host);
+        return backend.sync();
+    }
+    Bounce bounce(nullptr, free_aligned_memory);
+    const View packed = bounce_like(host, bounce);
+    backend.copy(device, packed);
+    backend.sync();
+    copy_pixels(packed, host);
+}
+
+}  // namespace
+
+View Stage::own(const View &view, bool is_output) {
+    if (view.pixels() == 0 || view.memory == context_.own_memory()) return view;
+    View inside = packed_like(view, nullptr, context_.own_memory());
+    inside.data = carver_.take<uint8_t>(packed_bytes(view));
+    copies_[count_++] = {view, inside, is_output};
+    return inside;
+}
+
+void Stage::upload() {
+    for (int i = 0; i < count_; ++i)
+        if (!copies_[i].is_output) to_device(*context_.backend, copies_[i].outside, copies_[i].inside);
+}
+
+void Stage::download() {
+    for (int i = 0; i < count_; ++i)
+        if (copies_[i].is_output) to_host(*context_.backend, copies_[i].inside, copies_[i].outside);
+}
+
+void Stage::settle() noexcept {
+    try {
+        context_.backend->sync();
+    } catch (...) {  // the first failure is the one to report
+    }
+}
+
+void copy_between(apsis_context &context, const View &from, const View &to) {
+    Backend &backend = *context.backend;
+    const apsis_memory own = context.own_memory();
+    if (own == APSIS_HOST || (from.memory == own && to.memory == own)) return backend.copy(from, to);
+    if (from.memory == APSIS_HOST && to.memory == APSIS_HOST) return copy_pixels(from, to);
+
+    context.refuse_capture("an image is in host memory");
+    // One side is on the host: cross over packed and in one type, and let the device do the rest.
+    const View &device = from.memory == own ? from : to;
+    const View &host = from.memory == own ? to : from;
+    View crossing = packed_like(host, nullptr, own);
+    const bool direct = is_packed(device) && device.type == host.type;
+    if (direct) {
+        crossing = device;
+    } else {
+        Carver count;
+        count.take<uint8_t>(packed_bytes(host));
+        crossing.data = static_cast<uint8_t *>(context.scratch(count.used()));
+    }
+    if (from.memory == own) {
+        if (!direct) backend.copy(from, crossing);
+        to_host(backend, crossing, to);
+    } else {
+        to_device(backend, from, crossing);
+        if (!direct) backend.copy(crossing, to);
+        backend.sync();
+    }
+}
+
+}  // namespace apsis

@@ -1,0 +1,54 @@
+// Host images in a device context: a packed copy of each on the device, up before the transform and down after it.
+#pragma once
+
+#include "runtime/context.h"
+#include "runtime/packed.h"
+
+namespace apsis {
+
+class Stage {
+  public:
+    /// Carves the copies that the images of a call need; none where a view is already in the context's own memory.
+    Stage(const apsis_context &context, Carver &carver) : context_(context), carver_(carver) {}
+
+    View input(const View &view) { return own(view, false); }
+    View output(const View &view) { return own(view, true); }
+
+    bool is_empty() const { return count_ == 0; }
+
+    /// Uploads, transforms and downloads.  Waits, also on failure, if there is anything to stage: the caller's memory
+    /// is not touched after the call.
+    template <class Transform>
+    void run(Transform transform) {
+        if (count_ == 0) return transform();
+        try {
+            upload();
+            transform();
+            download();
+        } catch (...) {
+            settle();
+            throw;
+        }
+        context_.backend->sync();
+    }
+
+  private:
+    struct Copy {
+        View outside, inside;
+        bool is_output;
+    };
+    View own(const View &view, bool is_output);
+    void upload();
+    void download();
+    void settle() noexcept;
+
+    const apsis_context &context_;
+    Carver &carver_;
+    Copy copies_[4];
+    int count_ = 0;
+};
+
+/// Copies pixels between any two views of a context, staging what the back end cannot reach.  Waits if it staged.
+void copy_between(apsis_context &context, const View &from, const View &to);
+
+}  // namespace apsis

@@ -1,0 +1,18 @@
+// Host images through a device in parts: copies in, work and copies out run side by side, and the device holds no image.
+#pragma once
+
+#include "runtime/context.h"
+#include "runtime/transfer_queue.h"
+
+namespace apsis {
+
+/// How a job's images pass through the device in parts; null if none of them is on the host, or they must pass whole.
+Conveyor *find_conveyor(const apsis_context &context, const DistanceJob &job);
+
+/// The bytes of scratch memory that it takes.
+size_t relay_bytes(const DistanceJob &job, Conveyor &conveyor);
+
+/// Computes the job, and waits, also on failure: the caller's memory is not touched after the call.
+void relay_distance(apsis_context &context, const DistanceJob &job, Conveyor &conveyor, void *memory);
+
+}  // namespace apsis
