@@ -1,28 +1,28 @@
-// The monotone argmin along the lines of a volume where sites are far.
+// The monotone argmin along the lines of a volume, for the patches that near search or windows have marked because sites are far.
 //
-// A block takes a bundle of lines that lie side by side, lays the scores of their candidates in shared memory, and
-// finds what costs least for every 16th voxel, a post: the best candidate never moves left as the voxel moves right (Hirata
-// 1996), so the best of two posts bracket those between them, and brackets are halved.  The first few posts, far from
-// each other, have no bracket: their own cost and those of some candidates tell how far they need look, as those at the
-// ends of a bracket do later.  While posts are few, several threads share one.  Then a thread holds the costs of the 16
-// voxels of an interval, from one post to the next, in the halves of 8 registers, counted from those of the bracket's first
-// candidate, and tries the candidates of the bracket on all of them.  Where the best leaps over a gap, a bracket is long and
-// most of it is vain: the least cost of every STRETCH candidates tells which of them are passed over.  A warp takes its
-// intervals by the length of their brackets, so that its lanes have as much to do.
+// The best candidate never moves left as the voxel moves right (Hirata 1996).  So the best ones of two voxels bracket those of
+// all voxels between.  A block holds a bundle of lines that lie side by side, with the scores of their candidates in shared
+// memory.  It works in two phases:
+// 1. Pivots are every 16th voxel.  Their best candidates are found by halving: each pivot has the bracket of its two neighbours of
+//    the level before.  The first few pivots have none; the cost of some candidates bounds how far they must search, as the ends
+//    of a bracket do later.  While pivots are few, several threads share one.
+// 2. An interval reaches from one pivot to the next.  A thread holds the costs of its 16 voxels in the halves of 8 registers,
+//    counted from the costs of the bracket's first candidate, and tries all candidates of the bracket on them.
+// Where a line crosses a gap between sites, a bracket is long and most of its candidates are dominated.  The least cost of each
+// chunk of candidates tells which chunks can be skipped.  A warp orders its intervals by the length of their brackets, so
+// that its lanes have equal work.
 //
-// Where nearest sites are asked for, posts are 8 voxels apart, and beside a cost a half holds the place in the bracket of the
-// candidate that it is of: in 4 registers of the leftmost of several, in 4 others of the rightmost.  Where these are two, they
-// and all between are asked for their sites, and the nearest one is that of lowest z, then y, then x.  Ties at the ends of an
-// interval go to the left, which keeps every equal candidate of its voxels in the bracket.  Intervals whose brackets are long,
-// or weights large, come last: a block's warps share them, a thread a voxel, or else most would wait for a few.
+// For nearest sites pivots are 8 voxels apart, and a half holds a cost and the candidate's place in the bracket: 4 registers find
+// the leftmost of equal candidates, 4 others the rightmost.  Where these differ, the sites of all between are compared, and the
+// lowest one is taken: by z, then y, then x.  Ties at pivots go to the left, which keeps all equal candidates of an interval in
+// its bracket.  Intervals with long brackets or large weights are deferred to the end, when the block's threads share them, a
+// thread a voxel; or else most lanes would wait for a few.
 //
-// Along y a bundle has lines of four planes: one word of bits tells the costs of all.
+// Along y a bundle has lines of four planes, because one word of bits gives the costs of all.  The results along y are stored
+// transposed, so that lines along x lie side by side too, and a thread's tile is a whole sector of memory.
 //
-// What the search along y finds is stored transposed, so that the lines of the search along x lie side by
-// side too, and a thread's tile is a whole sector of memory.
-//
-// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 6 bytes a voxel
-// through the second cache and 4 out, along x 4 in and the outputs out.
+// Cost, of each of the two searches: log2(n) + 2 evaluations a voxel at most; along y 6 bytes a voxel through the second cache
+// and 4 out, along x 4 in and the outputs out.
 #include <cstring>
 #include <type_traits>
 
@@ -36,12 +36,12 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int RESIDENT = 5;  // blocks on a multiprocessor: leaves a thread 48 registers
-constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // a column without a site is farther from every plane
-constexpr int64_t LONGEST_LINE = 65535;      // places and candidates are 16 bits
-constexpr uint32_t NO_PLACE = 0xffffffffu;   // for the nearest site where there is none
+constexpr int RESIDENT = 5;  // leaves a thread 48 registers
+constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // distances from here on are those of columns without a site
+constexpr int64_t LONGEST_LINE = 65535;      // places along a line have 16 bits
+constexpr uint32_t NO_PLACE = 0xffffffffu;   // the place of a site where there is none
 
-/// What the search along y stores: [z][x][y], up to whole tiles of y's.
+/// The search along y stores [z][x][y], with rows of y padded to whole tiles.
 __host__ __device__ int64_t pitch_of(const Volume &volume) {
     return (volume.height() + TILE - 1) / TILE * TILE;
 }
@@ -49,9 +49,8 @@ __device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
     return (z * volume.width() + x) * pitch_of(volume);
 }
 
-/// The lines along y: their costs come from columns along z.  Where somebody asks for nearest sites, costs are doubled, and one
-/// more where the site is below its plane: that one is higher than any above.  CARRIED where there is more than one strip, and
-/// carries say something.
+/// Lines along y: their costs come from columns along z.  With NEAREST a cost is doubled, plus 1 where the site is below its
+/// plane, because that site is higher than any above.  HAS_CARRIES where there is more than one strip; or else carries are empty.
 template <bool NEAREST, bool CARRIED>
 struct AlongY {
     Volume volume;
@@ -66,18 +65,18 @@ struct AlongY {
     }
 
     static constexpr int APART = NEAREST ? TILE : PAIR;
-    static constexpr int DEEP = 4;  // planes of a bundle, to which the same words tell the costs
+    static constexpr int DEEP = 4;  // planes of a bundle, whose costs come from the same words
     static constexpr int WIDE = 1;  // lines that a thread loads together
-    static constexpr int COSTS = DEEP * WIDE;  // that it finds together, side by side in a bundle
-    static constexpr int AHEAD = 4;  // candidates that it loads at once, three words each
-    /// Where a line's candidates are, and how far apart.
+    static constexpr int COSTS = DEEP * WIDE;  // that a thread finds together, side by side in a bundle
+    static constexpr int AHEAD = 4;  // candidates whose loads a thread has in flight, three words each
+    /// Where a line's first candidate is stored, and how far apart candidates are.
     __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
     __device__ uint32_t stride() const { return static_cast<uint32_t>(volume.columns.strips() * volume.columns.count); }
 
-    /// Of which groups of a line's candidates costs are known; nullptr for all.
+    /// [group]: whether the costs of a line's candidates are known; nullptr if all are.
     __device__ const uint8_t *known(int64_t, int64_t) const { return nullptr; }
 
-    /// What is stored of a candidate, `offset` behind the first one of its line: 32 bits, or no memory would hold it.
+    /// What is stored of a candidate, `offset` words behind the first one of its line: no memory holds a line of 2^32 words.
     struct Stored {
         uint32_t word = 0;
         int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
@@ -89,12 +88,12 @@ struct AlongY {
             stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
         return stored;
     }
-    /// All planes lie in one strip: what is far in one is one farther in the next, unless there is a site.
+    /// All planes lie in one strip: from each to the next a distance grows by 1, unless there is a site.
     __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[COSTS]) const {
         static_assert(WIDE == 1 && STRIP % DEEP == 0);
         const int bit = z % STRIP;
         const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> (DEEP - 1);
-        const uint32_t first = upper & ~(upper - 1);  // one instruction of a slow unit fewer than its number by itself
+        const uint32_t first = upper & ~(upper - 1);  // saves an instruction of a slow unit
         int32_t up[DEEP], down[DEEP];
         up[0] = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
         down[DEEP - 1] = upper ? highest_bit(first) : stored.after - z - (DEEP - 1);
@@ -110,7 +109,7 @@ struct AlongY {
         const int32_t d = min(up, down), is_below = NEAREST && down < up;
         return d < NO_SITE_OFFSET ? FACTOR * volume.weight[2] * d * d + is_below : NO_COST<int32_t>;
     }
-    /// The place of a candidate's site, z and y, which its cost tells.
+    /// The place of a candidate's site, z above y in its halves; its distance along z follows from the cost.
     struct Sites {
         int32_t z;
         float inverse;
@@ -136,8 +135,8 @@ struct AlongY {
     }
 };
 
-/// The lines along x: what the search along y stored, a cost or a site in the plane of its x.  LEAN where outputs are packed
-/// and roots those of small numbers, which spares registers for all the rest.
+/// Lines along x: their costs are those, or the sites, that the search along y has stored.  SIMPLE_OUTPUT where outputs are packed
+/// and distances are roots of small numbers, which leaves registers for the search.
 template <bool NEAREST, bool LEAN>
 struct AlongX {
     Volume volume;
@@ -155,7 +154,7 @@ struct AlongX {
 
     static constexpr uint32_t NOTHING = NEAREST ? NO_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
 
-    /// What is not needed is too far from every tile that is marked.
+    /// Costs are known where they are needed; all others are too far from every marked tile to matter.
     __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
 
     struct Stored {
@@ -183,7 +182,7 @@ struct AlongX {
     };
     __device__ Sites sites(int32_t z, int32_t y) const {
         const uint32_t *line = volume.store + first(z, y);
-        asm("" : "+l"(line));  // or else it would be found anew for every candidate
+        asm("" : "+l"(line));  // or else the compiler computes it again for every candidate
         return {line, stride()};
     }
     __device__ int64_t index(uint32_t place, int32_t x) const {
@@ -213,15 +212,15 @@ struct AlongX {
     }
 };
 
-/// Lays the costs of a bundle's lines in shared memory, a stretch of them at a time, with its least.
+/// Block: loads the scores of a bundle's lines into shared memory, by chunks, each with its least cost.
 template <class Lines, int LANES, int APART>
 __device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
     constexpr int COSTS = Lines::COSTS, AHEAD = Lines::AHEAD;
-    constexpr int HEADS = LANES / COSTS;                      // threads that load a candidate of all lines
+    constexpr int HEADS = LANES / COSTS;                      // threads that load one candidate of all lines
     constexpr int FILLING = LANES < WARP ? WARP / LANES : 1;  // candidates that fill a row of banks
-    constexpr int SIDES = FILLING * AHEAD < STRETCH ? FILLING : STRETCH / AHEAD;  // which leave AHEAD to a thread
-    constexpr int PARTY = HEADS * SIDES;                                          // threads that load a stretch
-    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;                     // stretches that a warp loads at once
+    constexpr int SIDES = FILLING * AHEAD < STRETCH ? FILLING : STRETCH / AHEAD;  // that are loaded side by side, with LOADS_AHEAD left for each thread
+    constexpr int PARTY = HEADS * SIDES;                                          // threads that load a chunk
+    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;                     // chunks that a warp loads at once
     static_assert(STRETCH % (SIDES * AHEAD) == 0);
     using Scores = std::conditional_t<COSTS == 2, int2, int4>;
     const int32_t lane = threadIdx.x % HEADS * COSTS, side = threadIdx.x / HEADS % SIDES, z = place.plane;
@@ -241,7 +240,7 @@ __device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &line
             typename Lines::Stored stored[AHEAD];
             if (is_known)
 #pragma unroll
-                for (int j = 0; j < AHEAD; ++j)  // without a branch, or else one would wait for the other
+                for (int j = 0; j < AHEAD; ++j)  // no branch: with one, one load would wait for the other
                     stored[j] = lines.load(begin, min(c + j * SIDES, bundle.length - 1) * stride);
 #pragma unroll
             for (int j = 0; j < AHEAD; ++j, c += SIDES) {
@@ -305,7 +304,7 @@ void search_by(const Lines &lines, cudaStream_t stream) {
                  Bundle<LANES, Lines::APART>::bytes(lines.length()), stream, lines);
 }
 
-/// Bytes of shared memory that a block may have, if a multiprocessor is to have two.
+/// Bytes of shared memory that a block may have if a multiprocessor is to run two.
 size_t half_of_shared() {
     int device, room;
     check(cudaGetDevice(&device), "finding the current device");
@@ -325,7 +324,7 @@ void search(const Lines &lines, cudaStream_t stream) {
         search_by<FEW>(lines, stream);
 }
 
-/// Whether outputs are packed, and distances roots of numbers that small_root() takes.
+/// Whether outputs are packed, and distances are roots of numbers that small_root() takes.
 bool is_lean(const Volume &volume) {
     const int64_t size[] = {volume.width(), volume.height(), volume.depth()};
     int64_t farthest = 0;
@@ -351,7 +350,7 @@ bool argmin_serves(const Volume &volume) {
     const size_t room = half_of_shared();
     const int64_t factor = volume.output.nearest ? AlongY<true, true>::FACTOR : AlongY<false, true>::FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
-        // Candidates and voxels a little beyond the end of a line are tried too: no way's cost may overflow.
+        // Candidates and voxels a little beyond the end of a line are computed too: no product may overflow.
         const int64_t way = length + PAIR + QUAD;
         return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
                Bundle<FEW, TILE>::bytes(length) <= room;

@@ -1,5 +1,5 @@
-// Lines of a volume side by side in shared memory, and which candidates bracket the voxels between posts: the first third of
-// argmin.cu, which tells how it all goes together.
+// The lines of a bundle in shared memory, and phase 1 of argmin.cu: the best candidates of pivots, which bracket those of the
+// voxels between.  argmin.cu describes the method.
 #pragma once
 
 #include "cuda/distance/volume/layout.h"
@@ -9,50 +9,48 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int THREADS_LOG2 = 8;  // small blocks: the fewer wait for one, the better
+constexpr int THREADS_LOG2 = 8;  // small blocks, because all threads of a block wait for its last
 constexpr int THREADS = 1 << THREADS_LOG2;
-constexpr int QUAD = 4;          // candidates that a thread tries at once while it narrows brackets
-constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to pass over them in long brackets
-constexpr int FOUR = 4;          // stretches that are looked at together
-constexpr int LONG = 2 * STRETCH;  // brackets where that pays
-constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // what is greater by so much in `float` is greater: few roundings of 2^-24
-constexpr int FIRST_LOG2 = 4;  // of the posts that are searched first, each by itself: 8 would take a level more
-constexpr int PROBES = 8;        // candidates that tell these how far to look
-constexpr int SKIPPED_STEP = 2;  // steps up to which it pays to ask which intervals are wanted
+constexpr int QUAD = 4;          // candidates that a thread tries at once in phase 1
+constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to skip them in long brackets
+constexpr int FOUR = 4;          // chunks whose least costs are read together
+constexpr int LONG = 2 * STRETCH;  // brackets longer than this are searched by chunks
+constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // more than the rounding of a few operations, 2^-24 each
+constexpr int FIRST_LOG2 = 4;  // of the pivots of the first level, which have no bracket; 8 would take a level more
+constexpr int PROBES = 8;        // candidates whose costs bound the search of those
+constexpr int SKIPPED_STEP = 2;  // up to this step it pays to check which intervals are wanted
 
-// Lines of a bundle.  Half a warp of lines reads half a cache line at once, and lets many blocks share a
-// multiprocessor. Short lines fill a block only if there are many; of long ones few fit, but fewer would
-// waste most of each sector read.
+// How many lines a bundle has.  16 lines read half a cache line at once, and let many blocks share a multiprocessor.  Short lines
+// fill a block only if they are many.  Of long lines few fit; fewer than 8 would waste most of each sector read.
 constexpr int FEW = 8, SOME = 16, MANY = 256;
 
-/// What costs more than that in `float` costs more than `bound`.
+/// A cost in `float` above this is certainly above `bound`.
 __device__ float limit_of(int32_t bound) { return static_cast<float>(bound) * CERTAIN; }
 
-/// LANES lines side by side in shared memory, with a post every APART voxels: the best candidates of two posts bracket those
-/// of the voxels from the one to the other, an interval.
+/// LINES lines side by side in shared memory, with a pivot every SPACING voxels.  `lane` is a line of the bundle.
 ///
-/// With places counted from the middle of a line, candidate c costs voxel x f(c) + w (x - c)^2 =
-/// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score, the last is the same for all: so
-/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + APART + QUAD)^2: see argmin_serves.
+/// With places counted from the middle of a line, the cost of candidate c to voxel x is f(c) + w (x - c)^2 =
+/// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score; the last is the same for all candidates.  So
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + SPACING + QUAD)^2: see argmin_serves.
 template <int LANES, int APART>
 struct Bundle {
-    int32_t *score;      // [candidate][lane], and candidates without a site up to whole quads
-    int32_t *rest_cost;  // [thread]: what threads that share a voxel found
+    int32_t *score;      // [candidate][lane], padded by candidates without a site to whole quads
+    int32_t *rest_cost;  // [thread]: what each found of a pivot that several share
     uint16_t *rest_at;
-    uint8_t *order;   // when there are brackets, in their place: intervals of a warp, in the order in which it finishes them
-    uint16_t *best;   // [post][lane]: of its voxel; at the end of the voxel after the last
-    uint16_t *least;  // [stretch][lane]: of its candidates' costs, the upper half of a float; and somewhat more
-    uint16_t *left;   // when there are brackets, in their place: intervals that are left to the block, MOST_LEFT of them
-    int32_t *lefts;   // how many are, or would be if there were room
-    uint8_t *wanted;  // [interval]: a bit for each of its tiles that a line wants
+    uint8_t *order;   // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
+    uint16_t *best;   // [pivot][lane]: its best candidate; then that of the voxel after the line's last
+    uint16_t *least;  // [chunk][lane]: the least of its costs, as the upper half of a float; padded
+    uint16_t *left;   // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
+    int32_t *lefts;   // how many are deferred, or would be if there were room
+    uint8_t *wanted;  // [interval]: a bit for each of its tiles that some line wants
     int32_t length, posts, weight, middle;
     float inverse;  // of the weight
 
-    static constexpr int ROUNDS = 4 * TILE / APART;  // rows of intervals, one a lane, that a warp orders together
+    static constexpr int ROUNDS = 4 * TILE / APART;  // rows of WARP intervals that a warp orders together
     static constexpr int ORDERED = ROUNDS * WARP;
     static_assert(ROUNDS * APART == 4 * TILE);
-    /// Whether what is best for a post is sought from the most promising stretch on: where lines are long, that is worth a look
-    /// at all stretches before.  For nearest sites it takes too many registers.
+    /// Whether a pivot's search begins with the most promising chunk: where lines are long, that is worth reading the least costs of
+    /// all chunks first.  For nearest sites it takes too many registers.
     static constexpr bool RANKS = LANES == FEW && APART > TILE;
     static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
     static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
@@ -63,7 +61,7 @@ struct Bundle {
     }
     __host__ __device__ static int32_t padded_stretches(int64_t length) { return stretches(length) + FOUR - 1; }
     static constexpr int32_t REST_BYTES = THREADS * 6, MOST_LEFT = THREADS;
-    static_assert(ROUNDS <= static_cast<int>(sizeof(*rest_cost)));  // order lies in its place
+    static_assert(ROUNDS <= static_cast<int>(sizeof(*rest_cost)));  // `order` lies in its place
     static size_t bytes(int64_t length) {
         const int64_t posts = ceil_div(length, APART);
         const int64_t of_lane = padded(length) * 4 + (posts + 1 + padded_stretches(length)) * 2;
@@ -85,26 +83,26 @@ struct Bundle {
         least = best + (posts + 1) * LANES;
         wanted = reinterpret_cast<uint8_t *>(least + padded_stretches(length) * LANES);
     }
-    /// What makes a candidate's cost its score, and is left out where candidates are compared for a voxel.
+    /// The term w c^2 of a score; for a voxel x the term w x^2, which comparisons leave out.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
-    /// What voxel x adds to a candidate's score for every place that it is right of the middle.
+    /// What voxel x adds to a candidate's score for every place that the candidate is right of the middle: -2 w x.
     __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * LANES + lane] + slope(x) * (c - middle);
     }
-    /// What a candidate costs the voxel in its own place.
+    /// A candidate's cost to the voxel in its own place.
     __device__ int32_t cost(int32_t lane, int32_t c) const { return score[c * LANES + lane] - square(c); }
     __device__ bool is_site(int32_t lane, int32_t x) const { return cost(lane, x) == 0; }
-    /// Keeps the least cost of a stretch.
+    /// Stores the least cost of a chunk, rounded down.
     __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
         least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
     }
-    /// What the candidates of a stretch cost every voxel from x to end, at least.
+    /// A lower bound of what the candidates of a chunk cost any voxel from x to end.
     __device__ float least_cost(int32_t lane, int32_t stretch, int32_t x, int32_t end) const {
         const float way = static_cast<float>(max(max(stretch * STRETCH - end, x - stretch * STRETCH - (STRETCH - 1)), 0));
         return __uint_as_float(static_cast<uint32_t>(least[stretch * LANES + lane]) << 16) + weight * way * way;
     }
-    /// Whether that is more than `bound`.
+    /// Whether that is more than `bound`, a cost that every one of these voxels can have elsewhere.
     __device__ bool is_vain(int32_t lane, int32_t stretch, int32_t x, int32_t end, int32_t bound) const {
         return least_cost(lane, stretch, x, end) > limit_of(bound);
     }
@@ -112,11 +110,11 @@ struct Bundle {
 
 struct Best {
     int32_t cost, at;
-    int32_t last = 0;  // the first of the last quad that has a candidate as good
+    int32_t last = 0;  // the begin of the last quad that has a candidate as good
 };
 
-/// The best of [from, to] for a voxel, if better than what is known: the leftmost of several, but for which of its quad it
-/// is.  The rest of the last quad does no harm.
+/// The best candidate in [from, to] for a voxel, if better than `best`: the first quad with it, not yet its place in the quad.
+/// Candidates of the last quad that are beyond `to` do no harm.
 template <int LANES, int APART>
 __device__ void search_quads(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to,
                              Best &best) {
@@ -133,8 +131,8 @@ __device__ void search_quads(const Bundle<LANES, APART> &bundle, int32_t lane, i
     }
 }
 
-/// Calls take(first, last) for a bracket if it is short; for the stretches of a long one that may hold a candidate which
-/// costs one of the voxels from x to end no more than `bound`, which may fall meanwhile.
+/// Calls take(first, last) once for a short bracket; in a long one for each chunk that may hold a candidate whose cost to a voxel
+/// from x to end is `bound` at most.  take() may lower `bound`.
 template <int LANES, int APART, class Take>
 __device__ void each_promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from,
                                int32_t to, const int32_t &bound, Take take) {
@@ -151,8 +149,8 @@ __device__ void each_promising(const Bundle<LANES, APART> &bundle, int32_t lane,
     }
 }
 
-/// Up to MOST stretches of a line side by side: those that may hold a candidate which costs voxel x no more than a bound, a bit
-/// each, and the most promising one of them.
+/// Of up to MOST successive chunks of a line, those that may hold a candidate whose cost to voxel x is a bound at most, as bits;
+/// and the most promising of them.
 struct Promising {
     static constexpr int MOST = 32;
     uint32_t stretches = 0;
@@ -179,7 +177,7 @@ struct Promising {
     }
 };
 
-/// Searches the stretches of a long bracket for voxel x, the most promising one first, which spares most of the others.
+/// Searches the chunks of a long bracket for voxel x, the most promising one first, so that most others can be skipped.
 template <int LANES, int APART>
 __device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
                               int32_t bound, Best &best) {
@@ -193,7 +191,7 @@ __device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, 
             if (bundle.is_vain(lane, begin + s, x, x, bound)) continue;
             const int32_t first = max(from, (begin + s) * STRETCH), last = min(to, (begin + s) * STRETCH + STRETCH - 1);
             Best found = best;
-            if (first < best.at) ++found.cost;  // on the left, one that is as good is better
+            if (first < best.at) ++found.cost;  // to the left, one that is as good is better
             search_quads(bundle, lane, slope, first, last, found);
             if (found.cost <= best.cost) best = found;
             bound = min(bound, best.cost + square);
@@ -201,7 +199,7 @@ __device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, 
     }
 }
 
-/// The leftmost best candidate in [from, to] for voxel x, for which some candidate costs `bound`.
+/// The leftmost best candidate in [from, to] for voxel x.  `bound` is the cost of some candidate, perhaps of one not in there.
 template <int LANES, int APART>
 __device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
                             int32_t bound) {
@@ -225,7 +223,7 @@ __device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, in
     return {best.cost, min(best.at, bundle.length - 1), best.last};
 }
 
-/// What the cheapest of some candidates costs voxel x, where there are no bests of others to tell how far to look.
+/// The least cost of some candidates to voxel x: the first bound where no bracket is known.
 template <int LANES, int APART>
 __device__ int32_t probe(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x) {
     int32_t least = INT32_MAX;
@@ -234,15 +232,15 @@ __device__ int32_t probe(const Bundle<LANES, APART> &bundle, int32_t lane, int32
     return least + bundle.square(x);
 }
 
-/// The part of a bracket where voxel x may have its best, as all farther costs more than a known candidate.  Returns what
-/// that costs, no more than `known`.
+/// Narrows a bracket to where voxel x may have its best candidate: all farther ones cost more than a known one.  Returns the cost
+/// of that, `known` at most.
 template <int LANES, int APART>
 __device__ int32_t narrow(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
                           int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
     const int32_t ends = min(bundle.at(lane, x, low), bundle.at(lane, x, high));
     const int32_t bound = min(known, min(own, ends) + bundle.square(x));
-    float root;  // of a relative error below 2^-20: of one voxel, the second is for what is cut off
+    float root;  // its relative error is below 2^-20, so 1 voxel covers it; the second covers rounding down
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(bound) * bundle.inverse));
     const int32_t reach = static_cast<int32_t>(root) + 2;
     low = max(low, x - reach);
@@ -252,26 +250,26 @@ __device__ int32_t narrow(const Bundle<LANES, APART> &bundle, int32_t lane, int3
 
 __device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
 
-/// Posts to be searched: first, first + stride ..., `count` of them, each between the bests of those `step` posts to either
-/// side, if any are known.
+/// A level of halving: the pivots first, first + stride, ..., `count` of them.  Each has the bracket between the best candidates of
+/// the pivots `step` to either side.
 struct Level {
     int32_t first, stride, count, step;
-    bool is_open;  // nothing is known yet
+    bool is_open;  // the first level: no bracket is known
 };
 
-/// Finds the bests of a level's posts.
+/// Block: finds the best candidates of a level's pivots.
 template <int LANES, int APART>
 __device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &level, bool all_wanted) {
     const int32_t step = level.step;
     const uint32_t items = level.count * LANES;
-    const int32_t padded_log2 = ceil_log2(items);  // items, a power of two for each share
+    const int32_t padded_log2 = ceil_log2(items);  // items rounded up to a power of two, for each share
     const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
     const int32_t shares = 1 << shares_log2;
     for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
         const int32_t lane = item % LANES, t = level.first + item / LANES * level.stride;
-        bool needed = all_wanted || step > SKIPPED_STEP;  // or else if an interval up to its neighbours is wanted
+        bool needed = all_wanted || step > SKIPPED_STEP;  // or else only if an interval between its neighbours is wanted
         for (int32_t i = max(t - step, 0); i < min(t + step, bundle.posts) && !needed; ++i)
             needed = bundle.wanted[i];
         if (!needed) continue;
@@ -301,7 +299,7 @@ __device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &le
     __syncthreads();
     if (shares == 1) return;
     if (const uint32_t item = threadIdx.x; item < items) {
-        uint32_t found = item;  // the shares lie from left to right
+        uint32_t found = item;  // shares go from left to right, so the leftmost of equal ones wins
         for (int32_t i = 1; i < shares; ++i)
             if (const uint32_t other = i << padded_log2 | item;
                 bundle.rest_cost[other] < bundle.rest_cost[found])
@@ -311,8 +309,8 @@ __device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &le
     __syncthreads();
 }
 
-/// Finds the bests of the posts at both ends of all intervals that are wanted.  The last candidate does for
-/// that of the one after the line's last.
+/// Block: finds the best candidates at both ends of all wanted intervals.  After the line's last voxel the last candidate is taken,
+/// which is right of all that may be best.
 template <int LANES, int APART>
 __device__ void search_brackets(const Bundle<LANES, APART> &bundle, bool all_wanted) {
     for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS)

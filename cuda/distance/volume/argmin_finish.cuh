@@ -1,5 +1,4 @@
-// Who finishes which intervals of a bundle's lines, and in which order: the last third of argmin.cu, which tells how it
-// all goes together.
+// Phase 2 of argmin.cu for a whole bundle: which thread finishes which interval, and in which order.
 #pragma once
 
 #include "cuda/distance/volume/argmin_bundle.cuh"
@@ -11,11 +10,11 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-/// Where a bundle's lines are: side by side, each in DEEP planes.
+/// Where a bundle's lines lie: ACROSS of them side by side, in PLANES planes.
 template <class Lines, int LANES>
 struct Place {
     static constexpr int ACROSS = LANES / Lines::DEEP;
-    int32_t first, plane;  // of its lines, and planes
+    int32_t first, plane;  // the first line, and the first plane
 
     __device__ int32_t line(int32_t lane) const { return first + lane / Lines::DEEP; }
     __device__ int32_t z(int32_t lane) const { return plane + lane % Lines::DEEP; }
@@ -24,7 +23,7 @@ struct Place {
     }
 };
 
-/// Which tiles of an interval a line wants: a bit for each.
+/// Which tiles of an interval are wanted on a line: a bit for each.
 template <int APART, class Lines>
 __device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int32_t interval) {
     uint8_t wanted = 0;
@@ -34,7 +33,7 @@ __device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int
     return wanted;
 }
 
-/// Finds what costs least for the voxels of an interval of two tiles, and hands on what is wanted.  Returns true: it is done.
+/// Distances alone: finds the least costs of an interval's two tiles, and writes the wanted ones.  Returns true: it is done.
 template <class Lines, int LANES>
 __device__ bool finish(const Bundle<LANES, PAIR> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
                        uint32_t wanted) {
@@ -63,8 +62,8 @@ __device__ bool finish(const Bundle<LANES, PAIR> &bundle, const Lines &lines, in
     return true;
 }
 
-/// Finds the nearest sites of the voxels of an interval of one tile, and hands them on; not so, and returns false, where its
-/// bracket is too long.
+/// Nearest sites: finds and writes those of an interval's tile.  Returns false, with nothing written, if its bracket is too long or
+/// the weight too large.
 template <class Lines, int LANES>
 __device__ bool finish(const Bundle<LANES, TILE> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
                        uint32_t) {
@@ -73,7 +72,7 @@ __device__ bool finish(const Bundle<LANES, TILE> &bundle, const Lines &lines, in
     const bool solid = is_solid(bundle, lane, x, low, high);
     if (!solid && !Keys::serve(bundle.weight, low, high)) return false;
     Tile tile;
-    uint64_t places = 0x0706050403020100;  // of voxels that are their own sites
+    uint64_t places = 0x0706050403020100;  // for voxels that are their own sites
     if (solid) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
@@ -91,7 +90,7 @@ __device__ bool finish(const Bundle<LANES, TILE> &bundle, const Lines &lines, in
     return true;
 }
 
-/// Finds the nearest site of a voxel of an interval of one tile, and hands it on.
+/// Finds the nearest site of one voxel of an interval, and writes it.
 template <class Lines, int LANES>
 __device__ void finish_voxel(const Bundle<LANES, TILE> &bundle, const Lines &lines, const Place<Lines, LANES> &place,
                              int32_t item, int voxel) {
@@ -101,7 +100,8 @@ __device__ void finish_voxel(const Bundle<LANES, TILE> &bundle, const Lines &lin
     lines.write_voxel(z, line, x, search_voxel(bundle, interval.lane, x, interval.low, interval.high, site));
 }
 
-/// Leaves to the block the interval that some lanes of a warp have; where there are too many, a lane finishes its own at once.
+/// Warp: defers the intervals of the lanes that have one to the end, for the whole block.  If too many are deferred already, a lane
+/// finishes its own at once.
 template <class Lines, int LANES>
 __device__ void leave(const Bundle<LANES, TILE> &bundle, const Lines &lines, const Place<Lines, LANES> &place, int32_t item,
                       bool has_one) {
@@ -118,7 +118,7 @@ __device__ void leave(const Bundle<LANES, TILE> &bundle, const Lines &lines, con
         for (int k = 0; k < TILE; ++k) finish_voxel(bundle, lines, place, item, k);
 }
 
-/// Finishes the intervals that were left to the block, a thread a voxel.
+/// Block: finishes the deferred intervals, a thread a voxel.
 template <class Lines, int LANES>
 __device__ void finish_left(const Bundle<LANES, TILE> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
     __syncthreads();
@@ -127,12 +127,12 @@ __device__ void finish_left(const Bundle<LANES, TILE> &bundle, const Lines &line
         finish_voxel(bundle, lines, place, bundle.left[i / TILE], i % TILE);
 }
 
-constexpr uint32_t VAIN_TRIES = 10 * WARP;  // of a warp's lanes that wait for another, up to which order takes longer
-constexpr int CLASSES = 8, CLASS_BITS = 3;  // of brackets, by their length
+constexpr uint32_t VAIN_TRIES = 10 * WARP;  // tries that lanes spend waiting; for fewer, ordering takes longer than it saves
+constexpr int CLASSES = 8, CLASS_BITS = 3;  // classes of brackets by their length
 
 __device__ int bracket_class(int32_t length) { return length < LONG ? (length + 1) * 7 / (LONG + 1) : 7; }
 
-/// The lanes of a warp that have a number of CLASS_BITS, of which `bits` are the ballots.
+/// The lanes of a warp whose number of CLASS_BITS is `number`; bits[i] is the ballot of bit i.
 __device__ uint32_t lanes_with(int number, const uint32_t (&bits)[CLASS_BITS]) {
     uint32_t lanes = ALL_LANES;
 #pragma unroll
@@ -140,22 +140,22 @@ __device__ uint32_t lanes_with(int number, const uint32_t (&bits)[CLASS_BITS]) {
     return lanes;
 }
 
-/// The intervals of lines that a warp finishes together: rows of as many as it has lanes.
+/// The intervals that a warp finishes together: several rows of WARP.
 struct Rows {
     int32_t first, step;
 
     __device__ int32_t item(int place) const { return (first + place / WARP * step) * WARP + place % WARP; }
 };
 
-/// Orders the intervals of a warp's rows that are wanted by the length of their brackets, long ones first, so that its lanes
-/// have as much to do.  Returns how many they are.
+/// Warp: orders the wanted intervals of its rows by the length of their brackets, long ones first, so that its lanes have equal
+/// work.  Returns how many there are.
 template <int LANES, int APART, class Wanted>
 __device__ int order_intervals(const Bundle<LANES, APART> &bundle, const Rows &rows, uint8_t *order, Wanted wanted) {
     const int lane = threadIdx.x % WARP;
     const int32_t items = bundle.posts * LANES;
     constexpr int ROUNDS = bundle.ROUNDS;
     uint32_t here[ROUNDS], most = 0, sum = 0;
-    int32_t length[ROUNDS];  // 0 if nobody wants the interval
+    int32_t length[ROUNDS];  // of the bracket; 0 if the interval is not wanted
 #pragma unroll
     for (int k = 0; k < ROUNDS; ++k) {
         const int32_t item = rows.item(k * WARP + lane);
@@ -176,7 +176,7 @@ __device__ int order_intervals(const Bundle<LANES, APART> &bundle, const Rows &r
         return count;
     }
     uint32_t bits[ROUNDS][CLASS_BITS];
-    int number[ROUNDS], counted[ROUNDS], ours = 0;  // intervals of the class whose number is the lane's
+    int number[ROUNDS], counted[ROUNDS], ours = 0;  // counts of the class whose number is the lane's
 #pragma unroll
     for (int k = 0; k < ROUNDS; ++k) {
         number[k] = CLASSES - 1 - bracket_class(length[k]);
@@ -204,14 +204,14 @@ __device__ int order_intervals(const Bundle<LANES, APART> &bundle, const Rows &r
     return total;
 }
 
-/// Finds what costs least for the voxels of every wanted tile, and hands it on.
+/// Block: finds and writes the best candidates of the voxels of every wanted tile.
 template <class Lines, int LANES, int APART>
 __device__ void finish_intervals(const Bundle<LANES, APART> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
     constexpr int32_t WARPS_HERE = THREADS / WARP;
     const int32_t warp = threadIdx.x / WARP, rows_in_all = (bundle.posts * LANES + WARP - 1) / WARP;
     constexpr int ROUNDS = bundle.ROUNDS;
     uint8_t *const order = bundle.order + warp * bundle.ORDERED;
-    const auto wanted = [&](int32_t interval, int32_t lane) -> uint32_t {  // lines of a group want the same
+    const auto wanted = [&](int32_t interval, int32_t lane) -> uint32_t {  // all lines of a group want the same
         if (LANES <= GROUP || !bundle.wanted[interval]) return bundle.wanted[interval];
         return wanted_tiles<APART>(lines, place.z(lane), place.line(lane), interval);
     };

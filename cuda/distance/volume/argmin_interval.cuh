@@ -1,5 +1,4 @@
-// What costs least for each voxel between two posts of a line, and which candidate that is: the second third of
-// argmin.cu, which tells how it all goes together.
+// Phase 2 of argmin.cu for one thread: the least cost of every voxel of an interval, and its candidate.
 #pragma once
 
 #include "cuda/distance/volume/argmin_bundle.cuh"
@@ -9,8 +8,8 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-/// The costs of a candidate for a tile's voxels: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k, and the
-/// second term is added when all is done.
+/// The costs of a candidate to a tile's voxels, less w k^2: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k.  The second term is the
+/// same for all candidates and is added at the end.
 struct Ramp {
     int32_t here, slope;
 
@@ -22,11 +21,11 @@ struct Ramp {
     __device__ int32_t at(int k) const { return here + k * slope; }
 };
 
-/// The least costs of a tile's voxels, less w k^2, and the candidates that they are of.
+/// The least costs of a tile's voxels (less w k^2 until the end), and their candidates.
 struct Tile {
     int32_t cost[TILE];
-    int32_t at[TILE];     // where somebody asks
-    uint32_t site[TILE];  // in the plane of each
+    int32_t at[TILE];     // candidates; for nearest sites alone
+    uint32_t site[TILE];  // the site of each candidate; likewise
 
     __device__ void take(const Ramp &ramp) {
 #pragma unroll
@@ -34,7 +33,7 @@ struct Tile {
     }
 };
 
-/// What the dearest of COUNT voxels from x on costs, if the better of two candidates is taken for each.
+/// The greatest cost of COUNT voxels from x on if each has the better of two candidates.
 template <int COUNT, int LANES, int APART>
 __device__ int32_t dearest(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
     const Ramp ramps[] = {{bundle, lane, x, one}, {bundle, lane, x, other}};
@@ -44,7 +43,7 @@ __device__ int32_t dearest(const Bundle<LANES, APART> &bundle, int32_t lane, int
     return most;
 }
 
-/// Tries all candidates from low to high.
+/// Tries all candidates from low to high on a tile.
 template <int LANES, int APART>
 __device__ void find_costs(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                            Tile &tile) {
@@ -54,12 +53,12 @@ __device__ void find_costs(const Bundle<LANES, APART> &bundle, int32_t lane, int
 #pragma unroll 2
     for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
         ramp.here = *score + way;
-        asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, in as many registers
+        asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, a register each
         tile.take(ramp);
     }
 }
 
-/// Whether all voxels of an interval are sites in their own plane, and nothing is to be found.
+/// Whether every voxel of an interval has cost 0 by itself, so that nothing need be searched.
 template <int LANES, int APART>
 __device__ bool is_solid(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
     if (low != x || high != x + APART) return false;
@@ -70,8 +69,7 @@ __device__ bool is_solid(const Bundle<LANES, APART> &bundle, int32_t lane, int32
     return costs == 0;
 }
 
-constexpr int PAIR = 2 * TILE;  // voxels of an interval where only distances are asked for: as many costs, in halves, as fit a
-                                // tile's registers
+constexpr int PAIR = 2 * TILE;  // voxels of an interval for distances alone: their costs, in halves, fit TILE registers
 
 /// An interval of a line, and its bracket.
 struct Interval {
@@ -84,16 +82,16 @@ struct Interval {
 
 /// The least costs of the voxels of an interval of two tiles, two in a register.
 ///
-/// They are counted from what the first candidate of the bracket, `low`, costs.  Candidate c costs voxel k
-/// d - 2 w k (c - low) more, where d, what it costs voxel 0 more, is not negative: low is the best there.  No candidate whose
-/// d is above `most` = 2 w (PAIR - 1) (high + 1 - low) is best anywhere; and with `most` added, and d no more than that, what
-/// candidates up to high + 1 cost fits 16 bits.
+/// They are counted from the costs of the bracket's first candidate, `low`.  Candidate c costs voxel k more than low does by
+/// d - 2 w k (c - low).  Here d is the difference at voxel 0, where low is the best, so d >= 0.  Let max_gain =
+/// 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to that.  With max_gain
+/// added, the differences of all candidates up to high + 1 are unsigned; where 2 max_gain fits 16 bits, so do they.
 struct Halves {
     uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
     int32_t most;
 
     static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (PAIR - 1) * (places + 1); }
-    /// Whether a bracket is short enough.
+    /// Whether a bracket is short enough for 16 bits.
     static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
         return 2 * most_of(weight, high - low) <= UINT16_MAX;
     }
@@ -104,7 +102,7 @@ struct Halves {
 #pragma unroll
         for (int j = 0; j < TILE; ++j) least[j] = most * ONES;
     }
-    /// Tries all candidates from `from` to `to`, and if need be one more for an even number.
+    /// Tries all candidates from `from` to `to`, and one more if their number is odd.
     template <int LANES, int APART>
     __device__ void take(const Bundle<LANES, APART> &bundle, const Interval &interval, int32_t from, int32_t to) {
         const auto [lane, x, low, high] = interval;
@@ -117,13 +115,13 @@ struct Halves {
             uint32_t one = min(score[0] + way, 2 * most) * ONES - (gain << 16);
             uint32_t other = min(score[LANES] + (way + slope), 2 * most) * ONES - (gain + twice << 16);
             uint32_t step = gain * (2 * ONES), other_step = step + twice * (2 * ONES);
-            asm("" : "+r"(step));  // or else its multiples would be kept, in as many registers
+            asm("" : "+r"(step));  // or else its multiples would be kept, a register each
             asm("" : "+r"(other_step));
 #pragma unroll
             for (int j = 0; j < TILE; ++j, one -= step, other -= other_step) least[j] = __vimin3_u16x2(least[j], one, other);
         }
     }
-    /// The costs of the first tile, whose first voxel is x; the second is the first from then on.
+    /// The costs of the first tile, whose first voxel is x.  Then moves the second tile to the place of the first.
     template <int LANES, int APART>
     __device__ void hand_out(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
         const Ramp first(bundle, lane, x, low);
@@ -136,23 +134,22 @@ struct Halves {
         for (int j = 0; j < TILE / 2; ++j) least[j] = least[j + TILE / 2];
     }
 
-    static constexpr uint32_t ONES = 0x00010001u;  // one in both halves
+    static constexpr uint32_t ONES = 0x00010001u;  // 1 in both halves of a word
 };
 
-/// The least costs of a tile's voxels and which candidates they are of, two voxels in a register: number j holds those of
-/// voxels j and j + WORDS.
+/// The least costs of a tile's voxels and their candidates, two voxels in a register: register j holds voxels j and j + WORDS.
 ///
-/// Costs are counted as in Halves, from those of the bracket's first candidate, and come before the candidate's place in the
-/// bracket: of several that cost the same the least number is that of the leftmost.  In other registers places are counted from
-/// the right, and it is that of the rightmost.  Where that is the same one, no other costs as little.
+/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key is that of
+/// the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key is that of the rightmost.  If
+/// both are the same candidate, no other is as good.
 struct Keys {
     static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
-    static constexpr int32_t HEAVIEST = 1 << 12;  // heavier ones serve no bracket
+    static constexpr int32_t HEAVIEST = 1 << 12;  // with a larger weight no bracket fits
     uint32_t first[WORDS], last[WORDS];
     int32_t most;
-    uint32_t places;  // a power of two, no less than the bracket is long
+    uint32_t places;  // of the bracket, rounded up to a power of two
 
-    /// More than what a candidate, or the one behind the last, gains on the first from the tile's first voxel to its last.
+    /// More than any candidate up to high + 1 gains on the first one from the tile's first voxel to its last.
     static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (TILE - 1) * (places + 1) + 1; }
     static __device__ uint32_t places_of(int32_t low, int32_t high) { return 1u << ceil_log2(high - low + 1); }
     static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
@@ -160,7 +157,7 @@ struct Keys {
                (2 * most_of(weight, high - low) + 1) * places_of(low, high) <= UINT16_MAX;
     }
 
-    /// Tries all candidates from low to high, and if need be one more for an even number.
+    /// Tries all candidates from low to high, and one more if their number is odd.
     template <int LANES, int APART>
     __device__ Keys(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high)
         : most(most_of(bundle.weight, high - low)), places(places_of(low, high)) {
@@ -168,7 +165,7 @@ struct Keys {
         for (int j = 0; j < WORDS; ++j) first[j] = last[j] = ~0u;
         const int32_t *score = bundle.score + low * LANES + lane;
         const int32_t slope = bundle.slope(x), dear = 2 * most;
-        const uint32_t gain = 2 * places * bundle.weight;  // of a candidate on the one before, from a voxel to the next
+        const uint32_t gain = 2 * places * bundle.weight;  // of a candidate on the one before it, from a voxel to the next
         const uint32_t next = ONES - (WORDS * gain << 16);
         int32_t way = most - *score;
         uint32_t place = 0, step = 0, from_right = (places - 1) * ONES;
@@ -200,8 +197,8 @@ struct Keys {
         }
     }
 
-    /// The places of the voxels' candidates, a byte each: of several those whose sites are the lowest.  Voxels beyond the end
-    /// of the line may find theirs behind `high`.
+    /// The places of the voxels' candidates in the bracket, a byte each: of equal ones that with the lowest site.  Those of voxels
+    /// beyond the end of the line may lie behind `high`.
     template <int LANES, int APART, class Site>
     __device__ uint64_t find_places(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                                     const Site &site) const {
@@ -237,7 +234,7 @@ struct Keys {
     }
 };
 
-/// Finds what costs least for a tile's voxels, whatever the weights.
+/// Finds the least costs of a tile's voxels in 32 bits, for any weight and bracket.
 template <int LANES, int APART>
 __device__ void search_tile(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                             Tile &tile) {
@@ -250,13 +247,13 @@ __device__ void search_tile(const Bundle<LANES, APART> &bundle, int32_t lane, in
     for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
 }
 
-/// What a voxel costs, which candidate it is that costs no more, and its site.
+/// The least cost of a voxel, its candidate, and the site of that.
 struct Found {
     int32_t cost, at;
     uint32_t site;
 };
 
-/// Finds the nearest site of a voxel by itself; of several the lowest.
+/// Finds the nearest site of a single voxel; of several the lowest.
 template <int LANES, int APART, class Site>
 __device__ Found search_voxel(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                               const Site &site) {

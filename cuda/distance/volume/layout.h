@@ -1,11 +1,14 @@
-// A 3-D Euclidean distance map on the device: columns of bits along z, then lines along y, then along x.
+// Euclidean distance in 3-D on the device: what the three ways to compute it share, and when each is taken.
 //
-// Between the last two, what is best for every voxel in its own plane x is stored.  Three exact ways find it, and the
-// outputs from it.  Where a sample of voxels tells that nearly all sites are near the outward search takes the image, else
-// the search in windows does.  Both mark the patches, TILE voxels of GROUP rows, that have one whose site is out of their
-// reach, and all that the monotone argmin needs to know for those.
+// A map is made in three steps: columns of bits along z, then lines along y, then lines along x.  The search along y stores for
+// every voxel its best site in its own plane x, or the cost of that site.  The search along x turns this into outputs.  Three
+// exact ways do both searches, and distance_in_volume() in volume.cu chooses:
+//   near search   (near_search.cu)  where a sample of voxels tells that nearly all have a site within 8 voxels;
+//   windows       (windows.cu)      elsewhere: sites within some 240 voxels;
+//   monotone argmin (argmin.cu)     what the other two leave: they mark patches, TILE voxels wide and MARK_GROUP rows high,
+//                                   where some site is out of their reach, and the results along y that those need.
 //
-// Blocks are numbered in 32 bits: an image of so many would fit no memory.
+// Blocks are numbered in 32 bits: an image with more blocks would fit no memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,23 +21,23 @@
 namespace apsis::cuda::volume {
 
 constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
-constexpr int GROUP = 32;  // rows, and voxels of a row, that share marks
+constexpr int GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
 
-// An image is far if the outward search would leave one voxel in FAR_PART: where all is near windows cost but a third more, and
-// what that one leaves to the argmin costs far more.
+// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  That is few, because windows take only
+// a third longer where all sites are near, and what the near search leaves to the argmin takes far longer.
 constexpr int SAMPLES = 1024, FAR_PART = 64;
 
 struct Volume {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
-    uint32_t *store;  // what the search along y found, as each way lays it out
-    uint8_t *marks;   // [z][group of rows][tile]: not 0 where the searches before gave up
-    uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where marked tiles may have their sites;
-                      // and a last one, not 0 if any is
-    uint32_t *far;    // one: how many of SAMPLES voxels the outward search would leave
+    uint32_t *store;  // sites or costs that the search along y found; each way has its own order
+    uint8_t *marks;   // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
+    uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
+                      // the last one is not 0 if any other is
+    uint32_t *far;    // one number: how many of SAMPLES voxels have no site within the near search's reach
     Output output;
-    float *lengths;  // of costs, which the searches before look up unless the unit is 1
-    bool plain;      // outputs are packed numbers of 32 bits
+    float *lengths;  // [cost]: the distance; near search and windows look it up unless the unit is 1
+    bool plain;      // whether outputs are packed numbers of 32 bits
 
     __host__ __device__ int64_t width() const { return columns.count; }
     __host__ __device__ int64_t height() const { return columns.batch; }
@@ -50,46 +53,47 @@ struct Volume {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
     }
-    /// Whether the search in windows takes the image, not the outward one.
+    /// Whether windows take the image, not the near search.
     __device__ bool is_far() const { return *far >= SAMPLES / FAR_PART; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
-/// The words of the store that each way needs.
+/// How many words each way stores between the search along y and that along x.
 int64_t outward_store(const Volume &volume);
 int64_t window_store(const Volume &volume);
 int64_t argmin_store(const Volume &volume);
 
-/// The lengths that the outward search and that in windows look up.
+/// How many entries of the length table the near search, and windows, look up.
 int64_t outward_lengths(const Volume &volume);
 int64_t window_lengths(const Volume &volume);
 
-/// Whether the outward search knows the costs of a map, on the current device; else the image is far.
+/// Whether the near search can hold the costs of a map and has room on the current device; else the image counts as far.
 bool outward_serves(const Volume &volume);
 
-/// Whether the outward search leaves nothing to the others: distances beyond its reach are not wanted.
+/// Whether the near search leaves nothing to the others: the limit on distances is within its reach.
 bool outward_suffices(const Volume &volume);
 
-/// Whether the search in windows knows the costs of a map and has room on the current device; else all is marked.
+/// Whether windows can hold the costs of a map and have room on the current device.  If the near search cannot either, all is
+/// marked.
 bool windows_serve(const Volume &volume);
 
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
 bool argmin_serves(const Volume &volume);
 
-/// Counts the voxels of a sample that the outward search would leave.
+/// Counts the voxels of a sample that have no site within the near search's reach.
 void count_far(const Volume &volume, cudaStream_t stream);
 
-/// Writes what is near unless the image is far, and marks the rest.
+/// Near search: writes what is near unless the image is far, and marks the rest.
 void search_outward(const Volume &volume, cudaStream_t stream);
 
-/// Writes what its windows reach if the image is far, and marks the rest.
+/// Windows: writes what they reach if the image is far, and marks the rest.
 void search_in_windows(const Volume &volume, cudaStream_t stream);
 
-/// Writes what is marked.
+/// Monotone argmin: writes what is marked.
 void search_marked(const Volume &volume, cudaStream_t stream);
 
 #if defined(__CUDACC__)
-/// Stores a tile of numbers, as many as lie inside the image: four at once, or two, as rows of an even width are aligned.
+/// Stores the first `inside` numbers of a tile: four at once if aligned, or two, as rows of an even width are.
 template <class Number>
 __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t inside) {
     if (inside >= TILE && reinterpret_cast<uintptr_t>(to) % sizeof(uint4) == 0) {
@@ -111,8 +115,8 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
     }
 }
 
-/// Stores a whole tile of each lane of a warp, aligned: two lanes exchange halves, and so write 32 bytes together, a sector of
-/// memory, not twice a part of it.
+/// Warp: each lane stores a whole tile, aligned.  Two lanes exchange halves, so that together they write whole sectors of memory
+/// (32 bytes).
 template <class Number>
 __device__ void store_tiles(Number *to, const Number (&number)[TILE]) {
     constexpr int HALF_TILE = TILE / 2;
@@ -141,8 +145,8 @@ __device__ void shift(Number (&number)[TILE]) {
     for (int k = 1; k < TILE; ++k) number[k - 1] = number[k];
 }
 
-/// Writes a tile of row y voxel by voxel, into any outputs: its costs, and if somebody asks the nearest sites, which site(k)
-/// finds.
+/// Writes a tile of row y voxel by voxel, into outputs of any type: its costs, and with NEAREST the indices of its nearest sites,
+/// which site(k) finds.
 template <bool NEAREST, class Site>
 __device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Site site) {
     int64_t index[TILE] = {};
@@ -155,8 +159,8 @@ __device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t
     for (; x < end; ++x, shift(cost), shift(index)) write_pixel(volume.output, x, y, z, cost[0], true, index[0]);
 }
 
-/// Writes a tile of row y into packed outputs: the lengths of its costs, which length(cost) tells and which take their place,
-/// and if somebody asks the nearest sites, which site(k) finds.  TOGETHER by all lanes of a warp, each a whole tile.
+/// Writes a tile of row y into packed outputs: length(cost) of each cost, and with NEAREST the indices that site(k) finds.
+/// Overwrites `cost`.  Warp: with WHOLE_WARP, where each lane has a whole tile.
 template <bool NEAREST, bool TOGETHER = false, bool LIMITED = true, class Length, class Site>
 __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
                             Site site) {
@@ -173,7 +177,7 @@ __device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t 
         int32_t index[TILE];
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
-            const int32_t found = static_cast<int32_t>(site(k));  // by all voxels, which spares a branch each
+            const int32_t found = static_cast<int32_t>(site(k));  // for every voxel, which saves a branch each
             index[k] = !LIMITED || cost[k] <= limit ? found : -1;
         }
         store(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index);

@@ -1,15 +1,16 @@
-// The outward search in a volume where sites are near: within some 8 voxels.
+// Near search: distances in a volume whose sites are near, within some 8 voxels.  Taken unless sample_voxels() finds too many
+// voxels without such a site (Layout::is_far).
 //
-// Along y a block counts the distances in its columns up and down z and lays their costs in shared memory;
-// then a thread tries the candidates 1, 2, 3 ... rows away for the TILE voxels that it holds.  What it finds
-// costs no less than the truth, and is true where it costs no more than what lies beyond its reach.  So is
-// what the search along x makes of it, which says at the end what is near: nothing need be marked in between.
-// For distances alone two planes 16 apart share a word, each cost in 16 bits, and one instruction adds and
-// takes the least for both (sm_90; a few before).  For the nearest site a word is a key of cost and offsets,
-// whose least is the lowest of the nearest.
+// Along y a block finds the distances to sites up and down its columns and puts their costs into shared memory.  Then a thread
+// tries the candidates 1, 2, 3 ... REACH rows away for the TILE voxels that it holds.  The search along x does the same with
+// what that along y stored.  A cost found is never too low, and it is exact if it is no more than what a candidate beyond REACH
+// would cost.  This holds for both searches together, so only the search along x marks tiles.
+// For distances alone two planes, HALF_STRIP apart, share a word, each cost in 16 bits; one instruction adds to both and keeps
+// the least (sm_90; several before).  For the nearest site a word is a key of cost and offsets, whose least is that of the lowest
+// of the nearest sites.
 //
-// Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest
-// site), and the outputs out; some 12 instructions a voxel and search.
+// Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site), and the
+// outputs out; some 12 instructions a voxel and search.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -23,30 +24,32 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int REACH = 8;      // voxels that each search looks out: as many as a tile, so that 3 tiles do
+constexpr int REACH = 8;      // voxels to either side that are searched: as many as a tile, so that a tile needs three
 constexpr int THREADS = 512;  // two such blocks fill a multiprocessor
 constexpr int RESIDENT = 2;
-constexpr int ROWS_RESIDENT = 4;  // blocks along x: with more registers there are too few to wait for memory
-constexpr int64_t MANY_BLOCKS = 4096;  // which take more planes each: where the image is far all end at once, which takes time
-constexpr int SPAN = 32;                       // rows of a block
-constexpr int SEEN = SPAN + 2 * REACH;         // and those that it looks at
-constexpr int ROWS = SEEN / (THREADS / WARP);  // of a warp
+constexpr int ROWS_RESIDENT = 4;  // along x: fewer blocks with more registers would not hide the latency of memory
+// Blocks along x: of larger images each takes several planes.  If the image is far all return at once, and launching more of them
+// would only take time.
+constexpr int64_t MANY_BLOCKS = 4096;
+constexpr int SPAN = 32;                       // rows that a block searches along y
+constexpr int SEEN = SPAN + 2 * REACH;         // rows that it loads
+constexpr int ROWS = SEEN / (THREADS / WARP);  // rows that a warp loads
 constexpr size_t SHARED = sizeof(uint32_t) * HALF * SEEN * WARP;
 static_assert(SPAN == GROUP && REACH == TILE && SPAN % TILE == 0 && SEEN % (THREADS / WARP) == 0);
 
-// A key: the cost, then the offsets along z, y and x to the site, each 16 more than it is.
+// A key, from its highest bit: the cost, then the offsets along z, y and x to the site, each biased, so that it is unsigned.
 constexpr int OFFSET_BITS = 5, OFFSET_ZERO = 16;
 constexpr int COST_SHIFT = 3 * OFFSET_BITS;
 constexpr uint32_t NO_OFFSET = OFFSET_ZERO << 2 * OFFSET_BITS | OFFSET_ZERO << OFFSET_BITS | OFFSET_ZERO;
 
-/// What the search looks at, and what words can tell of it.
+/// Which costs the words of this search can hold, and which of them are exact.
 template <bool NEAREST>
 struct Reach {
-    uint32_t farthest;  // distances along z above this count as this
+    uint32_t farthest;  // greater distances along z count as this
     uint32_t none;      // the word of a voxel outside the image
     uint32_t weight[3];
-    int32_t sure;   // costs up to this are true
-    int32_t real;   // costs up to this are those of some site
+    int32_t sure;   // costs up to this are exact
+    int32_t real;   // costs up to this are the cost of some site, perhaps not of the nearest
     float inverse;  // of the root of the weight along x
 
     explicit Reach(const Volume &volume) {
@@ -60,13 +63,13 @@ struct Reach {
         const uint32_t most_cost = static_cast<uint32_t>(z * farthest * farthest);
         none = NEAREST ? 1u << 31 : most_cost << 16 | most_cost;
         real = static_cast<int32_t>(NEAREST ? UINT16_MAX - 1 : most_cost - 1);
-        // Of equal costs beyond, one may be of a lower site.
+        // A site beyond REACH with an equal cost may be the lower one, which NEAREST wants.
         const int64_t beyond = std::min(x, y) * (REACH + 1) * (REACH + 1) - NEAREST;
         sure = static_cast<int32_t>(std::min<int64_t>(beyond, int64_t(most_cost) - 1));
     }
 };
 
-/// HALF stored planes each.
+/// Slabs of HALF_STRIP stored planes each.
 template <bool NEAREST>
 __host__ __device__ int64_t count_slabs(const Volume &volume) {
     return (count_planes<NEAREST>(volume) + HALF - 1) / HALF;
@@ -74,7 +77,7 @@ __host__ __device__ int64_t count_slabs(const Volume &volume) {
 
 __host__ __device__ int64_t pitch_of(const Volume &volume) { return volume.tiles() * TILE; }
 
-/// The word of a pair of planes, or of the upper or lower one of them.
+/// The word of a site in the voxel's own column: of a pair of planes, or with NEAREST of the upper or the lower one of them.
 template <bool NEAREST>
 __device__ uint32_t first_word(const Reach<NEAREST> &reach, bool upper, uint32_t up, uint32_t down) {
     if constexpr (NEAREST) {
@@ -90,7 +93,7 @@ __device__ uint32_t first_word(const Reach<NEAREST> &reach, bool upper, uint32_t
     }
 }
 
-/// The least words of the middle tile of three along an axis, 0 or 1.
+/// The least words of the middle tile of three, with candidates up to REACH away along AXIS (0: x, 1: y).
 template <bool NEAREST, int AXIS>
 __device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[3 * TILE],
                             uint32_t (&best)[TILE]) {
@@ -111,8 +114,8 @@ __device__ void search_tile(const Reach<NEAREST> &reach, const uint32_t (&word)[
     }
 }
 
-/// Along z and y: a block a span of rows of a strip, as wide as a warp; of pairs all, for the nearest site
-/// half the planes.
+/// Searches along z and y.  A block has SPAN rows, a warp's width of columns, and HALF_STRIP stored planes of a strip: all its
+/// pairs, or with NEAREST half its planes.
 template <bool NEAREST>
 __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume, Reach<NEAREST> reach) {
     extern __shared__ uint32_t words[];  // [plane][row][lane]
@@ -158,7 +161,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) search_spans(Volume volume,
     }
 }
 
-/// Writes a tile of one plane if it is near, or marks it.
+/// Writes a tile of one plane if all its costs are exact, or marks it.
 template <bool NEAREST>
 __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, int32_t tile, int32_t y,
                             int64_t z, const uint32_t (&word)[TILE]) {
@@ -189,7 +192,7 @@ __device__ void finish_tile(const Volume &volume, const Reach<NEAREST> &reach, i
         write_voxels<NEAREST>(volume, x, y, z, cost, site);
 }
 
-/// A tile of a stored plane along x.
+/// Searches a tile of a stored plane along x, and writes or marks it.
 template <bool NEAREST>
 __device__ void search_row(const Volume &volume, const Reach<NEAREST> &reach, uint32_t plane, uint32_t item) {
     const uint32_t tiles = static_cast<uint32_t>(volume.tiles()), items = tiles * static_cast<uint32_t>(volume.height());
@@ -217,7 +220,7 @@ __device__ void search_row(const Volume &volume, const Reach<NEAREST> &reach, ui
     }
 }
 
-/// Along x: a thread a tile of each of some planes.
+/// Searches along x.  A thread has the same tile of `planes` stored planes.
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK, ROWS_RESIDENT) search_rows(Volume volume, Reach<NEAREST> reach, uint32_t planes) {
     if (volume.is_far()) return;
@@ -243,14 +246,15 @@ void search(const Volume &volume, cudaStream_t stream) {
            static_cast<uint32_t>(together));
 }
 
-/// Counts the voxels of a sample that have no site for sure, a warp each, whose lanes look at the columns about it.
+/// Counts the voxels of a sample for which no exact cost is found.  A warp has a voxel, and its lanes look at the columns around
+/// it.
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK) sample_voxels(Volume volume, Reach<NEAREST> reach) {
     constexpr int32_t SIDE = 2 * REACH + 1;
     const Columns &columns = volume.columns;
     const int32_t lane = threadIdx.x % WARP;
     const uint32_t sample = blockIdx.x * WARPS + threadIdx.x / WARP;
-    // Three fractions such that no plane has many of the samples.
+    // Multiples of three fractions of 2^32 spread the samples, so that no plane has many of them.
     const auto place = [&](uint32_t fraction, int64_t size) {
         return static_cast<int32_t>(uint64_t(sample * fraction) * static_cast<uint32_t>(size) >> 32);
     };
@@ -259,7 +263,7 @@ __global__ void __launch_bounds__(BLOCK) sample_voxels(Volume volume, Reach<NEAR
     bool is_near = false;
 #pragma unroll
     for (int32_t i = 0; i < (SIDE * SIDE + WARP - 1) / WARP; ++i) {
-        // Columns outside count as those at the edge: without a branch, or else loads would wait for each other.
+        // Columns outside count as those at the edge.  This takes no branch: with one, loads would wait for each other.
         const int32_t k = min(i * WARP + lane, SIDE * SIDE - 1);
         const int32_t at_x = min(max(x + k % SIDE - REACH, 0), static_cast<int32_t>(volume.width()) - 1);
         const int32_t at_y = min(max(y + k / SIDE - REACH, 0), static_cast<int32_t>(volume.height()) - 1);

@@ -1,4 +1,4 @@
-// What both searches of volumes whose costs fit 16 bits share: the words of two planes, and the marks of what they leave.
+// What near search and windows share: words with 16-bit costs of two planes, and marks for what they leave to the argmin.
 #pragma once
 
 #include "cuda/distance/volume/layout.h"
@@ -9,23 +9,23 @@ namespace apsis::cuda::volume {
 namespace {
 
 constexpr int HALF = STRIP / 2;         // planes r and r + HALF of a strip share a word
-constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
+constexpr uint32_t BOTH = 0x00010001u;  // 1 in both halves of a word
 constexpr int32_t MOST_CARRY = 1000;    // a longer carry counts as this
 
-/// The planes that are stored: z, or pairs of which pair r of a strip holds planes r and r + HALF.
+/// How many planes are stored: all, or without NEAREST pairs; pair r of a strip holds planes r and r + HALF_STRIP.
 template <bool NEAREST>
 __host__ __device__ int64_t count_planes(const Volume &volume) {
     const int64_t depth = volume.depth(), rest = depth % STRIP;
     return NEAREST ? depth : depth / STRIP * HALF + (rest < HALF ? rest : HALF);
 }
 
-/// The distances to the nearest site of a column above and below each plane of a strip, planes r and r + HALF
-/// together: calls lay(r, up, down) for 0 <= r < HALF.
+/// The distances along a column from each plane of a strip to the nearest site above and below, planes r and r + HALF_STRIP in
+/// one word: calls visit(r, up, down) for 0 <= r < HALF_STRIP.
 template <class Lay>
 __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
     const uint32_t lower = word & 0xffff, upper = word >> HALF;
-    const uint32_t first = min(start - 1 - before, MOST_CARRY);    // in the plane above the strip
-    const uint32_t last = min(after - start - STRIP, MOST_CARRY);  // in the plane below it
+    const uint32_t first = min(start - 1 - before, MOST_CARRY);    // from the plane above the strip
+    const uint32_t last = min(after - start - STRIP, MOST_CARRY);  // from the plane below it
     uint32_t up[HALF], count = (lower ? HALF - 1 - highest_bit(lower) : first + HALF) << 16 | first;
 #pragma unroll
     for (int r = 0; r < HALF; ++r) up[r] = count = (count + BOTH) & ~((word >> r & BOTH) * 0xffff);
@@ -37,11 +37,11 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     }
 }
 
-/// Marks a tile, and what the search along y must know for it: all as far as its sites may be.
+/// Marks a tile for the argmin, and as needed all results along y as far from it as its sites may be: `farthest` voxels along x.
 ///
-/// The rows of a patch come here together, and a mark says how many groups to either side are known to be
-/// needed: whoever finds no less leaves that to whoever wrote it.  Marks are read past the first cache, which
-/// may be behind.
+/// The rows of a patch are marked at the same time by many threads.  A mark holds how many groups to either side are set as
+/// needed; a thread that reads as many or more has nothing left to do.  Marks are read from the second cache, because the first
+/// one may hold old values.
 __device__ void mark_tile(const Volume &volume, int32_t x, int32_t y, int64_t z, float farthest) {
     uint8_t &mark = volume.mark(z, y, x / TILE), &any = volume.any_need();
     const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / GROUP, UINT8_MAX - 1));

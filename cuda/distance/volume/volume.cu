@@ -1,8 +1,8 @@
-// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x, each
-// by the way that suits it.
+// Euclidean distance maps of volumes: columns of bits along z with carries, then lines along y and lines along x.
+// distance_in_volume() chooses the way for both (layout.h lists the three).
 //
-// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out; in between 3/8 byte a voxel of words and carries, most of
-// it in the second cache, and the store, 2 bytes a voxel written and read; 4 more where sites are far beyond reach.
+// Cost: 1 byte a voxel in (1/8 from bits) and the outputs out.  Between these, 3/8 byte a voxel of words and carries, mostly in
+// the second cache, and 2 bytes a voxel written and read of results along y (4 for nearest sites); 4 more where the argmin runs.
 #include "cuda/distance/volume/layout.h"
 
 #include "cuda/columns/columns.h"
@@ -16,20 +16,19 @@ using namespace columns;
 
 namespace {
 
-/// The images of columns along z: one for every y, whose rows are the planes.  Columns of one y lie side by
-/// side along x.
+/// A view with y and z exchanged: an image for every y, whose rows are the planes.  Columns of one y lie side by side along x.
 View turn(View set) {
     std::swap(set.size[1], set.size[2]);
     std::swap(set.stride[1], set.stride[2]);
     return set;
 }
 
-/// Whether a view's rows are packed numbers of a type, or nobody wants any.
+/// Whether a view is not wanted, or its rows are packed numbers of a type.
 bool is_plain(const View &view, apsis_type type) {
     return !view || (view.type == type && view.stride[0] == 4);
 }
 
-/// A volume without memory of its own.
+/// The layout of a call, still without memory.
 Volume shape_volume(const DistanceJob &job, bool inside) {
     Volume volume = {
         shape_columns(turn(job.set), 1), {}, nullptr, nullptr, nullptr, nullptr, Output(job, inside), nullptr, false};
@@ -48,7 +47,7 @@ void carve_volume(Volume &volume, Carver &carver) {
     volume.store = carver.take<uint32_t>(std::max({outward_store(volume), window_store(volume), argmin_store(volume)}));
 }
 
-/// The carries of columns of a single strip, where there is nothing to walk.
+/// The carries of columns of a single strip: no site before, none after.
 __global__ void __launch_bounds__(BLOCK) carry_nothing(Columns columns) {
     const int64_t at = int64_t(blockIdx.x) * BLOCK + threadIdx.x;
     if (at < columns.total()) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
@@ -90,7 +89,8 @@ void distance_in_volume(const DistanceJob &job, void *memory, cudaStream_t strea
         find_carries(volume.columns, stream);
         tell(0.2);
         const bool outward = outward_serves(volume), windows = windows_serve(volume);
-        // Where there are no windows, the outward search takes all, and leaves to the argmin what is far.
+        // A sample decides between near search and windows.  Without windows the near search takes every image, and leaves to the
+        // argmin what is far.
         const bool chosen = outward && windows && !outward_suffices(volume);
         fill(volume.marks, !outward && !windows, volume.count_marks(), stream);
         fill(volume.far, !outward && !windows, sizeof *volume.far + volume.count_needs(), stream);

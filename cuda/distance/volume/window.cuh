@@ -1,5 +1,5 @@
-// A block's window of a volume's lines, and how a thread searches it from its tile outwards: the first half of
-// windows.cu, which tells how it all goes together.
+// The window of lines that a block holds in shared memory, and how a thread searches it from its tile outwards.  windows.cu
+// describes the method and the terms.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,23 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int THREADS = 512;  // with two such blocks on a multiprocessor a thread has all registers that it wants
+constexpr int THREADS = 512;  // with two such blocks on a multiprocessor a thread still has all registers that it needs
 constexpr int RESIDENT = 2;
 constexpr int WARPS_HERE = THREADS / WARP;
-constexpr int64_t MOST_CHUNKS = 96;  // of a line in shared memory, of which a multiprocessor has room for two
+constexpr int64_t MOST_CHUNKS = 96;  // of a line in a window: a multiprocessor has room for two such windows
 
-// A key: the cost, then the offset along z to the site, then the step of that along y, each as much more than it is as makes
-// it a number without a sign.
+// A key along y, from its highest bit: the cost, then the offset along z to the site, then the step of its offset along y.  Both
+// are biased, so that they are unsigned.
 constexpr int STEP_BITS = 7, DOWN_BITS = 9, COST_SHIFT = DOWN_BITS + STEP_BITS;
 constexpr int32_t STEP_ZERO = 1 << (STEP_BITS - 1), DOWN_ZERO = 1 << (DOWN_BITS - 1);
 constexpr uint32_t NO_OFFSET = DOWN_ZERO << STEP_BITS | STEP_ZERO, OFFSETS = (1u << COST_SHIFT) - 1;
 
-// Offsets along y below this are steps of their own; others share one, so many each.
+// A step stands for one offset along y below EXACT_STEPS, from there on for OFFSETS_PER_STEP of them, because it has few bits.
 constexpr int32_t EXACT = 32, TOGETHER_LOG2 = 3, TOGETHER = 1 << TOGETHER_LOG2;
 constexpr int32_t MOST_OFFSET = 255;  // whose square fits 16 bits
 static_assert(MOST_OFFSET < DOWN_ZERO && MOST_OFFSET < EXACT + (STEP_ZERO - EXACT) * TOGETHER);
 
-// A key along x: the cost, then the offsets along z and y, each less the least that there is in a window.
+// A short key, along x: the cost, then the offsets along z and y, each counted from the least one in the window.
 constexpr int SHORT_BITS = COST_SHIFT / 2;
 constexpr int32_t MOST_SHORT = (1 << SHORT_BITS) - 1, HALF_SHORT = 1 << (SHORT_BITS - 1);
 
@@ -44,21 +44,21 @@ __device__ int32_t first_of(int32_t step) {
     return step + (TOGETHER - 1) * (max(step - EXACT, 0) + min(step + EXACT, 0));
 }
 
-/// The chunks that a block may have in shared memory, with the ways to them.
+/// How many chunks of a line fit the shared memory of a block, with the costs of the ways to them.
 int64_t most_held() {
     const auto rows = static_cast<int64_t>(most_shared() / (sizeof(uint32_t) * WARP)) - 2;
     return std::min(rows / (TILE + 2), MOST_CHUNKS);
 }
 
-/// How far the search looks, and what words can tell of it.
+/// How far the search looks, which costs its words can hold, and which of them are exact.
 template <bool NEAREST>
 struct Reach {
-    int32_t chunks[2];  // to either side of a tile's own, along x and y
-    int32_t farthest;   // distances along z above this count as this
-    int32_t most;       // which costs this, as a voxel without a site does
-    int32_t sure;       // costs up to this are true
-    int32_t sure_short; // and are those of sites whose offsets along z and y are HALF_SHORT at most
-    int32_t real;       // costs up to this are those of some site
+    int32_t chunks[2];  // that are searched to either side of a tile's own, along x and y
+    int32_t farthest;   // greater distances along z count as this
+    int32_t most;       // the cost of that, and of a voxel without a site
+    int32_t sure;       // costs up to this are exact
+    int32_t sure_short; // the same if sites with offsets above HALF_SHORT along z or y are left out
+    int32_t real;       // costs up to this are the cost of some site, perhaps not of the nearest
     int32_t weight[3];
     float inverse[2];  // of the roots of the weights along x and y
 
@@ -68,14 +68,14 @@ struct Reach {
         for (int axis = 0; axis < 3; ++axis) weight[axis] = volume.weight[axis];
         for (int axis = 0; axis < 2; ++axis) {
             const auto cost = [&](int64_t d) { return weight[axis] * d * d; };
-            // The nearest place that n chunks leave out, and what a candidate costs at least that is clipped
-            // for the n-th one.
+            // What the nearest candidate costs that n chunks leave out, and what a candidate of the n-th chunk costs at least
+            // if it is clipped.
             const auto left_out = [&](int64_t n) { return cost(n * TILE + 1); };
             const auto clip = [&](int64_t n) {
                 return UINT16_MAX - cost(n * TILE + TILE - 1) + cost(n * TILE - TILE + 1);
             };
             int64_t n = 0, enough = MOST_CARRY;
-            if (size[axis] > held * TILE) enough = held * 2 / 9;                     // or segments would be short
+            if (size[axis] > held * TILE) enough = held * 2 / 9;                     // or else segments would be short
             while (n < enough && left_out(n) < clip(n + 1) &&
                    cost((n + 1) * TILE + TILE - 1) <= UINT16_MAX)
                 ++n;
@@ -93,32 +93,32 @@ struct Reach {
         for (int axis = 0; axis < 2; ++axis) inverse[axis] = 1.0f / std::sqrt(static_cast<float>(weight[axis]));
     }
     bool serves() const { return chunks[0] > 0 && chunks[1] > 0 && sure > 0; }
-    /// A cost as it stands in a word, or in both halves of it.
+    /// A cost in its place in a key, or in both halves of a word of costs.
     __device__ uint32_t word_of(int32_t cost) const {
         return NEAREST ? static_cast<uint32_t>(cost) << COST_SHIFT : cost * BOTH;
     }
     __device__ uint32_t way_of(int axis, int32_t distance) const {
         return word_of(weight[axis] * distance * distance);
     }
-    /// The distance along x or y that costs this, of which 16 bits count.
+    /// The distance along x or y whose cost is the low 16 bits of `cost`.
     __device__ int32_t distance_of(int axis, int32_t cost) const {
         float root;
         asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(float_of_low(cost)));
         return nearest_whole(root * inverse[axis]);
     }
-    /// What fits 16 bits together with a way.
+    /// The greatest word whose costs, with that of a way, still fit 16 bits.
     __device__ uint32_t rest_of(uint32_t way) const { return NEAREST ? (~way & ~OFFSETS) | NO_OFFSET : ~way; }
     __device__ uint32_t none() const { return word_of(most) | (NEAREST ? NO_OFFSET : 0); }
 };
 
-/// What the search along y stores: [plane][x][y], up to whole tiles of y's.
+/// The search along y stores [plane][x][y], with rows of y padded to whole tiles.
 __host__ __device__ int64_t pitch_of(const Volume &volume) { return ceil_div(volume.height(), TILE) * TILE; }
 __device__ int64_t stored_line(const Volume &volume, int64_t plane, int64_t x) {
     return (plane * volume.width() + x) * pitch_of(volume);
 }
 
-/// How lines are cut into blocks: in segments of whole tiles, with the chunks that these may want to either
-/// side; or of short lines several bundles side by side, each of as many words as a warp has lanes.
+/// How lines are divided among blocks.  A block has a segment of whole tiles, with `reach` chunks to either side.  If whole lines
+/// are short, it has several bundles of them, each of WARP words side by side.
 struct Cut {
     int32_t chunks, segment, reach, bundles_log2;
 
@@ -135,20 +135,20 @@ struct Cut {
     __host__ __device__ int32_t segments() const { return (chunks + segment - 1) / segment; }
 };
 
-/// A block's part of its lines in shared memory, where candidates lie PITCH words apart.
+/// The part of its lines that a block holds in shared memory.  Candidates along a line lie PITCH words apart.
 template <bool NEAREST, int PITCH_>
 struct Window {
     static constexpr int PITCH = PITCH_;
     using Least = std::conditional_t<NEAREST, uint16_t, uint32_t>;
 
-    uint32_t *ways;               // what a way costs, by its signed length
-    Least *least;                 // [bundle][chunk][lane]: of its candidates, without offsets; none before the first and after
-                                  // the last
+    uint32_t *ways;               // [signed length]: the word of a way's cost
+    Least *least;                 // [bundle][chunk][lane]: the least cost of its candidates, without offsets; with a chunk that
+                                  // has no site before the first one and after the last
     uint32_t *words;              // [bundle][candidate][lane]
-    uint8_t *solid;               // [bundle][chunk]: whether all of its words cost nothing, in all lanes
-    int32_t first, tiles;         // tiles that are sought
-    int32_t first_chunk, chunks;  // those that may have their sites
-    bool any = false;             // of them any has a site
+    uint8_t *solid;               // [bundle][chunk]: whether all its voxels are sites, in all lanes
+    int32_t first, tiles;         // the block's own tiles
+    int32_t first_chunk, chunks;  // the chunks where their sites may lie
+    bool any = false;             // whether these have any site
 
     __device__ Window(uint32_t *shared, uint8_t *solid_, const Cut &cut, int32_t segment) : solid(solid_) {
         first = segment * cut.segment;
@@ -177,7 +177,7 @@ struct Window {
     static constexpr int LEAST_WORDS = WARP * sizeof(Least) / sizeof(uint32_t);
 };
 
-/// What three(a, b, c), the least or the greatest of three words, makes of a tile's.
+/// Reduces the words of a tile by three(a, b, c), the least or the greatest of three words.
 template <class Three>
 __device__ uint32_t of_tile(const uint32_t (&word)[TILE], Three three) {
     uint32_t found = word[TILE - 1];
@@ -186,7 +186,7 @@ __device__ uint32_t of_tile(const uint32_t (&word)[TILE], Three three) {
     return found;
 }
 
-/// The least, or the greatest, of a tile's words; of pairs of planes each half by itself.
+/// The least, or the greatest, of a tile's words; without NEAREST of each half by itself.
 template <bool NEAREST>
 __device__ uint32_t least_of(const uint32_t (&word)[TILE]) {
     return of_tile(word, [](uint32_t a, uint32_t b, uint32_t c) {
@@ -200,27 +200,28 @@ __device__ uint32_t greatest_of(const uint32_t (&word)[TILE]) {
     });
 }
 
-/// The key of one plane, by its distances to the sites above and below: d times the way to it, as a word, and its sign.  From
-/// `farthest` on it is that of no site but for the offset.
+/// The key of one plane's site in the voxel's own column, by the distances to the sites above and below.  With d the lesser one it
+/// is d (d w ± 1), w and 1 in their places in the key, which gives cost and offset together.  From `farthest` on it has the cost of
+/// no site.
 __device__ uint32_t first_key(const Reach<true> &reach, int32_t above, int32_t below) {
     constexpr int32_t ONE = 1 << STEP_BITS;
     const int32_t distance = __vimin3_s32(above, below, reach.farthest);
     return distance * (distance * reach.word_of(reach.weight[2]) + (above <= below ? -ONE : ONE)) + NO_OFFSET;
 }
 
-/// What keys of the search along y tell besides the cost.
+/// The offset along z, and the step along y, that a key along y holds.
 __device__ int32_t down_of(uint32_t key) { return static_cast<int32_t>(key >> STEP_BITS & ((1 << DOWN_BITS) - 1)) - DOWN_ZERO; }
 __device__ int32_t step_of_key(uint32_t key) { return static_cast<int32_t>(key & ((1 << STEP_BITS) - 1)) - STEP_ZERO; }
 
-/// The least and the greatest of what a thread has seen keys tell besides costs: all of it, of which the offset along z comes
-/// first; and the steps.  Two keys share a word.  That there is none of either, it has seen.
+/// The least and the greatest offset along z, and step along y, of the keys that a thread has added; at first 0 of each.  Two keys
+/// share a word.  For z whole lower halves of keys are compared, because its offset has their highest bits.
 class Offsets {
     static constexpr uint32_t STEPS = ((1 << STEP_BITS) - 1) * BOTH;
     uint32_t least_ = NO_OFFSET * BOTH, greatest_ = NO_OFFSET * BOTH;
     uint32_t least_step_ = STEP_ZERO * BOTH, greatest_step_ = STEP_ZERO * BOTH;
 
   public:
-    /// Sees those of a chunk whose costs may count.  All lanes of a warp together.
+    /// Warp: adds those keys of a chunk whose costs are exact.
     __device__ void see(const Reach<true> &reach, const uint32_t (&key)[TILE]) {
         const uint32_t end = reach.word_of(reach.sure + 1);
         const bool all_count = __all_sync(ALL_LANES, greatest_of<true>(key) < end);
@@ -233,7 +234,8 @@ class Offsets {
             greatest_step_ = __vimax3_u16x2(greatest_step_, a & STEPS, b & STEPS);
         }
     }
-    /// Lowers a block's four numbers to the least offset along z and step along y, and to the opposites of the greatest ones.
+    /// Warp: merges the range into the block's four numbers: the least offset along z and step along y, and the negatives of the
+    /// greatest ones.
     __device__ void lower(int32_t (&range)[4]) const {
         const auto least = [](uint32_t pair) { return min(pair & 0xffff, pair >> 16); };
         const auto greatest = [](uint32_t pair) { return max(pair & 0xffff, pair >> 16); };
@@ -248,29 +250,29 @@ class Offsets {
     }
 };
 
-/// What the offsets of keys along x are counted from, and the cost up to which all candidates have such a key.
+/// Where the offsets of short keys are counted from, and the cost up to which all candidates have a short key.
 struct Origin {
     int32_t down, along, sure;
 
     Origin() = default;
-    /// Of keys whose offsets are in a range, as Offsets tell it; or if it is too wide, of those who are near.
+    /// Covers a range that OffsetRange has merged; or if that is too wide, the offsets up to HALF_SHORT.
     __device__ Origin(const Reach<true> &reach, const int32_t (&range)[4])
         : down(range[0]), along(first_of(range[1])), sure(reach.sure) {
         if (-range[2] - down <= MOST_SHORT && first_of(1 - range[3]) - 1 - along <= MOST_SHORT) return;
         down = along = -HALF_SHORT, sure = reach.sure_short;
     }
-    /// The key of a candidate that is a site.
+    /// The key of a candidate that is itself a site.
     __device__ uint32_t no_offset() const { return static_cast<uint32_t>(-(down << SHORT_BITS) - along); }
 };
 
-/// The keys of a chunk as the search along y has found them become those of the search along x; those of no site where they
-/// cost more than is sure.  All lanes of a warp together.
+/// Warp: turns the keys along y of a chunk into short keys.  Where the cost is too great to be exact, the key becomes that of no
+/// site.
 __device__ void shorten(const Reach<true> &reach, const Origin &origin, uint32_t (&key)[TILE]) {
     constexpr uint32_t DOWN = ((1 << DOWN_BITS) - 1) << STEP_BITS;
     static_assert(SHORT_BITS == STEP_BITS + 1);
     const uint32_t far = reach.word_of(origin.sure + 1), none = reach.word_of(reach.most);
     const uint32_t move = ((DOWN_ZERO + origin.down) << SHORT_BITS) + STEP_ZERO + origin.along;
-    // Less EXACT, a step of its own is half of all steps at most; another one is not.
+    // key - EXACT_STEPS has the bit STEP_BIAS exactly if the step stands for several offsets.
     static_assert(STEP_ZERO == 2 * EXACT);
     uint32_t some = 0;
 #pragma unroll
@@ -288,23 +290,23 @@ __device__ void shorten(const Reach<true> &reach, const Origin &origin, uint32_t
     }
 }
 
-/// The costs of a pair of planes.
+/// The word of a pair of planes: the costs of their sites in the voxel's own column.
 __device__ uint32_t first_costs(const Reach<false> &reach, uint32_t up, uint32_t down) {
     const uint32_t near = __vimin3_u16x2(up, down, reach.farthest * BOTH);
     const uint32_t low = near & 0xffff, high = near >> 16;
     return (low * low + (near & 0xffff0000u) * high) * reach.weight[2];
 }
 
-/// What is found for a tile of voxels.
+/// What a thread has found so far for its tile.
 template <bool NEAREST>
 struct Found {
     uint32_t best[TILE];
-    uint32_t worst = ~0u;  // of those that are heeded
+    uint32_t worst = ~0u;  // the greatest of `best`, where voxels are inside the image
 
-    /// Tries a chunk.  Candidates that would not fit 16 bits with all ways count as what just does.
+    /// Tries a chunk.  Words are clipped to `most`, so that with any way their costs fit 16 bits.
     template <int PITCH>
     __device__ void take(const uint32_t *words, const uint32_t *ways, uint32_t most) {
-        uint32_t way[2 * TILE];  // from TILE to the left
+        uint32_t way[2 * TILE];  // from -TILE on
 #pragma unroll
         for (int i = 0; i < 2 * TILE; i += 4)
             memcpy(way + i, __builtin_assume_aligned(ways - TILE + i, 16), 16);
@@ -321,16 +323,16 @@ struct Found {
         worst = greatest_of<NEAREST>(best);
         worst = (NEAREST ? worst | OFFSETS : worst) & heeded;
     }
-    /// Whether candidates may win that are so far away.
+    /// Whether a candidate so far away may be better for some voxel.
     __device__ bool may_win(uint32_t way) const { return NEAREST ? way <= worst : __vminu2(way, worst) != worst; }
-    /// Whether such candidates of which the least costs so much may.
+    /// Whether one may of which the least also costs so much.
     __device__ bool may_win(const Reach<NEAREST> &reach, uint32_t least, uint32_t way) const {
         if constexpr (NEAREST) return way <= worst && least <= (worst - way) >> COST_SHIFT;
         return may_win(__vminu2(least, reach.rest_of(way)) + way);
     }
 };
 
-/// Finds the least words of a tile, of which a lane heeds some bits.
+/// Warp: finds the least words of a tile.  `heeded` has the bits of words that lie inside the image, for each lane.
 template <int AXIS, bool NEAREST, int PITCH>
 __device__ Found<NEAREST> search_tile(const Window<NEAREST, PITCH> &window, const Reach<NEAREST> &reach, int32_t bundle,
                                       int32_t tile, uint32_t heeded) {

@@ -1,28 +1,25 @@
-// The search in windows: the nearest site of every voxel that has one within some 240 voxels; 170 where lines are so long
-// that they are cut.
+// Windows: the nearest site of every voxel that has one within some 240 voxels; 170 where lines are so long that they are cut.
+// Taken if sample_voxels() of the near search finds the image far, or if the near search cannot serve.
 //
-// Costs along a line go in chunks of TILE.  A thread holds a tile of as many voxels and tries the chunks of
-// its line from its own one outwards, on either side, until the way to the next one costs as much as what it
-// has found; and it passes over a chunk whose least cost leaves nothing to be won.  A warp has the same tile
-// of 32 words that lie side by side, so that its lanes read their candidates without conflict, share what the
-// ways cost, and mostly agree on which chunks to try.
+// A line is a row of candidates, each with the cost that the search before has found for it.  To voxel x, candidate c costs
+// cost(c) + w (x - c)^2.  The distance from x to c is the way; the second term is what the way costs.
+// Candidates form chunks of TILE.  A thread holds a tile of as many voxels and tries the chunks of its line from its own one
+// outwards, on either side, until the way to the next chunk alone costs too much for all its voxels.  It skips a chunk if its least cost and the way to it cannot improve any voxel.  The lanes of a warp have the same tile of 32 words side
+// by side.  So they read candidates without bank conflicts, share the costs of ways, and mostly agree on the chunks to try.
 //
-// For distances alone a word has two planes, HALF apart, each cost in 16 bits, and one instruction adds and
-// takes the least for both (sm_90; a few before).  For the nearest site a word is a key: the cost, then the
-// offset along z to the site, then that along y, of which 7 bits are left: it is exact where it is short, else a
-// step of several.  Along y that tells sites apart, since of the same cost and z there are but two, one on either
-// side.  Along x offsets are counted from the least of a window, and have 8 bits each; where there is no room for
-// all, sites that are far along z or y are left out.  The least key is of the lowest site, but for its x, which
-// the rest of the cost tells.
+// For distances alone a word has two planes, HALF_STRIP apart, each cost in 16 bits; one instruction adds to both and keeps the
+// least (sm_90; several before).  For the nearest site a word is a key: the cost, then the offset along z to the site, then that
+// along y.  The last has only 7 bits, so it is exact where it is short, and else one step stands for several offsets.  Along y
+// this tells sites apart, because only two have the same cost and z, one on either side.  Along x offsets are counted from the
+// least one in a window and have 8 bits each ("short keys").  Where the range is too wide for that, sites that are far along z or
+// y are left out.  The least key is that of the lowest site; its x follows from what the offsets leave of the cost.
 //
-// What is found is true where it costs less than what lies beyond the reach, and less than candidates that are
-// clipped, since they would not fit 16 bits together with a way, or left out; all else costs more than that.  So is
-// what the search along x makes of it, which says at the end what is known: other patches are marked, and left to
-// the monotone argmin.
+// A cost is exact if it is less than that of any candidate beyond the reach, of any that was clipped (because with the way its
+// cost would not fit 16 bits), and of any that was left out.  A cost found is never too low.  This holds for both searches
+// together.  So the search along x decides at the end: patches with a cost that is not exact are marked for the monotone argmin.
 //
-// Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site),
-// and the outputs out; a chunk takes some 90 instructions for 8 voxels of two planes, and 5 of them are tried where
-// sites are 28 voxels off.
+// Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site), and the
+// outputs out.  A chunk takes some 90 instructions for 8 voxels of two planes; 5 chunks are tried where sites are 28 voxels off.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -35,7 +32,7 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-/// The lines along y: a bundle has all words of a strip, one column or two.
+/// Lines along y: a bundle has all words of a strip, for one column (NEAREST) or two.
 template <bool NEAREST_>
 struct AlongY {
     Volume volume;
@@ -44,11 +41,11 @@ struct AlongY {
 
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 1;
-    // Threads that lay columns side by side get into each other's way where these are WARP words apart.  For distances alone
-    // there is no room for more: their least words take twice as much.
+    // The threads of a warp expand columns side by side: these lie WARP + 1 words apart, which avoids bank conflicts.  For
+    // distances alone there is no room for that, because their least words take twice as much.
     using Window = volume::Window<NEAREST, NEAREST ? WARP + 1 : WARP>;
-    static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns
-    static constexpr int AHEAD = 2;  // columns that a thread loads at once
+    static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns of a bundle
+    static constexpr int AHEAD = 2;  // columns whose loads a thread has in flight
     __host__ __device__ int64_t across() const { return ceil_div(volume.width(), WIDE * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return volume.columns.strips(); }
 
@@ -62,7 +59,7 @@ struct AlongY {
         const Columns &columns = volume.columns;
         const bool inside = x < volume.width() && y < volume.height();
         const int64_t at = inside ? columns.at(y, strip, x)
-                                  : 0;  // without a branch, or else one load would wait for the other
+                                  : 0;  // no branch: with one, one load would wait for the other
         const Stored stored = {__ldg(columns.words + at), __ldg(columns.before + at),
                                __ldg(columns.after + at)};
         return inside ? stored : Stored{0, NO_SITE_BEFORE, NO_SITE_AFTER};
@@ -120,8 +117,7 @@ struct AlongY {
     }
 };
 
-/// Copies 16 bytes to shared memory, and need not wait for them (sm_80): they are there after
-/// wait_for_copies().
+/// Copies 16 bytes to shared memory, asynchronously from sm_80 on: they are there after wait_for_copies().
 __device__ void copy_early(uint4 *to, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -137,8 +133,8 @@ __device__ void wait_for_copies() {
 #endif
 }
 
-/// The lines along x: a bundle has as many rows of a stored plane.  LEAN where all rows of outputs are packed and aligned,
-/// lengths are roots, and none is limited.
+/// Lines along x: a bundle has WARP rows of a stored plane.  SIMPLE_OUTPUT where all rows of outputs are packed and aligned,
+/// distances are plain roots of costs, and there is no limit.
 template <bool NEAREST_, bool LEAN>
 struct AlongX {
     Volume volume;
@@ -183,7 +179,7 @@ struct AlongX {
         if (row(place, bundle) >= volume.height()) return 0;
         return NEAREST || first_plane(plane) + HALF < volume.depth() ? ~0u : 0xffff;
     }
-    /// Writes a tile, or marks it.
+    /// Warp: writes each lane's tile, or marks it.
     __device__ void finish(const Window &window, const Origin &origin, int64_t plane, int64_t place, int32_t bundle,
                            int32_t tile, bool is_heeded, Found<NEAREST> &found) const {
         const int32_t y = row(place, bundle), x = tile * TILE, inside = static_cast<int32_t>(volume.width()) - x;
@@ -212,9 +208,10 @@ struct AlongX {
             if (z + HALF < volume.depth()) finish_one(std::true_type(), z + HALF, high, no_site);
         }
     }
-    /// How many voxels after the k-th one of a tile its lowest site lies, whose key tells all but its place along x: of two
-    /// candidates whose sites lie as far along z and y, the left one's is lower.  The first of all candidates is `first`,
-    /// counted from those of the tile, `words`; before it there is none, nor can it be as near as somebody farther.
+    /// How many voxels after the k-th one of a tile its site lies, in the order of indices.  The key tells its offsets along z and y,
+    /// and what these leave of the cost tells the distance along x.  If the candidate at that distance to the left has the same
+    /// offsets it is the site, because it is lower; else it is the one to the right.  `words` are the tile's own candidates, and
+    /// `first` is the window's first candidate, counted from them.  Clamping is safe: a nearer one with that key would have won.
     __device__ int64_t way_to_site(const uint32_t *words, int32_t first, const Origin &origin, int k, uint32_t key) const {
         const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.down;
         const int32_t along = static_cast<int32_t>(key & MOST_SHORT) + origin.along;
@@ -232,8 +229,8 @@ struct AlongX {
                    sizeof(uint4) ==
                0;
     }
-    /// Writes a tile of one plane if that is wanted: its costs are the HIGH halves of words or the low ones, of which the
-    /// greatest is known.  All lanes of a warp together.
+    /// Warp: writes each lane's tile of one plane if that is wanted.  Its costs are the HIGH halves of words or the low ones, and
+    /// `worst` is the greatest of them.
     template <bool HIGH, class Site>
     __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_wanted, int32_t worst, const uint32_t (&word)[TILE],
                                  Site site) const {
@@ -247,7 +244,7 @@ struct AlongX {
         }
         const bool all_simple = __all_sync(ALL_LANES, is_simple);
         if constexpr (LEAN) {
-            // As floats.
+            // Costs are the bits of floats here.
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
                 cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
@@ -267,7 +264,8 @@ struct AlongX {
     }
 };
 
-/// Calls visit(bundle, chunk) for the chunks of a window that a warp takes, with one before the first and one after the last.
+/// Warp: calls visit(bundle, chunk, inside) for the warp's share of a window's chunks, among them one before the first and one
+/// after the last, which are not inside.
 template <class Window, class Visit>
 __device__ void visit_chunks(const Cut &cut, const Window &window, Visit visit) {
     for (int32_t bundle = 0; bundle < cut.bundles(); ++bundle)
@@ -275,8 +273,8 @@ __device__ void visit_chunks(const Cut &cut, const Window &window, Visit visit) 
             visit(bundle, chunk, static_cast<uint32_t>(chunk) < static_cast<uint32_t>(window.chunks));
 }
 
-/// Lays the least words of a window's chunks beside them, and where their offsets matter lowers their range.  Returns whether
-/// this thread has seen a site.
+/// Block: stores the least costs of a window's chunks, and WITH_RANGE merges the range of their offsets.  Returns whether this
+/// thread has seen a site.
 template <bool WITH_RANGE, class Lines>
 __device__ bool find_least(const Lines &lines, const typename Lines::Window &window, int32_t (&range)[4]) {
     constexpr bool NEAREST = Lines::NEAREST;
@@ -303,7 +301,7 @@ __device__ bool find_least(const Lines &lines, const typename Lines::Window &win
     return any;
 }
 
-/// Makes the keys of a window those of the search along x.
+/// Block: turns all keys of a window into short keys.
 __device__ void shorten_all(const Reach<true> &reach, const Origin &origin, const Cut &cut,
                             const Window<true, WARP> &window) {
     visit_chunks(cut, window, [&](int32_t bundle, int32_t chunk, bool inside) {
