@@ -1,22 +1,22 @@
-// The monotone argmin along the lines of a volume, for the patches that near search or windows have marked because sites are far.
+// The monotone argmin along the lines of a volume, for patches that near search or windows have marked because sites are far.
 //
 // The best candidate never moves left as the voxel moves right (Hirata 1996).  So the best ones of two voxels bracket those of
 // all voxels between.  A block holds a bundle of lines that lie side by side, with the scores of their candidates in shared
 // memory.  It works in two phases:
-// 1. Pivots are every 16th voxel.  Their best candidates are found by halving: each pivot has the bracket of its two neighbours of
-//    the level before.  The first few pivots have none; the cost of some candidates bounds how far they must search, as the ends
-//    of a bracket do later.  While pivots are few, several threads share one.
+// 1. Pivots are every 16th voxel.  Their best candidates are found by halving: each pivot has the bracket of its two neighbours
+//    of the level before.  The first few pivots have none; the cost of some candidates bounds how far they must search, as the
+//    ends of a bracket do later.  While pivots are few, several threads share one.
 // 2. An interval reaches from one pivot to the next.  A thread holds the costs of its 16 voxels in the halves of 8 registers,
 //    counted from the costs of the bracket's first candidate, and tries all candidates of the bracket on them.
 // Where a line crosses a gap between sites, a bracket is long and most of its candidates are dominated.  The least cost of each
 // chunk of candidates tells which chunks can be skipped.  A warp orders its intervals by the length of their brackets, so
 // that its lanes have equal work.
 //
-// For nearest sites pivots are 8 voxels apart, and a half holds a cost and the candidate's place in the bracket: 4 registers find
-// the leftmost of equal candidates, 4 others the rightmost.  Where these differ, the sites of all between are compared, and the
-// lowest one is taken: by z, then y, then x.  Ties at pivots go to the left, which keeps all equal candidates of an interval in
-// its bracket.  Intervals with long brackets or large weights are deferred to the end, when the block's threads share them, a
-// thread a voxel; or else most lanes would wait for a few.
+// For nearest sites pivots are 8 voxels apart, and a half holds a cost and the candidate's place in the bracket: 4 registers
+// find the leftmost of equal candidates, 4 others the rightmost.  Where these differ, the sites of all between are compared,
+// and the lowest one is taken: by z, then y, then x.  Ties at pivots go to the left, which keeps all equal candidates of an
+// interval in its bracket.  Intervals with long brackets or large weights are deferred to the end, when the block's threads
+// share them, a thread a voxel; or else most lanes would wait for a few.
 //
 // Along y a bundle has lines of four planes, because one word of bits gives the costs of all.  The results along y are stored
 // transposed, so that lines along x lie side by side too, and a thread's tile is a whole sector of memory.
@@ -36,42 +36,43 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int RESIDENT = 5;  // leaves a thread 48 registers
-constexpr int32_t NO_SITE_OFFSET = 1 << 29;  // distances from here on are those of columns without a site
-constexpr int64_t LONGEST_LINE = 65535;      // places along a line have 16 bits
-constexpr uint32_t NO_PLACE = 0xffffffffu;   // the place of a site where there is none
+constexpr int BLOCKS_PER_SM = 5;                 // leaves a thread 48 registers
+constexpr int32_t NO_SITE_DISTANCE = 1 << 29;    // distances from here on are those of columns without a site
+constexpr int64_t LONGEST_LINE = 65535;          // places along a line have 16 bits
+constexpr uint32_t NO_SITE_PLACE = 0xffffffffu;  // the place of a site where there is none
 
 /// The search along y stores [z][x][y], with rows of y padded to whole tiles.
-__host__ __device__ int64_t pitch_of(const Volume &volume) {
-    return (volume.height() + TILE - 1) / TILE * TILE;
+__host__ __device__ int64_t y_pitch(const Layout &layout) {
+    return (layout.height() + TILE - 1) / TILE * TILE;
 }
-__device__ int64_t stored_line(const Volume &volume, int64_t z, int64_t x) {
-    return (z * volume.width() + x) * pitch_of(volume);
+__device__ int64_t stored_line(const Layout &layout, int64_t z, int64_t x) {
+    return (z * layout.width() + x) * y_pitch(layout);
 }
 
 /// Lines along y: their costs come from columns along z.  With NEAREST a cost is doubled, plus 1 where the site is below its
-/// plane, because that site is higher than any above.  HAS_CARRIES where there is more than one strip; or else carries are empty.
-template <bool NEAREST, bool CARRIED>
+/// plane, because that site is higher than any above.  HAS_CARRIES where there is more than one strip; or else carries are
+/// empty.
+template <bool NEAREST, bool HAS_CARRIES>
 struct AlongY {
-    Volume volume;
-    float inverse = 1.0f / volume.weight[2];  // of the weight along z
+    Layout layout;
+    float inverse = 1.0f / layout.weight[2];  // of the weight along z
 
-    __host__ __device__ int64_t length() const { return volume.height(); }
-    __host__ __device__ int64_t lines() const { return volume.width(); }
-    static constexpr int32_t FACTOR = NEAREST ? 2 : 1;
-    __device__ int32_t weight() const { return FACTOR * volume.weight[1]; }
+    __host__ __device__ int64_t length() const { return layout.height(); }
+    __host__ __device__ int64_t lines() const { return layout.width(); }
+    static constexpr int32_t COST_FACTOR = NEAREST ? 2 : 1;
+    __device__ int32_t weight() const { return COST_FACTOR * layout.weight[1]; }
     __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
-        return volume.need(z, int64_t(tile) * TILE, x);
+        return layout.need(z, int64_t(tile) * TILE, x);
     }
 
-    static constexpr int APART = NEAREST ? TILE : PAIR;
-    static constexpr int DEEP = 4;  // planes of a bundle, whose costs come from the same words
-    static constexpr int WIDE = 1;  // lines that a thread loads together
-    static constexpr int COSTS = DEEP * WIDE;  // that a thread finds together, side by side in a bundle
-    static constexpr int AHEAD = 4;  // candidates whose loads a thread has in flight, three words each
-    /// Where a line's first candidate is stored, and how far apart candidates are.
-    __device__ int64_t first(int64_t z, int64_t x) const { return volume.columns.at(0, z / STRIP, x); }
-    __device__ uint32_t stride() const { return static_cast<uint32_t>(volume.columns.strips() * volume.columns.count); }
+    static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES;
+    static constexpr int PLANES = 4;                     // planes of a bundle, whose costs come from the same words
+    static constexpr int LOADED_LINES = 1;               // lines that a thread loads together
+    static constexpr int COSTS = PLANES * LOADED_LINES;  // that a thread finds together, side by side in a bundle
+    static constexpr int LOADS_AHEAD = 4;                // candidates whose loads a thread has in flight, three words each
+    /// Place a line's first candidate is stored, and how far apart candidates are.
+    __device__ int64_t first(int64_t z, int64_t x) const { return layout.columns.at(0, z / STRIP, x); }
+    __device__ uint32_t stride() const { return static_cast<uint32_t>(layout.columns.strips() * layout.columns.count); }
 
     /// [group]: whether the costs of a line's candidates are known; nullptr if all are.
     __device__ const uint8_t *known(int64_t, int64_t) const { return nullptr; }
@@ -82,32 +83,32 @@ struct AlongY {
         int32_t before = NO_SITE_BEFORE, after = NO_SITE_AFTER;
     };
     __device__ Stored load(int64_t begin, uint32_t offset) const {
-        const Columns &columns = volume.columns;
+        const Columns &columns = layout.columns;
         Stored stored = {__ldg(columns.words + begin + offset)};
-        if constexpr (CARRIED)
+        if constexpr (HAS_CARRIES)
             stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
         return stored;
     }
     /// All planes lie in one strip: from each to the next a distance grows by 1, unless there is a site.
     __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[COSTS]) const {
-        static_assert(WIDE == 1 && STRIP % DEEP == 0);
+        static_assert(LOADED_LINES == 1 && STRIP % PLANES == 0);
         const int bit = z % STRIP;
-        const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> (DEEP - 1);
+        const uint32_t lower = stored.word << (STRIP - 1 - bit), upper = stored.word >> bit >> (PLANES - 1);
         const uint32_t first = upper & ~(upper - 1);  // saves an instruction of a slow unit
-        int32_t up[DEEP], down[DEEP];
+        int32_t up[PLANES], down[PLANES];
         up[0] = lower ? STRIP - 1 - highest_bit(lower) : z - stored.before;
-        down[DEEP - 1] = upper ? highest_bit(first) : stored.after - z - (DEEP - 1);
-        const auto is_site = [&](int p) { return 0 < p && p < DEEP - 1 && stored.word >> bit >> p & 1; };
+        down[PLANES - 1] = upper ? highest_bit(first) : stored.after - z - (PLANES - 1);
+        const auto is_site = [&](int p) { return 0 < p && p < PLANES - 1 && stored.word >> bit >> p & 1; };
 #pragma unroll
-        for (int p = 1; p < DEEP; ++p) up[p] = is_site(p) ? 0 : up[p - 1] + 1;
+        for (int p = 1; p < PLANES; ++p) up[p] = is_site(p) ? 0 : up[p - 1] + 1;
 #pragma unroll
-        for (int p = DEEP - 2; p >= 0; --p) down[p] = is_site(p) ? 0 : down[p + 1] + 1;
+        for (int p = PLANES - 2; p >= 0; --p) down[p] = is_site(p) ? 0 : down[p + 1] + 1;
 #pragma unroll
-        for (int p = 0; p < DEEP; ++p) cost[p] = cost_of(up[p], down[p]);
+        for (int p = 0; p < PLANES; ++p) cost[p] = cost_of(up[p], down[p]);
     }
     __device__ int32_t cost_of(int32_t up, int32_t down) const {
         const int32_t d = min(up, down), is_below = NEAREST && down < up;
-        return d < NO_SITE_OFFSET ? FACTOR * volume.weight[2] * d * d + is_below : NO_COST<int32_t>;
+        return d < NO_SITE_DISTANCE ? COST_FACTOR * layout.weight[2] * d * d + is_below : NO_COST<int32_t>;
     }
     /// The place of a candidate's site, z above y in its halves; its distance along z follows from the cost.
     struct Sites {
@@ -118,61 +119,61 @@ struct AlongY {
             float distance;
             asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(distance) : "f"(static_cast<float>(cost >> 1) * inverse));
             const uint32_t way = static_cast<uint32_t>(distance + 0.5f) << 16, here = static_cast<uint32_t>(z) << 16 | y;
-            return cost == NO_COST<int32_t> ? NO_PLACE : cost & 1 ? here + way : here - way;
+            return cost == NO_COST<int32_t> ? NO_SITE_PLACE : cost & 1 ? here + way : here - way;
         }
     };
     __device__ Sites sites(int32_t z, int32_t) const { return {z, inverse}; }
-    __device__ void write_voxel(int64_t z, int64_t x, int32_t y, const Found &found) const {
-        volume.store[stored_line(volume, z, x) + y] = found.site;
+    __device__ void write_voxel(int64_t z, int64_t x, int32_t y, const NearestSite &found) const {
+        layout.y_results[stored_line(layout, z, x) + y] = found.site;
     }
-    __device__ void write(int64_t z, int64_t x, int32_t y, const Tile &tile) const {
+    __device__ void write(int64_t z, int64_t x, int32_t y, const TileResult &tile) const {
         const auto value = [&](int k) {
             return NEAREST ? tile.site[k] : static_cast<uint32_t>(tile.cost[k]);
         };
-        uint4 *const to = reinterpret_cast<uint4 *>(volume.store + stored_line(volume, z, x) + y);
+        uint4 *const to = reinterpret_cast<uint4 *>(layout.y_results + stored_line(layout, z, x) + y);
         to[0] = make_uint4(value(0), value(1), value(2), value(3));
         to[1] = make_uint4(value(4), value(5), value(6), value(7));
     }
 };
 
-/// Lines along x: their costs are those, or the sites, that the search along y has stored.  SIMPLE_OUTPUT where outputs are packed
-/// and distances are roots of small numbers, which leaves registers for the search.
-template <bool NEAREST, bool LEAN>
+/// Lines along x: their costs are those, or the sites, that the search along y has stored.  SIMPLE_OUTPUT where outputs are
+/// packed and distances are roots of small numbers, which leaves registers for the search.
+template <bool NEAREST, bool SIMPLE_OUTPUT>
 struct AlongX {
-    Volume volume;
+    Layout layout;
 
-    __host__ __device__ int64_t length() const { return volume.width(); }
-    __host__ __device__ int64_t lines() const { return volume.height(); }
-    __device__ int32_t weight() const { return volume.weight[0]; }
-    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return volume.mark(z, y, tile); }
+    __host__ __device__ int64_t length() const { return layout.width(); }
+    __host__ __device__ int64_t lines() const { return layout.height(); }
+    __device__ int32_t weight() const { return layout.weight[0]; }
+    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return layout.mark(z, y, tile); }
 
-    static constexpr int APART = NEAREST ? TILE : PAIR, DEEP = 1, AHEAD = 4;
-    static constexpr int WIDE = 4, COSTS = DEEP * WIDE;  // a load of 16 bytes
-    static_assert(TILE % WIDE == 0);  // lines are stored by whole tiles
-    __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(volume, z, 0) + y; }
-    __device__ uint32_t stride() const { return static_cast<uint32_t>(pitch_of(volume)); }
+    static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES, PLANES = 1, LOADS_AHEAD = 4;
+    static constexpr int LOADED_LINES = 4, COSTS = PLANES * LOADED_LINES;  // a load of 16 bytes
+    static_assert(TILE % LOADED_LINES == 0);                               // lines are stored by whole tiles
+    __device__ int64_t first(int64_t z, int64_t y) const { return stored_line(layout, z, 0) + y; }
+    __device__ uint32_t stride() const { return static_cast<uint32_t>(y_pitch(layout)); }
 
-    static constexpr uint32_t NOTHING = NEAREST ? NO_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
+    static constexpr uint32_t NOTHING = NEAREST ? NO_SITE_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
 
     /// Costs are known where they are needed; all others are too far from every marked tile to matter.
-    __device__ const uint8_t *known(int64_t z, int64_t y) const { return &volume.need(z, y, 0); }
+    __device__ const uint8_t *known(int64_t z, int64_t y) const { return &layout.need(z, y, 0); }
 
     struct Stored {
         uint4 quad = {NOTHING, NOTHING, NOTHING, NOTHING};
     };
     __device__ Stored load(int64_t begin, uint32_t offset) const {
-        return {__ldg(reinterpret_cast<const uint4 *>(volume.store + begin + offset))};
+        return {__ldg(reinterpret_cast<const uint4 *>(layout.y_results + begin + offset))};
     }
     __device__ void costs(const Stored &stored, int32_t z, int32_t y, int32_t (&cost)[COSTS]) const {
-        const uint32_t word[WIDE] = {stored.quad.x, stored.quad.y, stored.quad.z, stored.quad.w};
+        const uint32_t word[LOADED_LINES] = {stored.quad.x, stored.quad.y, stored.quad.z, stored.quad.w};
 #pragma unroll
-        for (int i = 0; i < WIDE; ++i) cost[i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
+        for (int i = 0; i < LOADED_LINES; ++i) cost[i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
     }
     __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
         const int32_t down = static_cast<int32_t>(stored >> 16) - z,
                       along = static_cast<int32_t>(stored & 0xffff) - y;
-        return stored == NO_PLACE ? NO_COST<int32_t>
-                                  : volume.weight[2] * down * down + volume.weight[1] * along * along;
+        return stored == NO_SITE_PLACE ? NO_COST<int32_t>
+                                  : layout.weight[2] * down * down + layout.weight[1] * along * along;
     }
     struct Sites {
         const uint32_t *line;
@@ -181,29 +182,30 @@ struct AlongX {
         __device__ uint32_t operator()(int32_t x, int32_t) const { return __ldg(line + x * stride); }
     };
     __device__ Sites sites(int32_t z, int32_t y) const {
-        const uint32_t *line = volume.store + first(z, y);
+        const uint32_t *line = layout.y_results + first(z, y);
         asm("" : "+l"(line));  // or else the compiler computes it again for every candidate
         return {line, stride()};
     }
     __device__ int64_t index(uint32_t place, int32_t x) const {
-        return (int64_t(place >> 16) * volume.height() + (place & 0xffff)) * volume.width() + x;
+        return (int64_t(place >> 16) * layout.height() + (place & 0xffff)) * layout.width() + x;
     }
     __device__ float length(int32_t cost) const {
-        const Measure &measure = volume.output.measure;
-        if (LEAN) return small_root(static_cast<float>(cost));
+        const Measure &measure = layout.output.measure;
+        if (SIMPLE_OUTPUT) return small_root(static_cast<float>(cost));
         return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
     }
-    __device__ void write(int64_t z, int64_t y, int32_t x, Tile &tile) const {
+    __device__ void write(int64_t z, int64_t y, int32_t x, TileResult &tile) const {
         const auto index_of = [&](int k) { return index(tile.site[k], tile.at[k]); };
-        if (LEAN || volume.plain)
-            write_plain<NEAREST>(volume, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
+        if (SIMPLE_OUTPUT || layout.is_packed)
+            write_packed<NEAREST>(layout, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
         else
-            write_voxels<NEAREST>(volume, x, y, z, tile.cost, index_of);
+            write_voxels<NEAREST>(layout, x, y, z, tile.cost, index_of);
     }
-    __device__ void write_voxel(int64_t z, int64_t y, int32_t x, const Found &found) const {
-        const Output &output = volume.output;
-        if (x >= volume.width()) return;
-        if (!LEAN && !volume.plain) return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
+    __device__ void write_voxel(int64_t z, int64_t y, int32_t x, const NearestSite &found) const {
+        const Output &output = layout.output;
+        if (x >= layout.width()) return;
+        if (!SIMPLE_OUTPUT && !layout.is_packed)
+            return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
         const bool is_near = found.cost <= output.measure.limit;
         const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
         reinterpret_cast<int32_t *>(output.nearest.row(y, z))[x] = is_near ? nearest : -1;
@@ -213,37 +215,39 @@ struct AlongX {
 };
 
 /// Block: loads the scores of a bundle's lines into shared memory, by chunks, each with its least cost.
-template <class Lines, int LANES, int APART>
-__device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &lines, const Place<Lines, LANES> &place) {
-    constexpr int COSTS = Lines::COSTS, AHEAD = Lines::AHEAD;
-    constexpr int HEADS = LANES / COSTS;                      // threads that load one candidate of all lines
-    constexpr int FILLING = LANES < WARP ? WARP / LANES : 1;  // candidates that fill a row of banks
-    constexpr int SIDES = FILLING * AHEAD < STRETCH ? FILLING : STRETCH / AHEAD;  // that are loaded side by side, with LOADS_AHEAD left for each thread
-    constexpr int PARTY = HEADS * SIDES;                                          // threads that load a chunk
-    constexpr int TOGETHER = PARTY < WARP ? WARP / PARTY : 1;                     // chunks that a warp loads at once
-    static_assert(STRETCH % (SIDES * AHEAD) == 0);
+template <class Lines, int WIDTH, int PERIOD>
+__device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place) {
+    constexpr int COSTS = Lines::COSTS, LOADS_AHEAD = Lines::LOADS_AHEAD;
+    constexpr int CANDIDATE_THREADS = WIDTH / COSTS;                      // threads that load one candidate of all lines
+    constexpr int BANK_ROW_CANDIDATES = WIDTH < WARP ? WARP / WIDTH : 1;  // candidates that fill a row of banks
+    // Candidates that are loaded side by side, with LOADS_AHEAD left for each thread.
+    constexpr int SIDES = BANK_ROW_CANDIDATES * LOADS_AHEAD < CHUNK ? BANK_ROW_CANDIDATES : CHUNK / LOADS_AHEAD;
+    constexpr int CHUNK_THREADS = CANDIDATE_THREADS * SIDES;                      // threads that load a chunk
+    constexpr int WARP_CHUNKS = CHUNK_THREADS < WARP ? WARP / CHUNK_THREADS : 1;  // chunks that a warp loads at once
+    static_assert(CHUNK % (SIDES * LOADS_AHEAD) == 0);
     using Scores = std::conditional_t<COSTS == 2, int2, int4>;
-    const int32_t lane = threadIdx.x % HEADS * COSTS, side = threadIdx.x / HEADS % SIDES, z = place.plane;
-    const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / Lines::WIDE * Lines::WIDE;
+    const int32_t lane = threadIdx.x % CANDIDATE_THREADS * COSTS, side = threadIdx.x / CANDIDATE_THREADS % SIDES,
+                  z = place.plane;
+    const int32_t last = (static_cast<int32_t>(lines.lines()) - 1) / Lines::LOADED_LINES * Lines::LOADED_LINES;
     const int32_t line = min(place.line(lane), last);
-    const int32_t count = bundle.stretches(bundle.length);
+    const int32_t count = bundle.chunks(bundle.length);
     const uint8_t *const known = lines.known(z, line);
     const int64_t begin = lines.first(z, line);
     const uint32_t stride = lines.stride();
-    for (int32_t s = threadIdx.x / PARTY; s / TOGETHER * TOGETHER < count; s += THREADS / PARTY) {
-        const bool is_known = s < count && (!known || __ldg(known + s * STRETCH / GROUP));
-        int32_t least[COSTS], c = s * STRETCH + side;
+    for (int32_t s = threadIdx.x / CHUNK_THREADS; s / WARP_CHUNKS * WARP_CHUNKS < count; s += THREADS / CHUNK_THREADS) {
+        const bool is_known = s < count && (!known || __ldg(known + s * CHUNK / MARK_GROUP));
+        int32_t least[COSTS], c = s * CHUNK + side;
 #pragma unroll
         for (int i = 0; i < COSTS; ++i) least[i] = NO_COST<int32_t>;
 #pragma unroll 1
-        for (int k = 0; k < STRETCH / SIDES; k += AHEAD) {
-            typename Lines::Stored stored[AHEAD];
+        for (int k = 0; k < CHUNK / SIDES; k += LOADS_AHEAD) {
+            typename Lines::Stored stored[LOADS_AHEAD];
             if (is_known)
 #pragma unroll
-                for (int j = 0; j < AHEAD; ++j)  // no branch: with one, one load would wait for the other
+                for (int j = 0; j < LOADS_AHEAD; ++j)  // no branch: with one, one load would wait for the other
                     stored[j] = lines.load(begin, min(c + j * SIDES, bundle.length - 1) * stride);
 #pragma unroll
-            for (int j = 0; j < AHEAD; ++j, c += SIDES) {
+            for (int j = 0; j < LOADS_AHEAD; ++j, c += SIDES) {
                 int32_t score[COSTS];
                 lines.costs(stored[j], z, line, score);
                 const int32_t square = bundle.square(c);
@@ -251,57 +255,58 @@ __device__ void load_lines(const Bundle<LANES, APART> &bundle, const Lines &line
                 for (int i = 0; i < COSTS; ++i) least[i] = min(least[i], score[i]), score[i] += square;
                 Scores together;
                 memcpy(&together, score, sizeof(together));
-                if (c < bundle.length) *reinterpret_cast<Scores *>(bundle.score + c * LANES + lane) = together;
+                if (c < bundle.length) *reinterpret_cast<Scores *>(bundle.score + c * WIDTH + lane) = together;
             }
         }
 #pragma unroll
         for (int i = 0; i < COSTS; ++i) {
 #pragma unroll
             for (int step = 1; step < SIDES; step *= 2)
-                least[i] = min(least[i], __shfl_xor_sync(ALL_LANES, least[i], step * HEADS));
+                least[i] = min(least[i], __shfl_xor_sync(ALL_LANES, least[i], step * CANDIDATE_THREADS));
             if (side == 0 && s < count) bundle.keep_least(lane + i, s, least[i]);
         }
     }
-    for (int32_t i = bundle.length * LANES + threadIdx.x; i < bundle.padded(bundle.length) * LANES; i += THREADS)
-        bundle.score[i] = NO_COST<int32_t> + bundle.square(i / LANES);
-    for (int32_t i = count * LANES + threadIdx.x; i < bundle.padded_stretches(bundle.length) * LANES; i += THREADS)
-        bundle.keep_least(i % LANES, i / LANES, NO_COST<int32_t>);
+    for (int32_t i = bundle.length * WIDTH + threadIdx.x; i < bundle.padded(bundle.length) * WIDTH; i += THREADS)
+        bundle.score[i] = NO_COST<int32_t> + bundle.square(i / WIDTH);
+    for (int32_t i = count * WIDTH + threadIdx.x; i < bundle.padded_chunks(bundle.length) * WIDTH; i += THREADS)
+        bundle.keep_least(i % WIDTH, i / WIDTH, NO_COST<int32_t>);
 }
 
-template <int LANES, class Lines>
-__global__ void __launch_bounds__(THREADS, RESIDENT) search_bundles(Lines lines) {
-    constexpr int APART = Lines::APART;
-    if (!lines.volume.any_need()) return;
+/// A block finds the best candidates of all wanted voxels of a bundle, in the two phases.
+template <int WIDTH, class Lines>
+__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_bundles(Lines lines) {
+    constexpr int PERIOD = Lines::PERIOD;
+    if (!lines.layout.any_need()) return;
     extern __shared__ __align__(16) int32_t shared[];
-    const Bundle<LANES, APART> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
-    using Where = Place<Lines, LANES>;
+    const Bundle<WIDTH, PERIOD> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
+    using Place = BundlePlace<Lines, WIDTH>;
     const int32_t count = static_cast<int32_t>(lines.lines());
-    const uint32_t across = (count + Where::ACROSS - 1) / Where::ACROSS;
-    const Where place = {static_cast<int32_t>(blockIdx.x % across * Where::ACROSS),
-                         static_cast<int32_t>(blockIdx.x / across * Lines::DEEP)};
-    const int32_t end = min(place.first + Where::ACROSS, count);
-    const int32_t deep = min(place.plane + Lines::DEEP, static_cast<int32_t>(lines.volume.depth()));
-    if (APART == TILE && threadIdx.x == 0) *bundle.lefts = 0;
+    const uint32_t across = (count + Place::ACROSS - 1) / Place::ACROSS;
+    const Place place = {static_cast<int32_t>(blockIdx.x % across * Place::ACROSS),
+                         static_cast<int32_t>(blockIdx.x / across * Lines::PLANES)};
+    const int32_t end = min(place.first + Place::ACROSS, count);
+    const int32_t deep = min(place.plane + Lines::PLANES, static_cast<int32_t>(lines.layout.depth()));
+    if (PERIOD == TILE && threadIdx.x == 0) *bundle.deferred_count = 0;
     bool any = false, all = true;
-    for (int32_t t = threadIdx.x; t < bundle.posts; t += THREADS) {
+    for (int32_t t = threadIdx.x; t < bundle.pivots; t += THREADS) {
         uint8_t here = 0;
         for (int32_t z = place.plane; z < deep; ++z)
-            for (int32_t line = place.first; line < end; line += GROUP) here |= wanted_tiles<APART>(lines, z, line, t);
+            for (int32_t line = place.first; line < end; line += MARK_GROUP) here |= wanted_tiles<PERIOD>(lines, z, line, t);
         bundle.wanted[t] = here;
         any = any || here, all = all && here;
     }
     if (!__syncthreads_or(any)) return;
     const bool all_wanted = !__syncthreads_or(!all);
     load_lines(bundle, lines, place);
-    search_brackets(bundle, all_wanted);
+    find_brackets(bundle, all_wanted);
     finish_intervals(bundle, lines, place);
 }
 
-template <int LANES, class Lines>
-void search_by(const Lines &lines, cudaStream_t stream) {
-    launch_large("search_bundles", search_bundles<LANES, Lines>,
-                 ceil_div(lines.lines(), Place<Lines, LANES>::ACROSS) * ceil_div(lines.volume.depth(), Lines::DEEP), THREADS,
-                 Bundle<LANES, Lines::APART>::bytes(lines.length()), stream, lines);
+template <int WIDTH, class Lines>
+void search_bundles_of(const Lines &lines, cudaStream_t stream) {
+    launch_large("search_bundles", search_bundles<WIDTH, Lines>,
+                 ceil_div(lines.lines(), BundlePlace<Lines, WIDTH>::ACROSS) * ceil_div(lines.layout.depth(), Lines::PLANES),
+                 THREADS, Bundle<WIDTH, Lines::PERIOD>::bytes(lines.length()), stream, lines);
 }
 
 /// Bytes of shared memory that a block may have if a multiprocessor is to run two.
@@ -316,53 +321,53 @@ size_t half_of_shared() {
 template <class Lines>
 void search(const Lines &lines, cudaStream_t stream) {
     const size_t room = half_of_shared();
-    if (Bundle<MANY, Lines::APART>::bytes(lines.length()) <= room / 2)
-        search_by<MANY>(lines, stream);
-    else if (Bundle<SOME, Lines::APART>::bytes(lines.length()) <= room)
-        search_by<SOME>(lines, stream);
+    if (Bundle<MANY_LINES, Lines::PERIOD>::bytes(lines.length()) <= room / 2)
+        search_bundles_of<MANY_LINES>(lines, stream);
+    else if (Bundle<SOME_LINES, Lines::PERIOD>::bytes(lines.length()) <= room)
+        search_bundles_of<SOME_LINES>(lines, stream);
     else
-        search_by<FEW>(lines, stream);
+        search_bundles_of<FEW_LINES>(lines, stream);
 }
 
 /// Whether outputs are packed, and distances are roots of numbers that small_root() takes.
-bool is_lean(const Volume &volume) {
-    const int64_t size[] = {volume.width(), volume.height(), volume.depth()};
+bool is_simple_output(const Layout &layout) {
+    const int64_t size[] = {layout.width(), layout.height(), layout.depth()};
     int64_t farthest = 0;
-    for (int axis = 0; axis < 3; ++axis) farthest += volume.weight[axis] * size[axis] * size[axis];
-    return volume.plain && volume.output.measure.unit == 1 && farthest < 1 << 24;
+    for (int axis = 0; axis < 3; ++axis) farthest += layout.weight[axis] * size[axis] * size[axis];
+    return layout.is_packed && layout.output.measure.unit == 1 && farthest < 1 << 24;
 }
 
 template <bool NEAREST>
-void search_lines(const Volume &volume, cudaStream_t stream) {
-    if (volume.columns.strips() > 1)
-        search(AlongY<NEAREST, true>{volume}, stream);
+void search_lines(const Layout &layout, cudaStream_t stream) {
+    if (layout.columns.strips() > 1)
+        search(AlongY<NEAREST, true>{layout}, stream);
     else
-        search(AlongY<NEAREST, false>{volume}, stream);
-    if (is_lean(volume))
-        search(AlongX<NEAREST, true>{volume}, stream);
+        search(AlongY<NEAREST, false>{layout}, stream);
+    if (is_simple_output(layout))
+        search(AlongX<NEAREST, true>{layout}, stream);
     else
-        search(AlongX<NEAREST, false>{volume}, stream);
+        search(AlongX<NEAREST, false>{layout}, stream);
 }
 
 }  // namespace
 
-bool argmin_serves(const Volume &volume) {
+bool argmin_serves(const Layout &layout) {
     const size_t room = half_of_shared();
-    const int64_t factor = volume.output.nearest ? AlongY<true, true>::FACTOR : AlongY<false, true>::FACTOR;
+    const int64_t factor = layout.output.nearest ? AlongY<true, true>::COST_FACTOR : AlongY<false, true>::COST_FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
         // Candidates and voxels a little beyond the end of a line are computed too: no product may overflow.
-        const int64_t way = length + PAIR + QUAD;
+        const int64_t way = length + TWO_TILES + QUAD;
         return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
-               Bundle<FEW, TILE>::bytes(length) <= room;
+               Bundle<FEW_LINES, TILE>::bytes(length) <= room;
     };
-    return volume.depth() <= LONGEST_LINE && fits(volume.weight[0], volume.width()) &&
-           fits(factor * volume.weight[1], volume.height()) && factor * volume.output.measure.largest < NO_COST<int32_t>;
+    return layout.depth() <= LONGEST_LINE && fits(layout.weight[0], layout.width()) &&
+           fits(factor * layout.weight[1], layout.height()) && factor * layout.output.measure.largest < NO_COST<int32_t>;
 }
 
-int64_t argmin_store(const Volume &volume) { return volume.depth() * volume.width() * pitch_of(volume); }
+int64_t argmin_words(const Layout &layout) { return layout.depth() * layout.width() * y_pitch(layout); }
 
-void search_marked(const Volume &volume, cudaStream_t stream) {
-    volume.output.nearest ? search_lines<true>(volume, stream) : search_lines<false>(volume, stream);
+void search_marked(const Layout &layout, cudaStream_t stream) {
+    layout.output.nearest ? search_lines<true>(layout, stream) : search_lines<false>(layout, stream);
 }
 
 }  // namespace apsis::cuda::volume

@@ -7,190 +7,188 @@
 
 namespace apsis::cuda::volume {
 
-namespace {
-
 constexpr int THREADS_LOG2 = 8;  // small blocks, because all threads of a block wait for its last
 constexpr int THREADS = 1 << THREADS_LOG2;
-constexpr int QUAD = 4;          // candidates that a thread tries at once in phase 1
-constexpr int STRETCH = 16;      // candidates of which the least cost is kept, to skip them in long brackets
-constexpr int FOUR = 4;          // chunks whose least costs are read together
-constexpr int LONG = 2 * STRETCH;  // brackets longer than this are searched by chunks
-constexpr float CERTAIN = 1 + 1.0f / (1 << 18);  // more than the rounding of a few operations, 2^-24 each
-constexpr int FIRST_LOG2 = 4;  // of the pivots of the first level, which have no bracket; 8 would take a level more
-constexpr int PROBES = 8;        // candidates whose costs bound the search of those
-constexpr int SKIPPED_STEP = 2;  // up to this step it pays to check which intervals are wanted
+constexpr int QUAD = 4;  // candidates that a thread tries at once in phase 1
+constexpr int CHUNK = 16;  // candidates of which the least cost is kept, to skip them in long brackets
+constexpr int CHUNKS_AT_ONCE = 4;  // chunks whose least costs are read together
+constexpr int LONG_BRACKET = 2 * CHUNK;  // brackets longer than this are searched by chunks
+constexpr float FLOAT_MARGIN = 1 + 1.0f / (1 << 18);  // more than the rounding of a few operations, 2^-24 each
+constexpr int FIRST_PIVOTS_LOG2 = 4;  // of the pivots of the first level, which have no bracket; 8 would take a level more
+constexpr int PROBES = 8;  // candidates whose costs bound the search of those
+constexpr int CHECKED_STEP = 2;  // up to this step it pays to check which intervals are wanted
 
-// How many lines a bundle has.  16 lines read half a cache line at once, and let many blocks share a multiprocessor.  Short lines
-// fill a block only if they are many.  Of long lines few fit; fewer than 8 would waste most of each sector read.
-constexpr int FEW = 8, SOME = 16, MANY = 256;
+// How many lines a bundle has.  16 lines read half a cache line at once, and let many blocks share a multiprocessor.  Short
+// lines fill a block only if they are many.  Of long lines few fit; fewer than 8 would waste most of each sector read.
+constexpr int FEW_LINES = 8, SOME_LINES = 16, MANY_LINES = 256;
 
 /// A cost in `float` above this is certainly above `bound`.
-__device__ float limit_of(int32_t bound) { return static_cast<float>(bound) * CERTAIN; }
+__device__ inline float float_bound(int32_t bound) { return static_cast<float>(bound) * FLOAT_MARGIN; }
 
-/// LINES lines side by side in shared memory, with a pivot every SPACING voxels.  `lane` is a line of the bundle.
+/// WIDTH lines side by side in shared memory, with a pivot every PERIOD voxels.  `lane` is a line of the bundle.
 ///
 /// With places counted from the middle of a line, the cost of candidate c to voxel x is f(c) + w (x - c)^2 =
 /// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score; the last is the same for all candidates.  So
-/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + SPACING + QUAD)^2: see argmin_serves.
-template <int LANES, int APART>
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + PERIOD + QUAD)^2: see argmin_serves.
+template <int WIDTH, int PERIOD>
 struct Bundle {
-    int32_t *score;      // [candidate][lane], padded by candidates without a site to whole quads
-    int32_t *rest_cost;  // [thread]: what each found of a pivot that several share
-    uint16_t *rest_at;
-    uint8_t *order;   // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
-    uint16_t *best;   // [pivot][lane]: its best candidate; then that of the voxel after the line's last
+    int32_t *score;       // [candidate][lane], padded by candidates without a site to whole quads
+    int32_t *share_cost;  // [thread]: what each found of a pivot that several share
+    uint16_t *share_at;
+    uint8_t *order;  // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
+    uint16_t *best;  // [pivot][lane]: its best candidate; then that of the voxel after the line's last
     uint16_t *least;  // [chunk][lane]: the least of its costs, as the upper half of a float; padded
-    uint16_t *left;   // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
-    int32_t *lefts;   // how many are deferred, or would be if there were room
+    uint16_t *deferred;  // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
+    int32_t *deferred_count;  // how many are deferred, or would be if there were room
     uint8_t *wanted;  // [interval]: a bit for each of its tiles that some line wants
-    int32_t length, posts, weight, middle;
+    int32_t length, pivots, weight, middle;
     float inverse;  // of the weight
 
-    static constexpr int ROUNDS = 4 * TILE / APART;  // rows of WARP intervals that a warp orders together
-    static constexpr int ORDERED = ROUNDS * WARP;
-    static_assert(ROUNDS * APART == 4 * TILE);
-    /// Whether a pivot's search begins with the most promising chunk: where lines are long, that is worth reading the least costs of
-    /// all chunks first.  For nearest sites it takes too many registers.
-    static constexpr bool RANKS = LANES == FEW && APART > TILE;
-    static constexpr int LANES_LOG2 = LANES == MANY ? 8 : LANES == SOME ? 4 : 3;
-    static_assert(LANES == 1 << LANES_LOG2 && THREADS % LANES == 0);
+    static constexpr int ORDER_ROWS = 4 * TILE / PERIOD;  // rows of WARP intervals that a warp orders together
+    static constexpr int ORDERED_INTERVALS = ORDER_ROWS * WARP;
+    static_assert(ORDER_ROWS * PERIOD == 4 * TILE);
+    /// Whether a pivot's search begins with the most promising chunk: where lines are long, that is worth reading the least
+    /// costs of all chunks first.  For nearest sites it takes too many registers.
+    static constexpr bool BEST_CHUNK_FIRST = WIDTH == FEW_LINES && PERIOD > TILE;
+    static constexpr int WIDTH_LOG2 = WIDTH == MANY_LINES ? 8 : WIDTH == SOME_LINES ? 4 : 3;
+    static_assert(WIDTH == 1 << WIDTH_LOG2 && THREADS % WIDTH == 0);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
-    __host__ __device__ static int32_t stretches(int64_t length) {
-        return static_cast<int32_t>(length + STRETCH - 1) / STRETCH;
+    __host__ __device__ static int32_t chunks(int64_t length) {
+        return static_cast<int32_t>(length + CHUNK - 1) / CHUNK;
     }
-    __host__ __device__ static int32_t padded_stretches(int64_t length) { return stretches(length) + FOUR - 1; }
-    static constexpr int32_t REST_BYTES = THREADS * 6, MOST_LEFT = THREADS;
-    static_assert(ROUNDS <= static_cast<int>(sizeof(*rest_cost)));  // `order` lies in its place
+    __host__ __device__ static int32_t padded_chunks(int64_t length) { return chunks(length) + CHUNKS_AT_ONCE - 1; }
+    static constexpr int32_t SHARE_BYTES = THREADS * 6, MOST_DEFERRED = THREADS;
+    static_assert(ORDER_ROWS <= static_cast<int>(sizeof(*share_cost)));  // `order` lies in its place
     static size_t bytes(int64_t length) {
-        const int64_t posts = ceil_div(length, APART);
-        const int64_t of_lane = padded(length) * 4 + (posts + 1 + padded_stretches(length)) * 2;
-        return static_cast<size_t>(of_lane * LANES + REST_BYTES + sizeof(*lefts) + posts);
+        const int64_t pivots = ceil_div(length, PERIOD);
+        const int64_t of_lane = padded(length) * 4 + (pivots + 1 + padded_chunks(length)) * 2;
+        return static_cast<size_t>(of_lane * WIDTH + SHARE_BYTES + sizeof(*deferred_count) + pivots);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
         : score(shared),
           length(length_),
-          posts((length_ + APART - 1) / APART),
+          pivots((length_ + PERIOD - 1) / PERIOD),
           weight(weight_),
           middle(length_ / 2),
           inverse(1.0f / weight_) {
-        rest_cost = score + padded(length) * LANES;
-        rest_at = reinterpret_cast<uint16_t *>(rest_cost + THREADS);
-        order = reinterpret_cast<uint8_t *>(rest_cost);
-        left = rest_at;
-        lefts = reinterpret_cast<int32_t *>(rest_at + THREADS);
-        best = reinterpret_cast<uint16_t *>(lefts + 1);
-        least = best + (posts + 1) * LANES;
-        wanted = reinterpret_cast<uint8_t *>(least + padded_stretches(length) * LANES);
+        share_cost = score + padded(length) * WIDTH;
+        share_at = reinterpret_cast<uint16_t *>(share_cost + THREADS);
+        order = reinterpret_cast<uint8_t *>(share_cost);
+        deferred = share_at;
+        deferred_count = reinterpret_cast<int32_t *>(share_at + THREADS);
+        best = reinterpret_cast<uint16_t *>(deferred_count + 1);
+        least = best + (pivots + 1) * WIDTH;
+        wanted = reinterpret_cast<uint8_t *>(least + padded_chunks(length) * WIDTH);
     }
     /// The term w c^2 of a score; for a voxel x the term w x^2, which comparisons leave out.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
     /// What voxel x adds to a candidate's score for every place that the candidate is right of the middle: -2 w x.
     __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
-        return score[c * LANES + lane] + slope(x) * (c - middle);
+        return score[c * WIDTH + lane] + slope(x) * (c - middle);
     }
     /// A candidate's cost to the voxel in its own place.
-    __device__ int32_t cost(int32_t lane, int32_t c) const { return score[c * LANES + lane] - square(c); }
+    __device__ int32_t cost(int32_t lane, int32_t c) const { return score[c * WIDTH + lane] - square(c); }
     __device__ bool is_site(int32_t lane, int32_t x) const { return cost(lane, x) == 0; }
     /// Stores the least cost of a chunk, rounded down.
-    __device__ void keep_least(int32_t lane, int32_t stretch, int32_t cost) const {
-        least[stretch * LANES + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
+    __device__ void keep_least(int32_t lane, int32_t chunk, int32_t cost) const {
+        least[chunk * WIDTH + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
     }
     /// A lower bound of what the candidates of a chunk cost any voxel from x to end.
-    __device__ float least_cost(int32_t lane, int32_t stretch, int32_t x, int32_t end) const {
-        const float way = static_cast<float>(max(max(stretch * STRETCH - end, x - stretch * STRETCH - (STRETCH - 1)), 0));
-        return __uint_as_float(static_cast<uint32_t>(least[stretch * LANES + lane]) << 16) + weight * way * way;
+    __device__ float least_cost(int32_t lane, int32_t chunk, int32_t x, int32_t end) const {
+        const float way = static_cast<float>(max(max(chunk * CHUNK - end, x - chunk * CHUNK - (CHUNK - 1)), 0));
+        return __uint_as_float(static_cast<uint32_t>(least[chunk * WIDTH + lane]) << 16) + weight * way * way;
     }
     /// Whether that is more than `bound`, a cost that every one of these voxels can have elsewhere.
-    __device__ bool is_vain(int32_t lane, int32_t stretch, int32_t x, int32_t end, int32_t bound) const {
-        return least_cost(lane, stretch, x, end) > limit_of(bound);
+    __device__ bool is_dominated(int32_t lane, int32_t chunk, int32_t x, int32_t end, int32_t bound) const {
+        return least_cost(lane, chunk, x, end) > float_bound(bound);
     }
 };
 
-struct Best {
+struct BestCandidate {
     int32_t cost, at;
     int32_t last = 0;  // the begin of the last quad that has a candidate as good
 };
 
 /// The best candidate in [from, to] for a voxel, if better than `best`: the first quad with it, not yet its place in the quad.
 /// Candidates of the last quad that are beyond `to` do no harm.
-template <int LANES, int APART>
-__device__ void search_quads(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to,
-                             Best &best) {
-    const int32_t *score = bundle.score + from * LANES + lane;
+template <int WIDTH, int PERIOD>
+__device__ void search_quads(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t slope, int32_t from, int32_t to,
+                             BestCandidate &best) {
+    const int32_t *score = bundle.score + from * WIDTH + lane;
     int32_t way = slope * (from - bundle.middle);
 #pragma unroll 2
-    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * LANES, way += QUAD * slope) {
+    for (int32_t c = from; c <= to; c += QUAD, score += QUAD * WIDTH, way += QUAD * slope) {
         int32_t least = score[0];
 #pragma unroll
-        for (int i = 1; i < QUAD; ++i) least = min(least, score[i * LANES] + i * slope);
+        for (int i = 1; i < QUAD; ++i) least = min(least, score[i * WIDTH] + i * slope);
         least += way;
         if (least <= best.cost) best.last = c;
         if (least < best.cost) best.cost = least, best.at = c;
     }
 }
 
-/// Calls take(first, last) once for a short bracket; in a long one for each chunk that may hold a candidate whose cost to a voxel
-/// from x to end is `bound` at most.  take() may lower `bound`.
-template <int LANES, int APART, class Take>
-__device__ void each_promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from,
-                               int32_t to, const int32_t &bound, Take take) {
-    const bool is_long = to - from >= LONG;
+/// Calls take(first, last) once for a short bracket; in a long one for each chunk that may hold a candidate whose cost to a
+/// voxel from x to end is `bound` at most.  take() may lower `bound`.
+template <int WIDTH, int PERIOD, class Take>
+__device__ void visit_promising(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t end, int32_t from,
+                                int32_t to, const int32_t &bound, Take take) {
+    const bool is_long = to - from >= LONG_BRACKET;
 #pragma unroll 1
     for (int32_t first = from, last = to; first <= to; first = last + 1) {
         if (is_long) {
 #pragma unroll 1
-            while (first <= to && bundle.is_vain(lane, first / STRETCH, x, end, bound)) first = (first / STRETCH + 1) * STRETCH;
+            while (first <= to && bundle.is_dominated(lane, first / CHUNK, x, end, bound)) first = (first / CHUNK + 1) * CHUNK;
             if (first > to) return;
-            last = min(to, first | (STRETCH - 1));
+            last = min(to, first | (CHUNK - 1));
         }
         take(first, last);
     }
 }
 
-/// Of up to MOST successive chunks of a line, those that may hold a candidate whose cost to voxel x is a bound at most, as bits;
-/// and the most promising of them.
-struct Promising {
+/// Of up to MOST successive chunks of a line, those that may hold a candidate whose cost to voxel x is a bound at most, as
+/// bits; and the most promising of them.
+struct PromisingChunks {
     static constexpr int MOST = 32;
-    uint32_t stretches = 0;
+    uint32_t chunks = 0;
     int best = 0;
 
-    template <int LANES, int APART>
-    __device__ Promising(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t first, int32_t count,
-                         int32_t bound) {
-        const float limit = limit_of(bound);
+    template <int WIDTH, int PERIOD>
+    __device__ PromisingChunks(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t first, int32_t count,
+                               int32_t bound) {
+        const float limit = float_bound(bound);
         float least = INFINITY;
 #pragma unroll 1
-        for (int i = 0; i < count; i += FOUR) {
+        for (int i = 0; i < count; i += CHUNKS_AT_ONCE) {
             uint32_t here = 0;
 #pragma unroll
-            for (int k = 0; k < FOUR; ++k) {
+            for (int k = 0; k < CHUNKS_AT_ONCE; ++k) {
                 const float cost = bundle.least_cost(lane, first + i + k, x, x);
                 if (cost <= limit) here |= 1u << k;
                 if (cost < least) least = cost, best = i + k;
             }
-            stretches |= here << i;
+            chunks |= here << i;
         }
-        stretches &= ~0u >> (MOST - count);
-        if (!(stretches >> best & 1)) best = lowest_bit(stretches);
+        chunks &= ~0u >> (MOST - count);
+        if (!(chunks >> best & 1)) best = lowest_bit(chunks);
     }
 };
 
 /// Searches the chunks of a long bracket for voxel x, the most promising one first, so that most others can be skipped.
-template <int LANES, int APART>
-__device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
-                              int32_t bound, Best &best) {
+template <int WIDTH, int PERIOD>
+__device__ void search_ranked(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
+                              int32_t bound, BestCandidate &best) {
     const int32_t slope = bundle.slope(x), square = bundle.square(x);
 #pragma unroll 1
-    for (int32_t begin = from / STRETCH; begin * STRETCH <= to; begin += Promising::MOST) {
-        Promising promising(bundle, lane, x, begin, min(to / STRETCH + 1 - begin, Promising::MOST), bound);
+    for (int32_t begin = from / CHUNK; begin * CHUNK <= to; begin += PromisingChunks::MOST) {
+        PromisingChunks promising(bundle, lane, x, begin, min(to / CHUNK + 1 - begin, PromisingChunks::MOST), bound);
 #pragma unroll 1
-        for (int s = promising.best; promising.stretches; s = lowest_bit(promising.stretches)) {
-            promising.stretches &= ~(1u << s);
-            if (bundle.is_vain(lane, begin + s, x, x, bound)) continue;
-            const int32_t first = max(from, (begin + s) * STRETCH), last = min(to, (begin + s) * STRETCH + STRETCH - 1);
-            Best found = best;
+        for (int s = promising.best; promising.chunks; s = lowest_bit(promising.chunks)) {
+            promising.chunks &= ~(1u << s);
+            if (bundle.is_dominated(lane, begin + s, x, x, bound)) continue;
+            const int32_t first = max(from, (begin + s) * CHUNK), last = min(to, (begin + s) * CHUNK + CHUNK - 1);
+            BestCandidate found = best;
             if (first < best.at) ++found.cost;  // to the left, one that is as good is better
             search_quads(bundle, lane, slope, first, last, found);
             if (found.cost <= best.cost) best = found;
@@ -200,18 +198,18 @@ __device__ void search_ranked(const Bundle<LANES, APART> &bundle, int32_t lane, 
 }
 
 /// The leftmost best candidate in [from, to] for voxel x.  `bound` is the cost of some candidate, perhaps of one not in there.
-template <int LANES, int APART>
-__device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
-                            int32_t bound) {
+template <int WIDTH, int PERIOD>
+__device__ BestCandidate search_line(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
+                                     int32_t bound) {
     const int32_t slope = bundle.slope(x);
-    Best best = {INT32_MAX, from};
-    if (!bundle.RANKS) {
+    BestCandidate best = {INT32_MAX, from};
+    if (!bundle.BEST_CHUNK_FIRST) {
         const int32_t square = bundle.square(x);
-        each_promising(bundle, lane, x, x, from, to, bound, [&](int32_t first, int32_t last) {
+        visit_promising(bundle, lane, x, x, from, to, bound, [&](int32_t first, int32_t last) {
             search_quads(bundle, lane, slope, first, last, best);
             bound = min(bound, best.cost + square);
         });
-    } else if (to - from < LONG) {
+    } else if (to - from < LONG_BRACKET) {
         search_quads(bundle, lane, slope, from, to, best);
     } else {
         search_ranked(bundle, lane, x, from, to, bound, best);
@@ -224,19 +222,19 @@ __device__ Best search_line(const Bundle<LANES, APART> &bundle, int32_t lane, in
 }
 
 /// The least cost of some candidates to voxel x: the first bound where no bracket is known.
-template <int LANES, int APART>
-__device__ int32_t probe(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x) {
+template <int WIDTH, int PERIOD>
+__device__ int32_t probe_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x) {
     int32_t least = INT32_MAX;
 #pragma unroll 4
     for (int32_t i = 0; i < PROBES; ++i) least = min(least, bundle.at(lane, x, bundle.length * i / PROBES));
     return least + bundle.square(x);
 }
 
-/// Narrows a bracket to where voxel x may have its best candidate: all farther ones cost more than a known one.  Returns the cost
-/// of that, `known` at most.
-template <int LANES, int APART>
-__device__ int32_t narrow(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
-                          int32_t &high) {
+/// Narrows a bracket to where voxel x may have its best candidate: all farther ones cost more than a known one.  Returns the
+/// cost of that, `known` at most.
+template <int WIDTH, int PERIOD>
+__device__ int32_t narrow_bracket(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
+                                  int32_t &high) {
     const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
     const int32_t ends = min(bundle.at(lane, x, low), bundle.at(lane, x, high));
     const int32_t bound = min(known, min(own, ends) + bundle.square(x));
@@ -248,52 +246,52 @@ __device__ int32_t narrow(const Bundle<LANES, APART> &bundle, int32_t lane, int3
     return bound;
 }
 
-__device__ int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
+__device__ inline int32_t ceil_log2(uint32_t value) { return value > 1 ? 1 + highest_bit(value - 1) : 0; }
 
-/// A level of halving: the pivots first, first + stride, ..., `count` of them.  Each has the bracket between the best candidates of
-/// the pivots `step` to either side.
-struct Level {
+/// A level of halving: the pivots first, first + stride, ..., `count` of them.  Each has the bracket between the best
+/// candidates of the pivots `step` to either side.
+struct PivotLevel {
     int32_t first, stride, count, step;
     bool is_open;  // the first level: no bracket is known
 };
 
 /// Block: finds the best candidates of a level's pivots.
-template <int LANES, int APART>
-__device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &level, bool all_wanted) {
+template <int WIDTH, int PERIOD>
+__device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLevel &level, bool all_wanted) {
     const int32_t step = level.step;
-    const uint32_t items = level.count * LANES;
+    const uint32_t items = level.count * WIDTH;
     const int32_t padded_log2 = ceil_log2(items);  // items rounded up to a power of two, for each share
     const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
     const int32_t shares = 1 << shares_log2;
     for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
-        const int32_t lane = item % LANES, t = level.first + item / LANES * level.stride;
-        bool needed = all_wanted || step > SKIPPED_STEP;  // or else only if an interval between its neighbours is wanted
-        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.posts) && !needed; ++i)
+        const int32_t lane = item % WIDTH, t = level.first + item / WIDTH * level.stride;
+        bool needed = all_wanted || step > CHECKED_STEP;  // or else only if an interval between its neighbours is wanted
+        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.pivots) && !needed; ++i)
             needed = bundle.wanted[i];
         if (!needed) continue;
         int32_t low = 0, high = bundle.length - 1;
-        if (bundle.is_site(lane, t * APART)) {
-            low = high = t * APART;
+        if (bundle.is_site(lane, t * PERIOD)) {
+            low = high = t * PERIOD;
         } else if (!level.is_open) {
-            low = bundle.best[(t - step) * LANES + lane];
-            high = bundle.best[min(t + step, bundle.posts) * LANES + lane];
+            low = bundle.best[(t - step) * WIDTH + lane];
+            high = bundle.best[min(t + step, bundle.pivots) * WIDTH + lane];
         }
         int32_t bound = NO_COST<int32_t>;
         if (high > low) {
-            if (level.is_open) bound = probe(bundle, lane, t * APART);
-            bound = narrow(bundle, lane, t * APART, bound, low, high);
+            if (level.is_open) bound = probe_cost(bundle, lane, t * PERIOD);
+            bound = narrow_bracket(bundle, lane, t * PERIOD, bound, low, high);
         }
         if (shares == 1) {
-            bundle.best[t * LANES + lane] =
-                static_cast<uint16_t>(search_line(bundle, lane, t * APART, low, high, bound).at);
+            bundle.best[t * WIDTH + lane] =
+                static_cast<uint16_t>(search_line(bundle, lane, t * PERIOD, low, high, bound).at);
         } else {
             const int32_t part = ((high - low) >> shares_log2) + 1;
             const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
-            const Best best = search_line(bundle, lane, t * APART, from, min(from + part - 1, high), bound);
-            bundle.rest_cost[turn] = best.cost;
-            bundle.rest_at[turn] = static_cast<uint16_t>(best.at);
+            const BestCandidate best = search_line(bundle, lane, t * PERIOD, from, min(from + part - 1, high), bound);
+            bundle.share_cost[turn] = best.cost;
+            bundle.share_at[turn] = static_cast<uint16_t>(best.at);
         }
     }
     __syncthreads();
@@ -302,29 +300,27 @@ __device__ void search_posts(const Bundle<LANES, APART> &bundle, const Level &le
         uint32_t found = item;  // shares go from left to right, so the leftmost of equal ones wins
         for (int32_t i = 1; i < shares; ++i)
             if (const uint32_t other = i << padded_log2 | item;
-                bundle.rest_cost[other] < bundle.rest_cost[found])
+                bundle.share_cost[other] < bundle.share_cost[found])
                 found = other;
-        bundle.best[(level.first + item / LANES * level.stride) * LANES + item % LANES] = bundle.rest_at[found];
+        bundle.best[(level.first + item / WIDTH * level.stride) * WIDTH + item % WIDTH] = bundle.share_at[found];
     }
     __syncthreads();
 }
 
-/// Block: finds the best candidates at both ends of all wanted intervals.  After the line's last voxel the last candidate is taken,
-/// which is right of all that may be best.
-template <int LANES, int APART>
-__device__ void search_brackets(const Bundle<LANES, APART> &bundle, bool all_wanted) {
-    for (int32_t lane = threadIdx.x; lane < LANES; lane += THREADS)
-        bundle.best[bundle.posts * LANES + lane] = static_cast<uint16_t>(bundle.length - 1);
+/// Block: finds the best candidates at both ends of all wanted intervals.  After the line's last voxel the last candidate is
+/// taken, which is right of all that may be best.
+template <int WIDTH, int PERIOD>
+__device__ void find_brackets(const Bundle<WIDTH, PERIOD> &bundle, bool all_wanted) {
+    for (int32_t lane = threadIdx.x; lane < WIDTH; lane += THREADS)
+        bundle.best[bundle.pivots * WIDTH + lane] = static_cast<uint16_t>(bundle.length - 1);
     __syncthreads();
-    const int32_t widest = 1 << max(ceil_log2(bundle.posts) - FIRST_LOG2, 0);
-    Level level = {0, widest, (bundle.posts - 1) / widest + 1, widest, true};
+    const int32_t widest = 1 << max(ceil_log2(bundle.pivots) - FIRST_PIVOTS_LOG2, 0);
+    PivotLevel level = {0, widest, (bundle.pivots - 1) / widest + 1, widest, true};
     for (int32_t step = widest; step > 0; step /= 2) {
-        search_posts(bundle, level, all_wanted);
+        search_level(bundle, level, all_wanted);
         const int32_t half = step / 2;
-        level = {half, step, (bundle.posts - half - 1) / step + 1, half, false};
+        level = {half, step, (bundle.pivots - half - 1) / step + 1, half, false};
     }
 }
-
-}  // namespace
 
 }  // namespace apsis::cuda::volume

@@ -6,15 +6,13 @@
 
 namespace apsis::cuda::volume {
 
-namespace {
-
-/// The costs of a candidate to a tile's voxels, less w k^2: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k.  The second term is the
-/// same for all candidates and is added at the end.
+/// The costs of a candidate to a tile's voxels, less w k^2: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k.  The second term
+/// is the same for all candidates and is added at the end.
 struct Ramp {
     int32_t here, slope;
 
-    template <int LANES, int APART>
-    __device__ Ramp(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t c) {
+    template <int WIDTH, int PERIOD>
+    __device__ Ramp(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t c) {
         here = bundle.at(lane, x, c) + bundle.square(x);
         slope = 2 * bundle.weight * (x - c);
     }
@@ -22,7 +20,7 @@ struct Ramp {
 };
 
 /// The least costs of a tile's voxels (less w k^2 until the end), and their candidates.
-struct Tile {
+struct TileResult {
     int32_t cost[TILE];
     int32_t at[TILE];     // candidates; for nearest sites alone
     uint32_t site[TILE];  // the site of each candidate; likewise
@@ -34,8 +32,8 @@ struct Tile {
 };
 
 /// The greatest cost of COUNT voxels from x on if each has the better of two candidates.
-template <int COUNT, int LANES, int APART>
-__device__ int32_t dearest(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
+template <int COUNT, int WIDTH, int PERIOD>
+__device__ int32_t worst_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
     const Ramp ramps[] = {{bundle, lane, x, one}, {bundle, lane, x, other}};
     int32_t most = 0;
 #pragma unroll 4
@@ -44,14 +42,14 @@ __device__ int32_t dearest(const Bundle<LANES, APART> &bundle, int32_t lane, int
 }
 
 /// Tries all candidates from low to high on a tile.
-template <int LANES, int APART>
-__device__ void find_costs(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
-                           Tile &tile) {
+template <int WIDTH, int PERIOD>
+__device__ void try_candidates(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                               TileResult &tile) {
     Ramp ramp(bundle, lane, x, low);
-    const int32_t *score = bundle.score + low * LANES + lane;
+    const int32_t *score = bundle.score + low * WIDTH + lane;
     int32_t way = ramp.here - *score;
 #pragma unroll 2
-    for (int32_t c = low; c <= high; ++c, score += LANES, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
+    for (int32_t c = low; c <= high; ++c, score += WIDTH, way += bundle.slope(x), ramp.slope -= 2 * bundle.weight) {
         ramp.here = *score + way;
         asm("" : "+r"(ramp.slope));  // or else its multiples would be kept, a register each
         tile.take(ramp);
@@ -59,61 +57,63 @@ __device__ void find_costs(const Bundle<LANES, APART> &bundle, int32_t lane, int
 }
 
 /// Whether every voxel of an interval has cost 0 by itself, so that nothing need be searched.
-template <int LANES, int APART>
-__device__ bool is_solid(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
-    if (low != x || high != x + APART) return false;
+template <int WIDTH, int PERIOD>
+__device__ bool is_all_sites(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
+    if (low != x || high != x + PERIOD) return false;
     const int32_t slope = bundle.slope(x), square = bundle.square(x);
     int32_t costs = 0, way = slope * (x - bundle.middle) + square;
 #pragma unroll
-    for (int k = 0; k < APART; ++k, way += slope) costs |= bundle.score[(x + k) * LANES + lane] + way - bundle.weight * k * k;
+    for (int k = 0; k < PERIOD; ++k, way += slope) costs |= bundle.score[(x + k) * WIDTH + lane] + way - bundle.weight * k * k;
     return costs == 0;
 }
 
-constexpr int PAIR = 2 * TILE;  // voxels of an interval for distances alone: their costs, in halves, fit TILE registers
+constexpr int TWO_TILES = 2 * TILE;  // voxels of an interval for distances alone: their costs, in halves, fit TILE registers
 
 /// An interval of a line, and its bracket.
 struct Interval {
     int32_t lane, x, low, high;
 
-    template <int LANES, int APART>
-    __device__ Interval(const Bundle<LANES, APART> &bundle, int32_t item)
-        : lane(item % LANES), x(item / LANES * APART), low(bundle.best[item]), high(bundle.best[item + LANES]) {}
+    template <int WIDTH, int PERIOD>
+    __device__ Interval(const Bundle<WIDTH, PERIOD> &bundle, int32_t item)
+        : lane(item % WIDTH), x(item / WIDTH * PERIOD), low(bundle.best[item]), high(bundle.best[item + WIDTH]) {}
 };
 
 /// The least costs of the voxels of an interval of two tiles, two in a register.
 ///
-/// They are counted from the costs of the bracket's first candidate, `low`.  Candidate c costs voxel k more than low does by
-/// d - 2 w k (c - low).  Here d is the difference at voxel 0, where low is the best, so d >= 0.  Let max_gain =
-/// 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to that.  With max_gain
-/// added, the differences of all candidates up to high + 1 are unsigned; where 2 max_gain fits 16 bits, so do they.
-struct Halves {
+/// They are counted from the costs of the bracket's first candidate, `low`.  At voxel k, candidate c
+/// costs d - 2 w k (c - low) more than low, where d is the difference at voxel 0.  There low is the best, so d >= 0.  Let
+/// max_gain be 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to that.
+/// With max_gain added, the differences of all candidates up to high + 1 are unsigned, and fit 16 bits if 2 max_gain does.
+struct HalfCosts {
     uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
-    int32_t most;
+    int32_t max_gain;
 
-    static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (PAIR - 1) * (places + 1); }
+    static __device__ int32_t max_gain_of(int32_t weight, int32_t places) {
+        return 2 * weight * (TWO_TILES - 1) * (places + 1);
+    }
     /// Whether a bracket is short enough for 16 bits.
-    static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
-        return 2 * most_of(weight, high - low) <= UINT16_MAX;
+    static __device__ bool fits(int32_t weight, int32_t low, int32_t high) {
+        return 2 * max_gain_of(weight, high - low) <= UINT16_MAX;
     }
 
-    template <int LANES, int APART>
-    __device__ Halves(const Bundle<LANES, APART> &bundle, int32_t low, int32_t high)
-        : most(most_of(bundle.weight, high - low)) {
+    template <int WIDTH, int PERIOD>
+    __device__ HalfCosts(const Bundle<WIDTH, PERIOD> &bundle, int32_t low, int32_t high)
+        : max_gain(max_gain_of(bundle.weight, high - low)) {
 #pragma unroll
-        for (int j = 0; j < TILE; ++j) least[j] = most * ONES;
+        for (int j = 0; j < TILE; ++j) least[j] = max_gain * ONES;
     }
     /// Tries all candidates from `from` to `to`, and one more if their number is odd.
-    template <int LANES, int APART>
-    __device__ void take(const Bundle<LANES, APART> &bundle, const Interval &interval, int32_t from, int32_t to) {
+    template <int WIDTH, int PERIOD>
+    __device__ void take(const Bundle<WIDTH, PERIOD> &bundle, const Interval &interval, int32_t from, int32_t to) {
         const auto [lane, x, low, high] = interval;
-        const int32_t *score = bundle.score + from * LANES + lane;
+        const int32_t *score = bundle.score + from * WIDTH + lane;
         const int32_t slope = bundle.slope(x), twice = 2 * bundle.weight;
-        int32_t way = slope * (from - bundle.middle) - bundle.at(lane, x, low) + most;
+        int32_t way = slope * (from - bundle.middle) - bundle.at(lane, x, low) + max_gain;
         uint32_t gain = twice * (from - low);  // from a voxel to the next
 #pragma unroll 1
-        for (int32_t c = from; c <= to; c += 2, score += 2 * LANES, way += 2 * slope, gain += 2 * twice) {
-            uint32_t one = min(score[0] + way, 2 * most) * ONES - (gain << 16);
-            uint32_t other = min(score[LANES] + (way + slope), 2 * most) * ONES - (gain + twice << 16);
+        for (int32_t c = from; c <= to; c += 2, score += 2 * WIDTH, way += 2 * slope, gain += 2 * twice) {
+            uint32_t one = min(score[0] + way, 2 * max_gain) * ONES - (gain << 16);
+            uint32_t other = min(score[WIDTH] + (way + slope), 2 * max_gain) * ONES - (gain + twice << 16);
             uint32_t step = gain * (2 * ONES), other_step = step + twice * (2 * ONES);
             asm("" : "+r"(step));  // or else its multiples would be kept, a register each
             asm("" : "+r"(other_step));
@@ -122,13 +122,13 @@ struct Halves {
         }
     }
     /// The costs of the first tile, whose first voxel is x.  Then moves the second tile to the place of the first.
-    template <int LANES, int APART>
-    __device__ void hand_out(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
+    template <int WIDTH, int PERIOD>
+    __device__ void unpack(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
         const Ramp first(bundle, lane, x, low);
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
             const uint32_t half = k % 2 ? least[k / 2] >> 16 : least[k / 2] & 0xffff;
-            cost[k] = first.at(k) + bundle.weight * k * k + static_cast<int32_t>(half) - most;
+            cost[k] = first.at(k) + bundle.weight * k * k + static_cast<int32_t>(half) - max_gain;
         }
 #pragma unroll
         for (int j = 0; j < TILE / 2; ++j) least[j] = least[j + TILE / 2];
@@ -139,40 +139,40 @@ struct Halves {
 
 /// The least costs of a tile's voxels and their candidates, two voxels in a register: register j holds voxels j and j + WORDS.
 ///
-/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key is that of
-/// the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key is that of the rightmost.  If
-/// both are the same candidate, no other is as good.
-struct Keys {
+/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key is that
+/// of the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key is that of the
+/// rightmost.  If both are the same candidate, no other is as good.
+struct HalfKeys {
     static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
     static constexpr int32_t HEAVIEST = 1 << 12;  // with a larger weight no bracket fits
     uint32_t first[WORDS], last[WORDS];
-    int32_t most;
-    uint32_t places;  // of the bracket, rounded up to a power of two
+    int32_t max_gain;
+    uint32_t place_count;  // of the bracket, rounded up to a power of two
 
     /// More than any candidate up to high + 1 gains on the first one from the tile's first voxel to its last.
-    static __device__ int32_t most_of(int32_t weight, int32_t places) { return 2 * weight * (TILE - 1) * (places + 1) + 1; }
-    static __device__ uint32_t places_of(int32_t low, int32_t high) { return 1u << ceil_log2(high - low + 1); }
-    static __device__ bool serve(int32_t weight, int32_t low, int32_t high) {
+    static __device__ int32_t max_gain_of(int32_t weight, int32_t places) { return 2 * weight * (TILE - 1) * (places + 1) + 1; }
+    static __device__ uint32_t place_count_of(int32_t low, int32_t high) { return 1u << ceil_log2(high - low + 1); }
+    static __device__ bool fits(int32_t weight, int32_t low, int32_t high) {
         return weight < HEAVIEST && high - low < MOST_PLACES &&
-               (2 * most_of(weight, high - low) + 1) * places_of(low, high) <= UINT16_MAX;
+               (2 * max_gain_of(weight, high - low) + 1) * place_count_of(low, high) <= UINT16_MAX;
     }
 
     /// Tries all candidates from low to high, and one more if their number is odd.
-    template <int LANES, int APART>
-    __device__ Keys(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high)
-        : most(most_of(bundle.weight, high - low)), places(places_of(low, high)) {
+    template <int WIDTH, int PERIOD>
+    __device__ HalfKeys(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high)
+        : max_gain(max_gain_of(bundle.weight, high - low)), place_count(place_count_of(low, high)) {
 #pragma unroll
         for (int j = 0; j < WORDS; ++j) first[j] = last[j] = ~0u;
-        const int32_t *score = bundle.score + low * LANES + lane;
-        const int32_t slope = bundle.slope(x), dear = 2 * most;
-        const uint32_t gain = 2 * places * bundle.weight;  // of a candidate on the one before it, from a voxel to the next
+        const int32_t *score = bundle.score + low * WIDTH + lane;
+        const int32_t slope = bundle.slope(x), clip = 2 * max_gain;
+        const uint32_t gain = 2 * place_count * bundle.weight;  // of a candidate on the one before it, from a voxel to the next
         const uint32_t next = ONES - (WORDS * gain << 16);
-        int32_t way = most - *score;
-        uint32_t place = 0, step = 0, from_right = (places - 1) * ONES;
+        int32_t way = max_gain - *score;
+        uint32_t place = 0, step = 0, from_right = (place_count - 1) * ONES;
 #pragma unroll 1
-        for (int32_t c = low; c <= high; c += 2, score += 2 * LANES, way += 2 * slope) {
-            uint32_t one = min(score[0] + way, dear) * (places * ONES) + place, one_right = one + from_right;
-            uint32_t other = min(score[LANES] + (way + slope), dear) * (places * ONES) + (place + next),
+        for (int32_t c = low; c <= high; c += 2, score += 2 * WIDTH, way += 2 * slope) {
+            uint32_t one = min(score[0] + way, clip) * (place_count * ONES) + place, one_right = one + from_right;
+            uint32_t other = min(score[WIDTH] + (way + slope), clip) * (place_count * ONES) + (place + next),
                      other_right = other + from_right - 2 * ONES;
             const uint32_t other_step = step + gain * ONES;
 #pragma unroll
@@ -185,25 +185,25 @@ struct Keys {
     }
 
     /// The costs of the tile, whose first voxel is x.
-    template <int LANES, int APART>
-    __device__ void hand_out(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low,
-                             int32_t (&cost)[TILE]) const {
+    template <int WIDTH, int PERIOD>
+    __device__ void unpack(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low,
+                           int32_t (&cost)[TILE]) const {
         const Ramp ramp(bundle, lane, x, low);
-        const int bits = highest_bit(places);
+        const int bits = highest_bit(place_count);
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
             const uint32_t half = k < WORDS ? first[k] & 0xffff : first[k - WORDS] >> 16;
-            cost[k] = ramp.at(k) + bundle.weight * k * k + static_cast<int32_t>(half >> bits) - most;
+            cost[k] = ramp.at(k) + bundle.weight * k * k + static_cast<int32_t>(half >> bits) - max_gain;
         }
     }
 
-    /// The places of the voxels' candidates in the bracket, a byte each: of equal ones that with the lowest site.  Those of voxels
-    /// beyond the end of the line may lie behind `high`.
-    template <int LANES, int APART, class Site>
-    __device__ uint64_t find_places(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+    /// The places of the voxels' candidates in the bracket, a byte each: of equal ones that with the lowest site.  Those of
+    /// voxels beyond the end of the line may lie behind `high`.
+    template <int WIDTH, int PERIOD, class Site>
+    __device__ uint64_t find_places(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                                     const Site &site) const {
         uint64_t found = bytes_of(first);
-        const uint64_t rightmost = bytes_of(last) ^ (places - 1) * (~uint64_t(0) / UINT8_MAX);
+        const uint64_t rightmost = bytes_of(last) ^ (place_count - 1) * (~uint64_t(0) / UINT8_MAX);
         for (uint64_t ties = found ^ rightmost; ties;) {
             const int shift = (__ffsll(static_cast<long long>(ties)) - 1) & ~7, k = shift / 8;
             const int32_t leftmost = min(low + static_cast<int32_t>(found >> shift & UINT8_MAX), high);
@@ -222,12 +222,12 @@ struct Keys {
         return found;
     }
 
-    static constexpr uint32_t ONES = Halves::ONES;
+    static constexpr uint32_t ONES = HalfCosts::ONES;
 
   private:
     __device__ uint64_t bytes_of(const uint32_t (&key)[WORDS]) const {
         static_assert(WORDS == 4 && MOST_PLACES <= 1 << 8);
-        const uint32_t place = (places - 1) * ONES;
+        const uint32_t place = (place_count - 1) * ONES;
         const uint32_t low = (key[0] & place) | (key[1] & place) << 8;   // of voxels 0, 1, 4 and 5
         const uint32_t high = (key[2] & place) | (key[3] & place) << 8;  // 2, 3, 6 and 7
         return uint64_t(__byte_perm(low, high, 0x7632)) << 32 | __byte_perm(low, high, 0x5410);
@@ -235,33 +235,33 @@ struct Keys {
 };
 
 /// Finds the least costs of a tile's voxels in 32 bits, for any weight and bracket.
-template <int LANES, int APART>
-__device__ void search_tile(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
-                            Tile &tile) {
+template <int WIDTH, int PERIOD>
+__device__ void search_tile(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                            TileResult &tile) {
 #pragma unroll
     for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX;
-    const int32_t bound = high - low >= LONG ? dearest<TILE>(bundle, lane, x, low, high) : 0;
-    each_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
-                   [&](int32_t from, int32_t to) { find_costs(bundle, lane, x, from, to, tile); });
+    const int32_t bound = high - low >= LONG_BRACKET ? worst_cost<TILE>(bundle, lane, x, low, high) : 0;
+    visit_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
+                    [&](int32_t from, int32_t to) { try_candidates(bundle, lane, x, from, to, tile); });
 #pragma unroll
     for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
 }
 
 /// The least cost of a voxel, its candidate, and the site of that.
-struct Found {
+struct NearestSite {
     int32_t cost, at;
     uint32_t site;
 };
 
 /// Finds the nearest site of a single voxel; of several the lowest.
-template <int LANES, int APART, class Site>
-__device__ Found search_voxel(const Bundle<LANES, APART> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
-                              const Site &site) {
-    const int32_t bound = narrow(bundle, lane, x, NO_COST<int32_t>, low, high);
-    const Best best = search_line(bundle, lane, x, low, high, bound);
-    Found found = {best.cost + bundle.square(x), best.at, site(best.at, bundle.cost(lane, best.at))};
+template <int WIDTH, int PERIOD, class Site>
+__device__ NearestSite search_voxel(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
+                                    const Site &site) {
+    const int32_t bound = narrow_bracket(bundle, lane, x, NO_COST<int32_t>, low, high);
+    const BestCandidate best = search_line(bundle, lane, x, low, high, bound);
+    NearestSite found = {best.cost + bundle.square(x), best.at, site(best.at, bundle.cost(lane, best.at))};
     const int32_t end = min(best.last + QUAD - 1, high);
-    each_promising(bundle, lane, x, x, best.at + 1, end, found.cost, [&](int32_t first, int32_t last) {
+    visit_promising(bundle, lane, x, x, best.at + 1, end, found.cost, [&](int32_t first, int32_t last) {
 #pragma unroll 1
         for (int32_t c = first; c <= last; ++c) {
             if (bundle.at(lane, x, c) != best.cost) continue;
@@ -270,7 +270,5 @@ __device__ Found search_voxel(const Bundle<LANES, APART> &bundle, int32_t lane, 
     });
     return found;
 }
-
-}  // namespace
 
 }  // namespace apsis::cuda::volume

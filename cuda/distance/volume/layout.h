@@ -3,10 +3,10 @@
 // A map is made in three steps: columns of bits along z, then lines along y, then lines along x.  The search along y stores for
 // every voxel its best site in its own plane x, or the cost of that site.  The search along x turns this into outputs.  Three
 // exact ways do both searches, and distance_in_volume() in volume.cu chooses:
-//   near search   (near_search.cu)  where a sample of voxels tells that nearly all have a site within 8 voxels;
-//   windows       (windows.cu)      elsewhere: sites within some 240 voxels;
-//   monotone argmin (argmin.cu)     what the other two leave: they mark patches, TILE voxels wide and MARK_GROUP rows high,
-//                                   where some site is out of their reach, and the results along y that those need.
+//   near search (near_search.cu)  where a sample of voxels tells that nearly all have a site within 8 voxels;
+//   windows (windows.cu)          elsewhere: sites within some 240 voxels;
+//   monotone argmin (argmin.cu)   what the other two leave: they mark patches, TILE voxels wide and MARK_GROUP rows high, where
+//                                 some site is out of their reach, and the results along y that those patches need.
 //
 // Blocks are numbered in 32 bits: an image with more blocks would fit no memory.
 #pragma once
@@ -20,77 +20,77 @@
 
 namespace apsis::cuda::volume {
 
-constexpr int TILE = 8;    // voxels of a line in a thread's registers: 32 bytes, a sector of memory
-constexpr int GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
+constexpr int TILE = 8;         // voxels of a line in a thread's registers: 32 bytes, a sector of memory
+constexpr int MARK_GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
 
-// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  That is few, because windows take only
-// a third longer where all sites are near, and what the near search leaves to the argmin takes far longer.
-constexpr int SAMPLES = 1024, FAR_PART = 64;
+// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  That is few, because windows take
+// only a third longer where all sites are near, and what the near search leaves to the argmin takes far longer.
+constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
 
-struct Volume {
+struct Layout {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
-    uint32_t *store;  // sites or costs that the search along y found; each way has its own order
-    uint8_t *marks;   // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
-    uint8_t *needs;   // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
-                      // the last one is not 0 if any other is
-    uint32_t *far;    // one number: how many of SAMPLES voxels have no site within the near search's reach
+    uint32_t *y_results;  // sites or costs that the search along y found; each way has its own order
+    uint8_t *marks;       // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
+    uint8_t *needs;       // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
+                          // the last one is not 0 if any other is
+    uint32_t *far_samples;  // one number: how many of SAMPLES voxels have no site within the near search's reach
     Output output;
-    float *lengths;  // [cost]: the distance; near search and windows look it up unless the unit is 1
-    bool plain;      // whether outputs are packed numbers of 32 bits
+    float *length_table;  // [cost]: the distance; near search and windows look it up unless the unit is 1
+    bool is_packed;       // whether outputs are packed numbers of 32 bits
 
     __host__ __device__ int64_t width() const { return columns.count; }
     __host__ __device__ int64_t height() const { return columns.batch; }
     __host__ __device__ int64_t depth() const { return columns.length; }
     __host__ __device__ int64_t tiles() const { return (width() + TILE - 1) / TILE; }
-    __host__ __device__ int64_t groups() const { return (height() + GROUP - 1) / GROUP; }
-    __host__ __device__ int64_t groups_across() const { return (width() + GROUP - 1) / GROUP; }
-    __host__ __device__ int64_t count_marks() const { return depth() * groups() * tiles(); }
-    __host__ __device__ int64_t count_needs() const { return depth() * groups() * groups_across() + 1; }
+    __host__ __device__ int64_t row_groups() const { return (height() + MARK_GROUP - 1) / MARK_GROUP; }
+    __host__ __device__ int64_t groups_across() const { return (width() + MARK_GROUP - 1) / MARK_GROUP; }
+    __host__ __device__ int64_t count_marks() const { return depth() * row_groups() * tiles(); }
+    __host__ __device__ int64_t count_needs() const { return depth() * row_groups() * groups_across() + 1; }
     __device__ uint8_t &mark(int64_t z, int64_t y, int64_t tile) const {
-        return marks[(z * groups() + y / GROUP) * tiles() + tile];
+        return marks[(z * row_groups() + y / MARK_GROUP) * tiles() + tile];
     }
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
-        return needs[(z * groups() + y / GROUP) * groups_across() + x / GROUP];
+        return needs[(z * row_groups() + y / MARK_GROUP) * groups_across() + x / MARK_GROUP];
     }
     /// Whether windows take the image, not the near search.
-    __device__ bool is_far() const { return *far >= SAMPLES / FAR_PART; }
+    __device__ bool is_far() const { return *far_samples >= SAMPLES / FAR_ONE_IN; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
 /// How many words each way stores between the search along y and that along x.
-int64_t outward_store(const Volume &volume);
-int64_t window_store(const Volume &volume);
-int64_t argmin_store(const Volume &volume);
+int64_t near_search_words(const Layout &layout);
+int64_t window_words(const Layout &layout);
+int64_t argmin_words(const Layout &layout);
 
 /// How many entries of the length table the near search, and windows, look up.
-int64_t outward_lengths(const Volume &volume);
-int64_t window_lengths(const Volume &volume);
+int64_t near_search_table_size(const Layout &layout);
+int64_t window_table_size(const Layout &layout);
 
 /// Whether the near search can hold the costs of a map and has room on the current device; else the image counts as far.
-bool outward_serves(const Volume &volume);
+bool near_search_serves(const Layout &layout);
 
 /// Whether the near search leaves nothing to the others: the limit on distances is within its reach.
-bool outward_suffices(const Volume &volume);
+bool near_search_suffices(const Layout &layout);
 
 /// Whether windows can hold the costs of a map and have room on the current device.  If the near search cannot either, all is
 /// marked.
-bool windows_serve(const Volume &volume);
+bool windows_serve(const Layout &layout);
 
 /// Whether the monotone argmin's lines fit the shared memory of the current device.
-bool argmin_serves(const Volume &volume);
+bool argmin_serves(const Layout &layout);
 
 /// Counts the voxels of a sample that have no site within the near search's reach.
-void count_far(const Volume &volume, cudaStream_t stream);
+void count_far_samples(const Layout &layout, cudaStream_t stream);
 
 /// Near search: writes what is near unless the image is far, and marks the rest.
-void search_outward(const Volume &volume, cudaStream_t stream);
+void search_near(const Layout &layout, cudaStream_t stream);
 
 /// Windows: writes what they reach if the image is far, and marks the rest.
-void search_in_windows(const Volume &volume, cudaStream_t stream);
+void search_in_windows(const Layout &layout, cudaStream_t stream);
 
 /// Monotone argmin: writes what is marked.
-void search_marked(const Volume &volume, cudaStream_t stream);
+void search_marked(const Layout &layout, cudaStream_t stream);
 
 #if defined(__CUDACC__)
 /// Stores the first `inside` numbers of a tile: four at once if aligned, or two, as rows of an even width are.
@@ -115,10 +115,10 @@ __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t ins
     }
 }
 
-/// Warp: each lane stores a whole tile, aligned.  Two lanes exchange halves, so that together they write whole sectors of memory
-/// (32 bytes).
+/// Warp: each lane stores a whole tile, aligned.  Two lanes exchange halves, so that together they write whole sectors of
+/// memory (32 bytes).
 template <class Number>
-__device__ void store_tiles(Number *to, const Number (&number)[TILE]) {
+__device__ void store_warp_tiles(Number *to, const Number (&number)[TILE]) {
     constexpr int HALF_TILE = TILE / 2;
     const bool is_odd = threadIdx.x % 2;
     Number own[HALF_TILE], other[HALF_TILE];
@@ -145,31 +145,31 @@ __device__ void shift(Number (&number)[TILE]) {
     for (int k = 1; k < TILE; ++k) number[k - 1] = number[k];
 }
 
-/// Writes a tile of row y voxel by voxel, into outputs of any type: its costs, and with NEAREST the indices of its nearest sites,
-/// which site(k) finds.
+/// Writes a tile of row y voxel by voxel, into outputs of any type: its costs, and with NEAREST the indices of its nearest
+/// sites, which site(k) finds.
 template <bool NEAREST, class Site>
-__device__ void write_voxels(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Site site) {
+__device__ void write_voxels(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Site site) {
     int64_t index[TILE] = {};
     if constexpr (NEAREST) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k) index[k] = site(k);
     }
-    const int64_t end = min(x + TILE, volume.width());
+    const int64_t end = min(x + TILE, layout.width());
 #pragma unroll 1
-    for (; x < end; ++x, shift(cost), shift(index)) write_pixel(volume.output, x, y, z, cost[0], true, index[0]);
+    for (; x < end; ++x, shift(cost), shift(index)) write_pixel(layout.output, x, y, z, cost[0], true, index[0]);
 }
 
 /// Writes a tile of row y into packed outputs: length(cost) of each cost, and with NEAREST the indices that site(k) finds.
 /// Overwrites `cost`.  Warp: with WHOLE_WARP, where each lane has a whole tile.
-template <bool NEAREST, bool TOGETHER = false, bool LIMITED = true, class Length, class Site>
-__device__ void write_plain(const Volume &volume, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
-                            Site site) {
-    const Output &output = volume.output;
-    const int64_t inside = volume.width() - x;
+template <bool NEAREST, bool WHOLE_WARP = false, bool LIMITED = true, class Length, class Site>
+__device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
+                             Site site) {
+    const Output &output = layout.output;
+    const int64_t inside = layout.width() - x;
     const int32_t limit = static_cast<int32_t>(output.measure.limit);
     const auto store = [&](int32_t *to, const int32_t(&number)[TILE]) {
-        if constexpr (TOGETHER)
-            store_tiles(to, number);
+        if constexpr (WHOLE_WARP)
+            store_warp_tiles(to, number);
         else
             store_tile(to, number, inside);
     };

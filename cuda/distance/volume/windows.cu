@@ -3,23 +3,27 @@
 //
 // A line is a row of candidates, each with the cost that the search before has found for it.  To voxel x, candidate c costs
 // cost(c) + w (x - c)^2.  The distance from x to c is the way; the second term is what the way costs.
+//
 // Candidates form chunks of TILE.  A thread holds a tile of as many voxels and tries the chunks of its line from its own one
-// outwards, on either side, until the way to the next chunk alone costs too much for all its voxels.  It skips a chunk if its least cost and the way to it cannot improve any voxel.  The lanes of a warp have the same tile of 32 words side
-// by side.  So they read candidates without bank conflicts, share the costs of ways, and mostly agree on the chunks to try.
+// outwards, on either side, until the way to the next chunk alone costs too much for all its voxels.  It skips a chunk whose
+// least cost, with the way to it, cannot improve any voxel.  The lanes of a warp have the same tile of 32 lines side by side.
+// So they read candidates without bank conflicts, share the costs of ways, and mostly agree on the chunks to try.
 //
 // For distances alone a word has two planes, HALF_STRIP apart, each cost in 16 bits; one instruction adds to both and keeps the
-// least (sm_90; several before).  For the nearest site a word is a key: the cost, then the offset along z to the site, then that
-// along y.  The last has only 7 bits, so it is exact where it is short, and else one step stands for several offsets.  Along y
-// this tells sites apart, because only two have the same cost and z, one on either side.  Along x offsets are counted from the
-// least one in a window and have 8 bits each ("short keys").  Where the range is too wide for that, sites that are far along z or
-// y are left out.  The least key is that of the lowest site; its x follows from what the offsets leave of the cost.
+// least (sm_90; several before).  For the nearest site a word is a key: the cost, then the offset along z to the site, then
+// that along y.  The last has only 7 bits, so it is exact where it is short, and else one step stands for several offsets.
+// Along y this tells sites apart, because only two have the same cost and z, one on either side.  Along x offsets are counted
+// from the least one in a window and have 8 bits each ("short keys").  Where the range is too wide for that, sites that are far
+// along z or y are left out.  The least key is that of the lowest site; its x follows from what the offsets leave of the cost.
 //
 // A cost is exact if it is less than that of any candidate beyond the reach, of any that was clipped (because with the way its
 // cost would not fit 16 bits), and of any that was left out.  A cost found is never too low.  This holds for both searches
-// together.  So the search along x decides at the end: patches with a cost that is not exact are marked for the monotone argmin.
+// together.  So the search along x decides at the end: patches with a cost that is not exact are marked for the monotone
+// argmin.
 //
 // Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site), and the
-// outputs out.  A chunk takes some 90 instructions for 8 voxels of two planes; 5 chunks are tried where sites are 28 voxels off.
+// outputs out.  A chunk takes some 90 instructions for 8 voxels of two planes; 5 chunks are tried where sites are 28 voxels
+// off.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -35,90 +39,91 @@ namespace {
 /// Lines along y: a bundle has all words of a strip, for one column (NEAREST) or two.
 template <bool NEAREST_>
 struct AlongY {
-    Volume volume;
-    Reach<NEAREST_> reach;
-    Cut cut;
+    Layout layout;
+    WindowLimits<NEAREST_> limits;
+    LineCut cut;
 
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 1;
     // The threads of a warp expand columns side by side: these lie WARP + 1 words apart, which avoids bank conflicts.  For
     // distances alone there is no room for that, because their least words take twice as much.
     using Window = volume::Window<NEAREST, NEAREST ? WARP + 1 : WARP>;
-    static constexpr int DEEP = NEAREST ? STRIP : HALF, WIDE = WARP / DEEP;  // words of a column, and columns of a bundle
-    static constexpr int AHEAD = 2;  // columns whose loads a thread has in flight
-    __host__ __device__ int64_t across() const { return ceil_div(volume.width(), WIDE * cut.bundles()); }
-    __host__ __device__ int64_t slabs() const { return volume.columns.strips(); }
+    static constexpr int COLUMN_WORDS = NEAREST ? STRIP : HALF_STRIP, BUNDLE_COLUMNS = WARP / COLUMN_WORDS;
+    static constexpr int LOADS_AHEAD = 2;  // columns whose loads a thread has in flight
+    __host__ __device__ int64_t across() const { return ceil_div(layout.width(), BUNDLE_COLUMNS * cut.bundles()); }
+    __host__ __device__ int64_t slabs() const { return layout.columns.strips(); }
 
-    __device__ int32_t way_word(int32_t d) const { return reach.way_of(AXIS, d) + (NEAREST ? step_of(d) : 0); }
+    __device__ int32_t way_word(int32_t d) const { return limits.way_cost(AXIS, d) + (NEAREST ? step_of(d) : 0); }
     /// What is stored of a column.
     struct Stored {
         uint32_t word;
         int32_t before, after;
     };
     __device__ Stored load_column(int64_t strip, int64_t x, int64_t y) const {
-        const Columns &columns = volume.columns;
-        const bool inside = x < volume.width() && y < volume.height();
-        const int64_t at = inside ? columns.at(y, strip, x)
-                                  : 0;  // no branch: with one, one load would wait for the other
+        const Columns &columns = layout.columns;
+        const bool inside = x < layout.width() && y < layout.height();
+        const int64_t at = inside ? columns.at(y, strip, x) : 0;  // no branch: with one, loads would wait for each other
         const Stored stored = {__ldg(columns.words + at), __ldg(columns.before + at),
                                __ldg(columns.after + at)};
         return inside ? stored : Stored{0, NO_SITE_BEFORE, NO_SITE_AFTER};
     }
-    __device__ void lay_column(int64_t strip, const Stored &stored, uint32_t *to) const {
+    __device__ void expand_column(int64_t strip, const Stored &stored, uint32_t *to) const {
         uint32_t laid[4];
         scan_column(stored.word, stored.before, stored.after, static_cast<int32_t>(strip * STRIP),
                     [&](int r, uint32_t up, uint32_t down) {
                         if constexpr (NEAREST) {
-                            to[r] = first_key(reach, up & 0xffff, down & 0xffff);
-                            to[HALF + r] = first_key(reach, up >> 16, down >> 16);
+                            to[r] = z_key(limits, up & 0xffff, down & 0xffff);
+                            to[HALF_STRIP + r] = z_key(limits, up >> 16, down >> 16);
                         } else {
-                            laid[r % 4] = first_costs(reach, up, down);
+                            laid[r % 4] = z_costs(limits, up, down);
                             if (r % 4 == 0) *reinterpret_cast<uint4 *>(to + r) = make_uint4(laid[0], laid[1], laid[2], laid[3]);
                         }
                     });
     }
+    /// Block: fills the window with what columns of bits along z tell.
     __device__ void load(const Window &window, int64_t strip, int64_t place) const {
-        const int32_t wide_log2 = WIDE / 2 + cut.bundles_log2, wide = 1 << wide_log2,
+        const int32_t wide_log2 = BUNDLE_COLUMNS / 2 + cut.bundles_log2, wide = 1 << wide_log2,
                       items = window.chunks * TILE << wide_log2;
         const int64_t x0 = place * wide, y0 = int64_t(window.first_chunk) * TILE;
 #pragma unroll 1
-        for (int32_t first = threadIdx.x; first < items; first += AHEAD * THREADS) {
-            Stored stored[AHEAD];
+        for (int32_t first = threadIdx.x; first < items; first += LOADS_AHEAD * THREADS) {
+            Stored stored[LOADS_AHEAD];
 #pragma unroll
-            for (int j = 0; j < AHEAD; ++j) {
+            for (int j = 0; j < LOADS_AHEAD; ++j) {
                 const int32_t i = min(first + j * THREADS, items - 1);
                 stored[j] = load_column(strip, x0 + (i & wide - 1), y0 + (i >> wide_log2));
             }
 #pragma unroll
-            for (int j = 0; j < AHEAD; ++j) {
+            for (int j = 0; j < LOADS_AHEAD; ++j) {
                 const int32_t i = first + j * THREADS, row = i >> wide_log2, side = i & wide - 1;
                 if (i >= items) break;
-                lay_column(strip, stored[j], window.row(side / WIDE, row) + side % WIDE * DEEP);
+                expand_column(strip, stored[j], window.row(side / BUNDLE_COLUMNS, row) + side % BUNDLE_COLUMNS * COLUMN_WORDS);
             }
         }
     }
     __device__ int64_t column(int64_t place, int32_t bundle) const {
-        return (place * cut.bundles() + bundle) * WIDE + threadIdx.x % WARP / DEEP;
+        return (place * cut.bundles() + bundle) * BUNDLE_COLUMNS + threadIdx.x % WARP / COLUMN_WORDS;
     }
-    __device__ int64_t plane(int64_t strip) const { return strip * DEEP + threadIdx.x % DEEP; }
-    __device__ uint32_t heeded(int64_t strip, int64_t place, int32_t bundle) const {
-        if (column(place, bundle) >= volume.width() || plane(strip) >= count_planes<NEAREST>(volume))
+    __device__ int64_t plane(int64_t strip) const { return strip * COLUMN_WORDS + threadIdx.x % COLUMN_WORDS; }
+    __device__ uint32_t inside_bits(int64_t strip, int64_t place, int32_t bundle) const {
+        if (column(place, bundle) >= layout.width() || plane(strip) >= count_stored_planes<NEAREST>(layout))
             return 0;
-        return NEAREST || strip * STRIP + threadIdx.x % DEEP + HALF < volume.depth() ? ~0u : 0xffff;
+        return NEAREST || strip * STRIP + threadIdx.x % COLUMN_WORDS + HALF_STRIP < layout.depth() ? ~0u : 0xffff;
     }
-    __device__ void finish(const Window &, const Origin &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
-                           bool is_heeded, Found<NEAREST> &found) const {
+    /// Warp: stores each lane's tile.
+    __device__ void finish(const Window &, const ShortKeyOrigin &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
+                           bool is_inside, TileBest<NEAREST> &found) const {
         uint32_t *const to =
-            volume.store + stored_line(volume, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
-        if (__all_sync(ALL_LANES, is_heeded))
-            store_tiles(to, found.best);
-        else if (is_heeded)
+            layout.y_results + stored_line(layout, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
+        if (__all_sync(ALL_LANES, is_inside))
+            store_warp_tiles(to, found.best);
+        else if (is_inside)
             store_tile(to, found.best, TILE);
     }
 };
 
 /// Copies 16 bytes to shared memory, asynchronously from sm_80 on: they are there after wait_for_copies().
-__device__ void copy_early(uint4 *to, const uint4 *from) {
+__device__ void copy_async(uint4 *to, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                      static_cast<uint32_t>(__cvta_generic_to_shared(to))),
@@ -134,38 +139,39 @@ __device__ void wait_for_copies() {
 }
 
 /// Lines along x: a bundle has WARP rows of a stored plane.  SIMPLE_OUTPUT where all rows of outputs are packed and aligned,
-/// distances are plain roots of costs, and there is no limit.
-template <bool NEAREST_, bool LEAN>
+/// distances are roots of costs (the unit is 1), and there is no limit.
+template <bool NEAREST_, bool SIMPLE_OUTPUT>
 struct AlongX {
-    Volume volume;
-    Reach<NEAREST_> reach;
-    Cut cut;
+    Layout layout;
+    WindowLimits<NEAREST_> limits;
+    LineCut cut;
 
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 0;
     using Window = volume::Window<NEAREST, WARP>;
-    __host__ __device__ int64_t across() const { return ceil_div(volume.height(), WARP * cut.bundles()); }
-    __host__ __device__ int64_t slabs() const { return count_planes<NEAREST>(volume); }
+    __host__ __device__ int64_t across() const { return ceil_div(layout.height(), WARP * cut.bundles()); }
+    __host__ __device__ int64_t slabs() const { return count_stored_planes<NEAREST>(layout); }
 
-    __device__ int32_t way_word(int32_t d) const { return reach.way_of(AXIS, d); }
+    __device__ int32_t way_word(int32_t d) const { return limits.way_cost(AXIS, d); }
+    /// Block: fills the window with results along y.
     __device__ void load(const Window &window, int64_t plane, int64_t place) const {
         constexpr int QUADS_LOG2 = 3, QUADS = 1 << QUADS_LOG2;
         static_assert(QUADS * 4 == WARP);
         const int32_t wide_log2 = QUADS_LOG2 + cut.bundles_log2, items = window.chunks * TILE << wide_log2;
         const int64_t y0 = place * WARP * cut.bundles(), x0 = int64_t(window.first_chunk) * TILE,
-                      pitch = pitch_of(volume);
-        const uint4 none = make_uint4(reach.none(), reach.none(), reach.none(), reach.none());
+                      pitch = y_pitch(layout);
+        const uint4 no_site = make_uint4(limits.no_site(), limits.no_site(), limits.no_site(), limits.no_site());
 #pragma unroll 4
         for (int32_t i = threadIdx.x; i < items; i += THREADS) {
             const int32_t row = i >> wide_log2, quad = i & (1 << wide_log2) - 1;
             const int64_t x = x0 + row, y = y0 + quad * 4;
-            const bool inside = x < volume.width() && y < pitch;
-            const uint32_t *const from = volume.store + (inside ? stored_line(volume, plane, x) + y : 0);
+            const bool inside = x < layout.width() && y < pitch;
+            const uint32_t *const from = layout.y_results + (inside ? stored_line(layout, plane, x) + y : 0);
             uint4 *const to = reinterpret_cast<uint4 *>(window.row(quad / QUADS, row) + quad % QUADS * 4);
             if (inside)
-                copy_early(to, reinterpret_cast<const uint4 *>(from));
+                copy_async(to, reinterpret_cast<const uint4 *>(from));
             else
-                *to = none;
+                *to = no_site;
         }
         wait_for_copies();
     }
@@ -173,93 +179,96 @@ struct AlongX {
         return static_cast<int32_t>((place * cut.bundles() + bundle) * WARP) + threadIdx.x % WARP;
     }
     __device__ int64_t first_plane(int64_t plane) const {
-        return NEAREST ? plane : plane / HALF * STRIP + plane % HALF;
+        return NEAREST ? plane : plane / HALF_STRIP * STRIP + plane % HALF_STRIP;
     }
-    __device__ uint32_t heeded(int64_t plane, int64_t place, int32_t bundle) const {
-        if (row(place, bundle) >= volume.height()) return 0;
-        return NEAREST || first_plane(plane) + HALF < volume.depth() ? ~0u : 0xffff;
+    __device__ uint32_t inside_bits(int64_t plane, int64_t place, int32_t bundle) const {
+        if (row(place, bundle) >= layout.height()) return 0;
+        return NEAREST || first_plane(plane) + HALF_STRIP < layout.depth() ? ~0u : 0xffff;
     }
     /// Warp: writes each lane's tile, or marks it.
-    __device__ void finish(const Window &window, const Origin &origin, int64_t plane, int64_t place, int32_t bundle,
-                           int32_t tile, bool is_heeded, Found<NEAREST> &found) const {
-        const int32_t y = row(place, bundle), x = tile * TILE, inside = static_cast<int32_t>(volume.width()) - x;
+    __device__ void finish(const Window &window, const ShortKeyOrigin &origin, int64_t plane, int64_t place, int32_t bundle,
+                           int32_t tile, bool is_inside, TileBest<NEAREST> &found) const {
+        const int32_t y = row(place, bundle), x = tile * TILE, inside = static_cast<int32_t>(layout.width()) - x;
         const int64_t z = first_plane(plane);
         if (inside < TILE) {
 #pragma unroll
             for (int k = 1; k < TILE; ++k) found.best[k] = k < inside ? found.best[k] : found.best[0];
         }
-        const uint32_t worst = greatest_of<NEAREST>(found.best), low = worst & 0xffff, high = worst >> 16;
+        const uint32_t worst = greatest_word<NEAREST>(found.best), low = worst & 0xffff, high = worst >> 16;
         static_assert(COST_SHIFT == 16);
         const auto finish_one = [&](auto is_high, int64_t at, int32_t most, auto site) {
-            const bool is_near = most <= origin.sure || (!LEAN && volume.output.measure.limit < origin.sure);
-            finish_plane<is_high>(x, y, at, is_heeded && is_near, most, found.best, site);
-            if (is_heeded && !is_near)
-                mark_tile(volume, x, y, at, most <= reach.real ? sqrtf(static_cast<float>(most)) * reach.inverse[0] : INFINITY);
+            const bool is_near = most <= origin.max_exact || (!SIMPLE_OUTPUT && layout.output.measure.limit < origin.max_exact);
+            finish_plane<is_high>(x, y, at, is_inside && is_near, most, found.best, site);
+            if (is_inside && !is_near)
+                mark_tile(layout, x, y, at,
+                          most <= limits.max_of_site ? sqrtf(static_cast<float>(most)) * limits.inverse_root[0] : INFINITY);
         };
         if constexpr (NEAREST) {
-            const int64_t own = (z * volume.height() + y) * volume.width() + x;
+            const int64_t own = (z * layout.height() + y) * layout.width() + x;
             const uint32_t *const words = window.row(bundle, x - window.first_chunk * TILE) + threadIdx.x % WARP;
             finish_one(std::true_type(), z, high, [&](int k) {
-                return own + k + way_to_site(words, window.first_chunk * TILE - x, origin, k, found.best[k]);
+                return own + k + offset_to_site(words, window.first_chunk * TILE - x, origin, k, found.best[k]);
             });
         } else {
             const auto no_site = [](int) { return int64_t(0); };
             finish_one(std::false_type(), z, low, no_site);
-            if (z + HALF < volume.depth()) finish_one(std::true_type(), z + HALF, high, no_site);
+            if (z + HALF_STRIP < layout.depth()) finish_one(std::true_type(), z + HALF_STRIP, high, no_site);
         }
     }
-    /// How many voxels after the k-th one of a tile its site lies, in the order of indices.  The key tells its offsets along z and y,
-    /// and what these leave of the cost tells the distance along x.  If the candidate at that distance to the left has the same
-    /// offsets it is the site, because it is lower; else it is the one to the right.  `words` are the tile's own candidates, and
-    /// `first` is the window's first candidate, counted from them.  Clamping is safe: a nearer one with that key would have won.
-    __device__ int64_t way_to_site(const uint32_t *words, int32_t first, const Origin &origin, int k, uint32_t key) const {
-        const int32_t down = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.down;
-        const int32_t along = static_cast<int32_t>(key & MOST_SHORT) + origin.along;
-        const int32_t own = reach.weight[2] * (down * down) + reach.weight[1] * (along * along);
-        const int32_t way = reach.distance_of(AXIS, static_cast<int32_t>(key >> COST_SHIFT) - own);
-        const bool is_left = words[max(k - way, first) * WARP] == key - reach.way_of(AXIS, way);
-        return (down * volume.height() + along) * volume.width() + (is_left ? -way : way);
+    /// How many voxels after the k-th one of a tile its site lies, in the order of indices.  The key tells its offsets along z
+    /// and y, and what these leave of the cost tells the distance along x.  If the candidate at that distance to the left has
+    /// the same offsets it is the site, because it is lower; else it is the one to the right.  `words` are the tile's own
+    /// candidates, and `first` is the window's first candidate, counted from them.  Clamping is safe: a nearer one with that
+    /// key would have won.
+    __device__ int64_t offset_to_site(const uint32_t *words, int32_t first, const ShortKeyOrigin &origin, int k,
+                                      uint32_t key) const {
+        const int32_t dz = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.dz;
+        const int32_t dy = static_cast<int32_t>(key & MOST_SHORT) + origin.dy;
+        const int32_t own = limits.weight[2] * (dz * dz) + limits.weight[1] * (dy * dy);
+        const int32_t way = limits.distance_of(AXIS, static_cast<int32_t>(key >> COST_SHIFT) - own);
+        const bool is_left = words[max(k - way, first) * WARP] == key - limits.way_cost(AXIS, way);
+        return (dz * layout.height() + dy) * layout.width() + (is_left ? -way : way);
     }
     /// Whether a whole tile from x on may be stored 16 bytes at a time.
     __device__ bool is_aligned(int32_t x, int32_t y, int64_t z) const {
         const auto start = [&](const auto &view) {
             return view ? reinterpret_cast<uintptr_t>(view.row(y, z)) : 0;
         };
-        return (start(volume.output.distance) | (NEAREST ? start(volume.output.nearest) : 0)) %
+        return (start(layout.output.distance) | (NEAREST ? start(layout.output.nearest) : 0)) %
                    sizeof(uint4) ==
                0;
     }
-    /// Warp: writes each lane's tile of one plane if that is wanted.  Its costs are the HIGH halves of words or the low ones, and
-    /// `worst` is the greatest of them.
+    /// Warp: writes each lane's tile of one plane if that is wanted.  Its costs are the HIGH halves of words or the low ones,
+    /// and `worst` is the greatest of them.
     template <bool HIGH, class Site>
     __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_wanted, int32_t worst, const uint32_t (&word)[TILE],
                                  Site site) const {
-        const bool is_plain = LEAN || volume.plain, is_whole = x + TILE <= volume.width();
-        const bool is_simple = is_wanted && is_plain && is_whole && (LEAN || is_aligned(x, y, z));
+        const bool is_packed = SIMPLE_OUTPUT || layout.is_packed, is_whole = x + TILE <= layout.width();
+        const bool is_simple = is_wanted && is_packed && is_whole && (SIMPLE_OUTPUT || is_aligned(x, y, z));
         int32_t cost[TILE];
         if (__all_sync(ALL_LANES, is_simple && worst == 0)) {
-            const int64_t own = (z * volume.height() + y) * volume.width() + x;
-            return write_plain<NEAREST, true, false>(volume, x, y, z, cost, [](int32_t) { return 0.0f; },
-                                                     [&](int k) { return own + k; });
+            const int64_t own = (z * layout.height() + y) * layout.width() + x;
+            return write_packed<NEAREST, true, false>(layout, x, y, z, cost, [](int32_t) { return 0.0f; },
+                                                      [&](int k) { return own + k; });
         }
         const bool all_simple = __all_sync(ALL_LANES, is_simple);
-        if constexpr (LEAN) {
+        if constexpr (SIMPLE_OUTPUT) {
             // Costs are the bits of floats here.
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
                 cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
             const auto length = [](int32_t bits) { return small_root(__int_as_float(bits)); };
-            if (all_simple) return write_plain<NEAREST, true, false>(volume, x, y, z, cost, length, site);
-            if (is_wanted) write_plain<NEAREST, false, false>(volume, x, y, z, cost, length, site);
+            if (all_simple) return write_packed<NEAREST, true, false>(layout, x, y, z, cost, length, site);
+            if (is_wanted) write_packed<NEAREST, false, false>(layout, x, y, z, cost, length, site);
         } else {
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = static_cast<int32_t>(HIGH ? word[k] >> 16 : word[k] & 0xffff);
             const auto length = [&](int32_t c) {
-                return volume.output.measure.unit == 1 ? small_root_of(c) : __ldg(volume.lengths + c);
+                return layout.output.measure.unit == 1 ? small_root_of(c) : __ldg(layout.length_table + c);
             };
-            if (all_simple) return write_plain<NEAREST, true>(volume, x, y, z, cost, length, site);
-            if (is_wanted && is_plain) write_plain<NEAREST>(volume, x, y, z, cost, length, site);
-            if (is_wanted && !is_plain) write_voxels<NEAREST>(volume, x, y, z, cost, site);
+            if (all_simple) return write_packed<NEAREST, true>(layout, x, y, z, cost, length, site);
+            if (is_wanted && is_packed) write_packed<NEAREST>(layout, x, y, z, cost, length, site);
+            if (is_wanted && !is_packed) write_voxels<NEAREST>(layout, x, y, z, cost, site);
         }
     }
 };
@@ -267,91 +276,92 @@ struct AlongX {
 /// Warp: calls visit(bundle, chunk, inside) for the warp's share of a window's chunks, among them one before the first and one
 /// after the last, which are not inside.
 template <class Window, class Visit>
-__device__ void visit_chunks(const Cut &cut, const Window &window, Visit visit) {
+__device__ void visit_chunks(const LineCut &cut, const Window &window, Visit visit) {
     for (int32_t bundle = 0; bundle < cut.bundles(); ++bundle)
-        for (int32_t chunk = static_cast<int32_t>(threadIdx.x / WARP) - 1; chunk <= window.chunks; chunk += WARPS_HERE)
+        for (int32_t chunk = static_cast<int32_t>(threadIdx.x / WARP) - 1; chunk <= window.chunks; chunk += BLOCK_WARPS)
             visit(bundle, chunk, static_cast<uint32_t>(chunk) < static_cast<uint32_t>(window.chunks));
 }
 
 /// Block: stores the least costs of a window's chunks, and WITH_RANGE merges the range of their offsets.  Returns whether this
 /// thread has seen a site.
 template <bool WITH_RANGE, class Lines>
-__device__ bool find_least(const Lines &lines, const typename Lines::Window &window, int32_t (&range)[4]) {
+__device__ bool find_least_costs(const Lines &lines, const typename Lines::Window &window, int32_t (&range)[4]) {
     constexpr bool NEAREST = Lines::NEAREST;
     const int lane = threadIdx.x % WARP;
-    const uint32_t none = lines.reach.none();
-    bool any = false;
-    Offsets offsets;
+    const uint32_t no_site = lines.limits.no_site();
+    bool has_site = false;
+    OffsetRange offsets;
     visit_chunks(lines.cut, window, [&](int32_t bundle, int32_t chunk, bool inside) {
-        uint32_t word[TILE], some = 0, least = none;
+        uint32_t word[TILE], some = 0, least = no_site;
         if (inside) {
 #pragma unroll
             for (int i = 0; i < TILE; ++i) word[i] = window.row(bundle, chunk * TILE + i)[lane], some |= word[i];
-            const bool is_solid = __all_sync(ALL_LANES, NEAREST ? some == NO_OFFSET : some == 0);
-            if (lane == 0) *window.is_solid(bundle, chunk) = is_solid;
-            least = least_of<NEAREST>(word);
+            const bool is_all_sites = __all_sync(ALL_LANES, NEAREST ? some == ZERO_OFFSETS : some == 0);
+            if (lane == 0) *window.all_sites_at(bundle, chunk) = is_all_sites;
+            least = least_word<NEAREST>(word);
             if constexpr (WITH_RANGE)
-                if (!is_solid) offsets.see(lines.reach, word);
+                if (!is_all_sites) offsets.add(lines.limits, word);
         }
         using Least = typename Lines::Window::Least;
-        window.least_of(bundle, chunk)[lane] = static_cast<Least>(NEAREST ? least >> COST_SHIFT : least);
-        any = any || (NEAREST ? least < lines.reach.word_of(lines.reach.most) : least != none);
+        window.least_row(bundle, chunk)[lane] = static_cast<Least>(NEAREST ? least >> COST_SHIFT : least);
+        has_site = has_site || (NEAREST ? least < lines.limits.cost_word(lines.limits.max_cost) : least != no_site);
     });
-    if constexpr (WITH_RANGE) offsets.lower(range);
-    return any;
+    if constexpr (WITH_RANGE) offsets.merge_into(range);
+    return has_site;
 }
 
 /// Block: turns all keys of a window into short keys.
-__device__ void shorten_all(const Reach<true> &reach, const Origin &origin, const Cut &cut,
+__device__ void shorten_all(const WindowLimits<true> &limits, const ShortKeyOrigin &origin, const LineCut &cut,
                             const Window<true, WARP> &window) {
     visit_chunks(cut, window, [&](int32_t bundle, int32_t chunk, bool inside) {
         if (!inside) return;
         uint32_t *const keys = window.row(bundle, chunk * TILE) + threadIdx.x % WARP;
         uint32_t key[TILE];
-        if (*window.is_solid(bundle, chunk)) {
+        if (*window.all_sites_at(bundle, chunk)) {
 #pragma unroll
-            for (uint32_t &one : key) one = origin.no_offset();
+            for (uint32_t &one : key) one = origin.site_key();
         } else {
 #pragma unroll
             for (int i = 0; i < TILE; ++i) key[i] = keys[i * WARP];
-            shorten(reach, origin, key);
+            shorten(limits, origin, key);
         }
 #pragma unroll
         for (int i = 0; i < TILE; ++i) keys[i * WARP] = key[i];
     });
 }
 
+/// A block loads a window and searches its tiles, a warp a tile of 32 lines.
 template <class Lines>
-__global__ void __launch_bounds__(THREADS, RESIDENT) search_windows(Lines lines) {
+__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_windows(Lines lines) {
     extern __shared__ __align__(16) uint32_t shared[];
-    if (!lines.volume.is_far()) return;
-    const Cut &cut = lines.cut;
+    if (!lines.layout.is_far()) return;
+    const LineCut &cut = lines.cut;
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
-    __shared__ uint8_t solid[MOST_CHUNKS];
-    typename Lines::Window window(shared, solid, cut, blockIdx.x / across % segments);
-    for (int32_t i = threadIdx.x; i < 2 * (cut.reach + 1) * TILE; i += THREADS)
-        shared[i] = lines.way_word(i - (cut.reach + 1) * TILE);
-    constexpr bool BY_KEYS = Lines::NEAREST && Lines::AXIS == 0;
+    __shared__ uint8_t all_sites[MOST_CHUNKS];
+    typename Lines::Window window(shared, all_sites, cut, blockIdx.x / across % segments);
+    for (int32_t i = threadIdx.x; i < 2 * (cut.margin + 1) * TILE; i += THREADS)
+        shared[i] = lines.way_word(i - (cut.margin + 1) * TILE);
+    constexpr bool SHORT_KEYS = Lines::NEAREST && Lines::AXIS == 0;
     __shared__ int32_t range[4];
-    if (BY_KEYS && threadIdx.x < 4) range[threadIdx.x] = INT32_MAX;
+    if (SHORT_KEYS && threadIdx.x < 4) range[threadIdx.x] = INT32_MAX;
     lines.load(window, slab, place);
     __syncthreads();
-    window.any = __syncthreads_or(find_least<BY_KEYS>(lines, window, range));
-    Origin origin;
-    if constexpr (BY_KEYS) {
-        origin = Origin(lines.reach, range);
-        shorten_all(lines.reach, origin, cut, window);
+    window.has_site = __syncthreads_or(find_least_costs<SHORT_KEYS>(lines, window, range));
+    ShortKeyOrigin origin;
+    if constexpr (SHORT_KEYS) {
+        origin = ShortKeyOrigin(lines.limits, range);
+        shorten_all(lines.limits, origin, cut, window);
         __syncthreads();
     } else {
-        origin.sure = lines.reach.sure;
+        origin.max_exact = lines.limits.max_exact;
     }
-    for (int32_t item = threadIdx.x / WARP; item < window.tiles << cut.bundles_log2; item += WARPS_HERE) {
+    for (int32_t item = threadIdx.x / WARP; item < window.tiles << cut.bundles_log2; item += BLOCK_WARPS) {
         const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
                       tile = item - bundle * window.tiles;
-        const uint32_t heeded = lines.heeded(slab, place, bundle);
-        auto found = search_tile<Lines::AXIS>(window, lines.reach, bundle, tile, heeded);
-        lines.finish(window, origin, slab, place, bundle, window.first + tile, heeded, found);
+        const uint32_t inside_bits = lines.inside_bits(slab, place, bundle);
+        auto found = search_tile<Lines::AXIS>(window, lines.limits, bundle, tile, inside_bits);
+        lines.finish(window, origin, slab, place, bundle, window.first + tile, inside_bits, found);
     }
 }
 
@@ -363,46 +373,47 @@ void search(const Lines &lines, cudaStream_t stream) {
 }
 
 template <bool NEAREST>
-void search(const Volume &volume, cudaStream_t stream) {
-    const Reach<NEAREST> reach(volume);
-    const int64_t lengths = window_lengths(volume);
-    launch("fill_lengths", fill_lengths, ceil_div(lengths, BLOCK), BLOCK, stream, volume, lengths);
-    search(AlongY<NEAREST>{volume, reach, Cut(volume.height(), reach.chunks[1])}, stream);
-    const Cut cut(volume.width(), reach.chunks[0]);
+void search(const Layout &layout, cudaStream_t stream) {
+    const WindowLimits<NEAREST> limits(layout);
+    const int64_t table_size = window_table_size(layout);
+    launch("fill_length_table", fill_length_table, ceil_div(table_size, BLOCK), BLOCK, stream, layout, table_size);
+    search(AlongY<NEAREST>{layout, limits, LineCut(layout.height(), limits.chunks[1])}, stream);
+    const LineCut cut(layout.width(), limits.chunks[0]);
     const auto is_aligned = [](const View &view) { return !view || rows_begin_at(view, sizeof(uint4)); };
-    const Output &output = volume.output;
-    if (volume.plain && output.measure.unit == 1 && output.measure.limit >= UINT16_MAX && is_aligned(output.distance) &&
+    const Output &output = layout.output;
+    if (layout.is_packed && output.measure.unit == 1 && output.measure.limit >= UINT16_MAX && is_aligned(output.distance) &&
         is_aligned(output.nearest))
-        search(AlongX<NEAREST, true>{volume, reach, cut}, stream);
+        search(AlongX<NEAREST, true>{layout, limits, cut}, stream);
     else
-        search(AlongX<NEAREST, false>{volume, reach, cut}, stream);
+        search(AlongX<NEAREST, false>{layout, limits, cut}, stream);
 }
 
 template <bool NEAREST>
-bool serves(const Volume &volume) {
-    const Reach<NEAREST> reach(volume);
-    return reach.serves() && Cut(volume.height(), reach.chunks[1]).serves() &&
-           Cut(volume.width(), reach.chunks[0]).serves();
+bool serves(const Layout &layout) {
+    const WindowLimits<NEAREST> limits(layout);
+    return limits.serves() && LineCut(layout.height(), limits.chunks[1]).serves() &&
+           LineCut(layout.width(), limits.chunks[0]).serves();
 }
 
 }  // namespace
 
-int64_t window_lengths(const Volume &volume) {
-    const int32_t sure = volume.output.nearest ? Reach<true>(volume).sure : Reach<false>(volume).sure;
-    return volume.output.measure.unit == 1 ? 0 : std::max(sure + 1, 0);
+int64_t window_table_size(const Layout &layout) {
+    const int32_t max_exact =
+        layout.output.nearest ? WindowLimits<true>(layout).max_exact : WindowLimits<false>(layout).max_exact;
+    return layout.output.measure.unit == 1 ? 0 : std::max(max_exact + 1, 0);
 }
 
-bool windows_serve(const Volume &volume) {
-    return volume.output.nearest ? serves<true>(volume) : serves<false>(volume);
+bool windows_serve(const Layout &layout) {
+    return layout.output.nearest ? serves<true>(layout) : serves<false>(layout);
 }
 
-int64_t window_store(const Volume &volume) {
-    const int64_t planes = volume.output.nearest ? count_planes<true>(volume) : count_planes<false>(volume);
-    return planes * volume.width() * pitch_of(volume);
+int64_t window_words(const Layout &layout) {
+    const int64_t planes = layout.output.nearest ? count_stored_planes<true>(layout) : count_stored_planes<false>(layout);
+    return planes * layout.width() * y_pitch(layout);
 }
 
-void search_in_windows(const Volume &volume, cudaStream_t stream) {
-    volume.output.nearest ? search<true>(volume, stream) : search<false>(volume, stream);
+void search_in_windows(const Layout &layout, cudaStream_t stream) {
+    layout.output.nearest ? search<true>(layout, stream) : search<false>(layout, stream);
 }
 
 }  // namespace apsis::cuda::volume
