@@ -85,6 +85,7 @@ struct Bundle {
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
     /// What voxel x adds to a candidate's score for every place that the candidate is right of the middle: -2 w x.
     __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
+    /// What candidates are compared by for voxel x: the cost of candidate c, less the term w x^2.
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * WIDTH + lane] + slope(x) * (c - middle);
     }

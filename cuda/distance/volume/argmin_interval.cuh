@@ -9,7 +9,7 @@ namespace apsis::cuda::volume {
 /// The costs of a candidate to a tile's voxels, less w k^2: w (x + k - c)^2 = w (x - c)^2 + w k^2 + slope k.  The second term
 /// is the same for all candidates and is added at the end.
 struct Ramp {
-    int32_t here, slope;
+    int32_t here, slope;  // at the tile's first voxel, and from a voxel to the next
 
     template <int WIDTH, int PERIOD>
     __device__ Ramp(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t c) {

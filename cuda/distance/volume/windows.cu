@@ -50,9 +50,11 @@ struct AlongY {
     using Window = volume::Window<NEAREST, NEAREST ? WARP + 1 : WARP>;
     static constexpr int COLUMN_WORDS = NEAREST ? STRIP : HALF_STRIP, BUNDLE_COLUMNS = WARP / COLUMN_WORDS;
     static constexpr int LOADS_AHEAD = 2;  // columns whose loads a thread has in flight
+    /// Blocks side by side, and slabs of blocks along z: here a strip each.
     __host__ __device__ int64_t across() const { return ceil_div(layout.width(), BUNDLE_COLUMNS * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return layout.columns.strips(); }
 
+    /// The word of a way: its cost, and with NEAREST the step of its offset.
     __device__ int32_t way_word(int32_t d) const { return limits.way_cost(AXIS, d) + (NEAREST ? step_of(d) : 0); }
     /// What is stored of a column.
     struct Stored {
@@ -105,6 +107,7 @@ struct AlongY {
         return (place * cut.bundles() + bundle) * BUNDLE_COLUMNS + threadIdx.x % WARP / COLUMN_WORDS;
     }
     __device__ int64_t plane(int64_t strip) const { return strip * COLUMN_WORDS + threadIdx.x % COLUMN_WORDS; }
+    /// The bits of this lane's words that lie inside the image.
     __device__ uint32_t inside_bits(int64_t strip, int64_t place, int32_t bundle) const {
         if (column(place, bundle) >= layout.width() || plane(strip) >= count_stored_planes<NEAREST>(layout))
             return 0;
@@ -149,6 +152,7 @@ struct AlongX {
     static constexpr bool NEAREST = NEAREST_;
     static constexpr int AXIS = 0;
     using Window = volume::Window<NEAREST, WARP>;
+    /// Blocks side by side, and slabs of blocks along z: here a stored plane each.
     __host__ __device__ int64_t across() const { return ceil_div(layout.height(), WARP * cut.bundles()); }
     __host__ __device__ int64_t slabs() const { return count_stored_planes<NEAREST>(layout); }
 
