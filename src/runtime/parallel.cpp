@@ -19,10 +19,10 @@ struct IdleArenas {
     bool is_closed = false;
 
     // At its first arena oneTBB looks for other libraries, and if memory runs out meanwhile the program ends (glibc 2.36: dlopen,
-    // after a dlopen that had no memory for its message).  So it looks for them when this library is loaded.
+    // after a dlopen that had no memory for its message).  So there is an arena for a moment when this library is loaded.
     IdleArenas() {
         try {
-            tbb::info::numa_nodes();
+            tbb::task_arena(1).initialize();
         } catch (const std::bad_alloc &) {  // it looks again later
         }
     }
