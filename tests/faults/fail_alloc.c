@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 /* glibc's own names: dlsym would allocate while it looks for the next malloc. */
 void *__libc_malloc(size_t bytes);
@@ -17,6 +18,7 @@ void __libc_free(void *data);
 
 static atomic_int armed, lasting, threads_left = -1;
 static atomic_long calls, failing, live;
+static atomic_size_t largest = SIZE_MAX;
 
 void fail_alloc(long n, int for_good) {
     calls = 0;
@@ -25,8 +27,14 @@ void fail_alloc(long n, int for_good) {
     armed = 1;
 }
 
+void fail_alloc_above(size_t bytes) {
+    fail_alloc(0, 0);
+    largest = bytes;
+}
+
 long fail_alloc_end(void) {
     armed = 0;
+    largest = SIZE_MAX;
     return calls;
 }
 
@@ -34,10 +42,10 @@ long fail_alloc_live(void) { return live; }
 
 void fail_threads(int most) { threads_left = most; }
 
-static int fails(void) {
+static int fails(size_t bytes) {
     if (!armed) return 0;
     const long call = ++calls;
-    if (call != failing && !(lasting && call > failing)) return 0;
+    if (call != failing && !(lasting && call > failing) && bytes <= largest) return 0;
     errno = ENOMEM;
     return 1;
 }
@@ -47,9 +55,9 @@ static void *counted(void *data) {
     return data;
 }
 
-void *malloc(size_t bytes) { return fails() ? NULL : counted(__libc_malloc(bytes)); }
-void *calloc(size_t count, size_t bytes) { return fails() ? NULL : counted(__libc_calloc(count, bytes)); }
-void *memalign(size_t alignment, size_t bytes) { return fails() ? NULL : counted(__libc_memalign(alignment, bytes)); }
+void *malloc(size_t bytes) { return fails(bytes) ? NULL : counted(__libc_malloc(bytes)); }
+void *calloc(size_t count, size_t bytes) { return fails(count * bytes) ? NULL : counted(__libc_calloc(count, bytes)); }
+void *memalign(size_t alignment, size_t bytes) { return fails(bytes) ? NULL : counted(__libc_memalign(alignment, bytes)); }
 void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
 
 void free(void *data) {
@@ -58,7 +66,7 @@ void free(void *data) {
 }
 
 void *realloc(void *data, size_t bytes) {
-    if (fails()) return NULL;
+    if (fails(bytes)) return NULL;
     const long before = data ? (long)malloc_usable_size(data) : 0;
     void *moved = __libc_realloc(data, bytes);
     if (moved || bytes == 0) live -= before;

@@ -11,6 +11,9 @@
 /** From now on allocations are counted, of all threads, and the n-th fails; those after it too, if it is for good. */
 void fail_alloc(long n, int for_good);
 
+/** From now on allocations of more bytes than these fail. */
+void fail_alloc_above(size_t bytes);
+
 /** Allocations succeed again.  How many there were since fail_alloc. */
 long fail_alloc_end(void);
 

@@ -74,7 +74,8 @@ static told *share_memory(void) {
 typedef struct experiment {
     const named_call *call;
     int device, threads, for_good;
-    long fails; /* 0: none */
+    long fails;   /* 0: none */
+    size_t above; /* 0: any size */
 } experiment;
 
 #define WRONG(...) return (void)snprintf(t->wrong, sizeof t->wrong, __VA_ARGS__)
@@ -85,8 +86,9 @@ static void call_in_child(const experiment *e, const call_outputs *want, told *t
         WRONG("no context");
     prepare_outputs(&t->out);
     if (e->fails) fail_alloc(e->fails, e->for_good);
+    if (e->above) fail_alloc_above(e->above);
     apsis_status status = e->call->run(ctx, &t->out);
-    if (e->fails) t->calls = fail_alloc_end();
+    if (e->fails || e->above) t->calls = fail_alloc_end();
     if (!canaries_live(&t->out)) WRONG("a byte beside the outputs has changed");
     if (status != APSIS_OK && status != APSIS_ERROR_MEMORY) WRONG("%s", apsis_message(ctx));
     if (status == APSIS_OK && want && memcmp(&t->out, want, sizeof *want)) WRONG("the outputs are wrong");
@@ -117,8 +119,8 @@ static void run_in_child(const experiment *e, const call_outputs *want, told *t)
     assert_int_equal(waitpid(child, &how, 0), child);
     if (WIFSIGNALED(how)) snprintf(t->wrong, sizeof t->wrong, "signal %d", WTERMSIG(how));
     if (t->wrong[0])
-        fail_msg("%s, %d threads, allocation %ld of %ld fails%s: %s", e->call->name, e->threads, e->fails, t->calls,
-                 e->for_good ? ", and all after it" : "", t->wrong);
+        fail_msg("%s, %d threads, allocation %ld of %ld fails%s, or those above %zu bytes: %s", e->call->name, e->threads,
+                 e->fails, t->calls, e->for_good ? ", and all after it" : "", e->above, t->wrong);
 }
 
 static void calls_without_memory(bench *b) {
@@ -139,6 +141,21 @@ static void calls_without_memory(bench *b) {
                 }
         printf("%s: %ld host allocations failed one by one\n", e.call->name, failed);
         assert_true(failed > 0);
+    }
+    free(want);
+    munmap(t, sizeof *t);
+}
+
+/** Memory is there, but no large piece of it. */
+static void calls_without_large_memory(bench *b) {
+    enum { LEAST = 64, LARGEST = 1 << 20 };
+    told *t = share_memory();
+    call_outputs *want = must_alloc(sizeof *want);
+    for (int i = 0; i < call_count; ++i) {
+        experiment e = {.call = &calls[i], .device = b->device};
+        run_in_child(&e, NULL, t);
+        memcpy(want, &t->out, sizeof *want);
+        for (e.above = LEAST; e.above <= LARGEST; e.above *= 2) run_in_child(&e, want, t);
     }
     free(want);
     munmap(t, sizeof *t);
@@ -211,6 +228,7 @@ static void calls_without_threads(bench *b) {
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(contexts_without_memory, ON_CPU),
                                       TEST(calls_without_memory, WITH_HOST_IMAGES),
+                                      TEST(calls_without_large_memory, WITH_HOST_IMAGES),
                                       TEST(failed_calls_leave_nothing, WITH_HOST_IMAGES),
                                       TEST(contexts_leave_nothing, WITH_HOST_IMAGES),
                                       TEST(calls_without_threads, ON_CPU)};
