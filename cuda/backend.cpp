@@ -42,8 +42,10 @@ int capability(int device) noexcept {
     return 0;
 }
 
-/// Throws APSIS_ERROR_NO_DEVICE, with the reason, unless CUDA has this device and it is new enough.
+/// Throws APSIS_ERROR_NO_DEVICE, with the reason, unless CUDA has this device and it is new enough.  CUDA itself would tell a
+/// forked process that there is no driver.
 void require_device(int device) {
+    Driver::refuse_fork();
     int count;
     const cudaError_t error = count_devices(count);
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))

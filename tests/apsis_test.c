@@ -23,14 +23,16 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    apsis_destroy(((running *)*state)->bench.ctx);
+    running *r = *state;
+    apsis_destroy(r->bench.ctx);
+    if (r->bench.skipped) r->outcome = "skipped";
     return 0;
 }
 
 static void run_one(void **state) {
     running *r = *state;
     r->test->run(&r->bench);
-    r->outcome = r->bench.skipped ? "skipped" : "passed";
+    r->outcome = "passed";
 }
 
 static int place(running *out, const test_case *cases, int count, bench where, const char *device) {

@@ -42,8 +42,11 @@ typedef struct bench {
     int device;          /* APSIS_CPU or a device number */
     apsis_memory memory; /* where the images of the test are */
     apsis_context *ctx;  /* made before the test, destroyed after it */
-    bool skipped;        /* set by a case that cannot run here */
+    bool skipped;        /* set by a case that cannot run here, or not wholly */
 } bench;
+
+/** Ends a case that cannot run here, aloud. */
+#define skip_case(b) ((b)->skipped = true, skip())
 
 typedef struct test_case {
     const char *name;

@@ -1,4 +1,6 @@
 /* apsis_distance of volumes whose sites are as far, or as near, as makes each way of searching them hard. */
+#include <math.h>
+
 #include "run_distance.h"
 
 static void check_far_volume(bench *b, int64_t w, int64_t h, int64_t d, int kind, const int64_t ratio[3],
@@ -116,11 +118,47 @@ static void random_holes(bench *b) {
     }
 }
 
+/** The least steps along one axis are as long as any number: right, and in no more memory than other small volumes take. */
+static void steep_spacings(bench *b) {
+    enum { MOST = 128 << 10 };
+    static const uint8_t mask[6] = {0, 1, 0, 0, 0, 0};
+    for (int axis = 0; axis < 3; ++axis)
+        for (double step = 1e-3; step < 1e4; step *= 1.7) {
+            problem p = new_problem(3, axis == 0 ? 1 : 3, axis == 1 ? 1 : axis == 0 ? 3 : 2, axis == 2 ? 1 : 2, mask);
+            for (int a = 0; a < 3; ++a) p.options.spacing[a] = a == axis ? step : 0.9 + 0.1 * a;
+            for (int tiny = 0; tiny < 2; ++tiny) {
+                frame set = frame_open(b, APSIS_U8, 3, p.size, PACKED), out = frame_open(b, APSIS_F64, 3, p.size, PACKED);
+                const apsis_image *images[] = {&set.image, &out.image, NULL};
+                double got[6];
+                size_t bytes;
+                frame_put(&set, mask + tiny);
+                assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, &p.options, &bytes));
+                assert_true(bytes <= MOST);
+                assert_ok(b->ctx, apsis_distance(b->ctx, &set.image, &out.image, NULL, &p.options));
+                frame_get(&out, got);
+                for (int64_t i = 0; i < pixels_of(&p); ++i) {
+                    double squares = 0;
+                    int64_t left = i, from = tiny ? 0 : 1;
+                    for (int a = 0; a < 3; ++a) {
+                        const double way = p.options.spacing[a] * (double)(left % p.size[a] - from % p.size[a]);
+                        squares += way * way;
+                        left /= p.size[a], from /= p.size[a];
+                    }
+                    assert_true(fabs(got[i] - sqrt(squares)) <= 1e-4 * sqrt(squares));
+                }
+                frame_close(&set);
+                frame_close(&out);
+                for (int a = 0; a < 3; ++a) p.size[a] = 1;
+            }
+        }
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),
                                       TEST(random_gaps, EVERYWHERE),
                                       TEST(ends_of_reach, EVERYWHERE),
                                       TEST(ranges_of_offsets, EVERYWHERE),
-                                      TEST(random_holes, EVERYWHERE)};
+                                      TEST(random_holes, EVERYWHERE),
+                                      TEST(steep_spacings, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -242,6 +242,19 @@ static void volumes(bench *b) {
     }
 }
 
+/** Of small slices more than every other pixel of the whole can be a component. */
+static void small_slices(bench *b) {
+    enum { DEPTH = 777 };
+    static uint8_t mask[9 * DEPTH];
+    for (int side = 1; side <= 3; side += 2) {
+        for (int i = 0; i < side * side * DEPTH; ++i) mask[i] = i % (side * side) % 2 == 0;
+        problem p = new_problem(3, side, side, DEPTH, mask);
+        p.options.flags = APSIS_SLICES;
+        p.options.connectivity = 1;
+        check_eccentricity(b, &p, &BOTH);
+    }
+}
+
 /* ---- What is refused, and what is cut short ---- */
 
 static void wrong_arguments(bench *b) {
@@ -335,7 +348,7 @@ int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(a_crossing, EVERYWHERE), TEST(a_room_entered_by_its_corners, EVERYWHERE),
                                       TEST(every_4x4_image, EVERYWHERE), TEST(random_problems, EVERYWHERE),
                                       TEST(random_schedules, EVERYWHERE), TEST(shapes, EVERYWHERE),
-                                      TEST(larger_shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),
+                                      TEST(larger_shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),              TEST(small_slices, EVERYWHERE),
                                       TEST(wrong_arguments, EVERYWHERE), TEST(budgets, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

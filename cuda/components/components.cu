@@ -4,8 +4,9 @@
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
 #include <optional>
 
+#include "cuda/runtime/cub.h"  // before CUB's other headers
+
 #include "cuda/components/measure.cuh"
-#include "cuda/runtime/cub.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
 

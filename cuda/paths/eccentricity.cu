@@ -148,7 +148,7 @@ class Eccentricity {
   public:
     Eccentricity(const EccentricityJob &job, void *memory) : job_(job), ranks_{raster_of(job.set)} {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // an extent for so many pixels: 1/18 byte a pixel
-        const int64_t pixels = job.set.pixels(), starts = count_starts(ranks_.raster);
+        const int64_t pixels = job.set.pixels(), starts = job.most_components() + 1;
         Carver carver(memory);
         ranks_.pixel = carver.take<uint32_t>(pixels);
         ranks_.rank = carver.take<uint32_t>(pixels);

@@ -60,9 +60,6 @@ struct Ranks {
 /// Throws APSIS_ERROR_UNSUPPORTED if an image has more pixels than ranks have bits for.
 Raster raster_of(const View &set);
 
-/// The most components that an image can have, and one.
-inline int64_t count_starts(const Raster &raster) { return (raster.pixels() + 1) / 2 + 1; }
-
 /// The memory that ranking takes beside the ranks' own.
 size_t ranking_bytes(const EccentricityJob &job);
 

@@ -4,6 +4,9 @@
 // cannot be put back.  So, while a CallersError lives, CUB is told of errors only that were not there before.
 #pragma once
 
+#ifdef CubDebug
+#error "CUB's other headers come after this one: what they have defined already would not be told"
+#endif
 #include <cuda_runtime.h>
 
 namespace apsis::cuda {

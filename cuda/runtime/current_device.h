@@ -8,6 +8,8 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda {
@@ -17,9 +19,14 @@ class Driver {
   public:
     static const Driver &get() {
         static const Driver driver;
-        if (getpid() != driver.process_)
-            throw Error(APSIS_ERROR_DEVICE, "this process was forked from one that has used CUDA, which does not go on in it");
+        refuse_fork();
         return driver;
+    }
+
+    /// Throws in a process that was forked from one in which a driver has been found.
+    static void refuse_fork() {
+        if (process && process != getpid())
+            throw Error(APSIS_ERROR_DEVICE, "this process was forked from one that has used CUDA, which does not go on in it");
     }
 
     decltype(&cuCtxGetCurrent) get_current;
@@ -53,6 +60,7 @@ class Driver {
         find("cuDeviceGet", get_device_);
         find("cuDevicePrimaryCtxRetain", retain_);
         require(initialise(0), "initialising the driver");
+        process = getpid();
     }
 
     template <class Function>
@@ -71,7 +79,7 @@ class Driver {
 
     decltype(&cuDeviceGet) get_device_;
     decltype(&cuDevicePrimaryCtxRetain) retain_;
-    const pid_t process_ = getpid();
+    static inline std::atomic<pid_t> process = 0;
 };
 
 /// Makes a device's context current, and at the end the one that was so before, or none.

@@ -61,11 +61,12 @@ bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit
     return false;
 }
 
-/// The cost between opposite corners, or -1 if it is too large.
+/// The cost between opposite corners, or -1 if it is too large.  Along an axis of one pixel a step counts: a weight, too, has to
+/// be held.
 int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
     __int128 cost = 0;
     for (int a = 0; a < axes; ++a) {
-        const __int128 offset = std::max<int64_t>(size[a] - 1, 0);
+        const __int128 offset = std::max<int64_t>(size[a] - 1, 1);
         cost += measure.weight[a] * (measure.metric == APSIS_EUCLIDEAN ? offset * offset : offset);
     }
     return cost < NO_COST<int64_t> ? static_cast<int64_t>(cost) : -1;

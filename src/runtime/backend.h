@@ -102,6 +102,12 @@ struct EccentricityJob {
     int64_t capacity = 0;
     int64_t *count = nullptr;
 
+    /// At most: every other pixel of a volume, or of each slice.
+    int64_t most_components() const {
+        const int64_t slices = axes == 2 ? set.size[2] : 1;
+        return slices ? (set.pixels() / slices + 1) / 2 * slices : 0;
+    }
+
     /// What it takes: fields and open pixels are up to date whenever progress is told, the rest at the end.
     struct Report {
         int64_t components, fields, most_fields;  // in all, and of one component

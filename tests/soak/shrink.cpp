@@ -110,16 +110,27 @@ class Shrinker {
         apsis_options &o = trial.options;
         bool changed = false;
         for (int bit = 0; bit < 7; ++bit) changed |= set(&o.flags, o.flags & ~(1u << bit));
-        changed |= set(&o.max_distance, 0.0) | set(&o.metric, APSIS_EUCLIDEAN) | set(&o.method, APSIS_AUTO);
-        changed |= set(&o.connectivity, 0) | set(&o.largest, 0) | set(&o.min_area, 0) | set(&o.max_area, 0) | set(&o.budget, 0);
+        changed |= set(&o.max_distance, 0.0);
+        changed |= set(&o.metric, APSIS_EUCLIDEAN);
+        changed |= set(&o.method, APSIS_AUTO);
+        changed |= set(&o.connectivity, 0);
+        changed |= set(&o.largest, 0);
+        changed |= set(&o.min_area, 0);
+        changed |= set(&o.max_area, 0);
+        changed |= set(&o.budget, 0);
         changed |= no_spacing();
-        changed |= set(&trial.capacity, -1) | set(&trial.count, false);
-        changed |= set(&trial.type[SECOND], apsis_type(0)) | set(&trial.type[SET], APSIS_U8);
+        changed |= set(&trial.capacity, -1);
+        changed |= set(&trial.count, false);
+        changed |= set(&trial.type[SECOND], apsis_type(0));
+        changed |= set(&trial.type[SET], APSIS_U8);
         for (Layout &each : trial.layout) changed |= plain(&each);
         for (size_t k = 0; k < trial.routes.size(); ++k) {
-            changed |= set(&trial.routes[k].scratch, Scratch::OWN) | set(&trial.routes[k].place, Place::HOST);
-            changed |= set(&trial.routes[k].graph, false) | set(&trial.routes[k].stream, false);
-            changed |= set(&trial.routes[k].callbacks, false) | set(&trial.routes[k].plain, true);
+            changed |= set(&trial.routes[k].scratch, Scratch::OWN);
+            changed |= set(&trial.routes[k].place, Place::HOST);
+            changed |= set(&trial.routes[k].graph, false);
+            changed |= set(&trial.routes[k].stream, false);
+            changed |= set(&trial.routes[k].callbacks, false);
+            changed |= set(&trial.routes[k].plain, true);
         }
         return changed;
     }
@@ -135,9 +146,13 @@ class Shrinker {
     }
 
     bool plain(Layout *layout) {
-        bool changed = set(&layout->swapped, false) | set(&layout->flips, 0u) | set(&layout->step, 1);
+        bool changed = set(&layout->swapped, false);
+        changed |= set(&layout->flips, 0u);
+        changed |= set(&layout->step, 1);
         for (int &each : layout->pad) changed |= set(&each, 0);
-        return changed | set(&layout->strides, false) | set(&layout->guard, 0);
+        changed |= set(&layout->strides, false);
+        changed |= set(&layout->guard, 0);
+        return changed;
     }
 
     bool thins(bool seeds) {

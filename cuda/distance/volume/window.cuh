@@ -83,7 +83,7 @@ struct WindowLimits {
             if (n) clipped = std::min(clipped, clip(n));
         }
         max_distance = 0;
-        while (weight[2] * (max_distance + 1) * (max_distance + 1) < UINT16_MAX) ++max_distance;
+        while (int64_t(weight[2]) * (max_distance + 1) * (max_distance + 1) < UINT16_MAX) ++max_distance;
         max_cost = weight[2] * max_distance * max_distance;
         max_of_site = static_cast<int32_t>(std::min<int64_t>(clipped, max_cost) - 1);
         max_exact = static_cast<int32_t>(std::min<int64_t>(beyond - 1, max_of_site));

@@ -63,7 +63,7 @@ class Eccentricity {
         : job_(job), grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2), pixels_(job.set.pixels()),
           memory_(pixels_, FARTHEST, !from_every(), carver), tops_(from_every() ? 0 : pixels_, carver) {
         label_ = carver.take<Cell>(pixels_);
-        start_ = carver.take<Cell>((pixels_ + 1) / 2 + 2);
+        start_ = carver.take<Cell>(job.most_components() + 2);
         describe_parts();
         parts_scratch_ = carver.take<uint8_t>(static_cast<int64_t>(components::components_scratch(parts_, threads)));
         const int64_t none[3] = {0, 0, 0};
