@@ -106,7 +106,7 @@ class CudaBackend final : public Backend {
             const CurrentDevice current(device_);
             if (!is_capturing() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
             if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
-            conveyor_.reset();
+            queue_.reset();
             number_.reset();
         } catch (const Error &) {  // a failed device: nothing is left to wait for
         }
@@ -174,7 +174,7 @@ class CudaBackend final : public Backend {
         if (is_capturing())
             throw Error(APSIS_ERROR_UNSUPPORTED, "the stream is being captured, and cannot be waited for");
         check(cudaStreamSynchronize(stream_), "waiting for the device");
-        if (conveyor_) conveyor_->sync();
+        if (queue_) queue_->sync();
     }
 
     void set_threads(int) override {}
@@ -233,12 +233,12 @@ class CudaBackend final : public Backend {
         paths::eccentricity(job, scratch, ready(), progress);
     }
 
-    Conveyor *conveyor(const DistanceJob &job) override {
+    TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
         if (!plane::rows_serve(job)) return nullptr;
         if (!is_capturing()) ready();
-        if (!conveyor_) conveyor_ = std::make_unique<plane::CudaConveyor>(device_, stream_);
-        return conveyor_.get();
+        if (!queue_) queue_ = std::make_unique<plane::CudaTransferQueue>(device_, stream_);
+        return queue_.get();
     }
 
   private:
@@ -256,7 +256,7 @@ class CudaBackend final : public Backend {
     cudaStream_t stream_ = nullptr;
     bool must_wait_ = false;  // for the handover
     cudaEvent_t handover_ = nullptr;
-    std::unique_ptr<plane::CudaConveyor> conveyor_;  // made when host images first want it
+    std::unique_ptr<plane::CudaTransferQueue> queue_;  // made when host images first want it
     std::unique_ptr<HostNumber> number_;      // likewise, when components are first counted
 };
 

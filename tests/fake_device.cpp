@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/backend.h"
-#include "fake_conveyor.h"
+#include "fake_transfer_queue.h"
 #include "fake_memory.h"
 
 namespace apsis {
@@ -84,13 +84,13 @@ class FakeDevice final : public Backend {
         if (!data) throw Error(APSIS_ERROR_MEMORY, "fake device: no memory for %zu bytes", bytes);
         if (memory == APSIS_HOST) {
             std::memset(data, fake::POISON, bytes);
-            conveyor_.page_locked[reinterpret_cast<uintptr_t>(data)] = bytes;
+            queue_.page_locked[reinterpret_cast<uintptr_t>(data)] = bytes;
         }
         return data;
     }
     void release(apsis_memory memory, void *data, size_t bytes) noexcept override {
         if (memory == APSIS_HOST) {
-            conveyor_.page_locked.erase(reinterpret_cast<uintptr_t>(data));
+            queue_.page_locked.erase(reinterpret_cast<uintptr_t>(data));
             return cpu_->release(memory, data, bytes);
         }
         const bool idle = lanes_.idle();
@@ -179,8 +179,8 @@ class FakeDevice final : public Backend {
     }
 
     /// As on a GPU, a Euclidean map in the plane goes strip by strip, and others do not.
-    Conveyor *conveyor(const DistanceJob &job) override {
-        return job.axes == 2 && job.measure.metric == APSIS_EUCLIDEAN ? &conveyor_ : nullptr;
+    TransferQueue *transfer_queue(const DistanceJob &job) override {
+        return job.axes == 2 && job.measure.metric == APSIS_EUCLIDEAN ? &queue_ : nullptr;
     }
 
   private:
@@ -226,7 +226,7 @@ class FakeDevice final : public Backend {
 
     std::unique_ptr<Backend> cpu_ = make_cpu_backend();
     fake::Lanes lanes_;
-    fake::Conveyor conveyor_{lanes_, *cpu_};
+    fake::TransferQueue queue_{lanes_, *cpu_};
     CUstream_st *stream_ = nullptr;
 };
 

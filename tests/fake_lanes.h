@@ -56,7 +56,7 @@ class Lanes {
     }
 
     Queue queues_[3];
-    Mark marks_[apsis::Conveyor::MARKS];
+    Mark marks_[apsis::TransferQueue::MARKS];
 };
 
 }  // namespace fake

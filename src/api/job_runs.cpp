@@ -9,47 +9,51 @@ namespace {
 
 // The job on the back end's own memory: images that it cannot reach become device copies carved from the workspace.
 
-void stage_output(View &view, Stage &stage) {
-    if (view) view = stage.output(view);
+void stage_output(View &view, Staging &staging) {
+    if (view) view = staging.output(view);
 }
 
-DistanceJob stage_job(DistanceJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    stage_output(job.distance, stage);
-    stage_output(job.nearest, stage);
+DistanceJob stage_job(DistanceJob job, Staging &staging) {
+    job.set = staging.input(job.set);
+    stage_output(job.distance, staging);
+    stage_output(job.nearest, staging);
     return job;
 }
-VoronoiJob stage_job(VoronoiJob job, Stage &stage) {
-    static_cast<DistanceJob &>(job) = stage_job(static_cast<const DistanceJob &>(job), stage);
+VoronoiJob stage_job(VoronoiJob job, Staging &staging) {
+    static_cast<DistanceJob &>(job) = stage_job(static_cast<const DistanceJob &>(job), staging);
     return job;
 }
-ComponentsJob stage_job(ComponentsJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    stage_output(job.labels, stage);
+ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
+    job.set = staging.input(job.set);
+    stage_output(job.labels, staging);
     return job;
 }
-GeodesicJob stage_job(GeodesicJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    job.seeds = stage.input(job.seeds);
-    stage_output(job.distance, stage);
-    stage_output(job.nearest, stage);
+GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
+    job.set = staging.input(job.set);
+    job.seeds = staging.input(job.seeds);
+    stage_output(job.distance, staging);
+    stage_output(job.nearest, staging);
     return job;
 }
-EccentricityJob stage_job(EccentricityJob job, Stage &stage) {
-    job.set = stage.input(job.set);
-    stage_output(job.eccentricity, stage);
-    stage_output(job.farthest, stage);
+EccentricityJob stage_job(EccentricityJob job, Staging &staging) {
+    job.set = staging.input(job.set);
+    stage_output(job.eccentricity, staging);
+    stage_output(job.farthest, staging);
     return job;
 }
 
 // The scratch memory that the back end wants beside them.
 
-int64_t scratch_of(const Backend &backend, const DistanceJob &job) { return static_cast<int64_t>(backend.distance_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const DistanceJob &job) {
+    return static_cast<int64_t>(backend.distance_scratch(job));
+}
 int64_t scratch_of(const Backend &backend, const VoronoiJob &job) { return static_cast<int64_t>(backend.voronoi_scratch(job)); }
 int64_t scratch_of(const Backend &backend, const ComponentsJob &job) {
     return static_cast<int64_t>(backend.components_scratch(job));
 }
-int64_t scratch_of(const Backend &backend, const GeodesicJob &job) { return static_cast<int64_t>(backend.geodesic_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const GeodesicJob &job) {
+    return static_cast<int64_t>(backend.geodesic_scratch(job));
+}
 int64_t scratch_of(const Backend &backend, const EccentricityJob &job) {
     return static_cast<int64_t>(backend.eccentricity_scratch(job));
 }
@@ -58,8 +62,8 @@ template <class Job>
 size_t staged_bytes(const apsis_context &context, const Job &job) {
     if (job.set.pixels() == 0) return 0;
     Carver count;
-    Stage stage(context, count);
-    stage_job(job, stage);
+    Staging staging(context, count);
+    stage_job(job, staging);
     count.take<uint8_t>(scratch_of(*context.backend, job));
     return count.used();
 }
@@ -68,10 +72,10 @@ size_t staged_bytes(const apsis_context &context, const Job &job) {
 template <class Job, class Transform>
 void run_staged(apsis_context &context, const Job &job, void *memory, Transform transform) {
     Carver carver(memory);
-    Stage stage(context, carver);
-    const Job own = stage_job(job, stage);
+    Staging staging(context, carver);
+    const Job own = stage_job(job, staging);
     void *const scratch = carver.take<uint8_t>(scratch_of(*context.backend, job));
-    stage.run([&] { transform(own, scratch); });
+    staging.run([&] { transform(own, scratch); });
 }
 
 // What of a job cannot be captured: the host waits in the middle of it, and acts on what the device has found.
@@ -91,11 +95,11 @@ const char *waits(const apsis_context &, const EccentricityJob &) { return "ecce
 template <class Job>
 void check_capture(const apsis_context &context, const Job &job) {
     Carver count;
-    Stage stage(context, count);
-    stage_job(job, stage);
+    Staging staging(context, count);
+    stage_job(job, staging);
     const char *why = waits(context, job);
     if (context.progress_fn) why = "a progress callback is told of what is done";
-    if (!stage.is_empty()) why = "an image is in host memory";
+    if (!staging.is_empty()) why = "an image is in host memory";
     if (why) context.refuse_capture(why);
 }
 
@@ -129,7 +133,7 @@ void run_reported(apsis_context &context, Job job, void *memory, Transform trans
 
 size_t workspace_of(const apsis_context &context, const DistanceJob &job) {
     if (job.set.pixels() == 0) return 0;
-    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_bytes(job, *conveyor);
+    if (TransferQueue *queue = find_transfer_queue(context, job)) return streaming_bytes(job, *queue);
     return staged_bytes(context, job);
 }
 size_t workspace_of(const apsis_context &context, const VoronoiJob &job) {
@@ -144,7 +148,7 @@ void run(apsis_context &context, const DistanceJob &job) {
     check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "distance", job.set);
-    if (Conveyor *conveyor = find_conveyor(context, job)) return relay_distance(context, job, *conveyor, memory);
+    if (TransferQueue *queue = find_transfer_queue(context, job)) return stream_distance(context, job, *queue, memory);
     run_reported(context, job, memory, [&](const DistanceJob &own, void *scratch) {
         context.backend->distance(own, scratch, context.progress());
     });
@@ -204,7 +208,8 @@ void run(apsis_context &context, const EccentricityJob &job) {
     context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
                 static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
     if (report.unproved)
-        throw Error(APSIS_ERROR_BUDGET, "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
+        throw Error(APSIS_ERROR_BUDGET,
+                    "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
                     static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
                     static_cast<long long>(report.components), report.gap);
 }

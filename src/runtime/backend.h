@@ -118,7 +118,7 @@ struct EccentricityJob {
     Report *report = nullptr;
 };
 
-class Conveyor;
+class TransferQueue;
 
 class Backend {
   public:
@@ -156,7 +156,7 @@ class Backend {
     virtual void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) = 0;
 
     /// What takes a job with host images strip by strip (transfer_queue.h); null if its images must pass whole.
-    virtual Conveyor *conveyor(const DistanceJob &) { return nullptr; }
+    virtual TransferQueue *transfer_queue(const DistanceJob &) { return nullptr; }
 };
 
 std::unique_ptr<Backend> make_cpu_backend();

@@ -41,7 +41,7 @@ void to_host(Backend &backend, const View &device, const View &host) {
 
 }  // namespace
 
-View Stage::own(const View &view, bool is_output) {
+View Staging::own(const View &view, bool is_output) {
     if (view.pixels() == 0 || view.memory == context_.own_memory()) return view;
     View inside = packed_like(view, nullptr, context_.own_memory());
     inside.data = carver_.take<uint8_t>(packed_bytes(view));
@@ -49,17 +49,17 @@ View Stage::own(const View &view, bool is_output) {
     return inside;
 }
 
-void Stage::upload() {
+void Staging::upload() {
     for (int i = 0; i < count_; ++i)
         if (!copies_[i].is_output) to_device(*context_.backend, copies_[i].outside, copies_[i].inside);
 }
 
-void Stage::download() {
+void Staging::download() {
     for (int i = 0; i < count_; ++i)
         if (copies_[i].is_output) to_host(*context_.backend, copies_[i].inside, copies_[i].outside);
 }
 
-void Stage::settle() noexcept {
+void Staging::settle() noexcept {
     try {
         context_.backend->sync();
     } catch (...) {  // the first failure is the one to report

@@ -6,10 +6,10 @@
 
 namespace apsis {
 
-class Stage {
+class Staging {
   public:
     /// Carves the copies that the images of a call need; none where a view is already in the context's own memory.
-    Stage(const apsis_context &context, Carver &carver) : context_(context), carver_(carver) {}
+    Staging(const apsis_context &context, Carver &carver) : context_(context), carver_(carver) {}
 
     View input(const View &view) { return own(view, false); }
     View output(const View &view) { return own(view, true); }

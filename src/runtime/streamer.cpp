@@ -65,9 +65,9 @@ void copy_rows(const View &from, const View &to, const RowRange &rows, int64_t r
     for (int64_t row = rows.first; row < rows.first + rows.count; ++row) copy_pixels(row_view(from, row), row_view(to, row));
 }
 
-class Relay {
+class Streamer {
   public:
-    Relay(const DistanceJob &job, Conveyor &conveyor, Carver &carver);
+    Streamer(const DistanceJob &job, TransferQueue &queue, Carver &carver);
     void run(apsis_context &context);
 
   private:
@@ -90,11 +90,13 @@ class Relay {
     // The marks of a slot: where its part has crossed, and where it has been worked on.
     static int crossed(int64_t part) { return slot_of(part); }
     static int worked(int64_t part) { return SLOTS + slot_of(part); }
-    static_assert(2 * SLOTS <= Conveyor::MARKS);
+    static_assert(2 * SLOTS <= TransferQueue::MARKS);
 
     /// Where a part of an image lies in its slot, on the device and in staging memory.
     uint8_t *inside(const Image &image, int64_t part) const { return slots_[slot_of(part)] + offset_of(image); }
-    uint8_t *staged(const Image &image, int64_t part) const { return staging_ + slot_of(part) * slot_bytes_ + offset_of(image); }
+    uint8_t *staged(const Image &image, int64_t part) const {
+        return staging_ + slot_of(part) * slot_bytes_ + offset_of(image);
+    }
     int64_t offset_of(const Image &image) const { return &image == &nearest_ ? nearest_offset_ : 0; }
 
     void copy_across(const View &from, const View &to, const RowRange &rows, int64_t row_bytes);
@@ -103,7 +105,7 @@ class Relay {
     }
 
     DistanceJob job_;
-    Conveyor &conveyor_;
+    TransferQueue &queue_;
     Columns shape_;
     Image set_, distance_, nearest_;
     int64_t strips_each_ = 0, parts_ = 0, slot_bytes_ = 0, nearest_offset_ = 0;
@@ -113,8 +115,8 @@ class Relay {
     std::optional<Arena> threads_;
 };
 
-Relay::Relay(const DistanceJob &job, Conveyor &conveyor, Carver &carver)
-    : job_(job), conveyor_(conveyor), set_(job.set), distance_(job.distance), nearest_(job.nearest) {
+Streamer::Streamer(const DistanceJob &job, TransferQueue &queue, Carver &carver)
+    : job_(job), queue_(queue), set_(job.set), distance_(job.distance), nearest_(job.nearest) {
     shape_.count = job.set.size[0], shape_.length = job.set.size[1], shape_.batch = job.set.size[2];
     const int64_t strip_rows = std::min(shape_.length, int64_t(STRIP)), strips = shape_.all().count;
     const int64_t row_bytes = std::max(set_.crossing_bytes(), distance_.crossing_bytes() + nearest_.crossing_bytes());
@@ -127,16 +129,16 @@ Relay::Relay(const DistanceJob &job, Conveyor &conveyor, Carver &carver)
     slot_bytes_ = std::max(most_rows * set_.crossing_bytes(), nearest_offset_ + most_rows * nearest_.crossing_bytes());
     slot_bytes_ = (slot_bytes_ + slot - 1) / slot * slot;
     for (int64_t s = 0; s < std::min(parts_, int64_t(SLOTS)); ++s) slots_[s] = carver.take<uint8_t>(slot_bytes_);
-    scratch_ = carver.take<uint8_t>(static_cast<int64_t>(conveyor.scratch(job)));
+    scratch_ = carver.take<uint8_t>(static_cast<int64_t>(queue.scratch(job)));
 }
 
-void Relay::run(apsis_context &context) {
+void Streamer::run(apsis_context &context) {
     progress_ = context.progress();
     bool staged = false;
     for (Image *image : {&set_, &distance_, &nearest_}) {
         if (!image->crosses) continue;
         const size_t bytes = static_cast<size_t>(packed_bytes(image->view));
-        image->direct = is_packed(image->view) && conveyor_.is_page_locked(image->view.data, bytes);
+        image->direct = is_packed(image->view) && queue_.is_page_locked(image->view.data, bytes);
         staged = staged || !image->direct;
     }
     if (staged) {
@@ -157,39 +159,39 @@ void Relay::run(apsis_context &context) {
     context.backend->sync();
 }
 
-void Relay::take_all() {
-    if (!set_.crosses) return conveyor_.take(job_, shape_.all(), scratch_);
+void Streamer::take_all() {
+    if (!set_.crosses) return queue_.take(job_, shape_.all(), scratch_);
     for (int64_t part = 0; part < parts_; ++part) {
         send_in(part);
         tell(SHARE_IN * (static_cast<double>(part + 1) / static_cast<double>(parts_)));
     }
 }
 
-void Relay::send_in(int64_t part) {
+void Streamer::send_in(int64_t part) {
     const RowRange rows = rows_of(part);
     const uint8_t *from = set_.view.data + rows.first * set_.row_bytes;
-    conveyor_.await(crossed(part));  // the staging memory is free, and no more is queued than there are slots
+    queue_.await(crossed(part));  // the staging memory is free, and no more is queued than there are slots
     if (!set_.direct) {
         from = staged(set_, part);
         copy_across(set_.view, part_view(set_, rows, staged(set_, part), APSIS_HOST), rows, set_.row_bytes);
     }
     // For its first part a slot waits for what was on the stream before.
-    if (part < SLOTS) conveyor_.mark(Lane::WORK, worked(part));
-    conveyor_.follow(Lane::IN, worked(part));
-    conveyor_.copy(Lane::IN, inside(set_, part), from, static_cast<size_t>(rows.count * set_.row_bytes));
-    conveyor_.mark(Lane::IN, crossed(part));
+    if (part < SLOTS) queue_.mark(Lane::WORK, worked(part));
+    queue_.follow(Lane::IN, worked(part));
+    queue_.copy(Lane::IN, inside(set_, part), from, static_cast<size_t>(rows.count * set_.row_bytes));
+    queue_.mark(Lane::IN, crossed(part));
 
-    conveyor_.follow(Lane::WORK, crossed(part));
+    queue_.follow(Lane::WORK, crossed(part));
     job_.set = part_view(set_, rows, inside(set_, part), APSIS_DEVICE);
-    conveyor_.take(job_, strips_of(part), scratch_);
-    conveyor_.mark(Lane::WORK, worked(part));
+    queue_.take(job_, strips_of(part), scratch_);
+    queue_.mark(Lane::WORK, worked(part));
 }
 
-void Relay::give_all() {
+void Streamer::give_all() {
     if (!distance_.crosses && !nearest_.crosses) {
-        conveyor_.give(job_, shape_.all(), scratch_);
-        conveyor_.mark(Lane::WORK, worked(0));
-        conveyor_.await(worked(0));
+        queue_.give(job_, shape_.all(), scratch_);
+        queue_.mark(Lane::WORK, worked(0));
+        queue_.await(worked(0));
         return tell(1);
     }
     for (int64_t part = 0; part < parts_ + SLOTS; ++part) {
@@ -198,27 +200,27 @@ void Relay::give_all() {
     }
 }
 
-void Relay::send_out(int64_t part) {
+void Streamer::send_out(int64_t part) {
     const RowRange rows = rows_of(part);
-    conveyor_.follow(Lane::WORK, crossed(part));
+    queue_.follow(Lane::WORK, crossed(part));
     if (distance_.crosses) job_.distance = part_view(distance_, rows, inside(distance_, part), APSIS_DEVICE);
     if (nearest_.crosses) job_.nearest = part_view(nearest_, rows, inside(nearest_, part), APSIS_DEVICE);
-    conveyor_.give(job_, strips_of(part), scratch_);
-    conveyor_.mark(Lane::WORK, worked(part));
+    queue_.give(job_, strips_of(part), scratch_);
+    queue_.mark(Lane::WORK, worked(part));
 
-    conveyor_.follow(Lane::OUT, worked(part));
+    queue_.follow(Lane::OUT, worked(part));
     for (const Image *image : {&distance_, &nearest_}) {
         if (!image->crosses) continue;
         uint8_t *const to = image->direct ? image->view.data + rows.first * image->row_bytes : staged(*image, part);
-        conveyor_.copy(Lane::OUT, to, inside(*image, part), static_cast<size_t>(rows.count * image->row_bytes));
+        queue_.copy(Lane::OUT, to, inside(*image, part), static_cast<size_t>(rows.count * image->row_bytes));
     }
-    conveyor_.mark(Lane::OUT, crossed(part));
+    queue_.mark(Lane::OUT, crossed(part));
 }
 
 /// Waits for a part of the outputs, and takes it out of staging memory.
-void Relay::collect(int64_t part) {
+void Streamer::collect(int64_t part) {
     const RowRange rows = rows_of(part);
-    conveyor_.await(crossed(part));
+    queue_.await(crossed(part));
     for (const Image *image : {&distance_, &nearest_})
         if (image->crosses && !image->direct)
             copy_across(part_view(*image, rows, staged(*image, part), APSIS_HOST), image->view, rows, image->row_bytes);
@@ -227,7 +229,7 @@ void Relay::collect(int64_t part) {
 }
 
 /// Copies rows between an image and staging memory, by several threads.
-void Relay::copy_across(const View &from, const View &to, const RowRange &rows, int64_t row_bytes) {
+void Streamer::copy_across(const View &from, const View &to, const RowRange &rows, int64_t row_bytes) {
     const int64_t each = std::max(PIECE / row_bytes, int64_t(1)), pieces = (rows.count + each - 1) / each;
     parallel_for(*threads_, pieces, {}, 0, 1, [&](int64_t piece) {
         const int64_t first = piece * each;
@@ -237,21 +239,21 @@ void Relay::copy_across(const View &from, const View &to, const RowRange &rows, 
 
 }  // namespace
 
-Conveyor *find_conveyor(const apsis_context &context, const DistanceJob &job) {
+TransferQueue *find_transfer_queue(const apsis_context &context, const DistanceJob &job) {
     const auto crosses = [&](const View &view) { return view && view.memory != context.own_memory(); };
     const bool any = crosses(job.set) || crosses(job.distance) || crosses(job.nearest);
-    return any && job.method == APSIS_AUTO ? context.backend->conveyor(job) : nullptr;
+    return any && job.method == APSIS_AUTO ? context.backend->transfer_queue(job) : nullptr;
 }
 
-size_t relay_bytes(const DistanceJob &job, Conveyor &conveyor) {
+size_t streaming_bytes(const DistanceJob &job, TransferQueue &queue) {
     Carver carver;
-    Relay(job, conveyor, carver);
+    Streamer(job, queue, carver);
     return carver.used();
 }
 
-void relay_distance(apsis_context &context, const DistanceJob &job, Conveyor &conveyor, void *memory) {
+void stream_distance(apsis_context &context, const DistanceJob &job, TransferQueue &queue, void *memory) {
     Carver carver(memory);
-    Relay(job, conveyor, carver).run(context);
+    Streamer(job, queue, carver).run(context);
 }
 
 }  // namespace apsis

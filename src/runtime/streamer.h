@@ -7,12 +7,12 @@
 namespace apsis {
 
 /// How a job's images pass through the device in parts; null if none of them is on the host, or they must pass whole.
-Conveyor *find_conveyor(const apsis_context &context, const DistanceJob &job);
+TransferQueue *find_transfer_queue(const apsis_context &context, const DistanceJob &job);
 
 /// The bytes of scratch memory that it takes.
-size_t relay_bytes(const DistanceJob &job, Conveyor &conveyor);
+size_t streaming_bytes(const DistanceJob &job, TransferQueue &queue);
 
 /// Computes the job, and waits, also on failure: the caller's memory is not touched after the call.
-void relay_distance(apsis_context &context, const DistanceJob &job, Conveyor &conveyor, void *memory);
+void stream_distance(apsis_context &context, const DistanceJob &job, TransferQueue &queue, void *memory);
 
 }  // namespace apsis

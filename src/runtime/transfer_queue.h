@@ -10,11 +10,11 @@ namespace apsis {
 /// The back end's stream, and a lane for each way between host and device.  What is queued on one runs beside the others.
 enum class Lane { WORK, IN, OUT };
 
-class Conveyor {
+class TransferQueue {
   public:
     static constexpr int MARKS = 8;
 
-    virtual ~Conveyor() = default;
+    virtual ~TransferQueue() = default;
 
     /// Copies bytes between the device and page-locked host memory.
     virtual void copy(Lane lane, void *to, const void *from, size_t bytes) = 0;

@@ -1,4 +1,4 @@
-// Contenders: the columns that may hold the nearest site of some pixel of a strip, listed once for its 32 rows.
+// Candidates: the columns that may hold the nearest site of some pixel of a strip, listed once for its 32 rows.
 //
 // In a strip that has no site of a column, its last site above or its first one below is what counts, seldom both.  Of
 // three columns the middle one is never nearest if the right one is nearer than it from a breakpoint on that lies left
@@ -24,8 +24,8 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int LISTERS = 512;    // threads of a block: three such fill a multiprocessor's registers and shared memory
-constexpr int MOST_LISTERS = 1024;  // where there is hardly a block for a multiprocessor
+constexpr int LIST_THREADS = 512;    // threads of a block: three such fill a multiprocessor's registers and shared memory
+constexpr int MOST_LIST_THREADS = 1024;  // where there is hardly a block for a multiprocessor
 constexpr int64_t FEW_BLOCKS = 160;
 constexpr int AHEAD = 4;        // columns that a thread has on the way at once
 constexpr int MOST_DROPS = 16;  // at a seam on either side
@@ -33,33 +33,34 @@ static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
 
 /// What the envelope is told of a strip besides its list: of a signed map a bit a band in which all pixels are sites; and how
-/// many contenders have two sites that count.
-struct Notes {
-    uint32_t full;
-    int32_t twofold;
+/// many candidates have two sites that count.
+struct ListTotals {
+    uint32_t all_site_bands;
+    int32_t two_sited;
 };
 
 /// What a strip, or a segment of it, knows of its columns, in shared memory.
-struct Strip {
-    const Rows &rows;
-    Notes &notes;
+struct StripList {
+    const Layout &layout;
+    ListTotals &list_totals;
     int64_t image, number, first;  // the strip, and its first column
     int32_t start, count;
     int32_t *sites;    // [place]: what counts of a column: see pack_site
     uint32_t *kept;    // [group]: columns that may be nearest
-    uint32_t *stays;   // [group]: those that are not to be dropped
-    uint32_t *sides;   // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
-    uint32_t *fulls;   // [group]: before that, columns that are all sites
+    uint32_t *with_inner_sites;   // [group]: those that are not to be dropped
+    uint32_t *coarse_neighbours;   // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
+    uint32_t *all_sites;   // [group]: before that, columns that are all sites
     int32_t *bests;    // [group]: its column with the nearest sites, or -1; at last the place of its first on the list
     int32_t groups;
 
     static size_t bytes(int64_t columns) {
-        return static_cast<size_t>(ceil_div(columns, GROUP)) * (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
+        return static_cast<size_t>(ceil_div(columns, GROUP)) *
+               (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ Strip(int32_t *shared, Notes &notes, const Rows &rows, int64_t image, int64_t number, int64_t first,
-                     int32_t count)
-        : rows(rows),
-          notes(notes),
+    __device__ StripList(int32_t *shared, ListTotals &list_totals, const Layout &layout, int64_t image,
+                         int64_t number, int64_t first, int32_t count)
+        : layout(layout),
+          list_totals(list_totals),
           image(image),
           number(number),
           first(first),
@@ -68,27 +69,27 @@ struct Strip {
           sites(shared),
           groups((count + GROUP - 1) / GROUP) {
         kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
-        stays = kept + groups;
-        sides = fulls = stays + groups;
-        bests = reinterpret_cast<int32_t *>(sides + groups);
+        with_inner_sites = kept + groups;
+        coarse_neighbours = all_sites = with_inner_sites + groups;
+        bests = reinterpret_cast<int32_t *>(coarse_neighbours + groups);
     }
     __device__ static int32_t place(int32_t x) { return spread_banks(x); }
     __device__ bool is_kept(int32_t x) const { return x < count && (kept[x / GROUP] >> x % GROUP & 1) != 0; }
     __device__ Column column(int32_t x) const { return Column(static_cast<float>(x), sites[place(x)]); }
-    __device__ Middle middle(int32_t x) const { return Middle(static_cast<float>(x), sites[place(x)]); }
+    __device__ MiddleColumn middle(int32_t x) const { return MiddleColumn(static_cast<float>(x), sites[place(x)]); }
     /// Whether a thread's turn that begins with column x is its last one.
     __device__ bool is_last(int32_t x) const { return (x + AHEAD * static_cast<int32_t>(blockDim.x)) / GROUP >= groups; }
-    __device__ bool lose(const Column &left, const Middle &middle, const Column &right) const {
-        return loses(rows.slack, left, middle, right);
+    __device__ bool is_dominated(const Column &left, const MiddleColumn &middle, const Column &right) const {
+        return plane::is_dominated(layout.slack, left, middle, right);
     }
 };
 
 /// A thread's columns of a turn, as they are stored, which are on the way at once; beyond the row's end, its last one.
-struct Turn {
+struct ColumnBatch {
     Sites stored[AHEAD];
 
     template <bool SIGNED>
-    __device__ Turn(const Strip &strip, const StripColumns<SIGNED> &columns, int32_t x) {
+    __device__ ColumnBatch(const StripList &strip, const StripColumns<SIGNED> &columns, int32_t x) {
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k)
             stored[k] = columns.stored(strip.first + min(x + k * static_cast<int32_t>(blockDim.x), strip.count - 1));
@@ -98,54 +99,59 @@ struct Turn {
 /// Sees the columns of a turn, this thread's first being x.  Of a signed map `all` loses the bits of bands in which not all of
 /// their pixels are sites.
 template <bool CUT, bool SIGNED>
-__device__ void see_turn(const Strip &strip, const StripColumns<SIGNED> &columns, const Turn &turn, int32_t x,
-                         uint32_t &all) {
-    const Rows &rows = strip.rows;
-    const uint32_t valid = rows.columns.valid(strip.number);
+__device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns,
+                                 const ColumnBatch &batch, int32_t x, uint32_t &all) {
+    const Layout &layout = strip.layout;
+    const uint32_t valid = layout.columns.valid(strip.number);
     const int lane = threadIdx.x % WARP;
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k, x += blockDim.x) {
         const int32_t group = x / GROUP;
         if (group >= strip.groups) break;
         const bool inside = x < strip.count;
-        const Sites mine = columns.seen(turn.stored[k]);
+        const Sites mine = columns.seen(batch.stored[k]);
         const int32_t packed = pack_sites(mine, strip.start);
-        strip.sites[Strip::place(x)] = packed;
-        const Seen seen(mine, inside, valid);
-        const int best = best_of(seen.some, packed);
+        strip.sites[StripList::place(x)] = packed;
+        const GroupMasks masks(mine, inside, valid);
+        const int best = best_of(masks.with_sites, packed);
         if (lane == 0) {
-            strip.kept[group] = seen.some, strip.stays[group] = seen.stays, strip.fulls[group] = seen.full;
+            strip.kept[group] = masks.with_sites, strip.with_inner_sites[group] = masks.with_inner_sites,
+            strip.all_sites[group] = masks.all_sites;
             strip.bests[group] = best < 0 ? -1 : group * GROUP + best;
         }
         if (SIGNED) {
-            const uint32_t full = full_bands(inside ? mine.word : ~0u);
-            if (lane % 8 == 0) rows.fulls_of(strip.image, strip.number)[(strip.first + x) / 8] = static_cast<uint8_t>(full);
-            all &= full;
+            const uint32_t all_site_bands = find_all_site_bands(inside ? mine.word : ~0u);
+            if (lane % 8 == 0)
+                layout.all_site_bands_of(strip.image, strip.number)[(strip.first + x) / 8] =
+                    static_cast<uint8_t>(all_site_bands);
+            all &= all_site_bands;
         }
         if (CUT) {
-            const Outlook outlook = look_out(mine, strip.start);
-            if (lane == 0) rows.outlooks_of(strip.image, strip.number)[strip.first / GROUP + group] = outlook;
+            const GroupBounds bounds = bounds_of_group(mine, strip.start);
+            if (lane == 0) layout.group_bounds_of(strip.image, strip.number)[strip.first / GROUP + group] = bounds;
         }
     }
 }
 
 /// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Who loses to one of them
 /// loses to an end of its run.  Beyond the ends of a row all are sites; beyond those of a segment, nobody knows.
-__device__ void drop_solid(const Strip &strip, bool is_first, bool is_last) {
-    uint32_t *const solids = reinterpret_cast<uint32_t *>(strip.rows.solid_of(strip.image, strip.number)) + strip.first / GROUP;
+__device__ void drop_interior(const StripList &strip, bool is_first, bool is_last) {
+    uint32_t *const interiors =
+        reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) +
+        strip.first / GROUP;
     const int32_t threads = blockDim.x;
     // The last warps first: the first ones have more to do meanwhile.
     for (int32_t group = threads - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += threads) {
-        const uint32_t full = strip.fulls[group];
-        const uint32_t before = group > 0 ? strip.fulls[group - 1] : is_first ? ~0u : 0;
-        const uint32_t after = group + 1 < strip.groups ? strip.fulls[group + 1] : is_last ? ~0u : 0;
-        const uint32_t solid = full & __funnelshift_l(before, full, 1) & __funnelshift_r(full, after, 1);
-        strip.kept[group] &= ~solid, solids[group] = solid;
+        const uint32_t all_sites = strip.all_sites[group];
+        const uint32_t before = group > 0 ? strip.all_sites[group - 1] : is_first ? ~0u : 0;
+        const uint32_t after = group + 1 < strip.groups ? strip.all_sites[group + 1] : is_last ? ~0u : 0;
+        const uint32_t interior = all_sites & __funnelshift_l(before, all_sites, 1) & __funnelshift_r(all_sites, after, 1);
+        strip.kept[group] &= ~interior, interiors[group] = interior;
     }
 }
 
 /// The columns of a coarser level that are left, by the groups or blocks of groups that have sent them.
-struct Coarse {
+struct CoarseEnvelope {
     const int32_t *bests;
     const uint32_t *left;  // [32 senders]
     int32_t words;
@@ -167,16 +173,17 @@ struct Coarse {
 
 /// Of some columns of a sender, one a lane, who does not lie above the envelope of a coarser level: of the sender's `own`
 /// column there and those before and after it; -1 where there is none.
-__device__ uint32_t below(const Strip &strip, int32_t own, int32_t before, int32_t after, uint32_t some, uint32_t stays,
-                          int32_t at, const Middle &mine) {
+__device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int32_t before, int32_t after,
+                                        uint32_t some, uint32_t with_inner_sites, int32_t at,
+                                        const MiddleColumn &mine) {
     const int32_t on_left = own >= 0 && own < at ? own : before, on_right = own > at ? own : after;
-    const bool asked = ((some & ~stays) >> threadIdx.x % WARP & 1) && own != at && on_left >= 0 && on_right >= 0;
-    const bool vain = asked && strip.lose(strip.column(on_left), mine, strip.column(on_right));
-    return some & ~__ballot_sync(ALL_LANES, vain);
+    const bool asked = ((some & ~with_inner_sites) >> threadIdx.x % WARP & 1) && own != at && on_left >= 0 && on_right >= 0;
+    const bool dominated = asked && strip.is_dominated(strip.column(on_left), mine, strip.column(on_right));
+    return some & ~__ballot_sync(ALL_LANES, dominated);
 }
 
 /// Finds the envelopes of the groups' best columns, and of the best of those; and between which columns each group lies there.
-__device__ void find_coarse(const Strip &strip, uint32_t (&middle)[GROUP]) {
+__device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)[GROUP]) {
     __shared__ uint32_t top;  // who is left of the best of `middle`
     __shared__ int32_t middle_bests[GROUP];
     const int32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -186,47 +193,50 @@ __device__ void find_coarse(const Strip &strip, uint32_t (&middle)[GROUP]) {
         return group < strip.groups ? strip.bests[group] : -1;
     };
     for (int32_t block = warp; block < blocks; block += warps) {
-        const int32_t at = best(block), packed = strip.sites[Strip::place(max(at, 0))];
-        const Middle mine(static_cast<float>(at), packed);
-        const uint32_t left = envelope_of(strip.rows.slack, __ballot_sync(ALL_LANES, at >= 0), 0, mine);
+        const int32_t at = best(block), packed = strip.sites[StripList::place(max(at, 0))];
+        const MiddleColumn mine(static_cast<float>(at), packed);
+        const uint32_t left = envelope_of(strip.layout.slack, __ballot_sync(ALL_LANES, at >= 0), 0, mine);
         const int first = best_of(left, packed), number = __shfl_sync(ALL_LANES, at, max(first, 0));
         if (lane == 0) middle[block] = left, middle_bests[block] = first < 0 ? -1 : number;
     }
     __syncthreads();
     if (warp == 0) {
         const int32_t at = lane < blocks ? middle_bests[lane] : -1;
-        const uint32_t left = envelope_of(strip.rows.slack, __ballot_sync(ALL_LANES, at >= 0), 0, strip.middle(max(at, 0)));
+        const uint32_t left = envelope_of(strip.layout.slack, __ballot_sync(ALL_LANES, at >= 0), 0, strip.middle(max(at, 0)));
         if (lane == 0) top = left;
     }
     __syncthreads();
-    const Coarse coarsest = {middle_bests, &top, 1};
+    const CoarseEnvelope coarsest = {middle_bests, &top, 1};
     for (int32_t block = warp; block < blocks; block += warps) {
         const int32_t at = max(best(block), 0);
-        const uint32_t left = below(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block), middle[block],
-                                    0, at, strip.middle(at));
+        const uint32_t left =
+            drop_above_envelope(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block),
+                                middle[block], 0, at, strip.middle(at));
         if (lane == 0) middle[block] = left;
     }
     __syncthreads();
-    const Coarse coarse = {strip.bests, middle, blocks};
+    const CoarseEnvelope coarse = {strip.bests, middle, blocks};
     for (int32_t group = threadIdx.x; group < strip.groups; group += blockDim.x)
-        strip.sides[group] = static_cast<uint32_t>(coarse.previous(group) + 1) |
+        strip.coarse_neighbours[group] = static_cast<uint32_t>(coarse.previous(group) + 1) |
                              static_cast<uint32_t>(coarse.next(group) + 1) << 16;
     __syncthreads();
 }
 
 /// Drops columns that lie above the envelopes of coarser levels, then those that do above their group's.
-__device__ void prune_columns(const Strip &strip) {
+__device__ void prune_columns(const StripList &strip) {
     __shared__ uint32_t middle[GROUP];  // who is left of the groups' best
-    find_coarse(strip, middle);
-    const Coarse coarse = {strip.bests, middle, (strip.groups + GROUP - 1) / GROUP};
+    find_coarse_envelopes(strip, middle);
+    const CoarseEnvelope coarse = {strip.bests, middle, (strip.groups + GROUP - 1) / GROUP};
     for (int32_t group = threadIdx.x / WARP; group < strip.groups; group += blockDim.x / WARP) {
-        const uint32_t kept = strip.kept[group], stays = strip.stays[group], sides = strip.sides[group];
-        if (!(kept & ~stays)) continue;
+        const uint32_t kept = strip.kept[group], with_inner_sites = strip.with_inner_sites[group],
+                       coarse_neighbours = strip.coarse_neighbours[group];
+        if (!(kept & ~with_inner_sites)) continue;
         const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
-        const Middle mine = strip.middle(x);
-        const uint32_t some = below(strip, coarse.own(group), static_cast<int32_t>(sides & 0xffff) - 1,
-                                    static_cast<int32_t>(sides >> 16) - 1, kept, stays, x, mine);
-        const uint32_t left = envelope_of(strip.rows.slack, some, stays, mine, 1);
+        const MiddleColumn mine = strip.middle(x);
+        const uint32_t some = drop_above_envelope(
+            strip, coarse.own(group), static_cast<int32_t>(coarse_neighbours & 0xffff) - 1,
+            static_cast<int32_t>(coarse_neighbours >> 16) - 1, kept, with_inner_sites, x, mine);
+        const uint32_t left = envelope_of(strip.layout.slack, some, with_inner_sites, mine, 1);
         __syncwarp();  // all have read it
         if (threadIdx.x % WARP == 0) strip.kept[group] = left;
     }
@@ -234,7 +244,7 @@ __device__ void prune_columns(const Strip &strip) {
 
 /// Drops at the seams between groups.  Two lanes have a seam, each one side of it: its columns from the seam on are the bits of
 /// a word, of which the lowest may fall at the hands of the next one and of the other side's lowest.
-__device__ void smooth_seams(const Strip &strip) {
+__device__ void prune_seams(const StripList &strip) {
     const int lane = threadIdx.x % WARP;
     const bool on_left = lane % 2 == 0;  // whose groups' last columns are their first ones from the seam on
     for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += blockDim.x) {
@@ -248,27 +258,27 @@ __device__ void smooth_seams(const Strip &strip) {
             const int bit = columns ? lowest_bit(columns) : 0;
             return strip.middle(columns ? group * GROUP + (on_left ? GROUP - 1 - bit : bit) : 0);
         };
-        const uint32_t kept = from_seam(strip.kept), stays = from_seam(strip.stays);
+        const uint32_t kept = from_seam(strip.kept), with_inner_sites = from_seam(strip.with_inner_sites);
         uint32_t mine = __shfl_xor_sync(ALL_LANES, kept, 1) ? kept : 0, rest = mine & (mine - 1);
-        Middle own = lowest(mine), behind = lowest(rest);
+        MiddleColumn own = lowest(mine), behind = lowest(rest);
         for (int drops = 0; drops < MOST_DROPS; ++drops) {
             const uint32_t next = rest & (rest - 1);
-            const Middle after = lowest(next);  // on the way meanwhile
+            const MiddleColumn after = lowest(next);  // on the way meanwhile
             const Column beyond(__shfl_xor_sync(ALL_LANES, own.x, 1), __shfl_xor_sync(ALL_LANES, own.site, 1));
             const Column left(on_left ? behind.x : beyond.x, on_left ? behind.site : beyond.site);
             const Column right(on_left ? beyond.x : behind.x, on_left ? beyond.site : behind.site);
-            const bool falls = rest && !(mine & ~(mine - 1) & stays) && strip.lose(left, own, right);
-            if (!__any_sync(ALL_LANES, falls)) break;
-            if (falls) mine = rest, rest = next, own = behind, behind = after;
+            const bool dominated = rest && !(mine & ~(mine - 1) & with_inner_sites) && strip.is_dominated(left, own, right);
+            if (!__any_sync(ALL_LANES, dominated)) break;
+            if (dominated) mine = rest, rest = next, own = behind, behind = after;
         }
-        const uint32_t fell = mine ? kept ^ mine : 0;
-        if (fell) atomicAnd(strip.kept + group, ~(on_left ? __brev(fell) : fell));
+        const uint32_t dropped = mine ? kept ^ mine : 0;
+        if (dropped) atomicAnd(strip.kept + group, ~(on_left ? __brev(dropped) : dropped));
     }
 }
 
 /// Lays the place of every group's first column on the list where its best was, which no longer matters, and returns how many
 /// columns are kept.
-__device__ int32_t place_groups(const Strip &strip) {
+__device__ int32_t place_groups(const StripList &strip) {
     __shared__ int32_t totals[GROUP];  // of 32 groups each
     const int lane = threadIdx.x % WARP;
     const int32_t blocks = (strip.groups + WARP - 1) / WARP, end = blocks * WARP;
@@ -290,17 +300,17 @@ __device__ int32_t place_groups(const Strip &strip) {
 /// Writes what is kept, and returns how many that is.  If it HOLDS the columns of each thread's last turn, these are
 /// not loaded again.
 template <bool CUT, bool HOLDS, bool SIGNED>
-__device__ int32_t write_list(const Strip &strip, const StripColumns<SIGNED> &columns, const Turn &held) {
-    const Rows &rows = strip.rows;
-    uint16_t *const list = rows.contenders_of(strip.image, strip.number) + strip.first;
-    uint32_t *const sights = rows.sights_of(strip.image, strip.number);
-    uint32_t *const insides = rows.insides_of(strip.image, strip.number);
-    uint16_t *const places = CUT ? rows.places_of(strip.image, strip.number) + strip.first / GROUP : nullptr;
+__device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &held) {
+    const Layout &layout = strip.layout;
+    uint16_t *const list = layout.candidates_of(strip.image, strip.number) + strip.first;
+    uint32_t *const carry_distances = layout.carry_distances_of(strip.image, strip.number);
+    uint32_t *const site_words = layout.site_words_of(strip.image, strip.number);
+    uint16_t *const places = CUT ? layout.places_of(strip.image, strip.number) + strip.first / GROUP : nullptr;
     const int32_t total = place_groups(strip), threads = blockDim.x;
     if (CUT)
         for (int32_t group = threadIdx.x; group < strip.groups; group += threads)
             places[group] = static_cast<uint16_t>(strip.bests[group]);
-    int32_t twofold = 0;
+    int32_t two_sited = 0;
     for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * threads) {
         Sites stored[AHEAD];
 #pragma unroll
@@ -319,80 +329,81 @@ __device__ int32_t write_list(const Strip &strip, const StripColumns<SIGNED> &co
             if (CUT) continue;
             const Sites sites = columns.seen(stored[k]);
             const uint32_t above = strip.start - sites.before, below = static_cast<uint32_t>(sites.after - strip.start);
-            twofold += is_twofold(strip.sites[Strip::place(x)]);
-            insides[place] = sites.word;
-            sights[place] = min(below, OUT_OF_SIGHT) << 16 | min(above, OUT_OF_SIGHT);
+            two_sited += is_two_sited(strip.sites[StripList::place(x)]);
+            site_words[place] = sites.word;
+            carry_distances[place] = min(below, NO_CARRY) << 16 | min(above, NO_CARRY);
         }
     }
-    const uint32_t all = sum_of_warp(static_cast<uint32_t>(twofold));
-    if (!CUT && threadIdx.x % WARP == 0) atomicAdd(&strip.notes.twofold, static_cast<int32_t>(all));
+    const uint32_t all = sum_of_warp(static_cast<uint32_t>(two_sited));
+    if (!CUT && threadIdx.x % WARP == 0) atomicAdd(&strip.list_totals.two_sited, static_cast<int32_t>(all));
     return total;
 }
 
-/// What is told of a strip.  Every contender costs the envelope work, and one with two sites that count some three times more.
-__device__ Listed tell(const Strip &strip, int32_t count) {
-    constexpr int TWOFOLD = 3;
-    const int32_t load = ((count + TWOFOLD * strip.notes.twofold) << Listed::LOAD_BITS) / strip.count;
-    return Listed(load, strip.notes.full, strip.rows.is_far(strip.image, strip.number), count);
+/// What is told of a strip.  Every candidate costs the envelope work, and one with two sites that count some three times more.
+__device__ StripSummary summarize(const StripList &strip, int32_t count) {
+    constexpr int TWO_SITED = 3;
+    const int32_t load = ((count + TWO_SITED * strip.list_totals.two_sited) << StripSummary::LOAD_BITS) / strip.count;
+    return StripSummary(load, strip.list_totals.all_site_bands, strip.layout.is_far(strip.image, strip.number), count);
 }
 
 /// A block takes a strip, or a segment of one.
 template <bool CUT, bool SIGNED, int THREADS>
-__global__ void __launch_bounds__(THREADS, THREADS == LISTERS ? 3 : 1) list_strips(Rows rows) {
+__global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list_strips(Layout layout) {
     wait_for_kernel_before();
     extern __shared__ int32_t shared[];
-    const Columns &columns = rows.columns;
-    const int64_t segments = CUT ? rows.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
-    const int64_t line = rows.strip_at(CUT ? blockIdx.x / segments : blockIdx.x);
+    const Columns &columns = layout.columns;
+    const int64_t segments = CUT ? layout.segments() : 1, segment = CUT ? blockIdx.x % segments : 0;
+    const int64_t line = layout.strip_at(CUT ? blockIdx.x / segments : blockIdx.x);
     const int64_t image = line / columns.strips(), number = line % columns.strips();
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
-    __shared__ Notes notes;
-    if (threadIdx.x == 0) notes = {SIGNED ? ~0u : 0, 0};
-    const Strip strip(shared, notes, rows, image, number, first, static_cast<int32_t>(count));
+    __shared__ ListTotals list_totals;
+    if (threadIdx.x == 0) list_totals = {SIGNED ? ~0u : 0, 0};
+    const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count));
     const StripColumns<SIGNED> stored(columns, image, number);
     int32_t x = threadIdx.x;
-    Turn turn(strip, stored, x);  // on the way before it is known whether anybody wants it
-    uint32_t *const counts = rows.counts_of(image, number) + segment;
-    if (!rows.is_far(image, number) && !rows.has_marks(image, number)) {
-        if (threadIdx.x == 0) *counts = 0;
+    ColumnBatch batch(strip, stored, x);  // on the way before it is known whether anybody wants it
+    uint32_t *const summary = layout.summaries_of(image, number) + segment;
+    if (!layout.is_far(image, number) && !layout.has_marks(image, number)) {
+        if (threadIdx.x == 0) *summary = 0;
         return;
     }
     uint32_t mine = ~0u;
-    while (see_turn<CUT>(strip, stored, turn, x, mine), !strip.is_last(x)) turn = Turn(strip, stored, x += AHEAD * THREADS);
+    while (classify_columns<CUT>(strip, stored, batch, x, mine), !strip.is_last(x))
+        batch = ColumnBatch(strip, stored, x += AHEAD * THREADS);
     __syncthreads();
     if (SIGNED && !CUT) {
         const uint32_t open = any_of_warp(~mine);
-        if (threadIdx.x % WARP == 0) atomicAnd(&notes.full, ~open);
+        if (threadIdx.x % WARP == 0) atomicAnd(&list_totals.all_site_bands, ~open);
     }
-    drop_solid(strip, segment == 0, segment + 1 == segments);
+    drop_interior(strip, segment == 0, segment + 1 == segments);
     prune_columns(strip);
     __syncthreads();
-    smooth_seams(strip);
+    prune_seams(strip);
     __syncthreads();
-    const int32_t total = write_list<CUT, THREADS == MOST_LISTERS>(strip, stored, turn);
+    const int32_t total = write_list<CUT, THREADS == MOST_LIST_THREADS>(strip, stored, batch);
     __syncthreads();
-    if (threadIdx.x == 0) *counts = CUT ? static_cast<uint32_t>(total) : tell(strip, total).word();
+    if (threadIdx.x == 0) *summary = CUT ? static_cast<uint32_t>(total) : summarize(strip, total).word();
 }
 
 template <int THREADS, bool SIGNED>
-void list_strips_by(const Rows &rows, cudaStream_t stream) {
-    const int64_t each = rows.is_cut ? std::min<int64_t>(rows.columns.count, SEGMENT) : rows.columns.count;
-    launch_large("list_strips", rows.is_cut ? list_strips<true, SIGNED, THREADS> : list_strips<false, SIGNED, THREADS>,
-                 rows.count_strips() * rows.segments(), THREADS, Strip::bytes(each), early(stream), rows);
+void list_strips_by(const Layout &layout, cudaStream_t stream) {
+    const int64_t each = layout.is_cut ? std::min<int64_t>(layout.columns.count, SEGMENT) : layout.columns.count;
+    launch_large("list_strips", layout.is_cut ? list_strips<true, SIGNED, THREADS> : list_strips<false, SIGNED, THREADS>,
+                 layout.count_strips() * layout.segments(), THREADS, StripList::bytes(each), early(stream), layout);
 }
 
 template <int THREADS>
-void list_strips_by(const Rows &rows, cudaStream_t stream) {
-    rows.output.is_signed ? list_strips_by<THREADS, true>(rows, stream) : list_strips_by<THREADS, false>(rows, stream);
+void list_strips_by(const Layout &layout, cudaStream_t stream) {
+    layout.output.is_signed ? list_strips_by<THREADS, true>(layout, stream) : list_strips_by<THREADS, false>(layout, stream);
 }
 
 }  // namespace
 
-void list_contenders(const Rows &rows, cudaStream_t stream) {
-    if (rows.count_strips() * rows.segments() <= FEW_BLOCKS)
-        list_strips_by<MOST_LISTERS>(rows, stream);
+void list_candidates(const Layout &layout, cudaStream_t stream) {
+    if (layout.count_strips() * layout.segments() <= FEW_BLOCKS)
+        list_strips_by<MOST_LIST_THREADS>(layout, stream);
     else
-        list_strips_by<LISTERS>(rows, stream);
+        list_strips_by<LIST_THREADS>(layout, stream);
 }
 
 }  // namespace apsis::cuda::plane

@@ -1,4 +1,4 @@
-// What counts of a strip's columns, and which of 32 may be nearest to a pixel of the strip: what listing its contenders is made
+// What counts of a strip's columns, and which of 32 may be nearest to a pixel of the strip: what listing its candidates is made
 // of (candidates.cu tells how it all goes together).
 #pragma once
 
@@ -25,7 +25,7 @@ __device__ int32_t pack_site(int32_t site, int32_t sum, bool both_count) {
     return static_cast<int32_t>(static_cast<uint32_t>(site) << SUM_BITS) + (both_count ? sum + 1 : 0);
 }
 
-__device__ bool is_twofold(int32_t packed) { return (packed & ((1 << SUM_BITS) - 1)) != 0; }
+__device__ bool is_two_sited(int32_t packed) { return (packed & ((1 << SUM_BITS) - 1)) != 0; }
 
 /// A column among its neighbours.
 struct Column {
@@ -36,10 +36,10 @@ struct Column {
 };
 
 /// A column that may lose: with the one of its sites that counts most and, if both count, the other one.
-struct Middle : Column {
+struct MiddleColumn : Column {
     float other;
 
-    __device__ Middle(float x, int32_t packed) : Column(x, packed), other(site) {
+    __device__ MiddleColumn(float x, int32_t packed) : Column(x, packed), other(site) {
         const int32_t sum = packed & ((1 << SUM_BITS) - 1);
         if (sum) other = static_cast<float>(sum - 1) - site;
     }
@@ -55,7 +55,7 @@ __device__ bool is_above(float slack, const Column &left, float x, float site, c
     const float last = fmaf(-2.0f * (STRIP - 1), a + b, first);
     return fminf(first, last) > least;
 }
-__device__ bool loses(float slack, const Column &left, const Middle &middle, const Column &right) {
+__device__ bool is_dominated(float slack, const Column &left, const MiddleColumn &middle, const Column &right) {
     return is_above(slack, left, middle.x, middle.site, right) &&
            (middle.other == middle.site || is_above(slack, left, middle.x, middle.other, right));
 }
@@ -63,27 +63,27 @@ __device__ bool loses(float slack, const Column &left, const Middle &middle, con
 /// Of up to 32 columns, one a lane, drops those that lose to two others, but for some that stay: all at once, again and again,
 /// until nobody loses to his neighbours.  They ask columns that are farther first, which clears dents sooner.  Whoever is
 /// nearest to any pixel loses to nobody.
-__device__ uint32_t envelope_of(float slack, uint32_t all, uint32_t stays, const Middle &mine, int away = FIRST_AWAY) {
+__device__ uint32_t envelope_of(float slack, uint32_t all, uint32_t fixed, const MiddleColumn &mine, int away = FIRST_AWAY) {
     const int lane = threadIdx.x % WARP;
-    for (; all & ~stays; away = max(away / 2, 1)) {
+    for (; all & ~fixed; away = max(away / 2, 1)) {
         const uint32_t before = all & ((1u << lane) - 1) >> (away - 1), after = all & ~1u << lane << (away - 1);
-        const bool asked = ((all & ~stays) >> lane & 1) && before && after;
+        const bool asked = ((all & ~fixed) >> lane & 1) && before && after;
         const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
         const Column on_left(__shfl_sync(ALL_LANES, mine.x, left), __shfl_sync(ALL_LANES, mine.site, left));
         const Column on_right(__shfl_sync(ALL_LANES, mine.x, right), __shfl_sync(ALL_LANES, mine.site, right));
-        const uint32_t vain = __ballot_sync(ALL_LANES, asked && loses(slack, on_left, mine, on_right));
-        all ^= vain;
-        if (away == 1 && !vain) break;
+        const uint32_t dominated = __ballot_sync(ALL_LANES, asked && is_dominated(slack, on_left, mine, on_right));
+        all ^= dominated;
+        if (away == 1 && !dominated) break;
     }
     return all;
 }
 
 /// The lane, of some, whose column's site is nearest to the middle of the strip; or -1.
-__device__ int best_of(uint32_t some, int32_t packed) {
+__device__ int best_of(uint32_t lanes, int32_t packed) {
     const int lane = threadIdx.x % WARP;
     const uint32_t away = static_cast<uint32_t>(abs(2 * (packed >> SUM_BITS) - (STRIP - 1)));
-    const uint32_t least = least_of_warp(some >> lane & 1 ? away * WARP + static_cast<uint32_t>(lane) : ~0u);
-    return some ? static_cast<int>(least % WARP) : -1;
+    const uint32_t least = least_of_warp(lanes >> lane & 1 ? away * WARP + static_cast<uint32_t>(lane) : ~0u);
+    return lanes ? static_cast<int>(least % WARP) : -1;
 }
 
 /// What counts of a column in the strip that begins at row `start`: see pack_site.  Above the middle between the sites before
@@ -96,24 +96,26 @@ __device__ int32_t pack_sites(const Sites &sites, int32_t start) {
 }
 
 /// How far the nearest sites of a warp's columns are from the strip that begins at row `start`.
-__device__ Outlook look_out(const Sites &sites, int32_t start) {
-    const uint32_t up = sites.before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - sites.before) + STRIP : Outlook::NONE;
-    const uint32_t down = sites.after != NO_SITE_AFTER ? static_cast<uint32_t>(sites.after - start) : Outlook::NONE;
+__device__ GroupBounds bounds_of_group(const Sites &sites, int32_t start) {
+    const uint32_t up = sites.before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - sites.before) + STRIP
+                                                       : GroupBounds::NONE;
+    const uint32_t down = sites.after != NO_SITE_AFTER ? static_cast<uint32_t>(sites.after - start) : GroupBounds::NONE;
     return {least_of_warp(sites.word ? 0 : up), least_of_warp(sites.word ? 0 : down)};
 }
 
 /// What a warp sees of a group's columns, one a lane, or beyond the row's end: a bit a column.
-struct Seen {
-    uint32_t some, stays, full;  // those that have sites; that have some in the strip; that are all sites there
+struct GroupMasks {
+    uint32_t with_sites, with_inner_sites,
+        all_sites;  // those that have sites; that have some in the strip; that are all sites there
 
-    __device__ Seen(const Sites &sites, bool inside, uint32_t valid)
-        : some(__ballot_sync(ALL_LANES, inside && sites.any())),
-          stays(__ballot_sync(ALL_LANES, inside && sites.word)),
-          full(__ballot_sync(ALL_LANES, !inside || sites.word == valid)) {}
+    __device__ GroupMasks(const Sites &sites, bool inside, uint32_t valid)
+        : with_sites(__ballot_sync(ALL_LANES, inside && sites.any())),
+          with_inner_sites(__ballot_sync(ALL_LANES, inside && sites.word)),
+          all_sites(__ballot_sync(ALL_LANES, !inside || sites.word == valid)) {}
 };
 
 /// A byte of eight lanes' columns: a bit a band of a strip in which all their pixels are sites.
-__device__ uint32_t full_bands(uint32_t word) {
+__device__ uint32_t find_all_site_bands(uint32_t word) {
     static_assert(BAND == 4, "a band is four bits of a word");
 #pragma unroll
     for (int step = 1; step < 8; step *= 2) word &= __shfl_xor_sync(ALL_LANES, word, step);

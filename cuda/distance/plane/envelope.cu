@@ -1,16 +1,16 @@
 // The lower envelope: rows of a 2-D Euclidean distance map where sites are far.
 //
-// A block takes a band of four rows, or a pair of such bands, and lays the distances of its strip's contenders in shared
-// memory.  Of two contenders the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb &
-// Huttenlocher 2012).  Where breakpoints ascend, the contenders are the envelope; where they do not, somebody between is never
-// nearest.  Nobody need be dropped: every contender asks its neighbours, and where they tell little a few others, from where to
+// A block takes a band of four rows, or a pair of such bands, and lays the distances of its strip's candidates in shared
+// memory.  Of two candidates the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb &
+// Huttenlocher 2012).  Where breakpoints ascend, the candidates are the envelope; where they do not, somebody between is never
+// nearest.  Nobody need be dropped: every candidate asks its neighbours, and where they tell little a few others, from where to
 // where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may be
 // nearest by its end bracket the nearest of its pixels, whomever they ask (envelope_*.cuh).  A thread then holds the 32 pixels of a
 // tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all equally
-// near ones, of which row, then column, settles the nearest site.  Contenders that turn out to be nearest nowhere are dropped
+// near ones, of which row, then column, settles the nearest site.  Candidates that turn out to be nearest nowhere are dropped
 // where that pays; and where brackets are long all in all, the others ask again.
 //
-// Cost: 6 bytes a contender and band through the second cache; some 200 instructions a contender and band, and for each
+// Cost: 6 bytes a candidate and band through the second cache; some 200 instructions a candidate and band, and for each
 // of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
 #include "cuda/distance/plane/envelope_tiles.cuh"
 #include "cuda/distance/plane/layout.h"
@@ -26,25 +26,25 @@ constexpr uint32_t LATE = 16;  // blocks: a few multiprocessors have two of a de
 /// A strip of which a block takes bands, and what it is told of it.
 struct Task {
     int64_t image, strip;
-    Listed listed;
+    StripSummary summary;
 };
 
 /// The strip of that number in all, as far as it is known without a word of what kernels before have found.
-__device__ Task task_of(const Rows &rows, int64_t line) {
-    const uint32_t strips = static_cast<uint32_t>(rows.columns.strips()), number = static_cast<uint32_t>(line);
+__device__ Task task_of(const Layout &layout, int64_t line) {
+    const uint32_t strips = static_cast<uint32_t>(layout.columns.strips()), number = static_cast<uint32_t>(line);
     return {number / strips, number % strips};
 }
 
 /// The n-th strip.
-__device__ Task task_at(const Rows &rows, int64_t n) {
-    Task task = task_of(rows, rows.strip_at(n));
+__device__ Task task_at(const Layout &layout, int64_t n) {
+    Task task = task_of(layout, layout.strip_at(n));
     wait_for_kernel_before();  // not sooner: the division above takes a while
-    if (rows.is_listed()) {
-        task.listed = Listed(rows.counts[task.image * rows.columns.strips() + task.strip]);
+    if (layout.is_listed()) {
+        task.summary = StripSummary(layout.summaries[task.image * layout.columns.strips() + task.strip]);
     } else {
-        const bool is_far = rows.is_far(task.image, task.strip);
-        if (is_far || rows.has_marks(task.image, task.strip))
-            task.listed = Listed(0, 0, is_far, static_cast<int32_t>(rows.columns.count));
+        const bool is_far = layout.is_far(task.image, task.strip);
+        if (is_far || layout.has_marks(task.image, task.strip))
+            task.summary = StripSummary(0, 0, is_far, static_cast<int32_t>(layout.columns.count));
     }
     return task;
 }
@@ -53,14 +53,14 @@ constexpr int EACH = 4, RANKED = EACH * WARP;
 
 /// Of RANKED words, EACH of a lane, leaves those that are as great a load as that of some rank has, and tells its rank among
 /// them.  All lanes of a warp together.
-__device__ int rank_by_load(const Listed (&listed)[EACH], uint32_t (&some)[EACH], int rank) {
+__device__ int rank_by_load(const StripSummary (&summaries)[EACH], uint32_t (&some)[EACH], int rank) {
 #pragma unroll
-    for (int bit = Listed::LOAD_BITS - 1; bit >= 0; --bit) {
+    for (int bit = StripSummary::LOAD_BITS - 1; bit >= 0; --bit) {
         uint32_t heavy[EACH];
         int count = 0;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            heavy[k] = some[k] & __ballot_sync(ALL_LANES, listed[k].load() >> bit & 1);
+            heavy[k] = some[k] & __ballot_sync(ALL_LANES, summaries[k].load() >> bit & 1);
             count += __popc(heavy[k]);
         }
         const bool is_heavy = rank < count;
@@ -73,24 +73,24 @@ __device__ int rank_by_load(const Listed (&listed)[EACH], uint32_t (&some)[EACH]
 
 /// The n-th strip by load, the heaviest first, among RANKED that lie side by side: of a multiprocessor's warps the eldest go
 /// first, so that a heavy strip that begins late ends late.
-__device__ Task task_by_load(const Rows &rows, int64_t n, int64_t strips) {
+__device__ Task task_by_load(const Layout &layout, int64_t n, int64_t strips) {
     __shared__ Task task;
     wait_for_kernel_before();
     if (threadIdx.x < WARP) {
         const int lane = static_cast<int>(threadIdx.x);
         const int64_t first = n / RANKED * RANKED;
-        Listed listed[EACH];
+        StripSummary summaries[EACH];
         uint32_t some[EACH];
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const int64_t at = first + k * WARP + lane;
-            listed[k] = Listed(at < strips ? rows.counts[rows.strip_at(at)] : 0), some[k] = ALL_LANES;
+            summaries[k] = StripSummary(at < strips ? layout.summaries[layout.strip_at(at)] : 0), some[k] = ALL_LANES;
         }
-        int rank = rank_by_load(listed, some, static_cast<int>(n - first));
+        int rank = rank_by_load(summaries, some, static_cast<int>(n - first));
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             if ((some[k] >> lane & 1) && rank == __popc(some[k] & ((1u << lane) - 1)))
-                task = task_of(rows, rows.strip_at(first + k * WARP + lane)), task.listed = listed[k];
+                task = task_of(layout, layout.strip_at(first + k * WARP + lane)), task.summary = summaries[k];
             rank -= __popc(some[k]);
         }
     }
@@ -100,39 +100,40 @@ __device__ Task task_by_load(const Rows &rows, int64_t n, int64_t strips) {
 
 /// A block takes a band, or a pair of them.
 template <Form FORM, bool NEAREST, int HALVES, Start START>
-__global__ void __launch_bounds__(THREADS, 2) search_bands(Rows rows, Quads quads) {
+__global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, OutputFormat format) {
     extern __shared__ __align__(16) uint32_t shared[];
-    const int32_t length = static_cast<int32_t>(rows.columns.count);
+    const int32_t length = static_cast<int32_t>(layout.columns.count);
     constexpr uint32_t PER_STRIP = STRIP / (BAND * HALVES);
     const uint32_t block = HALVES == 1 ? blockIdx.x : blockIdx.x < LATE ? gridDim.x - 1 - blockIdx.x : blockIdx.x - LATE;
     const uint32_t n = block / PER_STRIP;
-    const Task task = HALVES == 1 ? task_at(rows, n) : task_by_load(rows, n, gridDim.x / PER_STRIP);
+    const Task task = HALVES == 1 ? task_at(layout, n) : task_by_load(layout, n, gridDim.x / PER_STRIP);
     const int64_t image = task.image, strip = task.strip;
     const int64_t y = strip * STRIP + block % PER_STRIP * (BAND * HALVES), number = y / BAND;
     // In a page of text half of the bands have no ink, and the inside of a signed map no pixel there.
-    if (!task.listed.is_any() || y >= rows.columns.length || task.listed.is_full(y, HALVES)) return;
-    const int32_t patches = static_cast<int32_t>(rows.patches());
-    const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(image, number, 0));
-    const int32_t marked_patches = patches * static_cast<int32_t>(min(int64_t(HALVES), rows.bands() - number));
-    if (!task.listed.is_far()) {
+    if (!task.summary.is_any() || y >= layout.columns.length || task.summary.are_all_sites(y, HALVES)) return;
+    const int32_t patches = static_cast<int32_t>(layout.patches());
+    const uint32_t *const marks = reinterpret_cast<const uint32_t *>(layout.marks_of(image, number, 0));
+    const int32_t marked_patches = patches * static_cast<int32_t>(min(int64_t(HALVES), layout.bands() - number));
+    if (!task.summary.is_far()) {
         bool marked = false;
         for (int32_t p = threadIdx.x; p < marked_patches; p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const bool listed = HALVES > 1 || rows.is_listed();  // pairs of bands always are
-    RowBand<HALVES> band = shape_band<HALVES>(shared, length, task.listed.count());
-    quads.limited = quads.limited || !listed || band.count == 0;  // there may be no site
+    const bool listed = HALVES > 1 || layout.is_listed();  // pairs of bands always are
+    RowBand<HALVES> band = shape_band<HALVES>(shared, length, task.summary.count());
+    format.limited = format.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
-        load_band<HALVES>(band, rows, image, y);
+        load_band<HALVES>(band, layout, image, y);
     else
-        load_columns<HALVES>(band, rows.columns, image, y);
-    const uint8_t *const solid = listed ? rows.solid_of(image, strip) : nullptr;
-    const uint8_t *const fulls = listed ? rows.fulls_of(image, strip) : nullptr;
+        load_columns<HALVES>(band, layout.columns, image, y);
+    const uint8_t *const interior = listed ? layout.interior_of(image, strip) : nullptr;
+    const uint8_t *const all_site_bands = listed ? layout.all_site_bands_of(image, strip) : nullptr;
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false, START>(rows, quads, band, solid, fulls, image, y, [&](int32_t t, int half) {
-        const int32_t p = t / PATCH_TILES + half * patches;
-        return task.listed.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
-    });
+    finish_tiles<FORM, NEAREST, false, START>(
+        layout, format, band, interior, all_site_bands, image, y, [&](int32_t t, int half) {
+            const int32_t p = t / PATCH_TILES + half * patches;
+            return task.summary.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
+        });
 }
 
 }  // namespace
@@ -153,29 +154,29 @@ bool rows_serve(const DistanceJob &job) {
     // Blocks are numbered in 31 bits, and indices of an image whose rows are not cut fit them.
     if (width > LONGEST || length > LONGEST || length * images > MOST_BLOCKS) return false;
     if (strips * (STRIP / BAND) * ceil_div(width, SEGMENT) > MOST_BLOCKS) return false;
-    return outward_bytes(static_cast<bool>(job.nearest)) <= most_shared();
+    return near_search_bytes(static_cast<bool>(job.nearest)) <= most_shared();
 }
 
-void search_envelope(const Rows &rows, cudaStream_t stream) {
-    const Quads quads(rows.output);
+void search_envelope(const Layout &layout, cudaStream_t stream) {
+    const OutputFormat format(layout.output);
     const auto launch_by = [&](auto halves, auto start) {
         int threads = 2 * WARP;
-        const int each = rows.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
-        while (threads < THREADS && threads * each * TILE < rows.columns.count) threads *= 2;
-        const int64_t blocks = rows.count_strips() * (STRIP / (BAND * halves));
-        with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
+        const int each = layout.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
+        while (threads < THREADS && threads * each * TILE < layout.columns.count) threads *= 2;
+        const int64_t blocks = layout.count_strips() * (STRIP / (BAND * halves));
+        with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
             launch_large("search_bands", search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : Start::ANY>, blocks,
-                         threads, band_bytes(rows.columns.count, halves), early(stream), rows, quads);
+                         threads, band_bytes(layout.columns.count, halves), early(stream), layout, format);
         });
     };
     const auto launch_bands = [&](auto halves) {
-        if (quads.aligned)
+        if (format.aligned)
             launch_by(halves, std::integral_constant<Start, Start::ALIGNED>());
         else
             launch_by(halves, std::integral_constant<Start, Start::ACROSS>());
     };
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
-    if (rows.is_listed() && 2 * band_bytes(rows.columns.count, 2) <= most_shared())
+    if (layout.is_listed() && 2 * band_bytes(layout.columns.count, 2) <= most_shared())
         launch_bands(std::integral_constant<int, 2>());
     else
         launch_bands(std::integral_constant<int, 1>());

@@ -1,4 +1,4 @@
-// The contenders of a band of rows, and how far their columns' nearest sites are, in shared memory: the first part of
+// The candidates of a band of rows, and how far their columns' nearest sites are, in shared memory: the first part of
 // envelope.cu, which tells how it all goes together.
 #pragma once
 
@@ -12,19 +12,19 @@ namespace {
 constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
 constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
-constexpr int AHEAD = 4;      // contenders whose words a thread has on the way at once
+constexpr int AHEAD = 4;      // candidates whose words a thread has on the way at once
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
 static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 
-/// A band's contenders from left to right, and its tiles; or those of a pair of bands, whose brackets are the same.
+/// A band's candidates from left to right, and its tiles; or those of a pair of bands, whose brackets are the same.
 template <class N, int H = 1>
 struct BandOf {
     using Number = N;
     static constexpr int HALVES = H, HEIGHT = H * BAND;
     static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
 
-    uint32_t *distances;  // [position]: of the contender's column to its nearest site, in all rows: see pack
+    uint32_t *distances;  // [position]: of the candidate's column to its nearest site, in all rows: see pack
     Number *columns;      // [position]
     uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
     uint32_t *highs;      // [tile]: the last
@@ -96,13 +96,13 @@ __device__ int32_t way_to_site(uint32_t word, int r) {
     return above ? -distance : distance;
 }
 
-/// How far from a strip's first row the nearest sites of a column before and after the strip are; OUT_OF_SIGHT or
-/// NOWHERE if there is none.
-struct Sight {
+/// How far from a strip's first row the nearest sites of a column before and after the strip are; NO_CARRY or
+/// NO_SITE_DISTANCE if there is none.
+struct CarryDistances {
     uint32_t above, below;
 
-    __device__ explicit Sight(uint32_t packed) : above(packed & 0xffff), below(packed >> 16) {}
-    __device__ Sight(const Sites &sites, int32_t start, uint32_t most)
+    __device__ explicit CarryDistances(uint32_t packed) : above(packed & 0xffff), below(packed >> 16) {}
+    __device__ CarryDistances(const Sites &sites, int32_t start, uint32_t most)
         : above(min(static_cast<uint32_t>(start - sites.before), most)),
           below(min(static_cast<uint32_t>(sites.after - start), most)) {}
 };
@@ -120,9 +120,9 @@ __device__ uint32_t measure_between(int32_t up, int32_t down) {
 }
 
 /// Those of any column, in the band that begins at row `bit` of its strip.
-__device__ uint32_t measure_column(const Sight &sight, uint32_t word, int bit) {
+__device__ uint32_t measure_column(const CarryDistances &carries, uint32_t word, int bit) {
     static_assert(BAND == 4, "two rows between the first and the last");
-    int32_t up = static_cast<int32_t>(sight.above) + bit, down = static_cast<int32_t>(sight.below) - bit;
+    int32_t up = static_cast<int32_t>(carries.above) + bit, down = static_cast<int32_t>(carries.below) - bit;
     if (word) {
         const uint32_t upper = word << (STRIP - 1 - bit), band = word >> bit, lower = band >> (BAND - 1);
         if (upper) up = __clz(static_cast<int>(upper));
@@ -150,37 +150,37 @@ __device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns
     const int bit = static_cast<int>(y % STRIP);
     for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
         const Sites sites = strip.at(x);
-        const Sight sight(sites, start, NOWHERE);
+        const CarryDistances carries(sites, start, NO_SITE_DISTANCE);
 #pragma unroll
         for (int h = 0; h < HALVES; ++h)
-            band.distances[x + h * band.stride] = measure_column(sight, sites.word, bit + h * BAND);
+            band.distances[x + h * band.stride] = measure_column(carries, sites.word, bit + h * BAND);
         band.columns[x] = static_cast<uint16_t>(x);
     }
 }
 
-/// Lays the contenders of the band that begins at row y in shared memory.
+/// Lays the candidates of the band that begins at row y in shared memory.
 template <int HALVES>
-__device__ void load_band(const RowBand<HALVES> &band, const Rows &rows, int64_t image, int64_t y) {
+__device__ void load_band(const RowBand<HALVES> &band, const Layout &layout, int64_t image, int64_t y) {
     const int64_t strip = y / STRIP;
-    const uint16_t *const list = keep(rows.contenders_of(image, strip));
-    const uint32_t *const sights = keep(rows.sights_of(image, strip));
-    const uint32_t *const insides = keep(rows.insides_of(image, strip));
+    const uint16_t *const list = keep(layout.candidates_of(image, strip));
+    const uint32_t *const carry_distances = keep(layout.carry_distances_of(image, strip));
+    const uint32_t *const site_words = keep(layout.site_words_of(image, strip));
     const int bit = static_cast<int>(y % STRIP), threads = blockDim.x;
     for (int32_t turn = threadIdx.x; turn < band.count; turn += AHEAD * threads) {
-        uint32_t x[AHEAD], sight[AHEAD], word[AHEAD];
+        uint32_t x[AHEAD], carries[AHEAD], word[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             const int32_t i = min(turn + k * threads, band.count - 1);
-            x[k] = __ldg(list + i), sight[k] = __ldg(sights + i), word[k] = __ldg(insides + i);
+            x[k] = __ldg(list + i), carries[k] = __ldg(carry_distances + i), word[k] = __ldg(site_words + i);
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
             const int32_t position = turn + k * threads;
             if (position >= band.count) break;
-            const Sight seen(sight[k]);
+            const CarryDistances distances(carries[k]);
 #pragma unroll
             for (int h = 0; h < HALVES; ++h)
-                band.distances[position + h * band.stride] = measure_column(seen, word[k], bit + h * BAND);
+                band.distances[position + h * band.stride] = measure_column(distances, word[k], bit + h * BAND);
             band.columns[position] = static_cast<uint16_t>(x[k]);
         }
     }

@@ -1,4 +1,4 @@
-// Which contenders of a band bracket each tile, and in which order tiles are finished: the second part of envelope.cu, which
+// Which candidates of a band bracket each tile, and in which order tiles are finished: the second part of envelope.cu, which
 // tells how it all goes together.
 #pragma once
 
@@ -9,11 +9,11 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its contender leaves long brackets
+constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its candidate leaves long brackets
 constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
 constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
-constexpr int32_t HEAVY = 24;         // candidates of all tiles a contender: to try more takes longer than to ask again
-constexpr int32_t WORTHWHILE = 8;     // a part of the contenders: to drop fewer takes longer than to try them
+constexpr int32_t HEAVY = 24;         // candidates of all tiles a candidate: to try more takes longer than to ask again
+constexpr int32_t WORTHWHILE = 8;     // a part of the candidates: to drop fewer takes longer than to try them
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
 template <class Band>
@@ -21,20 +21,20 @@ __device__ void clear_tiles(const Band &band) {
     for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
-/// A contender of one band or two: its column, and where its sites are that are nearest to the first and to the last row, in
+/// A candidate of one band or two: its column, and where its sites are that are nearest to the first and to the last row, in
 /// rows counted from the first.  These numbers are quick to compare; all of them are whole, and exact.
 template <int HEIGHT>
-struct Contender {
+struct Candidate {
     float x, first, last;
 
     template <class Band>
-    __device__ Contender(const Band &band, int32_t position)
+    __device__ Candidate(const Band &band, int32_t position)
         : x(static_cast<float>(static_cast<int32_t>(band.columns[position]) - band.origin)),
           first(static_cast<float>(way_to_site(band.word(position, 0), 0))),
           last(static_cast<float>(HEIGHT - 1 + way_to_site(band.word(position, Band::HALVES - 1), BAND - 1))) {}
 
-    __device__ Contender(float x, float first, float last) : x(x), first(first), last(last) {}
-    __device__ Contender of_next_lane() const {
+    __device__ Candidate(float x, float first, float last) : x(x), first(first), last(last) {}
+    __device__ Candidate of_next_lane() const {
         return {__shfl_down_sync(ALL_LANES, x, 1), __shfl_down_sync(ALL_LANES, first, 1), __shfl_down_sync(ALL_LANES, last, 1)};
     }
 
@@ -49,15 +49,15 @@ struct Contender {
     }
 };
 
-/// The least and the greatest breakpoint of two contenders in the rows of a band, or bounds of them: twice the x from which the
-/// right one is nearer.  What a site costs, less the square of the row, is a straight line, and a contender costs the least of
+/// The least and the greatest breakpoint of two candidates in the rows of a band, or bounds of them: twice the x from which the
+/// right one is nearer.  What a site costs, less the square of the row, is a straight line, and a candidate costs the least of
 /// its sites': the difference of two is least, but for the first row and the last, where the left one's sites change places,
 /// and greatest where the right one's do.
 struct BreakRange {
     float least, most;
 
     template <int HEIGHT>
-    __device__ BreakRange(const Contender<HEIGHT> &left, const Contender<HEIGHT> &right) {
+    __device__ BreakRange(const Candidate<HEIGHT> &left, const Candidate<HEIGHT> &right) {
         const float inverse = inverse_of(right.x - left.x), sum = left.x + right.x;
         const auto at = [&](float a, float b, float twice) { return fmaf((b - a) * (b + a - twice), inverse, sum); };
         const float first = at(left.first, right.first, 0), last = at(left.last, right.last, 2 * (HEIGHT - 1));
@@ -73,14 +73,14 @@ struct BreakRange {
     }
 };
 
-/// A warp's share of a band's contenders, turn by turn: 30 of them, a lane each; the first lane and the last have their
+/// A warp's share of a band's candidates, turn by turn: 30 of them, a lane each; the first lane and the last have their
 /// neighbours.
-struct Share {
+struct WarpTurns {
     static constexpr int32_t EACH = WARP - 2;
     int32_t count, lane = static_cast<int32_t>(threadIdx.x % WARP);
     int32_t first = static_cast<int32_t>(threadIdx.x / WARP) * EACH, step = static_cast<int32_t>(blockDim.x / WARP) * EACH;
 
-    __device__ explicit Share(int32_t contenders) : count(contenders) {}
+    __device__ explicit WarpTurns(int32_t candidates) : count(candidates) {}
     __device__ bool is_any() const { return first < count; }
     __device__ void next() { first += step; }
     __device__ int32_t number() const { return first / EACH; }
@@ -88,9 +88,9 @@ struct Share {
     __device__ bool is_own() const { return lane > 0 && lane <= EACH && position() < count; }
 };
 
-/// Between which breakpoints a contender may be nearest: it is overtaken as soon as anybody on its right is nearer in all
+/// Between which breakpoints a candidate may be nearest: it is overtaken as soon as anybody on its right is nearer in all
 /// rows, and has overtaken those on its left no sooner than it is nearer than each.  Whom it asks is for speed alone.
-struct Reign {
+struct DominanceInterval {
     float from, to;
 
     /// The tiles from which on, and up to which, it may be: the last pixel of tile t is where 2x = 16 t + 14.  Beyond the ends
@@ -104,49 +104,49 @@ struct Reign {
     /// the same kind, in the shade of one stroke of a letter, two that are farther off.  Where all are lost, nobody stands
     /// out: their sites lie on a slope, and they are nearest far from their columns.  All lanes of a warp together.
     template <class Band>
-    __device__ void narrow(const Band &band, int32_t position, const Contender<Band::HEIGHT> &mine) {
+    __device__ void narrow(const Band &band, int32_t position, const Candidate<Band::HEIGHT> &mine) {
         const auto is_late = [&](float doubt) { return to > 2 * mine.x + doubt; };
         const auto is_early = [&](float doubt) { return from < 2 * mine.x - doubt; };
         const auto ask = [&](int32_t away, float doubt) {
             if (is_late(doubt) && position + away < band.count)
-                to = fminf(to, BreakRange(mine, Contender<Band::HEIGHT>(band, position + away)).most);
+                to = fminf(to, BreakRange(mine, Candidate<Band::HEIGHT>(band, position + away)).most);
             if (is_early(doubt) && position >= away)
-                from = fmaxf(from, BreakRange(Contender<Band::HEIGHT>(band, position - away), mine).least);
+                from = fmaxf(from, BreakRange(Candidate<Band::HEIGHT>(band, position - away), mine).least);
         };
         ask(AWAY, DOUBTFUL);
         const int lost = __popc(__ballot_sync(ALL_LANES, is_late(LOST) || is_early(LOST)));
-        if (lost == 0 || lost == Share::EACH) return;
+        if (lost == 0 || lost == WarpTurns::EACH) return;
         ask(2 * AWAY, LOST);
         ask(4 * AWAY, LOST);
     }
 };
 
-/// Every tile learns of the breakpoints that lie in it: of the first contender that is not overtaken before the tile, for
+/// Every tile learns of the breakpoints that lie in it: of the first candidate that is not overtaken before the tile, for
 /// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
 /// end of the tile, for all after it are farther than one of theirs.  Returns in which of a lane's first 32 turns its
-/// contender is vain: overtaken before it might be nearest.
+/// candidate is dominated: overtaken before it might be nearest.
 template <class Band>
 __device__ uint32_t scatter_breaks(const Band &band) {
-    uint32_t vain = 0, turn = 1;
-    for (Share share(band.count); share.is_any(); share.next(), turn <<= 1) {
-        const int32_t position = share.position(), here = min(max(position, 0), band.count - 1);
-        const Contender<Band::HEIGHT> mine(band, here);
+    uint32_t dominated = 0, turn = 1;
+    for (WarpTurns turns(band.count); turns.is_any(); turns.next(), turn <<= 1) {
+        const int32_t position = turns.position(), here = min(max(position, 0), band.count - 1);
+        const Candidate<Band::HEIGHT> mine(band, here);
         const BreakRange breaks(mine, mine.of_next_lane());
-        Reign reign = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
-        const bool is_own = share.is_own();
-        if (!is_own) reign = {2 * mine.x, 2 * mine.x};
-        if (is_own && position == 0) reign.from = -NEVER;
-        if (is_own && position + 1 == band.count) reign.to = NEVER;
-        reign.narrow(band, here, mine);
-        if (reign.from > reign.to + 2 * band.slack()) reign = {NEVER, -NEVER}, vain |= turn;
-        const int32_t low = reign.last_tile(band.tiles, band.slack()), high = reign.first_tile(band.slack());
+        DominanceInterval interval = {__shfl_up_sync(ALL_LANES, breaks.least, 1), breaks.most};
+        const bool is_own = turns.is_own();
+        if (!is_own) interval = {2 * mine.x, 2 * mine.x};
+        if (is_own && position == 0) interval.from = -NEVER;
+        if (is_own && position + 1 == band.count) interval.to = NEVER;
+        interval.narrow(band, here, mine);
+        if (interval.from > interval.to + 2 * band.slack()) interval = {NEVER, -NEVER}, dominated |= turn;
+        const int32_t low = interval.last_tile(band.tiles, band.slack()), high = interval.first_tile(band.slack());
         const int32_t low_before = __shfl_up_sync(ALL_LANES, low, 1), high_after = __shfl_down_sync(ALL_LANES, high, 1);
         if (!is_own) continue;
-        if (low >= 0 && (low != low_before || share.lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
-        if (high < band.tiles && (high != high_after || share.lane == Share::EACH || position + 1 == band.count))
+        if (low >= 0 && (low != low_before || turns.lane == 1)) atomicMin(band.lows + low, static_cast<uint32_t>(position));
+        if (high < band.tiles && (high != high_after || turns.lane == WarpTurns::EACH || position + 1 == band.count))
             atomicMax(band.highs + high, static_cast<uint32_t>(position));
     }
-    return vain;
+    return dominated;
 }
 
 /// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
@@ -252,31 +252,32 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// The places that contenders have when vain ones are dropped.  Room for two words a share is where Band::highs were.
-struct Places {
-    uint32_t *kept, *before;  // [share]: a bit a contender; how many are kept of those before
+/// The places that candidates have when dominated ones are dropped.  Room for two words a share is where Band::highs were.
+struct KeptPositions {
+    uint32_t *kept, *before;  // [share]: a bit a candidate; how many are kept of those before
     int32_t shares;
 
     template <class Band>
-    __device__ explicit Places(const Band &band) : kept(band.highs), shares((band.count + Share::EACH - 1) / Share::EACH) {
+    __device__ explicit KeptPositions(const Band &band)
+        : kept(band.highs), shares((band.count + WarpTurns::EACH - 1) / WarpTurns::EACH) {
         before = kept + shares;
     }
     template <class Band>
     __device__ static bool have_room(const Band &band) {
-        return 2 * Places(band).shares <= band.tiles;
+        return 2 * KeptPositions(band).shares <= band.tiles;
     }
-    /// Of a contender that is kept.
+    /// Of a candidate that is kept.
     __device__ uint32_t operator()(uint32_t position) const {
-        const uint32_t share = position / Share::EACH;
-        return before[share] + static_cast<uint32_t>(__popc(kept[share] & ((1u << position % Share::EACH) - 1)));
+        const uint32_t share = position / WarpTurns::EACH;
+        return before[share] + static_cast<uint32_t>(__popc(kept[share] & ((1u << position % WarpTurns::EACH) - 1)));
     }
     /// Finds them, and how many are kept.
-    __device__ int32_t find(int32_t count, uint32_t vain) const {
+    __device__ int32_t find(int32_t count, uint32_t dominated) const {
         __shared__ int32_t all;
         const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP);
-        for (Share share(count); share.is_any(); share.next(), vain >>= 1) {
-            const uint32_t mask = __ballot_sync(ALL_LANES, share.is_own() && !(vain & 1));
-            if (lane == 0) kept[share.number()] = mask >> 1;
+        for (WarpTurns turns(count); turns.is_any(); turns.next(), dominated >>= 1) {
+            const uint32_t mask = __ballot_sync(ALL_LANES, turns.is_own() && !(dominated & 1));
+            if (lane == 0) kept[turns.number()] = mask >> 1;
         }
         __syncthreads();
         if (threadIdx.x < WARP) {
@@ -293,23 +294,23 @@ struct Places {
     }
 };
 
-/// Moves the contenders that are kept to their places.
+/// Moves the candidates that are kept to their places.
 template <class Band>
-__device__ void move_kept(const Band &band, uint32_t vain, const Places &places) {
-    constexpr int32_t TURNS = 4;  // whose contenders are in registers at once
-    Share share(band.count);
-    for (int32_t first = 0; first < band.count; first += TURNS * share.step) {
+__device__ void move_kept(const Band &band, uint32_t dominated, const KeptPositions &kept_positions) {
+    constexpr int32_t TURNS = 4;  // whose candidates are in registers at once
+    WarpTurns turns(band.count);
+    for (int32_t first = 0; first < band.count; first += TURNS * turns.step) {
         uint32_t words[TURNS][Band::HALVES], place[TURNS];
         typename Band::Number columns[TURNS];
         bool is_kept[TURNS];
 #pragma unroll
-        for (int k = 0; k < TURNS; ++k, share.next(), vain >>= 1) {
-            const int32_t position = share.position();
-            is_kept[k] = share.is_own() && !(vain & 1);
+        for (int k = 0; k < TURNS; ++k, turns.next(), dominated >>= 1) {
+            const int32_t position = turns.position();
+            is_kept[k] = turns.is_own() && !(dominated & 1);
             if (!is_kept[k]) continue;
 #pragma unroll
             for (int h = 0; h < Band::HALVES; ++h) words[k][h] = band.word(position, h);
-            columns[k] = band.columns[position], place[k] = places(static_cast<uint32_t>(position));
+            columns[k] = band.columns[position], place[k] = kept_positions(static_cast<uint32_t>(position));
         }
         __syncthreads();  // places are no later than positions, and those of other turns have been read or lie behind
 #pragma unroll
@@ -323,19 +324,19 @@ __device__ void move_kept(const Band &band, uint32_t vain, const Places &places)
     }
 }
 
-/// Drops vain contenders, and counts the positions of brackets without them.
+/// Drops dominated candidates, and counts the positions of brackets without them.
 template <class Band>
-__device__ void drop_vain(Band &band, uint32_t vain) {
-    const Places places(band);
-    const int32_t left = places.find(band.count, vain);
+__device__ void drop_dominated(Band &band, uint32_t dominated) {
+    const KeptPositions kept_positions(band);
+    const int32_t left = kept_positions.find(band.count, dominated);
     for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x)
-        band.lows[t] = places(band.lows[t] & 0xffff) | places(band.lows[t] >> 16) << 16;
-    move_kept(band, vain, places);
+        band.lows[t] = kept_positions(band.lows[t] & 0xffff) | kept_positions(band.lows[t] >> 16) << 16;
+    move_kept(band, dominated, kept_positions);
     band.count = left;
 }
 
-/// Finds the brackets of a band whose contenders its block has laid out.  Of a pair of bands it drops those contenders that
-/// turn out to be vain, which would be tried twice; of a single one that takes as long as it saves.  If brackets are long all
+/// Finds the brackets of a band whose candidates its block has laid out.  Of a pair of bands it drops those candidates that
+/// turn out to be dominated, which would be tried twice; of a single one that takes as long as it saves.  If brackets are long all
 /// in all, as may be in the middle of a round hole, from where hundreds or thousands are about as far, a block would be at it
 /// long after the others: then it drops them anyhow, and those who are left ask again whom they meet now.
 template <class Band>
@@ -343,15 +344,15 @@ __device__ void find_brackets(Band &band) {
     for (bool is_heavy = true; is_heavy;) {
         clear_tiles(band);
         __syncthreads();
-        const uint32_t vain = scatter_breaks(band);
-        const bool is_any_vain = __syncthreads_or(vain != 0);
+        const uint32_t dominated = scatter_breaks(band);
+        const bool is_any_dominated = __syncthreads_or(dominated != 0);
         const int32_t candidates = bracket_tiles(band);
-        if (!is_any_vain) return;
-        const int2 sums = sums_of_block(candidates, __popc(vain));
+        if (!is_any_dominated) return;
+        const int2 sums = sums_of_block(candidates, __popc(dominated));
         is_heavy = sums.x * Band::HALVES > HEAVY * max(band.count, band.tiles);
         const bool is_worthwhile = sums.y * WORTHWHILE > band.count && (is_heavy || Band::HALVES > 1);
-        if (!is_worthwhile || !Places::have_room(band)) return;
-        drop_vain(band, vain);
+        if (!is_worthwhile || !KeptPositions::have_room(band)) return;
+        drop_dominated(band, dominated);
     }
 }
 

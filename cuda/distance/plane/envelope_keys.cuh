@@ -61,13 +61,13 @@ class SiteKeys {
     }
 
     /// A candidate's keys.
-    struct Candidate {
+    struct CandidateKeys {
         int32_t first[BAND], slope;
 
         __device__ int32_t cost(int r, int k) const { return first[r] + k * slope; }
     };
     template <class Band>
-    __device__ Candidate candidate(const Band &band, int32_t position) const {
+    __device__ CandidateKeys candidate(const Band &band, int32_t position) const {
         const uint32_t word = band.distances[position], cost_unit = 1u << cost_shift(), way_unit = 1u << place_bits();
         const uint32_t d = static_cast<uint32_t>(middle_) - band.columns[position], along = d * d - least_;
         const uint32_t slope = 2 * cost_unit * d, place = static_cast<uint32_t>(position - first_);
@@ -79,7 +79,7 @@ class SiteKeys {
             above[r] = down * down + along;
         }
         const bool counts = above[MIDDLE_ROW] <= 18u << bits_;
-        Candidate keys;
+        CandidateKeys keys;
         keys.slope = counts ? static_cast<int32_t>(slope) : 0;
 #pragma unroll
         for (int r = 0; r < BAND; ++r) {
@@ -91,7 +91,7 @@ class SiteKeys {
 
     /// What the least keys of a row of a tile tell, that of row y: costs, and the indices of the nearest sites.
     template <class Band, class Cost, class Index>
-    __device__ void tell(const Band &band, const int32_t (&key)[TILE], int64_t y, int64_t width, Cost (&cost)[TILE],
+    __device__ void decode(const Band &band, const int32_t (&key)[TILE], int64_t y, int64_t width, Cost (&cost)[TILE],
                          Index (&found)[TILE]) const {
         const uint32_t above = static_cast<uint32_t>(y) - (1u << bits_);  // the row from which ways are counted
 #pragma unroll

@@ -31,7 +31,7 @@ template <bool LONG>
 using Whole = std::conditional_t<LONG, uint64_t, uint32_t>;
 
 /// Whether costs of this many rows, BAND more, and columns fit 32 bits, with what is added to them.
-__device__ bool is_near(int32_t rows, int32_t columns) {
+__device__ bool costs_fit_32_bits(int32_t rows, int32_t columns) {
     constexpr float MOST = 4.2e9f;  // off by some 1000 at most
     const float down = static_cast<float>(rows + BAND), along = static_cast<float>(columns);
     return fmaf(down, down, along * along) < MOST;
@@ -46,18 +46,18 @@ __device__ uint64_t cost_at_first(const Band &band, int32_t position, int32_t x)
 
 /// What a candidate costs the pixels of a tile that begins at x: less `least` if FAR, else with BIAS, and without
 /// the square of a pixel's place in the tile, (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2.
-template <bool FAR>
-struct Candidate {
+template <bool WIDE_COST>
+struct CandidateCosts {
     int32_t first[BAND], slope;
     int32_t column;
     uint32_t word;
 
     template <class Band>
-    __device__ Candidate(const Band &band, int32_t position, int32_t x, uint64_t least)
+    __device__ CandidateCosts(const Band &band, int32_t position, int32_t x, uint64_t least)
         : column(static_cast<int32_t>(band.columns[position])), word(band.distances[position]) {
         const int32_t d = x - column;
         slope = 2 * d;
-        if constexpr (FAR) {
+        if constexpr (WIDE_COST) {
             const uint64_t above = cost_at_first(band, position, x) - least;
             first[0] = static_cast<int32_t>(min(above, uint64_t(MOST_ABOVE)));
             const int32_t down = unpack(word, 0);
@@ -80,8 +80,8 @@ struct Tile {
     int32_t cost[BAND][TILE];
 
     /// Tries two candidates: the least of three numbers is one instruction, as that of two is.
-    template <class Candidate>
-    __device__ void take(const Candidate &one, const Candidate &other) {
+    template <class Costs>
+    __device__ void take(const Costs &one, const Costs &other) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
 #pragma unroll
@@ -94,8 +94,8 @@ struct Tile {
             for (int32_t &c : row) c = UNKNOWN;
     }
     /// Tries the first two.
-    template <class Candidate>
-    __device__ void begin(const Candidate &one, const Candidate &other) {
+    template <class Costs>
+    __device__ void begin(const Costs &one, const Costs &other) {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
 #pragma unroll
@@ -143,10 +143,10 @@ __device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32
 }
 
 /// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
-template <bool FAR, class Index>
-__device__ void find_sites(const Rows &rows, const Candidate<FAR> &candidate, int r, const int32_t (&least)[TILE],
-                           int64_t y, Index (&found)[TILE]) {
-    const Index site = static_cast<Index>(y + way_to_site(candidate.word, r)) * static_cast<Index>(rows.columns.count) +
+template <bool WIDE_COST, class Index>
+__device__ void find_sites(const Layout &layout, const CandidateCosts<WIDE_COST> &candidate, int r,
+                           const int32_t (&least)[TILE], int64_t y, Index (&found)[TILE]) {
+    const Index site = static_cast<Index>(y + way_to_site(candidate.word, r)) * static_cast<Index>(layout.columns.count) +
                        static_cast<Index>(candidate.column);
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
@@ -187,16 +187,16 @@ __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_kno
 
 /// Writes a row of a tile by itself.
 template <Form FORM, bool NEAREST, Start START = Start::ANY, class Cost, class Index>
-__device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE],
-                          int64_t image, int64_t y, int32_t x) {
-    const int32_t length = static_cast<int32_t>(rows.columns.count);
-    const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? rows.slice_of(image) : image;
-    const int64_t before = z * rows.columns.length * rows.columns.count;  // pixels of other slices
+__device__ void write_row(const Layout &layout, const OutputFormat &format, Cost (&cost)[TILE], bool is_known,
+                          Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
+    const int32_t length = static_cast<int32_t>(layout.columns.count);
+    const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? layout.slice_of(image) : image;
+    const int64_t before = z * layout.columns.length * layout.columns.count;  // pixels of other slices
     Cost bits = 0;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
-    if (FORM == Form::OTHER ? !quads.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
-        write_each(rows.output_of(image), cost, is_known, found, before, x, y, z, min(x + TILE, length));
+    if (FORM == Form::OTHER ? !format.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
+        write_each(layout.output_of(image), cost, is_known, found, before, x, y, z, min(x + TILE, length));
         return;
     }
     uint32_t square[TILE];
@@ -206,13 +206,14 @@ __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TIL
         square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
     const auto write = [&](auto root) {
         if constexpr (FORM == Form::SIGNED) {
-            write_side<NEAREST>(rows.output_of(image), quads, x, y, z, square, site, root, StoreAlone<>{min(length - x, TILE)});
+            write_side<NEAREST>(layout.output_of(image), format, x, y, z, square, site, root,
+                                StoreAlone<>{min(length - x, TILE)});
         } else if constexpr (FORM != Form::OTHER) {
-            write_plain<FORM, NEAREST>(rows.output, quads, x, y, z, square, site, root,
+            write_plain<FORM, NEAREST>(layout.output, format, x, y, z, square, site, root,
                                        StoreAlone<START>{min(length - x, TILE)});
         } else {
-            write_quad(rows.output_of(image), quads, x, y, z, square, site, root);
-            write_quad(rows.output_of(image), quads, x + QUAD, y, z, square + QUAD, site + QUAD, root);
+            write_quad(layout.output_of(image), format, x, y, z, square, site, root);
+            write_quad(layout.output_of(image), format, x + QUAD, y, z, square + QUAD, site + QUAD, root);
         }
     };
     if (bits < 1u << 24) {
@@ -224,25 +225,25 @@ __device__ void write_row(const Rows &rows, const Quads &quads, Cost (&cost)[TIL
 
 /// Writes a row of the tiles of a warp's lanes together, of an unsigned map.
 template <Form FORM, bool NEAREST, class Store>
-__device__ void write_rows(const Rows &rows, const Quads &quads, const Store &store, const uint32_t (&cost)[TILE],
+__device__ void write_rows(const Layout &layout, const OutputFormat &format, const Store &store, const uint32_t (&cost)[TILE],
                            const uint32_t (&found)[TILE], int64_t image, int64_t y, int r) {
     uint32_t number[TILE], bits = 0;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
-    if (!NEAREST || rows.output.distance) {
+    if (!NEAREST || layout.output.distance) {
         if (!store.wants(r) || bits < 1u << 24)
-            to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return small_root(static_cast<float>(one)); });
+            to_numbers<FORM>(format, cost, number, [](uint32_t one) { return small_root(static_cast<float>(one)); });
         else
-            to_numbers<FORM>(quads, cost, number, [](uint32_t one) { return large_root(one); });
-        store(rows.output.distance.row(y + r, image), number, r);
+            to_numbers<FORM>(format, cost, number, [](uint32_t one) { return large_root(one); });
+        store(layout.output.distance.row(y + r, image), number, r);
     }
     if constexpr (NEAREST) {
-        const int64_t before = image * rows.columns.length * rows.columns.count;  // pixels of other slices
+        const int64_t before = image * layout.columns.length * layout.columns.count;  // pixels of other slices
         int32_t site[TILE];
 #pragma unroll
         for (int k = 0; k < TILE; ++k) site[k] = static_cast<int32_t>(before + found[k]);
-        to_indices(quads, cost, site, number);
-        store(rows.output.nearest.row(y + r, image), number, r);
+        to_indices(format, cost, site, number);
+        store(layout.output.nearest.row(y + r, image), number, r);
     }
 }
 
@@ -263,21 +264,22 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
 }
 
 /// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
-/// nobody's contender because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
-template <Form FORM, bool NEAREST, bool FAR, Start START = Start::ANY, bool TOGETHER = false, class Band>
-__device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &band, uint32_t marks, uint32_t solid,
-                            int64_t image, int64_t y, int32_t t) {
-    constexpr bool BY_KEYS = TOGETHER && NEAREST && !FAR;
-    constexpr bool SHARED = TOGETHER && !FAR && IS_PLAIN<FORM>;  // lanes store for each other
+/// nobody's candidate because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
+template <Form FORM, bool NEAREST, bool WIDE_COST, Start START = Start::ANY, bool TOGETHER = false,
+          class Band>
+__device__ void finish_tile(const Layout &layout, const OutputFormat &format, const Band &band,
+                            uint32_t marks, uint32_t interior, int64_t image, int64_t y, int32_t t) {
+    constexpr bool BY_KEYS = TOGETHER && NEAREST && !WIDE_COST;
+    constexpr bool SHARED = TOGETHER && !WIDE_COST && IS_PLAIN<FORM>;  // lanes store for each other
     constexpr bool IN_PAIRS = SHARED && START == Start::ALIGNED;
     const int32_t x = band.origin + t * TILE;
-    const bool is_solid = solid == (1u << TILE) - 1;
+    const bool is_interior = interior == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
-    if (is_solid) bracket.y = min(bracket.x, bracket.y);  // of no use
+    if (is_interior) bracket.y = min(bracket.x, bracket.y);  // of no use
     uint64_t least = ~uint64_t(0);
-    if constexpr (FAR)
+    if constexpr (WIDE_COST)
         for (int32_t p = bracket.x; p <= bracket.y; ++p) least = min(least, cost_at_first(band, p, x));
-    const auto candidate = [&](int32_t position) { return Candidate<FAR>(band, position, x, least); };
+    const auto candidate = [&](int32_t position) { return CandidateCosts<WIDE_COST>(band, position, x, least); };
     SiteKeys keys;
     if constexpr (BY_KEYS) keys = SiteKeys(band, bracket, x);
     Tile tile;
@@ -287,81 +289,83 @@ __device__ void finish_tile(const Rows &rows, const Quads &quads, const Band &ba
         tile.take_all(bracket, candidate);
     else
         tile.begin_without();
-    constexpr bool IS_SETTLED = !FAR && !NEAREST;  // candidates are compared with costs as they were found
+    constexpr bool IS_SETTLED = !WIDE_COST && !NEAREST;  // candidates are compared with costs as they were found
     if constexpr (IS_SETTLED) tile.settle();
     uint32_t wanted = 0;  // a bit a row
 #pragma unroll
-    for (int r = 0; r < BAND; ++r) wanted |= (y + r < rows.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
+    for (int r = 0; r < BAND; ++r) wanted |= (y + r < layout.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
     const auto store = [&] {
         using Store = std::conditional_t<IN_PAIRS, StorePairs, StoreAcross>;
         if constexpr (SHARED)
-            return Store(x, min(static_cast<int32_t>(rows.columns.count) - x, TILE), wanted);
+            return Store(x, min(static_cast<int32_t>(layout.columns.count) - x, TILE), wanted);
         else
             return nullptr;
     }();
     if constexpr (IN_PAIRS && IS_SETTLED) {
-        tile.clear(solid);
-        const bool all_plain = store.are_whole(BAND) && !quads.limited && tile.bits() < 1u << 24;
-        if (__all_sync(ALL_LANES, all_plain)) return write_tiles<FORM>(rows.output, store, tile, image, y);
+        tile.clear(interior);
+        const bool all_plain = store.are_whole(BAND) && !format.limited && tile.bits() < 1u << 24;
+        if (__all_sync(ALL_LANES, all_plain)) return write_tiles<FORM>(layout.output, store, tile, image, y);
     }
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
         if (!(SHARED ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
         Whole<Band::IS_PIECE> found[TILE];
-        Whole<FAR> cost[TILE];
-        const bool is_known = band.count > 0 || is_solid;
+        Whole<WIDE_COST> cost[TILE];
+        const bool is_known = band.count > 0 || is_interior;
         if (keys.serve) {
-            keys.tell(band, tile.cost[r], y + r, rows.columns.count, cost, found);
+            keys.decode(band, tile.cost[r], y + r, layout.columns.count, cost, found);
         } else {
 #pragma unroll
             for (auto &site : found) site = NOTHING;
             if (NEAREST)
                 for (int32_t p = bracket.x; p <= bracket.y; ++p)
-                    find_sites(rows, candidate(p), r, tile.cost[r], y + r, found);
+                    find_sites(layout, candidate(p), r, tile.cost[r], y + r, found);
 #pragma unroll
             for (int k = 0; k < TILE; ++k) {
                 // Beyond every limit where there is no site.
-                if constexpr (FAR)
+                if constexpr (WIDE_COST)
                     cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
                 else
                     cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (IS_SETTLED ? 0 : k * k - BIAS);
             }
         }
-        if (solid) {
+        if (interior) {
             const auto own =
-                static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(rows.columns.count) + x;
+                static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(layout.columns.count) + x;
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
-                if (solid >> k & 1) cost[k] = 0, found[k] = own + k;
+                if (interior >> k & 1) cost[k] = 0, found[k] = own + k;
         }
         if constexpr (SHARED)
-            write_rows<FORM, NEAREST>(rows, quads, store, cost, found, image, y, r);
+            write_rows<FORM, NEAREST>(layout, format, store, cost, found, image, y, r);
         else
-            write_row<FORM, NEAREST, START>(rows, quads, cost, is_known, found, image, y + r, x);
+            write_row<FORM, NEAREST, START>(layout, format, cost, is_known, found, image, y + r, x);
     }
 }
 
 /// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
 /// their halves or both.  Of a signed map those that are full are the other side's.
-template <Form FORM, bool NEAREST, bool FAR, Start START = Start::ANY, class Band, class Wanted>
-__device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &band, const uint8_t *solid,
-                             const uint8_t *fulls, int64_t image, int64_t y, Wanted wanted) {
+template <Form FORM, bool NEAREST, bool WIDE_COST, Start START = Start::ANY, class Band, class Wanted>
+__device__ void finish_tiles(const Layout &layout, const OutputFormat &format, const Band &band, const uint8_t *interior,
+                             const uint8_t *all_site_bands, int64_t image, int64_t y, Wanted wanted) {
     // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of aligned rows so wide
     // that a block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it
     // wins on all.
     constexpr bool ACROSS = START == Start::ACROSS;
-    constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !FAR && !Band::IS_PIECE && IS_PLAIN<FORM>);
+    constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !WIDE_COST && !Band::IS_PIECE && IS_PLAIN<FORM>);
     __shared__ int32_t next;  // a warp takes 32 when it is done with others
     if (threadIdx.x == 0) next = 0;
-    const bool is_signed = rows.output.is_signed;
+    const bool is_signed = layout.output.is_signed;
     const int32_t first = static_cast<int32_t>(y % STRIP / BAND);
     const uint32_t bands = ((1u << Band::HALVES) - 1) << first;
-    const auto is_others = [&](int32_t t) { return is_signed && fulls && (fulls[t] & bands) == bands; };
+    const auto is_of_other_side = [&](int32_t t) {
+        return is_signed && all_site_bands && (all_site_bands[t] & bands) == bands;
+    };
     const int32_t total = order_tiles<ACROSS>(band, [&](int32_t t) {
         uint32_t any = 0;
 #pragma unroll
         for (int h = 0; h < Band::HALVES; ++h) any |= wanted(t, h);
-        return any && !is_others(t);
+        return any && !is_of_other_side(t);
     });
     const int32_t lane = threadIdx.x % WARP;
     for (int32_t turn;;) {
@@ -371,15 +375,15 @@ __device__ void finish_tiles(const Rows &rows, const Quads &quads, const Band &b
         if (i - lane >= total) break;
         if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
-        finish_tile<FORM, NEAREST, FAR, START, TOGETHER>(rows, quads, band.half(half), i < total ? wanted(t, half) : 0,
-                                                         solid ? solid[t] : 0, image, y + half * BAND, t);
+        finish_tile<FORM, NEAREST, WIDE_COST, START, TOGETHER>(layout, format, band.half(half), i < total ? wanted(t, half) : 0,
+                                                         interior ? interior[t] : 0, image, y + half * BAND, t);
     }
 }
 
 /// Calls search(form, with_nearest) with what a map's kernels are compiled for.
 template <class Search>
-void with_form(const Quads &quads, const Output &output, Search search) {
-    with_form(quads.plain(output), [&](auto form) {
+void with_form(const OutputFormat &format, const Output &output, Search search) {
+    with_form(format.plain(output), [&](auto form) {
         if (output.nearest)
             search(form, std::true_type());
         else
@@ -389,8 +393,8 @@ void with_form(const Quads &quads, const Output &output, Search search) {
 
 /// The same, with kernels for the floats of a signed map, too.
 template <class Search>
-void with_form_or_signed(const Quads &quads, const Output &output, Search search) {
-    if (!quads.is_signed_float(output)) return with_form(quads, output, search);
+void with_form_or_signed(const OutputFormat &format, const Output &output, Search search) {
+    if (!format.is_signed_float(output)) return with_form(format, output, search);
     const std::integral_constant<Form, Form::SIGNED> form;
     if (output.nearest)
         search(form, std::true_type());

@@ -20,22 +20,26 @@ using namespace columns;
 
 constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the outward search
 constexpr int BAND = 4;     // rows that the envelope takes together: their nearest sites are much the same
-constexpr int GROUP = 32;   // columns whose contenders are counted together
+constexpr int GROUP = 32;   // columns whose candidates are counted together
 constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
                               // envelope costs twice what the search does, but half of that for a row, not for a pixel
 constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the outward search has left marks
-constexpr uint32_t OUT_OF_SIGHT = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
-constexpr int64_t NARROW = 512, TALL = 65000;  // limits of images without lists of contenders
-constexpr int64_t THIN = 256, MANY = 1024;     // of so short rows, where there are so many strips, a warp takes a band
+constexpr uint32_t NO_CARRY = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
+constexpr int64_t UNLISTED_WIDTH = 512, UNLISTED_LENGTH = 65000;  // limits of images without lists of candidates
+constexpr int64_t NARROW_WIDTH = 256,
+                  MANY_STRIPS =
+                      1024;  // of so short rows, where there are so many strips, a warp takes a band
 constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;  // of images that leave most of a device idle
-constexpr uint32_t NOWHERE = 65400;  // that far is a column's site if it has none: more than any, and with the way to the
-                                     // column its square fits 32 bits
-static_assert(TALL + STRIP < NOWHERE && (NOWHERE + STRIP) * (NOWHERE + STRIP) < ~0u - 4 * NARROW * NARROW / 3);
-constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the contenders, and 15 bits the columns
+constexpr uint32_t NO_SITE_DISTANCE = 65400;  // that far is a column's site if it has none: more than any,
+                                              // and with the way to the column its square fits 32 bits
+static_assert(UNLISTED_LENGTH + STRIP < NO_SITE_DISTANCE &&
+              (NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) <
+                  ~0u - 4 * UNLISTED_WIDTH * UNLISTED_WIDTH / 3);
+constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the candidates, and 15 bits the columns
 constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
 constexpr int64_t LONGEST = int64_t(1) << 22;  // of images whose rows are cut: with three differences a distance fits a
                                                // word, and what a tile costs above its least fits 32 bits
-constexpr int SEGMENT = 8192;  // pixels of a row that a block takes where rows are cut: contenders of two blocks, and
+constexpr int SEGMENT = 8192;  // pixels of a row that a block takes where rows are cut: candidates of two blocks, and
                                // some more from either side, fill a multiprocessor's shared memory
 static_assert(SEGMENT % PATCH == 0);
 
@@ -46,15 +50,15 @@ constexpr float SLACK = 0.25f;
 inline float slack_of(int64_t width) { return std::max(SLACK, static_cast<float>(width) / (1 << 19)); }
 
 /// How far a group's sites above and below a strip are from its first row, at least.
-struct Outlook {
+struct GroupBounds {
     static constexpr uint32_t NONE = 1u << 30;  // there is no site
     uint32_t above, below;                      // the former and STRIP; 0 and 0 if there are sites in the strip
 };
 
 /// What the envelope is told of a strip, in a word: how much it has to do; of a signed map a bit a band in which all pixels are
-/// sites; whether it takes all of the strip or what is marked; and among how many contenders.
-class Listed {
-    static constexpr int COUNT_BITS = 16, FULL_SHIFT = COUNT_BITS + 2, LOAD_SHIFT = FULL_SHIFT + STRIP / BAND;
+/// sites; whether it takes all of the strip or what is marked; and among how many candidates.
+class StripSummary {
+    static constexpr int COUNT_BITS = 16, ALL_SITES_SHIFT = COUNT_BITS + 2, LOAD_SHIFT = ALL_SITES_SHIFT + STRIP / BAND;
     static constexpr uint32_t MARKS = 1u << COUNT_BITS, FAR = 2 * MARKS;
     uint32_t word_;
 
@@ -62,10 +66,10 @@ class Listed {
     static constexpr int LOAD_BITS = 5, MOST_LOAD = (1 << LOAD_BITS) - 1;
     static_assert(LOAD_SHIFT + LOAD_BITS <= 32 && WIDEST_ROW < 1 << COUNT_BITS);
 
-    Listed() = default;
-    __device__ explicit Listed(uint32_t word) : word_(word) {}
-    __device__ Listed(int32_t load, uint32_t full, bool is_far, int32_t count)
-        : word_(static_cast<uint32_t>(min(load, MOST_LOAD)) << LOAD_SHIFT | (full & 0xff) << FULL_SHIFT |
+    StripSummary() = default;
+    __device__ explicit StripSummary(uint32_t word) : word_(word) {}
+    __device__ StripSummary(int32_t load, uint32_t all_site_bands, bool is_far, int32_t count)
+        : word_(static_cast<uint32_t>(min(load, MOST_LOAD)) << LOAD_SHIFT | (all_site_bands & 0xff) << ALL_SITES_SHIFT |
                 (is_far ? FAR : MARKS) | static_cast<uint32_t>(count)) {}
     __device__ uint32_t word() const { return word_; }
     __device__ bool is_any() const { return word_ & (FAR | MARKS); }
@@ -73,9 +77,9 @@ class Listed {
     __device__ int32_t count() const { return static_cast<int32_t>(word_ & (MARKS - 1)); }
     __device__ uint32_t load() const { return word_ >> LOAD_SHIFT; }
     /// Whether the strip's bands from row y of the image on are full, so many.
-    __device__ bool is_full(int64_t y, int bands) const {
+    __device__ bool are_all_sites(int64_t y, int bands) const {
         const uint32_t all = ((1u << bands) - 1) << y % STRIP / BAND;
-        return (word_ >> FULL_SHIFT & all) == all;
+        return (word_ >> ALL_SITES_SHIFT & all) == all;
     }
 };
 
@@ -83,7 +87,7 @@ class Listed {
 ///
 /// A signed map has twice as many images: the inside's, whose sites are the complement, come after the outside's.  Each writes
 /// the pixels that are not its sites.
-struct Rows {
+struct Layout {
     Columns columns;
     int64_t images;  // of a side
     StripRange range = {}, band_range = {};  // of a side
@@ -91,30 +95,30 @@ struct Rows {
     uint8_t *marks = nullptr;
     // [image][strip][i]: columns that may hold a nearest site, from left to right.  In rows that are cut each segment
     // has a list of its own, and counts its columns from its first.
-    uint16_t *contenders = nullptr;
+    uint16_t *candidates = nullptr;
     // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
-    // after the strip are, in the lower and the upper half, OUT_OF_SIGHT if there is none.
-    uint32_t *insides = nullptr, *sights = nullptr;
-    // [image][strip][segment]: how many contenders there are; where rows are not cut, what Listed says.
-    uint32_t *counts = nullptr;
-    // [image][strip][8 columns]: a bit a column that is all sites between two such, and no contender.
-    uint8_t *solid = nullptr;
-    // In rows that are cut, [image][strip][group]: the place of its first contender in the list, and what it sees.
+    // after the strip are, in the lower and the upper half, NO_CARRY if there is none.
+    uint32_t *site_words = nullptr, *carry_distances = nullptr;
+    // [image][strip][segment]: how many candidates there are; where rows are not cut, what StripSummary says.
+    uint32_t *summaries = nullptr;
+    // [image][strip][8 columns]: a bit a column that is all sites between two such, and no candidate.
+    uint8_t *interior = nullptr;
+    // In rows that are cut, [image][strip][group]: the place of its first candidate in the list, and what it sees.
     uint16_t *places = nullptr;
-    Outlook *outlooks = nullptr;
+    GroupBounds *group_bounds = nullptr;
     // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
     // segment's first pixels; and to the row's last ones.
-    int2 *fences = nullptr;
+    int2 *segment_brackets = nullptr;
     bool is_small;         // the staircase takes all rows, and nothing is kept but the columns
-    bool reaches_far;      // the outward search reaches far, and is tried everywhere
+    bool has_long_reach;      // the outward search reaches far, and is tried everywhere
     bool is_paired;        // both sides of a signed map are searched outward together, and have the same marks
-    bool is_thin, is_cut;  // rows are short and many; or are cut into segments
+    bool is_narrow, is_cut;  // rows are short and many; or are cut into segments
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
     Output output;
 
     /// Of columns of one side; `columns` has room for both.
-    Rows(const Columns &side, const Output &output);
+    Layout(const Columns &side, const Output &output);
 
     __host__ __device__ int sides() const { return output.is_signed ? 2 : 1; }
     __device__ bool is_inside(int64_t image) const { return image >= images; }
@@ -145,13 +149,13 @@ struct Rows {
     __host__ __device__ int64_t count_marks() const {
         return (is_paired ? images : columns.batch) * bands() * patches() * BAND;
     }
-    /// Whether strips have lists of contenders.  In a narrow image making them takes longer than it saves: all columns are
-    /// contenders.
+    /// Whether strips have lists of candidates.  In a narrow image making them takes longer than it saves: all columns are
+    /// candidates.
     __host__ __device__ bool is_listed() const {
-        return !is_thin && (is_cut || columns.count > NARROW || columns.length > TALL);
+        return !is_narrow && (is_cut || columns.count > UNLISTED_WIDTH || columns.length > UNLISTED_LENGTH);
     }
     __host__ __device__ int64_t segments() const { return is_cut ? (columns.count + SEGMENT - 1) / SEGMENT : 1; }
-    __host__ __device__ int64_t count_fences() const { return segments() + 1; }
+    __host__ __device__ int64_t count_segment_brackets() const { return segments() + 1; }
     __host__ __device__ int64_t groups() const { return (columns.count + GROUP - 1) / GROUP; }
     /// The marks of a band's patch, a byte a row.
     __device__ uint8_t *marks_of(int64_t image, int64_t band, int64_t patch) const {
@@ -176,36 +180,36 @@ struct Rows {
         if (!has_marks(image, strip)) atomicOr(columns.far_groups + columns.far_at(image, strip), MARKED);
     }
 
-    __host__ __device__ int64_t solid_bytes() const { return groups() * (GROUP / 8); }
-    __host__ __device__ uint8_t *solid_of(int64_t image, int64_t strip) const {
-        return solid + (image * columns.strips() + strip) * solid_bytes();
+    __host__ __device__ int64_t interior_bytes() const { return groups() * (GROUP / 8); }
+    __host__ __device__ uint8_t *interior_of(int64_t image, int64_t strip) const {
+        return interior + (image * columns.strips() + strip) * interior_bytes();
     }
 
     /// [8 columns] of a strip of a signed map: a bit a band in which all their pixels are sites.
-    __host__ __device__ uint8_t *fulls_of(int64_t image, int64_t strip) const {
-        return solid_of(image, strip) + columns.batch * columns.strips() * solid_bytes();
+    __host__ __device__ uint8_t *all_site_bands_of(int64_t image, int64_t strip) const {
+        return interior_of(image, strip) + columns.batch * columns.strips() * interior_bytes();
     }
 
-    __host__ __device__ uint16_t *contenders_of(int64_t image, int64_t strip) const {
-        return contenders + columns.at(image, strip, 0);
+    __host__ __device__ uint16_t *candidates_of(int64_t image, int64_t strip) const {
+        return candidates + columns.at(image, strip, 0);
     }
-    __host__ __device__ uint32_t *insides_of(int64_t image, int64_t strip) const {
-        return insides + columns.at(image, strip, 0);
+    __host__ __device__ uint32_t *site_words_of(int64_t image, int64_t strip) const {
+        return site_words + columns.at(image, strip, 0);
     }
-    __host__ __device__ uint32_t *sights_of(int64_t image, int64_t strip) const {
-        return sights + columns.at(image, strip, 0);
+    __host__ __device__ uint32_t *carry_distances_of(int64_t image, int64_t strip) const {
+        return carry_distances + columns.at(image, strip, 0);
     }
-    __host__ __device__ uint32_t *counts_of(int64_t image, int64_t strip) const {
-        return counts + (image * columns.strips() + strip) * segments();
+    __host__ __device__ uint32_t *summaries_of(int64_t image, int64_t strip) const {
+        return summaries + (image * columns.strips() + strip) * segments();
     }
     __host__ __device__ uint16_t *places_of(int64_t image, int64_t strip) const {
         return places + (image * columns.strips() + strip) * groups();
     }
-    __host__ __device__ Outlook *outlooks_of(int64_t image, int64_t strip) const {
-        return outlooks + (image * columns.strips() + strip) * groups();
+    __host__ __device__ GroupBounds *group_bounds_of(int64_t image, int64_t strip) const {
+        return group_bounds + (image * columns.strips() + strip) * groups();
     }
-    __host__ __device__ int2 *fences_of(int64_t image, int64_t band) const {
-        return fences + (image * bands() + band) * count_fences();
+    __host__ __device__ int2 *segment_brackets_of(int64_t image, int64_t band) const {
+        return segment_brackets + (image * bands() + band) * count_segment_brackets();
     }
 
   private:
@@ -215,7 +219,7 @@ struct Rows {
 };
 
 /// Whether the rows of an image are few pixels long and many.
-inline bool are_thin(const Columns &columns) { return columns.count <= THIN && columns.all().count >= MANY; }
+inline bool are_narrow(const Columns &columns) { return columns.count <= NARROW_WIDTH && columns.all().count >= MANY_STRIPS; }
 
 /// Whether images are so small, in all, that the staircase takes them.
 bool are_small(const Columns &columns, bool nearest);
@@ -224,34 +228,34 @@ bool are_small(const Columns &columns, bool nearest);
 bool are_cut(const Columns &columns);
 
 /// Whether the outward search reaches far: images of few blocks, and short rows.
-bool reaches_far(const Columns &columns);
+bool has_long_reach(const Columns &columns);
 
 /// The shared memory that the outward search wants for a block.
-size_t outward_bytes(bool nearest);
+size_t near_search_bytes(bool nearest);
 
 /// Writes all rows of small images.
-void search_staircase(const Rows &rows, cudaStream_t stream);
+void search_small_images(const Layout &layout, cudaStream_t stream);
 
 /// Writes what is near, and marks what is far.
-void search_outward(const Rows &rows, cudaStream_t stream);
+void search_near(const Layout &layout, cudaStream_t stream);
 
 /// The same where somebody wants nearest sites.
-void search_sites_outward(const Rows &rows, cudaStream_t stream);
+void search_near_nearest(const Layout &layout, cudaStream_t stream);
 
 /// The same of both sides of a signed map together, and whether a map's outputs admit of it.
-void search_both_outward(const Rows &rows, cudaStream_t stream);
-bool searches_both(const Output &output);
+void search_near_signed(const Layout &layout, cudaStream_t stream);
+bool searches_both_sides(const Output &output);
 
-/// Lists the contenders of far strips, and of those with marks.
-void list_contenders(const Rows &rows, cudaStream_t stream);
+/// Lists the candidates of far strips, and of those with marks.
+void list_candidates(const Layout &layout, cudaStream_t stream);
 
 /// Writes far strips, and what is marked of the others.
-void search_envelope(const Rows &rows, cudaStream_t stream);
+void search_envelope(const Layout &layout, cudaStream_t stream);
 
 /// The same where rows are cut.
-void search_segments(const Rows &rows, cudaStream_t stream);
+void search_segmented_rows(const Layout &layout, cudaStream_t stream);
 
 /// Writes all thin rows.
-void search_thin(const Rows &rows, cudaStream_t stream);
+void search_narrow_rows(const Layout &layout, cudaStream_t stream);
 
 }  // namespace apsis::cuda::plane

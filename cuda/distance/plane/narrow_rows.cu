@@ -19,44 +19,44 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int32_t WIDTH = static_cast<int32_t>(THIN);
+constexpr int32_t WIDTH = static_cast<int32_t>(NARROW_WIDTH);
 constexpr int BANDS = STRIP / BAND;
-constexpr int THIN_REACH = 64;    // columns: within them and NEAR rows of its strip, a group's pixels find the group's site
-constexpr int THIN_PITCH = WIDTH + 2 * THIN_REACH;
-constexpr int THIN_RESIDENT = 4;  // blocks of that many threads on a multiprocessor: leaves a thread 64 registers
+constexpr int NARROW_REACH = 64;    // columns: within them and NEAR rows of its strip, a group's pixels find the group's site
+constexpr int NARROW_PITCH = WIDTH + 2 * NARROW_REACH;
+constexpr int NARROW_RESIDENT = 4;  // blocks of that many threads on a multiprocessor: leaves a thread 64 registers
 static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads");
-static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= THIN_REACH * THIN_REACH);
+static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= NARROW_REACH * NARROW_REACH);
 
 /// Lays the squares of a column's distances, and somewhat of what is beyond the row's ends.
-__device__ void lay_squares(uint32_t (&squares)[HALF][THIN_PITCH], int32_t width, int32_t start, const Sites &mine) {
+__device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t width, int32_t start, const Sites &mine) {
     constexpr uint32_t NO_SITE = Shape<SHORT_SPAN>::FAR_CARRY * Shape<SHORT_SPAN>::FAR_CARRY * BOTH;
     const int32_t x = static_cast<int32_t>(threadIdx.x), warps = static_cast<int32_t>(blockDim.x) / WARP;
     for (int r = x / WARP; r < HALF; r += warps)
-        for (int c = x % WARP; c < 2 * THIN_REACH; c += WARP) squares[r][c < THIN_REACH ? c : width + c] = NO_SITE;
+        for (int c = x % WARP; c < 2 * NARROW_REACH; c += WARP) squares[r][c < NARROW_REACH ? c : width + c] = NO_SITE;
     if (x < width)
         scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start, [&](int r, uint32_t, uint32_t near) {
-            squares[r][THIN_REACH + x] = square_both(near);
+            squares[r][NARROW_REACH + x] = square_both(near);
         });
     __syncthreads();
 }
 
 /// Searches a strip outward, of which this thread has a column, or none of them.
 template <Form FORM>
-__device__ void search_near(uint32_t (&squares)[HALF][THIN_PITCH], const Rows &rows, const Target &target, int64_t image,
-                            int64_t strip, const Sites &mine) {
-    const int32_t width = static_cast<int32_t>(rows.columns.count), start = static_cast<int32_t>(strip * STRIP);
+__device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout,
+                                 const Target &target, int64_t image, int64_t strip, const Sites &mine) {
+    const int32_t width = static_cast<int32_t>(layout.columns.count), start = static_cast<int32_t>(strip * STRIP);
     const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
     lay_squares(squares, width, start, mine);
     const int32_t quads = (width + QUAD - 1) / QUAD;
-    const int32_t across = target.quads.aligned ? quads : (quads + WARP - 1) / WARP * WARP;  // lanes from row to row
+    const int32_t across = target.format.aligned ? quads : (quads + WARP - 1) / WARP * WARP;  // lanes from row to row
     for (int32_t item = x; item - lane < HALF * across; item += threads) {
-        const int32_t r = item / across, left = item % across * QUAD, nowhere = across * QUAD;
+        const int32_t r = item / across, left = item % across * QUAD, beyond_row = across * QUAD;
         const bool out = r >= HALF || left >= width;
         const uint32_t *const line = squares[out ? 0 : r];
-        const int column = THIN_REACH + (out ? 0 : left);
+        const int column = NARROW_REACH + (out ? 0 : left);
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
         uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
-        for (int from = 0; from < THIN_REACH; from += QUAD) {
+        for (int from = 0; from < NARROW_REACH; from += QUAD) {
             const uint32_t most = __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3]));
             const int32_t next = (from + 1) * (from + 1);  // what is farther out costs as much or more
             if (__all_sync(ALL_LANES, out || next > target.limit || max(most & 0xffff, most >> 16) <= next)) break;
@@ -71,27 +71,27 @@ __device__ void search_near(uint32_t (&squares)[HALF][THIN_PITCH], const Rows &r
             uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
-            const int32_t to = out || y >= rows.columns.length ? nowhere : left;
+            const int32_t to = out || y >= layout.columns.length ? beyond_row : left;
             if constexpr (FORM == Form::SIGNED) {
                 const auto root = [](uint32_t number) { return small_root_of(number); };
-                const int32_t nobody[QUAD] = {};
-                write_side<false>(rows.output_of(image), target.quads, to, y, rows.slice_of(image), cost, nobody, root,
+                const int32_t no_sites[QUAD] = {};
+                write_side<false>(layout.output_of(image), target.format, to, y, layout.slice_of(image), cost, no_sites, root,
                                   StoreAlone<>{width - to});
             } else {
-                write_found<FORM, false>(rows, target, to, y, image, cost, {});
+                write_found<FORM, false>(layout, target, to, y, image, cost, {});
             }
         }
     }
 }
 
-/// A contender of a strip, by what bounds its costs, less r^2 in row r: the least of straight lines, one a site.  They are no
+/// A candidate of a strip, by what bounds its costs, less r^2 in row r: the least of straight lines, one a site.  They are no
 /// more than any site's line, and no less than the straight line from what they are in the first row to that in the last.
-struct Bounds {
+struct CandidateBounds {
     float x, site;      // the row of a site, from the strip's first
     float first, last;  // its distances in the first and the last row
 
-    __device__ Bounds() = default;
-    __device__ Bounds(const Sites &sites, int32_t packed, int32_t x, int32_t start)
+    __device__ CandidateBounds() = default;
+    __device__ CandidateBounds(const Sites &sites, int32_t packed, int32_t x, int32_t start)
         : x(static_cast<float>(x)), site(static_cast<float>(packed >> SUM_BITS)) {
         constexpr int32_t LAST_ROW = STRIP - 1;
         const int32_t below = sites.word ? lowest_bit(sites.word) : min(sites.after - start, FAR_OFF);
@@ -101,7 +101,7 @@ struct Bounds {
     }
     /// Twice the x from which the right one of two is nearer, in the first and the last row; those between lie between.  With
     /// the least that this one may cost, and the most that the other one does, this one is nearest beyond neither.
-    __device__ float2 breaks(const Bounds &other) const {
+    __device__ float2 breaks(const CandidateBounds &other) const {
         const float inverse = inverse_of(other.x - x), sum = other.x + x, there = other.site - (STRIP - 1);
         return {fmaf((other.site - first) * (other.site + first), inverse, sum),
                 fmaf((there - last) * (there + last), inverse, sum)};
@@ -112,10 +112,10 @@ struct Bounds {
 };
 
 /// What a block knows of its strip.
-struct ThinShared {
-    uint32_t full[WIDTH / GROUP], kept[WIDTH / GROUP];  // [group]: columns that are all sites; that may be nearest
+struct StripShared {
+    uint32_t all_sites[WIDTH / GROUP], kept[WIDTH / GROUP];  // [group]: columns that are all sites; that may be nearest
     uint32_t live[WIDTH / WARP];                        // [32 of those]: that are nearest somewhere, as far as is known
-    Bounds bounds[WIDTH];
+    CandidateBounds bounds[WIDTH];
     Sites sites[WIDTH];
     uint16_t columns[WIDTH];
     uint32_t distances[BANDS][WIDTH];
@@ -132,10 +132,10 @@ struct ThinShared {
         return band;
     }
     /// The columns of a group that are all sites between two such: beyond the ends of a row all are.
-    __device__ uint32_t solid_of(int group) const {
-        const uint32_t before = group > 0 ? full[group - 1] : ~0u;
-        const uint32_t after = group + 1 < static_cast<int>(blockDim.x / WARP) ? full[group + 1] : ~0u;
-        return full[group] & __funnelshift_l(before, full[group], 1) & __funnelshift_r(full[group], after, 1);
+    __device__ uint32_t interior_of(int group) const {
+        const uint32_t before = group > 0 ? all_sites[group - 1] : ~0u;
+        const uint32_t after = group + 1 < static_cast<int>(blockDim.x / WARP) ? all_sites[group + 1] : ~0u;
+        return all_sites[group] & __funnelshift_l(before, all_sites[group], 1) & __funnelshift_r(all_sites[group], after, 1);
     }
 };
 
@@ -147,44 +147,45 @@ __device__ int32_t count_before(const uint32_t *words, int32_t bit) {
 }
 
 /// Lays the columns of a strip that may be nearest, of which this thread has one or none, side by side.  Returns their number.
-__device__ int32_t gather_contenders(ThinShared &shared, const Rows &rows, int64_t strip, const Sites &mine) {
-    const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(rows.columns.count);
+__device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, int64_t strip, const Sites &mine) {
+    const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(layout.columns.count);
     const int32_t start = static_cast<int32_t>(strip * STRIP), packed = pack_sites(mine, start);
     const int group = x / GROUP, lane = x % WARP;
-    const Seen seen(mine, x < width, rows.columns.valid(strip));
-    if (lane == 0) shared.full[group] = seen.full;
+    const GroupMasks masks(mine, x < width, layout.columns.valid(strip));
+    if (lane == 0) shared.all_sites[group] = masks.all_sites;
     __syncthreads();
-    const Middle middle(static_cast<float>(x), packed);
-    const uint32_t kept = envelope_of(rows.slack, seen.some, seen.stays, middle) & ~shared.solid_of(group);
+    const MiddleColumn middle(static_cast<float>(x), packed);
+    const uint32_t kept = envelope_of(layout.slack, masks.with_sites, masks.with_inner_sites, middle) &
+                          ~shared.interior_of(group);
     if (lane == 0) shared.kept[group] = kept;
     if (x < WIDTH / TILE) shared.lows[x] = ~0u, shared.highs[x] = 0;
     __syncthreads();
     const int32_t place = count_before(shared.kept, x);
-    if (kept >> lane & 1) shared.bounds[place] = Bounds(mine, packed, x, start), shared.sites[place] = mine;
+    if (kept >> lane & 1) shared.bounds[place] = CandidateBounds(mine, packed, x, start), shared.sites[place] = mine;
     __syncthreads();
     return count_before(shared.kept, static_cast<int32_t>(blockDim.x));
 }
 
-/// Finds the brackets of a strip's tiles, the same for all its rows: every contender asks all others from where to where it may
+/// Finds the brackets of a strip's tiles, the same for all its rows: every candidate asks all others from where to where it may
 /// be nearest, and is dropped if that is nowhere in the row.  Returns how many are left.
-__device__ int32_t bracket_strip(ThinShared &shared, const Rows &rows, int32_t count) {
+__device__ int32_t bracket_strip(StripShared &shared, const Layout &layout, int32_t count) {
     const int32_t i = static_cast<int32_t>(threadIdx.x), lane = i % WARP;
-    const int32_t tiles = static_cast<int32_t>((rows.columns.count + TILE - 1) / TILE);
+    const int32_t tiles = static_cast<int32_t>((layout.columns.count + TILE - 1) / TILE);
     bool is_live = false;
     int32_t low = 0, high = 0;
-    Bounds mine;
+    CandidateBounds mine;
     Sites sites;
     if (i < count) {
-        Reign reign = {-NEVER, NEVER};
+        DominanceInterval interval = {-NEVER, NEVER};
         mine = shared.bounds[i], sites = shared.sites[i];
 #pragma unroll 4
         for (int32_t j = 0; j < count; ++j) {
             const float2 breaks = mine.breaks(shared.bounds[j]);
-            if (j < i) reign.from = fmaxf(reign.from, fminf(breaks.x, breaks.y));
-            if (j > i) reign.to = fminf(reign.to, fmaxf(breaks.x, breaks.y));
+            if (j < i) interval.from = fmaxf(interval.from, fminf(breaks.x, breaks.y));
+            if (j > i) interval.to = fminf(interval.to, fmaxf(breaks.x, breaks.y));
         }
-        low = reign.last_tile(tiles, rows.slack), high = reign.first_tile(rows.slack);
-        is_live = reign.from - rows.slack <= reign.to + rows.slack && low >= 0 && high < tiles;
+        low = interval.last_tile(tiles, layout.slack), high = interval.first_tile(layout.slack);
+        is_live = interval.from - layout.slack <= interval.to + layout.slack && low >= 0 && high < tiles;
     }
     const uint32_t live = __ballot_sync(ALL_LANES, is_live);
     if (lane == 0) shared.live[i / WARP] = live;
@@ -210,68 +211,68 @@ __device__ int32_t bracket_strip(ThinShared &shared, const Rows &rows, int32_t c
     return count_before(shared.live, count);
 }
 
-/// Measures the contenders in all bands of a strip.  Returns whether costs may not fit 32 bits.
-__device__ bool measure_strip(ThinShared &shared, int32_t start, int32_t count) {
-    bool far = count == 0;
+/// Measures the candidates in all bands of a strip.  Returns whether costs may not fit 32 bits.
+__device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count) {
+    bool wide_costs = count == 0;
     for (int b = threadIdx.x / WARP; b < BANDS; b += static_cast<int>(blockDim.x) / WARP)
         for (int32_t i = threadIdx.x % WARP; i < count; i += WARP) {
             const Sites sites = shared.sites[i];
-            Sight sight(0);
-            sight.above = min(static_cast<uint32_t>(start - sites.before), Outlook::NONE);
-            sight.below = min(static_cast<uint32_t>(sites.after - start), Outlook::NONE);
-            const uint32_t distances = measure_column(sight, sites.word, b * BAND);
+            CarryDistances carries(0);
+            carries.above = min(static_cast<uint32_t>(start - sites.before), GroupBounds::NONE);
+            carries.below = min(static_cast<uint32_t>(sites.after - start), GroupBounds::NONE);
+            const uint32_t distances = measure_column(carries, sites.word, b * BAND);
             shared.distances[b][i] = distances;
-            far = far || !is_near(unpack(distances, 0), WIDTH + TILE);
+            wide_costs = wide_costs || !costs_fit_32_bits(unpack(distances, 0), WIDTH + TILE);
         }
-    return __syncthreads_or(far);
+    return __syncthreads_or(wide_costs);
 }
 
 /// Finds and writes a strip that is far.
 template <Form FORM, bool NEAREST>
-__device__ void search_far(ThinShared &shared, const Rows &rows, const Quads &quads, int64_t image, int64_t strip,
-                           const Sites &mine) {
-    const int32_t width = static_cast<int32_t>(rows.columns.count);
-    const int32_t count = bracket_strip(shared, rows, gather_contenders(shared, rows, strip, mine));
-    const bool costs_far = measure_strip(shared, static_cast<int32_t>(strip * STRIP), count);
+__device__ void search_far_rows(StripShared &shared, const Layout &layout, const OutputFormat &format,
+                                int64_t image, int64_t strip, const Sites &mine) {
+    const int32_t width = static_cast<int32_t>(layout.columns.count);
+    const int32_t count = bracket_strip(shared, layout, gather_candidates(shared, layout, strip, mine));
+    const bool wide_costs = measure_strip(shared, static_cast<int32_t>(strip * STRIP), count);
     const int32_t tiles = (width + TILE - 1) / TILE, t = static_cast<int32_t>(threadIdx.x) % tiles;
     const int b = static_cast<int>(threadIdx.x) / tiles;
     const int64_t y = strip * STRIP + b * BAND;
-    if (b >= BANDS || y >= rows.columns.length) return;
-    const uint32_t solid = shared.solid_of(t * TILE / GROUP) >> t * TILE % GROUP & ((1u << TILE) - 1);
-    if (rows.output.is_signed && solid == (1u << TILE) - 1) return;  // the other side's
+    if (b >= BANDS || y >= layout.columns.length) return;
+    const uint32_t interior = shared.interior_of(t * TILE / GROUP) >> t * TILE % GROUP & ((1u << TILE) - 1);
+    if (layout.output.is_signed && interior == (1u << TILE) - 1) return;  // the other side's
     const RowBand<1> band = shared.band(b, width, count);
-    if (costs_far)
-        finish_tile<FORM, NEAREST, true>(rows, quads, band, ~0u, solid, image, y, t);
+    if (wide_costs)
+        finish_tile<FORM, NEAREST, true>(layout, format, band, ~0u, interior, image, y, t);
     else
-        finish_tile<FORM, NEAREST, false>(rows, quads, band, ~0u, solid, image, y, t);
+        finish_tile<FORM, NEAREST, false>(layout, format, band, ~0u, interior, image, y, t);
 }
 
 template <Form FORM, bool NEAREST>
-__global__ void __launch_bounds__(WIDTH, THIN_RESIDENT) search_thin(Rows rows, Target target) {
+__global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Layout layout, Target target) {
     wait_for_kernel_before();
     __shared__ union {
-        alignas(16) uint32_t squares[HALF][THIN_PITCH];
-        ThinShared far;
+        alignas(16) uint32_t squares[HALF][NARROW_PITCH];
+        StripShared far;
     } shared;
-    const Columns &columns = rows.columns;
-    const int64_t line = rows.strip_at(blockIdx.x), image = line / columns.strips(), strip = line % columns.strips();
+    const Columns &columns = layout.columns;
+    const int64_t line = layout.strip_at(blockIdx.x), image = line / columns.strips(), strip = line % columns.strips();
     const StripColumns<FORM == Form::OTHER || FORM == Form::SIGNED> stored(columns, image, strip);
     const Sites mine = stored.at(min(int64_t(threadIdx.x), columns.count - 1));
-    if (rows.is_far(image, strip))
-        search_far<FORM, NEAREST>(shared.far, rows, target.quads, image, strip, mine);
+    if (layout.is_far(image, strip))
+        search_far_rows<FORM, NEAREST>(shared.far, layout, target.format, image, strip, mine);
     else if constexpr (!NEAREST)
-        search_near<FORM>(shared.squares, rows, target, image, strip, mine);
+        search_near_rows<FORM>(shared.squares, layout, target, image, strip, mine);
 }
 
 }  // namespace
 
-void search_thin(const Rows &rows, cudaStream_t stream) {
-    if (rows.output.nearest) search_sites_outward(rows, stream);
-    Target target = target_of(rows.output);
-    if (target.limit < THIN_REACH * THIN_REACH) target.quads.limited = true;  // else what is searched outward has a site
-    with_form_or_signed(target.quads, rows.output, [&](auto form, auto with_nearest) {
-        launch("search_thin", search_thin<form, with_nearest>, rows.count_strips(), rows.groups() * WARP, early(stream), rows,
-               target);
+void search_narrow_rows(const Layout &layout, cudaStream_t stream) {
+    if (layout.output.nearest) search_near_nearest(layout, stream);
+    Target target = target_of(layout.output);
+    if (target.limit < NARROW_REACH * NARROW_REACH) target.format.limited = true;  // else what is searched outward has a site
+    with_form_or_signed(target.format, layout.output, [&](auto form, auto with_nearest) {
+        launch("search_narrow_rows", search_narrow_rows<form, with_nearest>, layout.count_strips(),
+               layout.groups() * WARP, early(stream), layout, target);
     });
 }
 

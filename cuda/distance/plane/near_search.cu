@@ -20,19 +20,19 @@ constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 r
 
 /// Distances alone: rows r and r + HALF at once.
 template <Form FORM, int SPAN>
-__global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Target target) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, Target target) {
     wait_for_kernel_before();
     __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
-    const Columns &columns = rows.columns;
-    const Block<SPAN> block(rows, blockIdx.x);
+    const Columns &columns = layout.columns;
+    const Block<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
-    if (rows.is_far(image, strip)) return;
+    if (layout.is_far(image, strip)) return;
     const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t, uint32_t near) {
         squares[r][c] = square_both(near);
     });
-    if (!is_near) return mark_block(rows, block);
+    if (!is_near) return mark_block(layout, block);
 
-    const WarpPatch<SPAN> patch(rows, block);
+    const WarpPatch<SPAN> patch(layout, block);
     const int height = patch.height();
     patch.each_row(min(height, HALF), [&](int r) {
         const PatchCosts found = search_patch<SPAN>(squares[r], patch.column, patch.out, target.limit, OneSide());
@@ -46,10 +46,10 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = found.cost(c, half);
             if constexpr (FORM == Form::OTHER) {
-                write_found<FORM, false>(rows, target, patch.x, strip * STRIP + row, image, cost, {});
+                write_found<FORM, false>(layout, target, patch.x, strip * STRIP + row, image, cost, {});
             } else {
                 uint32_t number[QUAD];
-                to_numbers<FORM>(target.quads, cost, number, [](uint32_t one) { return small_root_of(one); });
+                to_numbers<FORM>(target.format, cost, number, [](uint32_t one) { return small_root_of(one); });
                 patch.store(row, number);
             }
         }
@@ -58,15 +58,15 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Rows rows, Targe
 
 }  // namespace
 
-bool reaches_far(const Columns &columns) {
+bool has_long_reach(const Columns &columns) {
     constexpr int64_t FEW_BLOCKS = 512;  // do not fill a device
     return columns.count <= WIDE_SPAN / 2 || columns.all().count * ceil_div(columns.count, WIDE_SPAN) < FEW_BLOCKS;
 }
 
-void search_outward(const Rows &rows, cudaStream_t stream) {
-    if (rows.output.nearest) return search_sites_outward(rows, stream);
-    with_span(rows, [&](auto form, auto span, const Target &target) {
-        launch("search_costs", search_costs<form, span>, Block<span>::count(rows), BLOCK, early(stream), rows,
+void search_near(const Layout &layout, cudaStream_t stream) {
+    if (layout.output.nearest) return search_near_nearest(layout, stream);
+    with_span(layout, [&](auto form, auto span, const Target &target) {
+        launch("search_costs", search_costs<form, span>, Block<span>::count(layout), BLOCK, early(stream), layout,
                target);
     });
 }

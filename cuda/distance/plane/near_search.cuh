@@ -33,7 +33,7 @@ struct Shape {
                   FAR_CARRY > REACH + STRIP && PITCH % QUAD == 0);
 };
 
-constexpr int DOUBT = 4;                // columns after which it asks whether it is in vain
+constexpr int DOUBT = 4;                // columns after which it asks whether it is in dominated
 constexpr int HALF = STRIP / 2;         // rows r and r + HALF share a register
 constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
 static_assert(PATCH == WARP * QUAD && DOUBT % QUAD == 0);
@@ -43,12 +43,12 @@ template <int SPAN>
 struct Block {
     int64_t image, strip, left;
 
-    __host__ __device__ static int64_t spans(const Rows &rows) { return (rows.columns.count + SPAN - 1) / SPAN; }
-    __device__ Block(const Rows &rows, int64_t number) {
-        const int64_t line = rows.strip_at(number / spans(rows));
-        image = line / rows.columns.strips();
-        strip = line % rows.columns.strips();
-        left = number % spans(rows) * SPAN;
+    __host__ __device__ static int64_t spans(const Layout &layout) { return (layout.columns.count + SPAN - 1) / SPAN; }
+    __device__ Block(const Layout &layout, int64_t number) {
+        const int64_t line = layout.strip_at(number / spans(layout));
+        image = line / layout.columns.strips();
+        strip = line % layout.columns.strips();
+        left = number % spans(layout) * SPAN;
     }
     /// The same of another image.
     __device__ Block of(int64_t other) const {
@@ -56,7 +56,7 @@ struct Block {
         block.image = other;
         return block;
     }
-    static int64_t count(const Rows &rows) { return rows.count_strips() * spans(rows); }
+    static int64_t count(const Layout &layout) { return layout.count_strips() * spans(layout); }
 };
 
 /// Of two rows, r and r + HALF of a strip, a half each: LEAST where they have a bit in a word, and all ones elsewhere.
@@ -103,13 +103,13 @@ __device__ uint32_t square_both(uint32_t near) {
 
 /// How results are written.
 struct Target {
-    Quads quads;
+    OutputFormat format;
     int32_t limit;  // costs above it count as no site; no more than a search can tell
 };
 
 /// How a map is written.
 inline Target target_of(const Output &output) {
-    return {Quads(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
+    return {OutputFormat(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
 }
 
 /// The columns that a thread of a block takes, counted from the first that the block looks at: every BLOCK-th.
@@ -157,12 +157,12 @@ __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, con
 
 /// Leaves all patches of a block to the envelope.
 template <int SPAN>
-__device__ void mark_block(const Rows &rows, const Block<SPAN> &block) {
+__device__ void mark_block(const Layout &layout, const Block<SPAN> &block) {
     const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
     static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
-    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < rows.columns.length && x < rows.columns.count)
-        rows.mark(block.image, y, x, true);
-    if (threadIdx.x == 0) rows.mark_strip(block.image, block.strip);
+    if (threadIdx.x < STRIP * (SPAN / PATCH) && y < layout.columns.length && x < layout.columns.count)
+        layout.mark(block.image, y, x, true);
+    if (threadIdx.x == 0) layout.mark_strip(block.image, block.strip);
 }
 
 /// The least of what a lane and those within a wide block's REACH columns hold, where all of them are lanes of the
@@ -210,62 +210,62 @@ struct WarpPatch {
     static constexpr int ACROSS = SPAN / PATCH;
     static_assert(WARPS % ACROSS == 0);
 
-    const Rows &rows;
+    const Layout &layout;
     const Block<SPAN> &block;
     int64_t x;   // of a lane's first pixel
     int column;  // and its place in what the block has laid
     bool out;    // whether it lies beyond the row's end
     uint8_t *to;  // where it is in the first row of a map of distances in numbers of 32 bits
 
-    __device__ WarpPatch(const Rows &rows, const Block<SPAN> &block) : rows(rows), block(block) {
+    __device__ WarpPatch(const Layout &layout, const Block<SPAN> &block) : layout(layout), block(block) {
         const int left = static_cast<int>(threadIdx.x / WARP) % ACROSS * PATCH + lane() * QUAD;
         x = block.left + left, column = Shape<SPAN>::REACH + left;
-        out = x >= rows.columns.count;
-        to = rows.output.distance.row(block.strip * STRIP, rows.slice_of(block.image)) + x * 4;
+        out = x >= layout.columns.count;
+        to = layout.output.distance.row(block.strip * STRIP, layout.slice_of(block.image)) + x * 4;
     }
     __device__ static int lane() { return static_cast<int>(threadIdx.x % WARP); }
     /// How many of the strip's rows there are in the image.
-    __device__ int height() const { return static_cast<int>(min(rows.columns.length - block.strip * STRIP, int64_t(STRIP))); }
+    __device__ int height() const { return static_cast<int>(min(layout.columns.length - block.strip * STRIP, int64_t(STRIP))); }
     /// Calls take(r) for those of the strip's first rows that are the warp's.
     template <class Take>
     __device__ void each_row(int count, Take take) const {
-        if (x - lane() * QUAD >= rows.columns.count) return;
+        if (x - lane() * QUAD >= layout.columns.count) return;
         for (int r = static_cast<int>(threadIdx.x / WARP) / ACROSS; r < count; r += WARPS / ACROSS) take(r);
     }
     /// Writes what a lane's pixels of a row hold.
     __device__ void store(int r, const uint32_t (&number)[QUAD]) const {
-        StoreTogether{rest_of(rows.columns, x)}(to + r * rows.output.distance.stride[1], number);
+        StoreTogether{rest_of(layout.columns, x)}(to + r * layout.output.distance.stride[1], number);
     }
     /// Notes whether the patch is left to the envelope in a row; if so, `side` is another image to which that matters.
     __device__ void mark(int r, bool far, int64_t side) const {
         if (lane() != 0) return;
-        const unsigned row = static_cast<unsigned>(r), pitch = static_cast<unsigned>(rows.patches()) * BAND;
-        rows.marks_of(block.image, block.strip * (STRIP / BAND), x / PATCH)[row / BAND * pitch + row % BAND] = far;
+        const unsigned row = static_cast<unsigned>(r), pitch = static_cast<unsigned>(layout.patches()) * BAND;
+        layout.marks_of(block.image, block.strip * (STRIP / BAND), x / PATCH)[row / BAND * pitch + row % BAND] = far;
         if (!far) return;
-        rows.mark_strip(block.image, block.strip);
-        if (side != block.image) rows.mark_strip(side, block.strip);
+        layout.mark_strip(block.image, block.strip);
+        if (side != block.image) layout.mark_strip(side, block.strip);
     }
 };
 
 /// Writes four pixels of a row, a lane's of its warp: their costs, and the indices of their nearest sites if anybody
 /// wants them.
 template <Form FORM, bool NEAREST>
-__device__ void write_found(const Rows &rows, const Target &target, int64_t x, int64_t y, int64_t image,
+__device__ void write_found(const Layout &layout, const Target &target, int64_t x, int64_t y, int64_t image,
                             const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
     const auto root = [](uint32_t number) { return small_root_of(number); };
-    const int rest = rest_of(rows.columns, x);
+    const int rest = rest_of(layout.columns, x);
     int32_t index[QUAD];
 #pragma unroll
     for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
     if constexpr (FORM != Form::OTHER) {
-        write_plain<FORM, NEAREST>(rows.output, target.quads, x, y, image, cost, index, root, StoreTogether{rest});
-    } else if (target.quads.aligned && rest >= QUAD) {
-        write_quad(rows.output_of(image), target.quads, x, y, rows.slice_of(image), cost, index, root);
+        write_plain<FORM, NEAREST>(layout.output, target.format, x, y, image, cost, index, root, StoreTogether{rest});
+    } else if (target.format.aligned && rest >= QUAD) {
+        write_quad(layout.output_of(image), target.format, x, y, layout.slice_of(image), cost, index, root);
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
             if (c < rest)
-                write_pixel(rows.output_of(image), x + c, y, rows.slice_of(image), cost[c], true, site[c]);
+                write_pixel(layout.output_of(image), x + c, y, layout.slice_of(image), cost[c], true, site[c]);
     }
 }
 
@@ -331,8 +331,8 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
     uint32_t(&best)[QUAD] = patch.best;
 #pragma unroll
     for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
-    // In either row a pixel with no candidate near enough makes the rest of the search vain.
-    const auto in_vain = [&] {
+    // In either row a pixel with no candidate near enough makes the rest of the search dominated.
+    const auto is_hopeless = [&] {
         const uint32_t reached = Sides::template reached<SPAN>(line, column);
         const bool doubted = !out && limit >= FARTHEST;
         return __any_sync(ALL_LANES, doubted && (reached & 0xffff) > FARTHEST) &&
@@ -362,7 +362,7 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
         }
     };
     search(sides, 0, 0, DOUBT);
-    if (!near && !in_vain())
+    if (!near && !is_hopeless())
         sides.go_on(best, out, (DOUBT + 1) * (DOUBT + 1), [&](const auto &candidates, uint32_t turned) {
             turn_over(on_left, turned), turn_over(on_right, turned);
             search(candidates, turned, DOUBT, REACH);
@@ -378,14 +378,14 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
 
 /// Calls search(form, span) for what a map's kernels are compiled for, with a target of that span.
 template <class Search>
-void with_span(const Rows &rows, Search search) {
-    Target target = target_of(rows.output);
+void with_span(const Layout &layout, Search search) {
+    Target target = target_of(layout.output);
     const auto search_span = [&](auto form, auto span) {
-        target.quads.limited = target.limit < Shape<span>::FARTHEST;  // else nothing is settled that is farther
+        target.format.limited = target.limit < Shape<span>::FARTHEST;  // else nothing is settled that is farther
         search(form, span, target);
     };
-    with_form(target.quads.plain(rows.output), [&](auto form) {
-        if (rows.reaches_far)
+    with_form(target.format.plain(layout.output), [&](auto form) {
+        if (layout.has_long_reach)
             search_span(form, std::integral_constant<int, SHORT_SPAN>());
         else
             search_span(form, std::integral_constant<int, WIDE_SPAN>());

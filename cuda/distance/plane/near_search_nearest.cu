@@ -28,23 +28,23 @@ struct Keys {
 
 /// Distances and nearest sites: a row at a time.
 template <Form FORM, int SPAN>
-__global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target target) {
+__global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, Target target) {
     wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
     using Key = Keys<SPAN>;
     constexpr int PITCH = Shape<SPAN>::PITCH, REACH = Shape<SPAN>::REACH, COST_SHIFT = Key::COST_SHIFT;
     constexpr int32_t FARTHEST = Shape<SPAN>::FARTHEST;
-    const Columns &columns = rows.columns;
-    const Block<SPAN> block(rows, blockIdx.x);
+    const Columns &columns = layout.columns;
+    const Block<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
-    if (rows.is_far(image, strip)) return;
+    if (layout.is_far(image, strip)) return;
     const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t up, uint32_t near) {
         keys[r * PITCH + c] = Key::of_column(up & 0xffff, near & 0xffff);
         keys[(r + HALF) * PITCH + c] = Key::of_column(up >> 16, near >> 16);
     });
-    if (!is_near) return mark_block(rows, block);
+    if (!is_near) return mark_block(layout, block);
 
-    const WarpPatch<SPAN> patch(rows, block);
+    const WarpPatch<SPAN> patch(layout, block);
     const int column = patch.column;
     patch.each_row(patch.height(), [&](int r) {
         const uint32_t *const line = keys + r * PITCH;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         uint32_t best[QUAD] = {on_left.x + Key::ORIGIN, on_left.y + Key::ORIGIN, on_left.z + Key::ORIGIN,
                                on_left.w + Key::ORIGIN};
         int done = 0;
-        const auto in_vain = [&] {
+        const auto is_hopeless = [&] {
             const uint32_t reached = least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return min(a, b); });
             return !patch.out && reached >> COST_SHIFT > FARTHEST && target.limit >= FARTHEST;
         };
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
         // Of a short way every step has its numbers in its instructions.
 #pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
         for (int from = 0; from < REACH; from += QUAD) {
-            if (near || (from == DOUBT && __any_sync(ALL_LANES, in_vain()))) break;
+            if (near || (from == DOUBT && __any_sync(ALL_LANES, is_hopeless()))) break;
             step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 best[c] = __viaddmin_u32(a, Key::of_way(-from - k), best[c]);
                 best[c] = __viaddmin_u32(b, Key::of_way(from + k), best[c]);
@@ -83,20 +83,20 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Rows rows, Target targe
             const int64_t down = static_cast<int64_t>(best[c] >> Key::BITS & Key::MASK) - Key::ORIGIN;
             const int64_t along = static_cast<int64_t>(best[c] & Key::MASK) - Key::ORIGIN;
             cost[c] = best[c] >> COST_SHIFT;
-            site[c] = (rows.slice_of(image) * columns.length + y + down) * columns.count + patch.x + c + along;
+            site[c] = (layout.slice_of(image) * columns.length + y + down) * columns.count + patch.x + c + along;
         }
-        write_found<FORM, true>(rows, target, patch.x, y, image, cost, site);
+        write_found<FORM, true>(layout, target, patch.x, y, image, cost, site);
     });
 }
 
 }  // namespace
 
-size_t outward_bytes(bool nearest) { return (nearest ? STRIP : HALF) * Shape<WIDE_SPAN>::PITCH * sizeof(uint32_t); }
+size_t near_search_bytes(bool nearest) { return (nearest ? STRIP : HALF) * Shape<WIDE_SPAN>::PITCH * sizeof(uint32_t); }
 
-void search_sites_outward(const Rows &rows, cudaStream_t stream) {
-    with_span(rows, [&](auto form, auto span, const Target &target) {
-        launch_large("search_sites", search_sites<form, span>, Block<span>::count(rows), BLOCK,
-                     STRIP * Shape<span>::PITCH * sizeof(uint32_t), early(stream), rows, target);
+void search_near_nearest(const Layout &layout, cudaStream_t stream) {
+    with_span(layout, [&](auto form, auto span, const Target &target) {
+        launch_large("search_sites", search_sites<form, span>, Block<span>::count(layout), BLOCK,
+                     STRIP * Shape<span>::PITCH * sizeof(uint32_t), early(stream), layout, target);
     });
 }
 

@@ -32,8 +32,8 @@ __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int
 /// Calls scan_sides for every column that the block looks at; false, and nothing done, if all pixels of a
 /// side are too far.
 template <int SPAN, class Lay>
-__device__ bool scan_both(const Rows &rows, const Block<SPAN> &block, const Target &target, Lay lay) {
-    const Columns &columns = rows.columns;
+__device__ bool scan_both(const Layout &layout, const Block<SPAN> &block, const Target &target, Lay lay) {
+    const Columns &columns = layout.columns;
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<> strip(columns, block.image, block.strip);
     Sites stored[COLUMNS_EACH<SPAN>];
@@ -97,19 +97,19 @@ struct BothSides {
 };
 
 template <Form FORM>
-__global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Rows rows, Target target) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Layout layout, Target target) {
     wait_for_kernel_before();
     constexpr int SPAN = WIDE_SPAN;
     __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
-    const Block<SPAN> block(rows, blockIdx.x);  // the first half of all
-    const int64_t image = block.image, inside = image + rows.images, strip = block.strip;
-    if (rows.is_far(image, strip)) return;
-    if (!scan_both(rows, block, target, [&](int c, int r, uint32_t square) { squares[r][c] = square; })) {
-        mark_block(rows, block);
-        if (threadIdx.x == 0) rows.mark_strip(inside, strip);
+    const Block<SPAN> block(layout, blockIdx.x);  // the first half of all
+    const int64_t image = block.image, inside = image + layout.images, strip = block.strip;
+    if (layout.is_far(image, strip)) return;
+    if (!scan_both(layout, block, target, [&](int c, int r, uint32_t square) { squares[r][c] = square; })) {
+        mark_block(layout, block);
+        if (threadIdx.x == 0) layout.mark_strip(inside, strip);
         return;
     }
-    const WarpPatch<SPAN> patch(rows, block);
+    const WarpPatch<SPAN> patch(layout, block);
     const int height = patch.height();
     patch.each_row(min(height, HALF), [&](int r) {
         const BothSides sides(*reinterpret_cast<const uint4 *>(squares[r] + patch.column));
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Rows rows, Targ
             uint32_t cost[QUAD], sign[QUAD], number[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = found.cost(c, half), sign[c] = sides.sign(c, half);
-            to_signed_numbers<FORM>(target.quads, cost, sign, number, [](uint32_t one) { return small_root_of(one); });
+            to_signed_numbers<FORM>(target.format, cost, sign, number, [](uint32_t one) { return small_root_of(one); });
             patch.store(row, number);
         }
     });
@@ -131,13 +131,13 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Rows rows, Targ
 
 }  // namespace
 
-bool searches_both(const Output &output) { return output.is_signed && !output.nearest && Quads(output).serve; }
+bool searches_both_sides(const Output &output) { return output.is_signed && !output.nearest && OutputFormat(output).serve; }
 
-void search_both_outward(const Rows &rows, cudaStream_t stream) {
-    Target target = target_of(rows.output);
-    target.quads.limited = target.limit < Shape<WIDE_SPAN>::FARTHEST;
-    launch("search_signed", target.quads.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
-           Block<WIDE_SPAN>::count(rows) / rows.sides(), BLOCK, early(stream), rows, target);
+void search_near_signed(const Layout &layout, cudaStream_t stream) {
+    Target target = target_of(layout.output);
+    target.format.limited = target.limit < Shape<WIDE_SPAN>::FARTHEST;
+    launch("search_signed", target.format.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
+           Block<WIDE_SPAN>::count(layout) / layout.sides(), BLOCK, early(stream), layout, target);
 }
 
 }  // namespace apsis::cuda::plane

@@ -17,53 +17,54 @@ namespace apsis::cuda::plane {
 namespace {
 
 /// How many far groups leave a strip to the envelope: no number where the search settles what is far, too.
-uint32_t least_far_groups(const Rows &rows) {
-    if ((rows.reaches_far && !rows.is_thin) || rows.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
-    return static_cast<uint32_t>(ceil_div(ceil_div(rows.columns.count, GROUP), FAR_SHARE));
+uint32_t least_far_groups(const Layout &layout) {
+    if ((layout.has_long_reach && !layout.is_narrow) || layout.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
+    return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
 /// The rows of a map, with memory carved for all that they need.
 struct Scratch {
-    Rows rows;
+    Layout layout;
 
-    Scratch(const DistanceJob &job, Carver &carver) : rows(shape_columns(job.set, 1), Output(job, false)) {
-        carve_words(rows.columns, carver);
-        carve_carries(rows.columns, carver);
-        if (!rows.is_small) rows.columns.far_groups = carver.take<uint32_t>(rows.columns.count_far());
-        rows.least_far = least_far_groups(rows);
-        if (!rows.is_small) carve_lists(carver);
+    Scratch(const DistanceJob &job, Carver &carver) : layout(shape_columns(job.set, 1), Output(job, false)) {
+        carve_words(layout.columns, carver);
+        carve_carries(layout.columns, carver);
+        if (!layout.is_small) layout.columns.far_groups = carver.take<uint32_t>(layout.columns.count_far());
+        layout.least_far = least_far_groups(layout);
+        if (!layout.is_small) carve_lists(carver);
     }
 
   private:
     void carve_lists(Carver &carver) {
-        const Columns &columns = rows.columns;
+        const Columns &columns = layout.columns;
         const int64_t strips = columns.all().count;
-        rows.marks = carver.take<uint8_t>(rows.count_marks());
-        if (!rows.is_listed()) return;
-        rows.solid = carver.take<uint8_t>(rows.sides() * strips * rows.solid_bytes());  // of a signed map, and what is full
-        rows.contenders = carver.take<uint16_t>(columns.total());
-        rows.counts = carver.take<uint32_t>(strips * rows.segments());
-        if (rows.is_cut) {
-            rows.places = carver.take<uint16_t>(strips * rows.groups());
-            rows.outlooks = carver.take<Outlook>(strips * rows.groups());
-            rows.fences = carver.take<int2>(columns.batch * rows.bands() * rows.count_fences());
+        layout.marks = carver.take<uint8_t>(layout.count_marks());
+        if (!layout.is_listed()) return;
+        layout.interior = carver.take<uint8_t>(layout.sides() * strips *
+                                               layout.interior_bytes());  // of a signed map, and what is full
+        layout.candidates = carver.take<uint16_t>(columns.total());
+        layout.summaries = carver.take<uint32_t>(strips * layout.segments());
+        if (layout.is_cut) {
+            layout.places = carver.take<uint16_t>(strips * layout.groups());
+            layout.group_bounds = carver.take<GroupBounds>(strips * layout.groups());
+            layout.segment_brackets = carver.take<int2>(columns.batch * layout.bands() * layout.count_segment_brackets());
         } else {
-            rows.insides = carver.take<uint32_t>(columns.total());
-            rows.sights = carver.take<uint32_t>(columns.total());
+            layout.site_words = carver.take<uint32_t>(columns.total());
+            layout.carry_distances = carver.take<uint32_t>(columns.total());
         }
     }
 };
 
 }  // namespace
 
-Rows::Rows(const Columns &side, const Output &output)
+Layout::Layout(const Columns &side, const Output &output)
     : columns(side),
       images(side.batch),
       is_small(are_small(side, static_cast<bool>(output.nearest))),
-      reaches_far(plane::reaches_far(side)),
-      is_paired(!is_small && !reaches_far && searches_both(output)),
-      is_thin(are_thin(side)),
-      is_cut(!is_thin && are_cut(side)),
+      has_long_reach(plane::has_long_reach(side)),
+      is_paired(!is_small && !has_long_reach && searches_both_sides(output)),
+      is_narrow(are_narrow(side)),
+      is_cut(!is_narrow && are_cut(side)),
       slack(slack_of(side.count)),
       output(output) {
     columns.batch *= sides(), columns.is_mirrored = output.is_signed;
@@ -77,29 +78,29 @@ size_t rows_scratch(const DistanceJob &job) {
 
 void take_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {
     Carver carver(memory);
-    const Rows rows = Scratch(job, carver).rows;
-    const int64_t strips = rows.images * rows.columns.strips();
-    if (rows.is_small && range.count == strips) return pack_whole(job.set, job.complement, rows.columns, stream);
-    pack_strips_of(job.set, range, job.complement, rows.columns, stream);
-    if (range.end() == strips) carry_columns(rows.columns, stream);
+    const Layout layout = Scratch(job, carver).layout;
+    const int64_t strips = layout.images * layout.columns.strips();
+    if (layout.is_small && range.count == strips) return pack_whole(job.set, job.complement, layout.columns, stream);
+    pack_strips_of(job.set, range, job.complement, layout.columns, stream);
+    if (range.end() == strips) carry_columns(layout.columns, stream);
 }
 
 void give_rows(const DistanceJob &job, const StripRange &range, void *memory, cudaStream_t stream) {
     Carver carver(memory);
     Scratch scratch(job, carver);
-    Rows &rows = scratch.rows;
-    rows.take(range);
-    if (rows.is_small) return search_staircase(rows, stream);
-    if (rows.is_thin) return search_thin(rows, stream);
-    if (rows.is_paired)
-        search_both_outward(rows, stream);
+    Layout &layout = scratch.layout;
+    layout.take(range);
+    if (layout.is_small) return search_small_images(layout, stream);
+    if (layout.is_narrow) return search_narrow_rows(layout, stream);
+    if (layout.is_paired)
+        search_near_signed(layout, stream);
     else
-        search_outward(rows, stream);
-    if (rows.is_listed()) list_contenders(rows, stream);
-    if (rows.is_cut)
-        search_segments(rows, stream);
+        search_near(layout, stream);
+    if (layout.is_listed()) list_candidates(layout, stream);
+    if (layout.is_cut)
+        search_segmented_rows(layout, stream);
     else
-        search_envelope(rows, stream);
+        search_envelope(layout, stream);
 }
 
 void distance_by_rows(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {

@@ -1,16 +1,16 @@
 // The lower envelope where rows are cut: they are wider, or their costs larger, than one block can hold (envelope.cu).
 //
-// A block takes a segment of a band and, of the contenders of its strip, a window: those from the first that is nearest
+// A block takes a segment of a band and, of the candidates of its strip, a window: those from the first that is nearest
 // to the segment's first pixel to the last that is nearest to the next segment's first one, or to the row's last.  No
-// others are nearest to pixels between, since the nearest column never moves left as x moves right.  These fences are
+// others are nearest to pixels between, since the nearest column never moves left as x moves right.  These brackets are
 // found before, a warp each, by a search outward over groups of 32 columns, best first: a group is looked into unless
 // what is known of it, the least distances above and below the strip and how far off it lies, already makes it too far.
 //
-// Where a window has more contenders than a block holds, as in the middle of a large disc, the block halves its pixels
-// and finds the fence between.  Pixels that are still too many for themselves, centres of circles, are searched without
+// Where a window has more candidates than a block holds, as in the middle of a large disc, the block halves its pixels
+// and finds the bracket between.  Pixels that are still too many for themselves, centres of circles, are searched without
 // a band.
 //
-// Cost: that of envelope.cu, 12 bytes a contender and band instead of 8, and, where costs do not fit 32 bits, each
+// Cost: that of envelope.cu, 12 bytes a candidate and band instead of 8, and, where costs do not fit 32 bits, each
 // candidate of a tile once more.
 #include "cuda/distance/plane/envelope_tiles.cuh"
 #include "cuda/distance/plane/layout.h"
@@ -20,26 +20,26 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int SIDE = WARP / 2;  // groups of columns on either side of a fence that a warp takes in a turn
+constexpr int SIDE = WARP / 2;  // groups of columns on either side of a bracket that a warp takes in a turn
 
-// Contenders of a block at most: of two such a multiprocessor of 228 KiB has room, their tiles and 1 KiB each besides.
-constexpr int32_t MOST_CROWD = 13248;
+// Candidates of a block at most: of two such a multiprocessor of 228 KiB has room, their tiles and 1 KiB each besides.
+constexpr int32_t MOST_CANDIDATES = 13248;
 
-/// What a block lays in shared memory: the tiles of a segment, and contenders.
-size_t segment_bytes(const Rows &rows, int32_t crowd) {
-    const int64_t width = rows.segments() > 1 ? SEGMENT : rows.columns.count;
-    return static_cast<size_t>((ceil_div(width, TILE) + crowd) * 8);
+/// What a block lays in shared memory: the tiles of a segment, and candidates.
+size_t segment_bytes(const Layout &layout, int32_t most_candidates) {
+    const int64_t width = layout.segments() > 1 ? SEGMENT : layout.columns.count;
+    return static_cast<size_t>((ceil_div(width, TILE) + most_candidates) * 8);
 }
 
 /// Where a band is.
-struct Place {
+struct BandPlace {
     int64_t image, strip, y;
     int bit;  // of the strip's words, its first row
 
-    __device__ Place(const Rows &rows, int64_t line)
-        : image(line / rows.bands()),
-          strip(line % rows.bands() * BAND / STRIP),
-          y(line % rows.bands() * BAND),
+    __device__ BandPlace(const Layout &layout, int64_t line)
+        : image(line / layout.bands()),
+          strip(line % layout.bands() * BAND / STRIP),
+          y(line % layout.bands() * BAND),
           bit(static_cast<int>(y % STRIP)) {}
 };
 
@@ -47,11 +47,11 @@ struct Place {
 
 /// The best that a lane knows of a band's pixels in one column, and the columns from the first to the last that cost
 /// it.
-struct Best {
+struct LeastCosts {
     uint64_t cost[BAND];
     int32_t low[BAND], high[BAND];
 
-    __device__ Best() {
+    __device__ LeastCosts() {
 #pragma unroll
         for (int r = 0; r < BAND; ++r) cost[r] = NO_COST<int64_t>, low[r] = INT32_MAX, high[r] = 0;
     }
@@ -84,30 +84,30 @@ struct Best {
 /// The least that a group of columns can cost pixel x of a band, rounded down, as the bits of a float; `TOO_FAR` if it
 /// has no sites.
 constexpr uint32_t TOO_FAR = ~0u;
-__device__ uint32_t bound_of(const Outlook &outlook, int bit, int64_t gap) {
-    if (outlook.above == Outlook::NONE && outlook.below == Outlook::NONE) return TOO_FAR;
-    const int32_t up = static_cast<int32_t>(outlook.above) - STRIP + bit;
-    const int32_t down = static_cast<int32_t>(outlook.below) - bit - (BAND - 1);
+__device__ uint32_t bound_of(const GroupBounds &bounds, int bit, int64_t gap) {
+    if (bounds.above == GroupBounds::NONE && bounds.below == GroupBounds::NONE) return TOO_FAR;
+    const int32_t up = static_cast<int32_t>(bounds.above) - STRIP + bit;
+    const int32_t down = static_cast<int32_t>(bounds.below) - bit - (BAND - 1);
     const int64_t way = max(min(up, down), 0);
     return __float_as_uint(__ull2float_rd(static_cast<uint64_t>(way * way + gap * gap)));
 }
 
 /// The columns from the first to the last that are nearest to pixel x in any row of a band: a warp finds them.
-__device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
-    const Columns &columns = rows.columns;
-    const Outlook *const outlooks = rows.outlooks_of(place.image, place.strip);
+__device__ int2 find_segment_bracket(const Layout &layout, const BandPlace &place, int32_t x) {
+    const Columns &columns = layout.columns;
+    const GroupBounds *const group_bounds = layout.group_bounds_of(place.image, place.strip);
     const StripColumns<> strip(columns, place.image, place.strip);
-    const int32_t groups = static_cast<int32_t>(rows.groups()), own = x / GROUP,
+    const int32_t groups = static_cast<int32_t>(layout.groups()), own = x / GROUP,
                   start = static_cast<int32_t>(place.strip * STRIP);
     const int lane = threadIdx.x % WARP;
-    Best best;
+    LeastCosts best;
     uint32_t worst = __float_as_uint(INFINITY);
     for (int32_t turn = 0;; turn += SIDE) {
         const int32_t group = lane < SIDE ? own - 1 - turn - lane : own + turn + lane - SIDE;
         const int64_t gap = max(max(group * GROUP - x, x - (group * GROUP + GROUP - 1)), 0);
         const bool within = group >= 0 && group < groups && __float_as_uint(__ull2float_rd(gap * gap)) <= worst;
         if (!__any_sync(ALL_LANES, within)) break;
-        uint32_t bound = within ? bound_of(outlooks[group], place.bit, gap) : TOO_FAR;
+        uint32_t bound = within ? bound_of(group_bounds[group], place.bit, gap) : TOO_FAR;
         for (;;) {
             const uint32_t least = least_of_warp(bound);
             if (least > worst) break;
@@ -118,7 +118,8 @@ __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
                 const int64_t d = column - x;
                 const Sites sites = strip.at(column);
                 if (sites.any()) {
-                    const uint32_t distances = measure_column(Sight(sites, start, Outlook::NONE), sites.word, place.bit);
+                    const uint32_t distances = measure_column(CarryDistances(sites, start, GroupBounds::NONE),
+                                                              sites.word, place.bit);
 #pragma unroll
                     for (int r = 0; r < BAND; ++r) {
                         const int64_t down = unpack(distances, r);
@@ -129,44 +130,45 @@ __device__ int2 find_fence(const Rows &rows, const Place &place, int32_t x) {
             worst = best.worst();
         }
     }
-    const int2 fence = best.columns();
-    return fence.x > fence.y ? int2{x, x} : fence;  // there is no site at all
+    const int2 bracket = best.columns();
+    return bracket.x > bracket.y ? int2{x, x} : bracket;  // there is no site at all
 }
 
-/// A warp finds the fence at the first pixel of a segment of a band, or at the last pixel of all.
-__global__ void __launch_bounds__(BLOCK) find_fences(Rows rows, int64_t bands) {
-    const int64_t fences = rows.count_fences(), item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    if (item >= bands * fences) return;
-    const int64_t line = rows.band_at(item / fences), number = item % fences;
-    const Place place(rows, line);
-    if (!rows.is_far(place.image, place.strip)) {
-        if (!rows.has_marks(place.image, place.strip)) return;
+/// A warp finds the bracket at the first pixel of a segment of a band, or at the last pixel of all.
+__global__ void __launch_bounds__(BLOCK) find_segment_brackets(Layout layout, int64_t bands) {
+    const int64_t per_band = layout.count_segment_brackets(), item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    if (item >= bands * per_band) return;
+    const int64_t line = layout.band_at(item / per_band), number = item % per_band;
+    const BandPlace place(layout, line);
+    if (!layout.is_far(place.image, place.strip)) {
+        if (!layout.has_marks(place.image, place.strip)) return;
         const int64_t first = max(number - 1, int64_t(0)) * (SEGMENT / PATCH);
-        const int64_t end = min((number + 1) * (SEGMENT / PATCH), rows.patches());
-        const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(place.image, place.y / BAND, 0));
+        const int64_t end = min((number + 1) * (SEGMENT / PATCH), layout.patches());
+        const uint32_t *const marks = reinterpret_cast<const uint32_t *>(layout.marks_of(place.image, place.y / BAND, 0));
         bool marked = false;
         for (int64_t p = first + threadIdx.x % WARP; p < end; p += WARP) marked = marked || marks[p];
         if (!__any_sync(ALL_LANES, marked)) return;
     }
-    const int2 fence = find_fence(rows, place, static_cast<int32_t>(min(number * SEGMENT, rows.columns.count - 1)));
-    if (threadIdx.x % WARP == 0) rows.fences_of(place.image, place.y / BAND)[number] = fence;
+    const int2 bracket = find_segment_bracket(
+        layout, place, static_cast<int32_t>(min(number * SEGMENT, layout.columns.count - 1)));
+    if (threadIdx.x % WARP == 0) layout.segment_brackets_of(place.image, place.y / BAND)[number] = bracket;
 }
 
 // ---- Segments ----
 
-/// The contenders of a strip from column `low` to column `high`, and a few more of their groups: parts of the lists
+/// The candidates of a strip from column `low` to column `high`, and a few more of their groups: parts of the lists
 /// from segment `first` to segment `last`.
-struct Window {
+struct CandidateWindow {
     int32_t first, last;  // segments
     int32_t from, to;     // on the first one's list, and the end on the last one's
     int32_t count;
 
-    __device__ Window(const Rows &rows, const Place &place, int32_t low, int32_t high)
+    __device__ CandidateWindow(const Layout &layout, const BandPlace &place, int32_t low, int32_t high)
         : first(low / SEGMENT), last(high / SEGMENT), count(0) {
-        const uint16_t *const places = rows.places_of(place.image, place.strip);
-        const uint32_t *const counts = rows.counts_of(place.image, place.strip);
+        const uint16_t *const places = layout.places_of(place.image, place.strip);
+        const uint32_t *const counts = layout.summaries_of(place.image, place.strip);
         const int32_t after = high / GROUP + 1;
-        const bool to_end = after % (SEGMENT / GROUP) == 0 || after >= rows.groups();
+        const bool to_end = after % (SEGMENT / GROUP) == 0 || after >= layout.groups();
         from = places[low / GROUP];
         to = to_end ? static_cast<int32_t>(counts[last]) : places[after];
         for (int32_t s = first; s <= last; ++s) count += end_of(counts, s) - begin_of(s);
@@ -175,13 +177,13 @@ struct Window {
     __device__ int32_t end_of(const uint32_t *counts, int32_t segment) const {
         return segment == last ? to : static_cast<int32_t>(counts[segment]);
     }
-    /// Calls take(i, column) for the i-th contender, a thread some of them.
+    /// Calls take(i, column) for the i-th candidate, a thread some of them.
     template <class Take>
-    __device__ void each(const Rows &rows, const Place &place, Take take) const {
-        const uint32_t *const counts = rows.counts_of(place.image, place.strip);
+    __device__ void each(const Layout &layout, const BandPlace &place, Take take) const {
+        const uint32_t *const counts = layout.summaries_of(place.image, place.strip);
         int32_t before = 0;
         for (int32_t s = first; s <= last; ++s) {
-            const uint16_t *const list = rows.contenders_of(place.image, place.strip) + int64_t(s) * SEGMENT;
+            const uint16_t *const list = layout.candidates_of(place.image, place.strip) + int64_t(s) * SEGMENT;
             const int32_t begin = begin_of(s), end = end_of(counts, s);
 #pragma unroll 4
             for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += static_cast<int32_t>(blockDim.x))
@@ -193,47 +195,48 @@ struct Window {
 
 /// A piece of a segment with its window, in shared memory.  `far` tells whether costs may not fit 32 bits, as far as
 /// this thread knows.
-__device__ PieceBand load_piece(uint32_t *shared, bool &far, const Rows &rows, const Place &place, const Window &window,
-                                int32_t x, int32_t end) {
-    const Columns &columns = rows.columns;
+__device__ PieceBand load_piece(uint32_t *shared, bool &wide_costs, const Layout &layout,
+                                const BandPlace &place, const CandidateWindow &window, int32_t x,
+                                int32_t end) {
+    const Columns &columns = layout.columns;
     const StripColumns<> strip(columns, place.image, place.strip);
     const int32_t start = static_cast<int32_t>(place.strip * STRIP);
     PieceBand band = {};
     band.length = end - x;
     band.tiles = (band.length + TILE - 1) / TILE;
     band.origin = x;
-    band.wide_slack = rows.slack;
+    band.wide_slack = layout.slack;
     band.count = window.count;
     band.lows = shared;
     band.highs = band.lows + band.tiles;
     band.distances = band.highs + band.tiles;
     band.columns = band.distances + window.count;
-    window.each(rows, place, [&](int32_t i, int32_t column) {
+    window.each(layout, place, [&](int32_t i, int32_t column) {
         const Sites sites = strip.at(column);
-        const uint32_t distances = measure_column(Sight(sites, start, Outlook::NONE), sites.word, place.bit);
+        const uint32_t distances = measure_column(CarryDistances(sites, start, GroupBounds::NONE), sites.word, place.bit);
         band.columns[i] = static_cast<uint32_t>(column);
         band.distances[i] = distances;
-        far = far || !is_near(unpack(distances, 0), max(end + TILE - column, column - x));
+        wide_costs = wide_costs || !costs_fit_32_bits(unpack(distances, 0), max(end + TILE - column, column - x));
     });
     return band;
 }
 
 /// A cost and an index, of which the least is wanted.
-struct Found {
+struct CostAndIndex {
     uint64_t cost, index;
 
-    __device__ void take(const Found &other) {
+    __device__ void take(const CostAndIndex &other) {
         if (other.cost < cost || (other.cost == cost && other.index < index)) *this = other;
     }
 };
 
-/// Finds and writes a pixel: a block tries all contenders of a window, and the pixel's own column.
-__device__ void search_pixel(const Rows &rows, const Place &place, const Window &window, int32_t x, int r) {
-    __shared__ Found found[THREADS / WARP];
-    const Columns &columns = rows.columns;
+/// Finds and writes a pixel: a block tries all candidates of a window, and the pixel's own column.
+__device__ void search_pixel(const Layout &layout, const BandPlace &place, const CandidateWindow &window, int32_t x, int r) {
+    __shared__ CostAndIndex found[THREADS / WARP];
+    const Columns &columns = layout.columns;
     const StripColumns<> strip(columns, place.image, place.strip);
     const int32_t start = static_cast<int32_t>(place.strip * STRIP), y = static_cast<int32_t>(place.y) + r;
-    Found best = {NO_COST<int64_t>, 0};
+    CostAndIndex best = {NO_COST<int64_t>, 0};
     const auto take = [&](int32_t, int32_t column) {
         const int64_t d = column - x;
         const Sites sites = strip.at(column);
@@ -242,7 +245,7 @@ __device__ void search_pixel(const Rows &rows, const Place &place, const Window 
         const int64_t down = row - y;
         best.take({static_cast<uint64_t>(d * d + down * down), static_cast<uint64_t>(row * columns.count + column)});
     };
-    window.each(rows, place, take);
+    window.each(layout, place, take);
     if (threadIdx.x == 0) take(0, x);
 #pragma unroll
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -251,67 +254,69 @@ __device__ void search_pixel(const Rows &rows, const Place &place, const Window 
     __syncthreads();
     if (threadIdx.x == 0) {
         for (unsigned w = 1; w < blockDim.x / WARP; ++w) best.take(found[w]);
-        const int64_t slice = rows.slice_of(place.image), before = slice * columns.length * columns.count;
-        write_pixel(rows.output_of(place.image), x, y, slice, static_cast<int64_t>(best.cost), true,
+        const int64_t slice = layout.slice_of(place.image), before = slice * columns.length * columns.count;
+        write_pixel(layout.output_of(place.image), x, y, slice, static_cast<int64_t>(best.cost), true,
                     before + static_cast<int64_t>(best.index));
     }
     __syncthreads();
 }
 
-/// A block takes a segment of a band, in pieces whose windows have no more than `crowd` contenders.
+/// A block takes a segment of a band, in pieces whose windows have no more than `crowd` candidates.
 template <Form FORM, bool NEAREST>
-__global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads quads, int32_t crowd) {
+__global__ void __launch_bounds__(THREADS, 2) search_pieces(Layout layout, OutputFormat format, int32_t most_candidates) {
     extern __shared__ __align__(16) uint32_t shared[];
-    __shared__ int2 fence;
-    const int64_t segments = rows.segments(), segment = blockIdx.x % segments;
-    const Place place(rows, rows.band_at(blockIdx.x / segments));
-    const int32_t count = static_cast<int32_t>(rows.columns.count), first = static_cast<int32_t>(segment * SEGMENT);
+    __shared__ int2 bracket;
+    const int64_t segments = layout.segments(), segment = blockIdx.x % segments;
+    const BandPlace place(layout, layout.band_at(blockIdx.x / segments));
+    const int32_t count = static_cast<int32_t>(layout.columns.count), first = static_cast<int32_t>(segment * SEGMENT);
     const int32_t end = min(first + SEGMENT, count);
-    const uint32_t *const marks = reinterpret_cast<const uint32_t *>(rows.marks_of(place.image, place.y / BAND, 0));
-    const bool far = rows.is_far(place.image, place.strip);
+    const uint32_t *const marks = reinterpret_cast<const uint32_t *>(layout.marks_of(place.image, place.y / BAND, 0));
+    const bool far = layout.is_far(place.image, place.strip);
     if (!far) {
-        if (!rows.has_marks(place.image, place.strip)) return;
+        if (!layout.has_marks(place.image, place.strip)) return;
         bool marked = false;
         for (int32_t p = first / PATCH + static_cast<int32_t>(threadIdx.x); p * PATCH < end;
              p += static_cast<int32_t>(blockDim.x))
             marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const int2 *const fences = segments > 1 ? rows.fences_of(place.image, place.y / BAND) + segment : nullptr;
-    const int32_t low_end = fences ? fences[0].x : 0, high_end = fences ? fences[1].y : count - 1;
-    const uint8_t *const solid = rows.solid_of(place.image, place.strip);
-    const uint8_t *const fulls = rows.fulls_of(place.image, place.strip);
+    const int2 *const segment_brackets =
+        segments > 1 ? layout.segment_brackets_of(place.image, place.y / BAND) + segment : nullptr;
+    const int32_t low_end = segment_brackets ? segment_brackets[0].x : 0,
+                  high_end = segment_brackets ? segment_brackets[1].y : count - 1;
+    const uint8_t *const interior = layout.interior_of(place.image, place.strip);
+    const uint8_t *const all_site_bands = layout.all_site_bands_of(place.image, place.strip);
     int32_t low = low_end;
     for (int32_t x = first; x < end;) {
         int32_t stop = end, high = high_end, low_on = low;
-        Window window(rows, place, low, high);
-        while (window.count > crowd && stop - x > TILE) {
+        CandidateWindow window(layout, place, low, high);
+        while (window.count > most_candidates && stop - x > TILE) {
             stop = x + (stop - x + 2 * TILE - 1) / (2 * TILE) * TILE;
             if (threadIdx.x < WARP) {
-                const int2 found = find_fence(rows, place, stop);
-                if (threadIdx.x == 0) fence = found;
+                const int2 found = find_segment_bracket(layout, place, stop);
+                if (threadIdx.x == 0) bracket = found;
             }
             __syncthreads();
-            low_on = fence.x, high = fence.y;
+            low_on = bracket.x, high = bracket.y;
             __syncthreads();
-            window = Window(rows, place, low, high);
+            window = CandidateWindow(layout, place, low, high);
         }
         const auto wanted = [&](int32_t t, int = 0) { return far ? ~0u : marks[(x + t * TILE) / PATCH]; };
-        if (window.count > crowd) {
+        if (window.count > most_candidates) {
             for (int32_t at = x; at < stop; ++at)
-                for (int r = 0; r < BAND && place.y + r < rows.columns.length; ++r)
-                    if (wanted(0) >> 8 * r & 0xff) search_pixel(rows, place, window, at, r);
+                for (int r = 0; r < BAND && place.y + r < layout.columns.length; ++r)
+                    if (wanted(0) >> 8 * r & 0xff) search_pixel(layout, place, window, at, r);
         } else {
-            bool costs_far = false;
-            PieceBand band = load_piece(shared, costs_far, rows, place, window, x, stop);
-            costs_far = __syncthreads_or(costs_far || band.count == 0);
+            bool wide_costs = false;
+            PieceBand band = load_piece(shared, wide_costs, layout, place, window, x, stop);
+            wide_costs = __syncthreads_or(wide_costs || band.count == 0);
             find_brackets(band);
-            if (costs_far)
-                finish_tiles<FORM, NEAREST, true>(rows, quads, band, solid + x / TILE, fulls + x / TILE, place.image, place.y,
-                                                  wanted);
+            if (wide_costs)
+                finish_tiles<FORM, NEAREST, true>(layout, format, band, interior + x / TILE,
+                                                  all_site_bands + x / TILE, place.image, place.y, wanted);
             else
-                finish_tiles<FORM, NEAREST, false>(rows, quads, band, solid + x / TILE, fulls + x / TILE, place.image, place.y,
-                                                   wanted);
+                finish_tiles<FORM, NEAREST, false>(layout, format, band, interior + x / TILE,
+                                                   all_site_bands + x / TILE, place.image, place.y, wanted);
             __syncthreads();
         }
         x = stop, low = low_on;
@@ -320,20 +325,21 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Rows rows, Quads qua
 
 }  // namespace
 
-void search_segments(const Rows &rows, cudaStream_t stream) {
-    const int64_t width = rows.columns.count, segments = rows.segments();
-    const int64_t bands = rows.count_bands();
+void search_segmented_rows(const Layout &layout, cudaStream_t stream) {
+    const int64_t width = layout.columns.count, segments = layout.segments();
+    const int64_t bands = layout.count_bands();
     if (segments > 1)
-        launch("find_fences", find_fences, ceil_div(bands * rows.count_fences(), WARPS), BLOCK, stream, rows, bands);
+        launch("find_segment_brackets", find_segment_brackets,
+               ceil_div(bands * layout.count_segment_brackets(), WARPS), BLOCK, stream, layout, bands);
     int threads = 2 * WARP;
     while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
-    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(rows, 0)) / 8);
-    const int32_t crowd =
-        static_cast<int32_t>(std::min({room, int64_t(MOST_CROWD), segments == 1 ? width : room}));
-    const Quads quads(rows.output);
-    with_form(quads, rows.output, [&](auto form, auto with_nearest) {
+    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(layout, 0)) / 8);
+    const int32_t most_candidates =
+        static_cast<int32_t>(std::min({room, int64_t(MOST_CANDIDATES), segments == 1 ? width : room}));
+    const OutputFormat format(layout.output);
+    with_form(format, layout.output, [&](auto form, auto with_nearest) {
         launch_large("search_pieces", search_pieces<form, with_nearest>, bands * segments, threads,
-                     segment_bytes(rows, crowd), stream, rows, quads, crowd);
+                     segment_bytes(layout, most_candidates), stream, layout, format, most_candidates);
     });
 }
 

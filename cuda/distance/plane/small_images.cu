@@ -24,20 +24,22 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int PARTS = 8;          // tiles of a stretch
+constexpr int STRETCH_TILES = 8;          // tiles of a stretch
 constexpr int FEW_TILES = 16;     // of a row that has no stretches: all columns are tried for the first pixel of each
 constexpr int MOST_POINTS = WARP; // for which all columns are tried, a lane each; at most
 constexpr int SHORT = 10;         // columns inside of a tile's bracket that its own thread tries: most brackets have fewer
-constexpr int64_t MOST_TEAM = SMALL_WIDTH / TILE;  // threads of a row: each tries 8 columns and writes a tile
-static_assert(FEW_TILES <= MOST_POINTS && SMALL_WIDTH <= MOST_POINTS * PARTS * TILE);
+constexpr int64_t MOST_ROW_THREADS = SMALL_WIDTH / TILE;  // threads of a row: each tries 8 columns and writes a tile
+static_assert(FEW_TILES <= MOST_POINTS && SMALL_WIDTH <= MOST_POINTS * STRETCH_TILES * TILE);
 // A column beyond the row's end: it costs more than one without a site.
-constexpr uint32_t NOBODY = ~0u - (SMALL_WIDTH + TILE) * (SMALL_WIDTH + TILE) - 4 * TILE * SMALL_WIDTH;
+constexpr uint32_t BEYOND_ROW = ~0u - (SMALL_WIDTH + TILE) * (SMALL_WIDTH + TILE) - 4 * TILE * SMALL_WIDTH;
 // Added to squares, so that what a column costs a tile's pixels is above 0 even less the squares of their places in the tile.
 constexpr uint32_t SPARE = TILE * TILE;
-static_assert((NOWHERE + STRIP) * (NOWHERE + STRIP) + SPARE + SMALL_WIDTH * SMALL_WIDTH < NOBODY && LONGEST_WHOLE <= TALL);
+static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SPARE + SMALL_WIDTH * SMALL_WIDTH <
+                  BEYOND_ROW &&
+              LONGEST_WHOLE <= UNLISTED_LENGTH);
 
 /// Brackets side by side, of tiles or of stretches: each from the first column nearest to its first pixel to the next one's.
-struct Level {
+struct BracketLevel {
     uint16_t *lows;
     int32_t size, count;  // brackets, columns
 
@@ -48,14 +50,14 @@ struct Level {
 };
 
 /// A row in shared memory, and the team of threads that searches it, eight columns each.
-struct Row {
+struct RowSearch {
     uint32_t *squares;  // [place of a column]: of the distance to its nearest site, and SPARE
     int32_t *least;     // [place in a tile][tile]: the least costs; before, UNKNOWN; and [tile of a stretch][stretch]: keys
     uint32_t *sites;    // [place in a tile][tile]: the lowest of the nearest sites, if anybody wants them
     uint16_t *lows;     // [tile]: the first of the columns nearest to its first pixel
     uint16_t *coarse;   // [stretch]: the same
     int32_t count;      // columns
-    int32_t rank, team;  // of a thread, and of threads: along the block's x axis, rows lie along its y axis
+    int32_t rank, row_threads;  // of a thread, and of threads: along the block's x axis, rows lie along its y axis
 
     /// Of a tile's columns; one word more than they are: threads that walk them side by side meet 32 banks.
     static constexpr int32_t PITCH = TILE + 1;
@@ -63,8 +65,8 @@ struct Row {
     __host__ __device__ static int32_t bytes(int32_t tiles, bool nearest) {
         return (squares_of(tiles) + tiles * (nearest ? 2 : 1) * TILE) * 4 + (tiles * 2 * 2 + 15) / 16 * 16;
     }
-    __device__ Row(uint32_t *shared, int32_t count, bool nearest)
-        : count(count), rank(static_cast<int32_t>(threadIdx.x)), team(static_cast<int32_t>(blockDim.x)) {
+    __device__ RowSearch(uint32_t *shared, int32_t count, bool nearest)
+        : count(count), rank(static_cast<int32_t>(threadIdx.x)), row_threads(static_cast<int32_t>(blockDim.x)) {
         const int32_t tiles = this->tiles();
         squares = shared + static_cast<int32_t>(threadIdx.y) * (bytes(tiles, nearest) / 4);
         least = reinterpret_cast<int32_t *>(squares + squares_of(tiles));
@@ -81,16 +83,18 @@ struct Row {
     }
     __device__ int32_t tiles() const { return (count + TILE - 1) / TILE; }
     /// Tiles and stretches as brackets see them.
-    __device__ Level fine() const { return {lows, tiles(), count}; }
-    __device__ Level rough() const { return {coarse, (count + PARTS * TILE - 1) / (PARTS * TILE), count}; }
+    __device__ BracketLevel fine() const { return {lows, tiles(), count}; }
+    __device__ BracketLevel rough() const {
+        return {coarse, (count + STRETCH_TILES * TILE - 1) / (STRETCH_TILES * TILE), count};
+    }
 };
 
 /// Makes a row ready: nothing is known of it.
 template <bool NEAREST>
-__device__ void clear_row(const Row &row) {
+__device__ void clear_row(const RowSearch &row) {
     const int32_t tiles = row.tiles();
-    if (row.rank < tiles * TILE - row.count) row.squares[Row::place(row.count + row.rank)] = NOBODY;
-    for (int32_t i = row.rank; i < tiles * TILE / QUAD; i += row.team) {
+    if (row.rank < tiles * TILE - row.count) row.squares[RowSearch::place(row.count + row.rank)] = BEYOND_ROW;
+    for (int32_t i = row.rank; i < tiles * TILE / QUAD; i += row.row_threads) {
         reinterpret_cast<int4 *>(row.least)[i] = int4{UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
         if (NEAREST) reinterpret_cast<uint4 *>(row.sites)[i] = uint4{NOTHING, NOTHING, NOTHING, NOTHING};
     }
@@ -98,41 +102,41 @@ __device__ void clear_row(const Row &row) {
 
 /// Lays the columns of a band in shared memory.
 template <bool NEAREST, bool MAY_BE_SIGNED>
-__device__ void load_rows(uint32_t *shared, const Row &row, const Columns &columns, int64_t image, int32_t y) {
+__device__ void load_rows(uint32_t *shared, const RowSearch &row, const Columns &columns, int64_t image, int32_t y) {
     const StripColumns<MAY_BE_SIGNED> strip(columns, image, y / STRIP);
-    const int32_t start = y / STRIP * STRIP, pitch = Row::bytes(row.tiles(), NEAREST) / 4;
+    const int32_t start = y / STRIP * STRIP, pitch = RowSearch::bytes(row.tiles(), NEAREST) / 4;
 #pragma unroll 2
-    for (int32_t x = threadIdx.y * row.team + row.rank; x < row.count; x += BAND * row.team) {
+    for (int32_t x = threadIdx.y * row.row_threads + row.rank; x < row.count; x += BAND * row.row_threads) {
         const Sites sites = strip.at(x);
-        const uint32_t distances = measure_column(Sight(sites, start, NOWHERE), sites.word, y % STRIP);
+        const uint32_t distances = measure_column(CarryDistances(sites, start, NO_SITE_DISTANCE), sites.word, y % STRIP);
 #pragma unroll
         for (int r = 0; r < BAND; ++r) {
             const int32_t distance = unpack(distances, r);
-            shared[r * pitch + Row::place(x)] = static_cast<uint32_t>(distance * distance) + SPARE;
+            shared[r * pitch + RowSearch::place(x)] = static_cast<uint32_t>(distance * distance) + SPARE;
         }
     }
 }
 
 /// What a warp has found for a pixel: the least cost among its lanes' columns, and the first lane that has it.
-struct Found {
+struct LeastCost {
     uint32_t cost, rank;
 };
-using Finds = Found[MOST_POINTS][MOST_TEAM / WARP];
+using LeastCostsOfWarps = LeastCost[MOST_POINTS][MOST_ROW_THREADS / WARP];
 
 /// Finds the first of the columns nearest to every pixel `stride` apart, the first ones of a level's brackets.  Of a thread's
 /// eight columns c + k, all cost pixel x (x - c)^2 and -2 (x - c) k + k^2 more than their squares.
-__device__ void search_points(const Row &row, const Level &level, int32_t stride) {
-    __shared__ Finds found[BAND];
+__device__ void search_points(const RowSearch &row, const BracketLevel &level, int32_t stride) {
+    __shared__ LeastCostsOfWarps found[BAND];
     constexpr uint32_t LOW = 0x80000000u + 4 * TILE * SMALL_WIDTH;  // so that what is compared fits signed numbers
-    Finds &mine = found[threadIdx.y];
+    LeastCostsOfWarps &mine = found[threadIdx.y];
     const int32_t points = level.size, first = row.rank * TILE, warp = row.rank / WARP;
     const int32_t from = warp * WARP * TILE, to = from + WARP * TILE - 1;  // the warp's columns
     const int lane = threadIdx.x % WARP;
-    uint32_t smallest = NOBODY;
+    uint32_t smallest = BEYOND_ROW;
     int32_t square[TILE];
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
-        const uint32_t own = first < row.count ? row.own_square(first + k) : NOBODY;
+        const uint32_t own = first < row.count ? row.own_square(first + k) : BEYOND_ROW;
         smallest = min(smallest, own), square[k] = static_cast<int32_t>(own + k * k + LOW);
     }
     smallest = least_of_warp(smallest);
@@ -154,11 +158,11 @@ __device__ void search_points(const Row &row, const Level &level, int32_t stride
         if (lane == 0) mine[p][warp] = {of_warp, static_cast<uint32_t>(row.rank + winner)};
     }
     __syncthreads();
-    for (int32_t turn = row.rank; turn - lane < points * TILE; turn += row.team) {  // a thread a column of a winner
+    for (int32_t turn = row.rank; turn - lane < points * TILE; turn += row.row_threads) {  // a thread a column of a winner
         const int32_t p = min(turn / TILE, points - 1);
-        Found best = mine[p][0];
+        LeastCost best = mine[p][0];
 #pragma unroll 1
-        for (int32_t w = 1; w < row.team / WARP; ++w)
+        for (int32_t w = 1; w < row.row_threads / WARP; ++w)
             if (mine[p][w].cost < best.cost) best = mine[p][w];
         const int32_t column = static_cast<int32_t>(best.rank) * TILE + turn % TILE;
         const bool wins = row.cost(p * stride, column) == best.cost;
@@ -171,7 +175,7 @@ __device__ void search_points(const Row &row, const Level &level, int32_t stride
 /// Calls take(bracket, from, to) for those of a thread's columns that lie inside of brackets: none of them ends one, so that
 /// each is in one bracket alone.
 template <class Take>
-__device__ void share_columns(const Row &row, const Level &level, Take take) {
+__device__ void each_inner_column(const RowSearch &row, const BracketLevel &level, Take take) {
     int32_t column = max(row.rank * TILE, level.low(0) + 1), t = 0;
     const int32_t end = min(row.rank * TILE + TILE, row.count);
     const auto pass = [&](int32_t jump) {
@@ -193,12 +197,12 @@ __device__ void share_columns(const Row &row, const Level &level, Take take) {
 /// What a column costs the first pixels of a stretch's tiles, counted from what the bracket's first one, `low`, costs: with d
 /// columns more to the right it is `above` for the stretch's first pixel, and 2 TILE d less for every tile, the same squares
 /// being left out.  A key is that and the column.
-struct Key {
+struct StretchKey {
     int32_t first = UNKNOWN, drop = 0;
 
-    __device__ Key(uint32_t above, int32_t column, int32_t low, int column_bits) {
+    __device__ StretchKey(uint32_t above, int32_t column, int32_t low, int column_bits) {
         const uint32_t gain = static_cast<uint32_t>(2 * TILE * (column - low));
-        if (above >= gain * (PARTS - 1)) return;  // never nearer; and others' keys fit 32 bits
+        if (above >= gain * (STRETCH_TILES - 1)) return;  // never nearer; and others' keys fit 32 bits
         first = static_cast<int32_t>(above << column_bits | static_cast<uint32_t>(column));
         drop = static_cast<int32_t>(gain << column_bits);
         asm("" : "+r"(drop));  // a number by itself: see Ramp
@@ -206,38 +210,38 @@ struct Key {
     __device__ bool wins() const { return drop != 0; }
     __device__ int32_t at(int k) const { return first - k * drop; }
 };
-static_assert(2 * TILE * SMALL_WIDTH * (PARTS - 1) * SMALL_WIDTH <= INT32_MAX);
+static_assert(2 * TILE * SMALL_WIDTH * (STRETCH_TILES - 1) * SMALL_WIDTH <= INT32_MAX);
 
 /// Finds the first of the columns nearest to every tile's first pixel, where those of every stretch's are known.
-__device__ void refine(const Row &row) {
-    const Level stretches = row.rough();
+__device__ void refine(const RowSearch &row) {
+    const BracketLevel stretches = row.rough();
     const int32_t tiles = row.tiles();
     const int column_bits = WARP - __clz(row.count - 1);
-    share_columns(row, stretches, [&](int32_t t, int32_t from, int32_t to) {
-        const int32_t low = stretches.low(t), x = t * (PARTS * TILE);
+    each_inner_column(row, stretches, [&](int32_t t, int32_t from, int32_t to) {
+        const int32_t low = stretches.low(t), x = t * (STRETCH_TILES * TILE);
         const uint32_t known = row.cost(x, low);
         const auto key = [&](int32_t column) {
             const uint32_t cost = row.own_square(column) + static_cast<uint32_t>((x - column) * (x - column));
-            return Key(cost - known, column, low, column_bits);
+            return StretchKey(cost - known, column, low, column_bits);
         };
         bool wins = false;
-        int32_t best[PARTS];
+        int32_t best[STRETCH_TILES];
 #pragma unroll
         for (int32_t &b : best) b = UNKNOWN;
 #pragma unroll 1
         for (int32_t column = from; column <= to; column += 2) {
-            const Key one = key(column), other = key(min(column + 1, to));
+            const StretchKey one = key(column), other = key(min(column + 1, to));
             wins = wins || one.wins() || other.wins();
 #pragma unroll
-            for (int k = 1; k < PARTS; ++k) best[k] = __vimin3_s32(one.at(k), other.at(k), best[k]);
+            for (int k = 1; k < STRETCH_TILES; ++k) best[k] = __vimin3_s32(one.at(k), other.at(k), best[k]);
         }
         if (!wins) return;
 #pragma unroll
-        for (int k = 1; k < PARTS; ++k) atomicMin(row.least + k * tiles + t, best[k]);
+        for (int k = 1; k < STRETCH_TILES; ++k) atomicMin(row.least + k * tiles + t, best[k]);
     });
     __syncthreads();
-    if (row.rank < stretches.size * PARTS) {
-        const int32_t t = row.rank / PARTS, k = row.rank % PARTS, x = t * (PARTS * TILE);
+    if (row.rank < stretches.size * STRETCH_TILES) {
+        const int32_t t = row.rank / STRETCH_TILES, k = row.rank % STRETCH_TILES, x = t * (STRETCH_TILES * TILE);
         const int32_t low = stretches.low(t), high = stretches.high(t);
         const uint32_t above = row.cost(x, high) - row.cost(x, low), gain = static_cast<uint32_t>(2 * TILE * k * (high - low));
         int32_t &least = row.least[k * tiles + t], key = min(least, low);
@@ -249,10 +253,10 @@ __device__ void refine(const Row &row) {
 }
 
 /// What a column costs the pixels of a tile, with SPARE, and without the square of a pixel's place in the tile.
-struct Ramp {
+struct ColumnCosts {
     uint32_t first, slope;
 
-    __device__ Ramp(uint32_t square, int32_t away)
+    __device__ ColumnCosts(uint32_t square, int32_t away)
         : first(square + static_cast<uint32_t>(away * away)), slope(static_cast<uint32_t>(2 * away)) {
         asm("" : "+r"(slope));  // a number by itself: additions from column to column would cost more than multiplying
     }
@@ -260,22 +264,22 @@ struct Ramp {
 };
 
 /// Tries two columns for a tile's pixels.
-__device__ void try_two(const Ramp &one, const Ramp &other, uint32_t (&cost)[TILE]) {
+__device__ void try_two(const ColumnCosts &one, const ColumnCosts &other, uint32_t (&cost)[TILE]) {
 #pragma unroll
     for (int k = 0; k < TILE; ++k) cost[k] = __vimin3_u32(one.cost(k), other.cost(k), cost[k]);
 }
 
 /// Finds the least costs of every tile's pixels inside of its bracket, if that is long.
-__device__ void search_long(const Row &row) {
-    const Level tiles = row.fine();
-    share_columns(row, tiles, [&](int32_t t, int32_t from, int32_t to) {
+__device__ void search_long(const RowSearch &row) {
+    const BracketLevel tiles = row.fine();
+    each_inner_column(row, tiles, [&](int32_t t, int32_t from, int32_t to) {
         if (tiles.is_short(t)) return;
-        const auto ramp = [&](int32_t column) { return Ramp(row.own_square(column), t * TILE - column); };
+        const auto costs_of = [&](int32_t column) { return ColumnCosts(row.own_square(column), t * TILE - column); };
         uint32_t cost[TILE];
 #pragma unroll
         for (uint32_t &c : cost) c = UNKNOWN;
 #pragma unroll 1
-        for (int32_t column = from; column <= to; column += 2) try_two(ramp(column), ramp(min(column + 1, to)), cost);
+        for (int32_t column = from; column <= to; column += 2) try_two(costs_of(column), costs_of(min(column + 1, to)), cost);
         uint32_t *const least = reinterpret_cast<uint32_t *>(row.least) + t;
 #pragma unroll
         for (int k = 0; k < TILE; ++k) atomicMin(least + k * tiles.size, cost[k]);
@@ -284,20 +288,20 @@ __device__ void search_long(const Row &row) {
 }
 
 /// The least costs of a tile's pixels: of all its bracket, of which the inside is known if it is long.
-__device__ void find_least(const Row &row, int32_t t, uint32_t (&cost)[TILE]) {
-    const Level tiles = row.fine();
+__device__ void find_least(const RowSearch &row, int32_t t, uint32_t (&cost)[TILE]) {
+    const BracketLevel tiles = row.fine();
     const int32_t low = tiles.low(t), high = tiles.high(t), end = tiles.is_short(t) ? high : low;
-    const auto ramp = [&](int32_t column) { return Ramp(row.square(column), t * TILE - column); };
+    const auto costs_of = [&](int32_t column) { return ColumnCosts(row.square(column), t * TILE - column); };
 #pragma unroll
     for (int k = 0; k < TILE; ++k) cost[k] = static_cast<uint32_t>(row.least[k * tiles.size + t]);
-    try_two(ramp(low), ramp(high), cost);
+    try_two(costs_of(low), costs_of(high), cost);
 #pragma unroll 1
-    for (int32_t column = low + 1; column < end; column += 2) try_two(ramp(column), ramp(column + 1), cost);
+    for (int32_t column = low + 1; column < end; column += 2) try_two(costs_of(column), costs_of(column + 1), cost);
 }
 
 /// Tells the site of a column to those of a tile's pixels that it costs their least.
-struct Winners {
-    const Row &row;
+struct SiteFinder {
+    const RowSearch &row;
     const Columns &columns;
     int64_t image, y;
     int32_t x;
@@ -305,30 +309,30 @@ struct Winners {
     uint32_t (&found)[TILE];
 
     __device__ void add(int32_t column) {
-        const Ramp ramp(row.square(column), x - column);
+        const ColumnCosts costs(row.square(column), x - column);
         bool wins = false;
 #pragma unroll
-        for (int k = 0; k < TILE; ++k) wins = wins || ramp.cost(k) == least[k];
+        for (int k = 0; k < TILE; ++k) wins = wins || costs.cost(k) == least[k];
         if (!wins) return;
         const uint32_t site = site_of<uint32_t>(columns, image, y, column);
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
-            if (ramp.cost(k) == least[k]) found[k] = min(found[k], site);
+            if (costs.cost(k) == least[k]) found[k] = min(found[k], site);
     }
 };
 
 /// Finds the lowest of the sites that cost every pixel its least, of those inside of its bracket, if that is long.
-__device__ void search_sites(const Row &row, const Columns &columns, int64_t image, int64_t y) {
-    const Level tiles = row.fine();
-    share_columns(row, tiles, [&](int32_t t, int32_t from, int32_t to) {
+__device__ void search_sites(const RowSearch &row, const Columns &columns, int64_t image, int64_t y) {
+    const BracketLevel tiles = row.fine();
+    each_inner_column(row, tiles, [&](int32_t t, int32_t from, int32_t to) {
         if (tiles.is_short(t)) return;
         uint32_t least[TILE], found[TILE];
         find_least(row, t, least);
 #pragma unroll
         for (uint32_t &f : found) f = NOTHING;
-        Winners winners = {row, columns, image, y, t * TILE, least, found};
+        SiteFinder finder = {row, columns, image, y, t * TILE, least, found};
 #pragma unroll 1
-        for (int32_t column = from; column <= to; ++column) winners.add(column);
+        for (int32_t column = from; column <= to; ++column) finder.add(column);
 #pragma unroll
         for (int k = 0; k < TILE; ++k) atomicMin(row.sites + k * tiles.size + t, found[k]);
     });
@@ -337,10 +341,10 @@ __device__ void search_sites(const Row &row, const Columns &columns, int64_t ima
 
 /// Writes a thread's tile.
 template <Form FORM, bool NEAREST>
-__device__ void write_tile(const Rows &rows, const Quads &quads, const Row &row, int64_t image, int64_t y) {
-    const Level tiles = row.fine();
+__device__ void write_tile(const Layout &layout, const OutputFormat &format, const RowSearch &row, int64_t image, int64_t y) {
+    const BracketLevel tiles = row.fine();
     const int32_t t = row.rank;
-    if (y >= rows.columns.length || t >= tiles.size) return;
+    if (y >= layout.columns.length || t >= tiles.size) return;
     uint32_t least[TILE], cost[TILE], site[TILE];
     find_least(row, t, least);
 #pragma unroll
@@ -349,35 +353,35 @@ __device__ void write_tile(const Rows &rows, const Quads &quads, const Row &row,
         site[k] = NEAREST ? row.sites[k * tiles.size + t] : NOTHING;
     }
     if (NEAREST) {
-        Winners winners = {row, rows.columns, image, y, t * TILE, least, site};
+        SiteFinder finder = {row, layout.columns, image, y, t * TILE, least, site};
         const int32_t low = tiles.low(t), high = tiles.high(t), step = tiles.is_short(t) ? 1 : max(high - low, 1);
 #pragma unroll 1
-        for (int32_t column = low; column <= high; column += step) winners.add(column);
+        for (int32_t column = low; column <= high; column += step) finder.add(column);
     }
-    write_row<FORM, NEAREST>(rows, quads, cost, true, site, image, y, t * TILE);
+    write_row<FORM, NEAREST>(layout, format, cost, true, site, image, y, t * TILE);
 }
 
 /// A block takes a band.
 template <Form FORM, bool NEAREST>
-__global__ void __launch_bounds__(BAND *MOST_TEAM) search_staircase(Rows rows, Quads quads) {
+__global__ void __launch_bounds__(BAND *MOST_ROW_THREADS) search_small_images(Layout layout, OutputFormat format) {
     extern __shared__ __align__(16) uint32_t shared[];
-    const uint32_t line = static_cast<uint32_t>(rows.band_at(blockIdx.x)), bands = static_cast<uint32_t>(rows.bands());
+    const uint32_t line = static_cast<uint32_t>(layout.band_at(blockIdx.x)), bands = static_cast<uint32_t>(layout.bands());
     const int64_t image = line / bands;
     const int32_t y = static_cast<int32_t>(line % bands) * BAND, r = static_cast<int32_t>(threadIdx.y);
-    const Row row(shared, static_cast<int32_t>(rows.columns.count), NEAREST);
+    const RowSearch row(shared, static_cast<int32_t>(layout.columns.count), NEAREST);
     clear_row<NEAREST>(row);
     wait_for_kernel_before();
-    load_rows<NEAREST, FORM == Form::OTHER || FORM == Form::SIGNED>(shared, row, rows.columns, image, y);
+    load_rows<NEAREST, FORM == Form::OTHER || FORM == Form::SIGNED>(shared, row, layout.columns, image, y);
     __syncthreads();
-    const Level tiles = row.fine();
+    const BracketLevel tiles = row.fine();
     const bool has_stretches = tiles.size > FEW_TILES;
-    search_points(row, has_stretches ? row.rough() : tiles, has_stretches ? PARTS * TILE : TILE);
+    search_points(row, has_stretches ? row.rough() : tiles, has_stretches ? STRETCH_TILES * TILE : TILE);
     if (has_stretches) refine(row);
     if (__syncthreads_count(row.rank < tiles.size && !tiles.is_short(row.rank))) {
         search_long(row);
-        if (NEAREST) search_sites(row, rows.columns, image, min(int64_t(y + r), rows.columns.length - 1));
+        if (NEAREST) search_sites(row, layout.columns, image, min(int64_t(y + r), layout.columns.length - 1));
     }
-    write_tile<FORM, NEAREST>(rows, quads, row, image, y + r);
+    write_tile<FORM, NEAREST>(layout, format, row, image, y + r);
 }
 
 }  // namespace
@@ -386,18 +390,18 @@ bool are_small(const Columns &columns, bool nearest) {
     const int32_t tiles = static_cast<int32_t>(ceil_div(std::min(columns.count, SMALL_WIDTH), TILE));
     return columns.count <= SMALL_WIDTH && columns.length <= LONGEST_WHOLE &&
            columns.batch * columns.length * columns.count <= SMALL_AREA &&
-           BAND * (Row::bytes(tiles, nearest) + sizeof(Finds)) <= most_shared();
+           BAND * (RowSearch::bytes(tiles, nearest) + sizeof(LeastCostsOfWarps)) <= most_shared();
 }
 
-void search_staircase(const Rows &rows, cudaStream_t stream) {
-    const int32_t tiles = static_cast<int32_t>(ceil_div(rows.columns.count, TILE));
-    const bool nearest = static_cast<bool>(rows.output.nearest);
-    Quads quads(rows.output);
-    quads.limited = true;  // there may be no site
-    with_form_or_signed(quads, rows.output, [&](auto form, auto with_nearest) {
-        launch_large("search_staircase", search_staircase<form, with_nearest>, rows.count_bands(),
-                     dim3(ceil_div(tiles, WARP) * WARP, BAND), static_cast<size_t>(BAND) * Row::bytes(tiles, nearest),
-                     early(stream), rows, quads);
+void search_small_images(const Layout &layout, cudaStream_t stream) {
+    const int32_t tiles = static_cast<int32_t>(ceil_div(layout.columns.count, TILE));
+    const bool nearest = static_cast<bool>(layout.output.nearest);
+    OutputFormat format(layout.output);
+    format.limited = true;  // there may be no site
+    with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
+        launch_large("search_small_images", search_small_images<form, with_nearest>, layout.count_bands(),
+                     dim3(ceil_div(tiles, WARP) * WARP, BAND), static_cast<size_t>(BAND) * RowSearch::bytes(tiles, nearest),
+                     early(stream), layout, format);
     });
 }
 

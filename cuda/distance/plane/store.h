@@ -19,14 +19,14 @@ enum class Form : uint8_t { OTHER, ROOTS, SQUARES, SIGNED };
 template <Form FORM>
 constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES;
 
-struct Quads {
+struct OutputFormat {
     bool serve;    // whether every output that is wanted may be written so
     bool aligned;  // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
     Form distance;
     bool limited;  // whether a cost may be above the limit
     uint32_t limit;
 
-    explicit Quads(const Output &output)
+    explicit OutputFormat(const Output &output)
         : distance(form_of(output)),
           limited(output.measure.limit < output.measure.largest),
           limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
@@ -159,7 +159,7 @@ struct StoreTogether {
 
 /// Eight numbers of a lane that come row by row: their place in a row, how many there are, and a bit for each row in which they
 /// are wanted.
-class Eights {
+class PackedStore {
   protected:
     int32_t at_, count_;
     uint32_t wanted_;
@@ -172,17 +172,17 @@ class Eights {
     }
 
   public:
-    __device__ Eights(int32_t at, int count, uint32_t wanted) : at_(at), count_(count), wanted_(wanted) {}
+    __device__ PackedStore(int32_t at, int count, uint32_t wanted) : at_(at), count_(count), wanted_(wanted) {}
     __device__ bool wants(int r) const { return wanted_ >> r & 1; }
 };
 
 /// Stores eights of lanes all of which are here, where rows begin anywhere: a lane takes what it lacks of 16 bytes from the
 /// next one, if that one's lie beside its own.
-class StoreAcross : public Eights {
+class StoreAcross : public PackedStore {
     uint32_t on_left_, on_right_;  // a bit a row: those in which a neighbour's are stored as well, beside its own
 
   public:
-    __device__ StoreAcross(int32_t at, int count, uint32_t wanted) : Eights(at, count, wanted), on_left_(0), on_right_(0) {
+    __device__ StoreAcross(int32_t at, int count, uint32_t wanted) : PackedStore(at, count, wanted), on_left_(0), on_right_(0) {
         const int lane = threadIdx.x % WARP;
         const uint32_t left = __shfl_up_sync(ALL_LANES, wholes(), 1), right = __shfl_down_sync(ALL_LANES, wholes(), 1);
         const int32_t left_at = __shfl_up_sync(ALL_LANES, at, 1), right_at = __shfl_down_sync(ALL_LANES, at, 1);
@@ -220,12 +220,12 @@ class StoreAcross : public Eights {
 
 /// The same where rows are aligned, with an even lane first: two neighbours' are 32 bytes of a row each, a sector of memory,
 /// which the two write together, a half each, rather than twice in part.
-class StorePairs : public Eights {
+class StorePairs : public PackedStore {
     uint32_t even_, odd_;        // the rows in which the two write the even lane's, the odd one's
     uint32_t even_at_, odd_at_;  // bytes from a row's first number to where this lane writes
 
   public:
-    __device__ StorePairs(int32_t at, int count, uint32_t wanted) : Eights(at, count, wanted) {
+    __device__ StorePairs(int32_t at, int count, uint32_t wanted) : PackedStore(at, count, wanted) {
         const uint32_t own = wholes(), others = __shfl_xor_sync(ALL_LANES, own, 1);
         const int32_t others_at = __shfl_xor_sync(ALL_LANES, at, 1), half = is_odd() ? QUAD : 0;
         even_ = is_odd() ? others : own, odd_ = is_odd() ? own : others;
@@ -259,50 +259,50 @@ class StorePairs : public Eights {
 
 /// What the pixels of an unsigned map hold whose costs are known.  `root` takes the root of a cost.
 template <Form FORM, int COUNT, class Root>
-__device__ void to_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], uint32_t (&number)[COUNT], Root root) {
+__device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[COUNT], uint32_t (&number)[COUNT], Root root) {
     static_assert(IS_PLAIN<FORM>);
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? __float_as_uint(root(cost[k])) : cost[k];
-    if (!quads.limited) return;
+    if (!format.limited) return;
     const uint32_t none = FORM == Form::ROOTS ? __float_as_uint(INFINITY) : INT32_MAX;
 #pragma unroll
-    for (int k = 0; k < COUNT; ++k) number[k] = cost[k] <= quads.limit ? number[k] : none;
+    for (int k = 0; k < COUNT; ++k) number[k] = cost[k] <= format.limit ? number[k] : none;
 }
 /// What those of a map of nearest sites hold.
 template <int COUNT>
-__device__ void to_indices(const Quads &quads, const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT],
+__device__ void to_indices(const OutputFormat &format, const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT],
                            uint32_t (&number)[COUNT]) {
 #pragma unroll
     for (int k = 0; k < COUNT; ++k)
-        number[k] = static_cast<uint32_t>(!quads.limited || cost[k] <= quads.limit ? site[k] : -1);
+        number[k] = static_cast<uint32_t>(!format.limited || cost[k] <= format.limit ? site[k] : -1);
 }
 
 /// Writes COUNT pixels of a row of an unsigned map from x on, of which the costs are known, and with NEAREST the indices
 /// of the nearest sites.
 template <Form FORM, bool NEAREST, int COUNT, class Root, class Store>
-__device__ void write_plain(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+__device__ void write_plain(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                             const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, Store store) {
     static_assert(COUNT % QUAD == 0);
     uint32_t number[COUNT];
     if (!NEAREST || output.distance) {
-        to_numbers<FORM>(quads, cost, number, root);
+        to_numbers<FORM>(format, cost, number, root);
         store(output.distance.row(y, z) + x * 4, number);
     }
     if constexpr (NEAREST) {
-        to_indices(quads, cost, site, number);
+        to_indices(format, cost, site, number);
         store(output.nearest.row(y, z) + x * 4, number);
     }
 }
 
 /// Writes those pixels of one side of a signed map likewise that are not its sites.
 template <bool NEAREST, int COUNT, class Root>
-__device__ void write_side(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+__device__ void write_side(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone<> store) {
     const uint32_t sign = output.is_inside ? 1u << 31 : 0;
     bool whole = true;
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) whole = whole && cost[k];
-    const auto found = [&](int k) { return !quads.limited || cost[k] <= quads.limit; };
+    const auto found = [&](int k) { return !format.limited || cost[k] <= format.limit; };
     const auto put = [&](const View &view, const uint32_t (&number)[COUNT]) {
         uint8_t *const to = view.row(y, z) + x * 4;
         const bool by_quads = store.count == COUNT && count_head(to) == 0;
@@ -331,9 +331,9 @@ __device__ void write_side(const Output &output, const Quads &quads, int64_t x, 
 
 /// What the pixels of a signed map hold likewise, of both its sides; `sign` has the highest bit where that is negative.
 template <Form FORM, int COUNT, class Root>
-__device__ void to_signed_numbers(const Quads &quads, const uint32_t (&cost)[COUNT], const uint32_t (&sign)[COUNT],
+__device__ void to_signed_numbers(const OutputFormat &format, const uint32_t (&cost)[COUNT], const uint32_t (&sign)[COUNT],
                                   uint32_t (&number)[COUNT], Root root) {
-    to_numbers<FORM>(quads, cost, number, root);
+    to_numbers<FORM>(format, cost, number, root);
 #pragma unroll
     for (int k = 0; k < COUNT; ++k)
         number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
@@ -354,7 +354,7 @@ __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned 
 /// Writes four pixels of a row of any map that quads serve, aligned.  Each side of a signed map writes those that are not its
 /// sites.
 template <class Root>
-__device__ void write_quad(const Output &output, const Quads &quads, int64_t x, int64_t y, int64_t z,
+__device__ void write_quad(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                            const uint32_t *cost, const int32_t *site, Root root) {
     const bool negative = output.is_signed && output.is_inside;
     unsigned wanted = 0;
@@ -362,10 +362,10 @@ __device__ void write_quad(const Output &output, const Quads &quads, int64_t x, 
 #pragma unroll
     for (int k = 0; k < QUAD; ++k) {
         wanted |= (!output.is_signed || cost[k] ? 1u : 0u) << k;
-        found[k] = !quads.limited || cost[k] <= quads.limit;
+        found[k] = !format.limited || cost[k] <= format.limit;
     }
     if (!wanted) return;
-    if (quads.distance == Form::ROOTS) {
+    if (format.distance == Form::ROOTS) {
         float distance[QUAD];
 #pragma unroll
         for (int k = 0; k < QUAD; ++k) {
@@ -373,7 +373,7 @@ __device__ void write_quad(const Output &output, const Quads &quads, int64_t x, 
             if (negative) distance[k] = -distance[k];
         }
         store_four<float4>(output.distance.row(y, z) + x * 4, distance, wanted);
-    } else if (quads.distance == Form::SQUARES) {
+    } else if (format.distance == Form::SQUARES) {
         int32_t square[QUAD];
 #pragma unroll
         for (int k = 0; k < QUAD; ++k) {

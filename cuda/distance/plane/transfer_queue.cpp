@@ -15,49 +15,49 @@ bool is_page_locked_at(const void *at) {
 
 }  // namespace
 
-void CudaConveyor::copy(Lane lane, void *to, const void *from, size_t bytes) {
+void CudaTransferQueue::copy(Lane lane, void *to, const void *from, size_t bytes) {
     const CurrentDevice current(device_);
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(lane)), "copying a part of an image");
 }
 
 /// Both ends are asked: a program may page-lock a part of its memory.
-bool CudaConveyor::is_page_locked(const void *data, size_t bytes) const {
+bool CudaTransferQueue::is_page_locked(const void *data, size_t bytes) const {
     const CurrentDevice current(device_);
     return is_page_locked_at(data) && is_page_locked_at(static_cast<const uint8_t *>(data) + bytes - 1);
 }
 
-void CudaConveyor::mark(Lane lane, int number) {
+void CudaTransferQueue::mark(Lane lane, int number) {
     const CurrentDevice current(device_);
     check(cudaEventRecord(marks_[number].handle, stream(lane)), "marking a part");
 }
 
-void CudaConveyor::follow(Lane lane, int number) {
+void CudaTransferQueue::follow(Lane lane, int number) {
     const CurrentDevice current(device_);
     check(cudaStreamWaitEvent(stream(lane), marks_[number].handle, 0), "queueing behind a part");
 }
 
-void CudaConveyor::await(int number) {
+void CudaTransferQueue::await(int number) {
     const CurrentDevice current(device_);
     check(cudaEventSynchronize(marks_[number].handle), "waiting for a part");
 }
 
-void CudaConveyor::sync() {
+void CudaTransferQueue::sync() {
     const CurrentDevice current(device_);
     check(cudaStreamSynchronize(in_.handle), "waiting for copies in");
     check(cudaStreamSynchronize(out_.handle), "waiting for copies out");
 }
 
-size_t CudaConveyor::scratch(const DistanceJob &job) const {
+size_t CudaTransferQueue::scratch(const DistanceJob &job) const {
     const CurrentDevice current(device_);
     return rows_scratch(job);
 }
 
-void CudaConveyor::take(const DistanceJob &job, const StripRange &range, void *scratch) {
+void CudaTransferQueue::take(const DistanceJob &job, const StripRange &range, void *scratch) {
     const CurrentDevice current(device_);
     take_rows(job, range, scratch, work_);
 }
 
-void CudaConveyor::give(const DistanceJob &job, const StripRange &range, void *scratch) {
+void CudaTransferQueue::give(const DistanceJob &job, const StripRange &range, void *scratch) {
     const CurrentDevice current(device_);
     give_rows(job, range, scratch, work_);
 }

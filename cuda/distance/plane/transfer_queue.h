@@ -6,10 +6,10 @@
 
 namespace apsis::cuda::plane {
 
-class CudaConveyor final : public Conveyor {
+class CudaTransferQueue final : public TransferQueue {
   public:
     /// `work` is the back end's stream, whichever it is when something is queued.  The device is current here and at the end.
-    CudaConveyor(int device, const cudaStream_t &work) : device_(device), work_(work) {}
+    CudaTransferQueue(int device, const cudaStream_t &work) : device_(device), work_(work) {}
 
     void copy(Lane lane, void *to, const void *from, size_t bytes) override;
     bool is_page_locked(const void *data, size_t bytes) const override;

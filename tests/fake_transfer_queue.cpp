@@ -1,5 +1,5 @@
-// Images through the fake device strip by strip: see fake_conveyor.h.
-#include "fake_conveyor.h"
+// Images through the fake device strip by strip: see fake_transfer_queue.h.
+#include "fake_transfer_queue.h"
 
 #include <cstring>
 
@@ -39,7 +39,7 @@ void copy_range(const View &from, const View &to, const StripRange &range) {
 }  // namespace
 
 /// The whole images in scratch memory.
-struct Conveyor::Whole {
+struct TransferQueue::Whole {
     DistanceJob job;
     void *scratch;
     size_t scratch_bytes;
@@ -52,7 +52,7 @@ struct Conveyor::Whole {
     }
 };
 
-void Conveyor::copy(Lane lane, void *to, const void *from, size_t bytes) {
+void TransferQueue::copy(Lane lane, void *to, const void *from, size_t bytes) {
     const bool in = lane == Lane::IN;
     if (!owns(in ? to : from, bytes)) refuse("a copy across is not of device memory");
     if (!is_page_locked(in ? from : to, bytes)) refuse("a copy across is not of page-locked memory");
@@ -62,19 +62,19 @@ void Conveyor::copy(Lane lane, void *to, const void *from, size_t bytes) {
     });
 }
 
-bool Conveyor::is_page_locked(const void *data, size_t bytes) const {
+bool TransferQueue::is_page_locked(const void *data, size_t bytes) const {
     const uintptr_t at = reinterpret_cast<uintptr_t>(data);
     const auto after = page_locked.upper_bound(at);
     return after != page_locked.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second;
 }
 
-size_t Conveyor::scratch(const DistanceJob &job) const {
+size_t TransferQueue::scratch(const DistanceJob &job) const {
     Carver carver;
     Whole(job, cpu_, carver);
     return carver.used();
 }
 
-void Conveyor::take(const DistanceJob &job, const StripRange &range, void *scratch) {
+void TransferQueue::take(const DistanceJob &job, const StripRange &range, void *scratch) {
     const bool last = range.end() == shape_of(job.set).all().end();
     if (range.first != 0 && range.first != taken_) refuse("strips are taken out of order");
     taken_ = last ? 0 : range.end();
@@ -89,7 +89,7 @@ void Conveyor::take(const DistanceJob &job, const StripRange &range, void *scrat
     });
 }
 
-void Conveyor::give(const DistanceJob &job, const StripRange &range, void *scratch) {
+void TransferQueue::give(const DistanceJob &job, const StripRange &range, void *scratch) {
     lanes_.push(Lane::WORK, [=, this] {
         const Opened open(scratch);
         Carver carver(scratch);

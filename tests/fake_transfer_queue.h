@@ -10,9 +10,9 @@
 
 namespace fake {
 
-class Conveyor final : public apsis::Conveyor {
+class TransferQueue final : public apsis::TransferQueue {
   public:
-    Conveyor(Lanes &lanes, apsis::Backend &cpu) : lanes_(lanes), cpu_(cpu) {}
+    TransferQueue(Lanes &lanes, apsis::Backend &cpu) : lanes_(lanes), cpu_(cpu) {}
 
     /// The back end's page-locked memory.
     std::map<uintptr_t, size_t> page_locked;
