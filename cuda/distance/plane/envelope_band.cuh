@@ -7,8 +7,6 @@
 
 namespace apsis::cuda::plane {
 
-namespace {
-
 constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
 constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
@@ -48,7 +46,7 @@ template <int HALVES>
 using RowBand = BandOf<uint16_t, HALVES>;  // of whole rows
 using PieceBand = BandOf<uint32_t>;        // of a piece of rows that are cut
 
-size_t band_bytes(int64_t length, int halves) {
+inline size_t band_bytes(int64_t length, int halves) {
     return static_cast<size_t>(length * (2 + 4 * halves) + ceil_div(length, TILE) * 8);
 }
 
@@ -72,7 +70,7 @@ __host__ __device__ constexpr int step_bias(int r) { return r == 1 ? 1 : BAND - 
 
 /// A column's distances in the rows of a band in one word: that in the first row, and how much more it is in the
 /// others; and whether two sites are nearest in the first row.
-__device__ uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
+__device__ inline uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
     static_assert(BAND <= 1 << (STEP_BITS - 1), "neighbouring rows differ by one at most");
     uint32_t word = static_cast<uint32_t>(distance[0]) | (tie ? TIE : 0);
 #pragma unroll
@@ -80,7 +78,7 @@ __device__ uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
         word |= static_cast<uint32_t>(distance[r] - distance[0] + step_bias(r)) << (DISTANCE_BITS + STEP_BITS * (r - 1));
     return word;
 }
-__device__ int32_t unpack(uint32_t word, int r) {
+__device__ inline int32_t unpack(uint32_t word, int r) {
     const int32_t first = static_cast<int32_t>(word & ((1u << DISTANCE_BITS) - 1));
     if (r == 0) return first;
     const uint32_t step = word >> (DISTANCE_BITS + STEP_BITS * (r - 1));
@@ -89,7 +87,7 @@ __device__ int32_t unpack(uint32_t word, int r) {
 /// How many rows after row r the nearest site of the column lies, the upper one of two.  Where the distance is more than in
 /// the row before, that row's site lies above this one, too; where it is not, the site below is nearer.  In the first row the
 /// site above is it if there is a tie, or if the next row's distance is no less: if any of three bits is set.
-__device__ int32_t way_to_site(uint32_t word, int r) {
+__device__ inline int32_t way_to_site(uint32_t word, int r) {
     static_assert(step_bias(1) == 1 && step_mask(1) << DISTANCE_BITS < TIE);
     const int32_t distance = unpack(word, r);
     const bool above = r > 0 ? distance > unpack(word, r - 1) : (word & (TIE | step_mask(1) << DISTANCE_BITS)) != 0;
@@ -110,7 +108,7 @@ struct CarryDistances {
 /// The distances of a column in the rows of a band, between the first and the last of which there are no sites: so far away are
 /// the nearest one at or above the first row and, counted from there as well, that at or below the last.  Each row is a step
 /// farther from one and a step nearer to the other: how much farther this one is decides all differences of the rows.
-__device__ uint32_t measure_between(int32_t up, int32_t down) {
+__device__ inline uint32_t measure_between(int32_t up, int32_t down) {
     const int32_t farther = min(max(down - up, 0), 2 * (BAND - 1));
     uint32_t word = static_cast<uint32_t>(min(up, down)) + (up == down ? TIE : 0);
 #pragma unroll
@@ -120,7 +118,7 @@ __device__ uint32_t measure_between(int32_t up, int32_t down) {
 }
 
 /// Those of any column, in the band that begins at row `bit` of its strip.
-__device__ uint32_t measure_column(const CarryDistances &carries, uint32_t word, int bit) {
+__device__ inline uint32_t measure_column(const CarryDistances &carries, uint32_t word, int bit) {
     static_assert(BAND == 4, "two rows between the first and the last");
     int32_t up = static_cast<int32_t>(carries.above) + bit, down = static_cast<int32_t>(carries.below) - bit;
     if (word) {
@@ -185,7 +183,5 @@ __device__ void load_band(const RowBand<HALVES> &band, const Layout &layout, int
         }
     }
 }
-
-}  // namespace
 
 }  // namespace apsis::cuda::plane

@@ -7,8 +7,6 @@
 
 namespace apsis::cuda::plane {
 
-namespace {
-
 constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its candidate leaves long brackets
 constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
 constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
@@ -184,7 +182,7 @@ __device__ int32_t bracket_tiles(const Band &band) {
 }
 
 /// The sums of two numbers over the threads of a block.
-__device__ int2 sums_of_block(int32_t one, int32_t other) {
+__device__ inline int2 sums_of_block(int32_t one, int32_t other) {
     __shared__ int2 sums[THREADS / WARP];
     const uint32_t first = sum_of_warp(static_cast<uint32_t>(one)), second = sum_of_warp(static_cast<uint32_t>(other));
     if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = {static_cast<int32_t>(first), static_cast<int32_t>(second)};
@@ -355,7 +353,5 @@ __device__ void find_brackets(Band &band) {
         drop_dominated(band, dominated);
     }
 }
-
-}  // namespace
 
 }  // namespace apsis::cuda::plane

@@ -7,8 +7,6 @@
 
 namespace apsis::cuda::plane {
 
-namespace {
-
 /// The keys of a tile's candidates.  From above: a cost, with its sign, less the least that one of the bracket costs a pixel in
 /// the tile's middle, and without the square of the way along the row from there; how far down the site is, and 2^B; the
 /// place.
@@ -103,7 +101,5 @@ class SiteKeys {
         }
     }
 };
-
-}  // namespace
 
 }  // namespace apsis::cuda::plane

@@ -9,8 +9,6 @@
 
 namespace apsis::cuda::plane {
 
-namespace {
-
 constexpr int PATCH_TILES = PATCH / TILE;
 static_assert(TILE == 8, "a byte of Rows::solid a tile");
 // What is added to costs, so that they fit signed numbers, of which sm_90 finds the least of three in one instruction; 64
@@ -31,7 +29,7 @@ template <bool LONG>
 using Whole = std::conditional_t<LONG, uint64_t, uint32_t>;
 
 /// Whether costs of this many rows, BAND more, and columns fit 32 bits, with what is added to them.
-__device__ bool costs_fit_32_bits(int32_t rows, int32_t columns) {
+__device__ inline bool costs_fit_32_bits(int32_t rows, int32_t columns) {
     constexpr float MOST = 4.2e9f;  // off by some 1000 at most
     const float down = static_cast<float>(rows + BAND), along = static_cast<float>(columns);
     return fmaf(down, down, along * along) < MOST;
@@ -401,7 +399,5 @@ void with_form_or_signed(const OutputFormat &format, const Output &output, Searc
     else
         search(form, std::false_type());
 }
-
-}  // namespace
 
 }  // namespace apsis::cuda::plane

@@ -13,8 +13,6 @@
 
 namespace apsis::cuda::plane {
 
-namespace {
-
 // Columns of a block: 4 patches, 512 of 560 words of which are its own; or 128 of 320, a patch.
 constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
 static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
@@ -96,7 +94,7 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
 }
 
 /// Squares of two distances.
-__device__ uint32_t square_both(uint32_t near) {
+__device__ inline uint32_t square_both(uint32_t near) {
     const uint32_t low = near & 0xffff, high = near >> 16;
     return low * low + (near & 0xffff0000u) * high;
 }
@@ -200,7 +198,7 @@ __device__ uint32_t least_reached(const uint32_t *shared, int column, uint32_t m
 }
 
 /// How many pixels a row has from x on; more than two quads make no difference.
-__device__ int rest_of(const Columns &columns, int64_t x) {
+__device__ inline int rest_of(const Columns &columns, int64_t x) {
     return static_cast<int>(min(columns.count - x, int64_t(2 * QUAD)));
 }
 
@@ -269,10 +267,12 @@ __device__ void write_found(const Layout &layout, const Target &target, int64_t 
     }
 }
 
-__device__ uint32_t quad_at(const uint4 &quad, int i) { return i == 0 ? quad.x : i == 1 ? quad.y : i == 2 ? quad.z : quad.w; }
+__device__ inline uint32_t quad_at(const uint4 &quad, int i) {
+    return i == 0 ? quad.x : i == 1 ? quad.y : i == 2 ? quad.z : quad.w;
+}
 
 /// Turns the bits of a quad over that another number has.
-__device__ void turn_over(uint4 &quad, uint32_t bits) { quad.x ^= bits, quad.y ^= bits, quad.z ^= bits, quad.w ^= bits; }
+__device__ inline void turn_over(uint4 &quad, uint32_t bits) { quad.x ^= bits, quad.y ^= bits, quad.z ^= bits, quad.w ^= bits; }
 
 /// Four steps outwards from step `from` for four columns.  `left` and `right` are the quads that `from` lies in, going
 /// in; those `QUAD` columns farther out, coming out, with some bits turned over.
@@ -391,7 +391,5 @@ void with_span(const Layout &layout, Search search) {
             search_span(form, std::integral_constant<int, WIDE_SPAN>());
     });
 }
-
-}  // namespace
 
 }  // namespace apsis::cuda::plane
