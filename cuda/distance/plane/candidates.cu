@@ -1,19 +1,21 @@
 // Candidates: the columns that may hold the nearest site of some pixel of a strip, listed once for its 32 rows.
 //
-// In a strip that has no site of a column, its last site above or its first one below is what counts, seldom both.  Of
-// three columns the middle one is never nearest if the right one is nearer than it from a breakpoint on that lies left
-// of where it becomes nearer than the left one (the envelope of Felzenszwalb & Huttenlocher 2012).  In row r a site in
-// row p costs (r - p)^2; r^2 cancels, so that the first and the last row speak for those between.  A warp has a group of
-// columns, one a lane, and drops at once all that are farther everywhere than one neighbour or the other, be it that those
-// fall, too: whoever is nearest to any pixel never is.  It does so until nobody falls.
+// If a column has no site in a strip, its last site above or its first one below counts, seldom both.  Of three columns the
+// middle one is dominated, that is never nearest, if its breakpoint with the right one lies left of that with the left one
+// (the envelope of Felzenszwalb & Huttenlocher 2012).  In row r a site in row p costs (r - p)^2; r^2 cancels, so that it is
+// enough to compare in the first and the last row.  A warp has a group of columns, one a lane, and drops all dominated ones at
+// once, even if they dominate each other: a column that is nearest to any pixel is never dominated.  It repeats that until
+// none is dropped.
 //
 // A block takes a strip.  First each group sends its column with the nearest sites to a coarser level, where the same is done,
-// and once more; what lies above a coarser envelope is dropped without a look at its group, which clears wide dents at once and
-// leaves groups half of the work.  At last the seams of groups are smoothed.  Columns with sites inside the strip stay, but for
-// the insides of solid runs.  That some stay which never win does no harm: the list is for speed alone.  So a segment of a row
-// that is cut has its own list, made without a look at the others.
+// and those once more.  Columns above a coarser envelope are dropped without a comparison in their group, which clears wide
+// dents at once and leaves groups half of the work.  Last come comparisons over the seams between groups.  Columns with sites
+// in the strip stay, but for the interior of runs of all-site columns.  The list is for speed alone: columns on it that are
+// never nearest do no harm.  So each segment of a row that is cut has a list of its own, made independently.
 //
-// Who is left tells what a strip is to the envelope, which takes heavy strips sooner than light ones.
+// The number of candidates estimates the load of a strip: the envelope takes heavy strips first.
+//
+// Layout::is_listed says when lists are made; only far strips and those with marks have one.
 //
 // Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "cuda/distance/plane/candidates.cuh"
@@ -24,33 +26,33 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int LIST_THREADS = 512;    // threads of a block: three such fill a multiprocessor's registers and shared memory
+constexpr int LIST_THREADS = 512;        // of a block: three such fill a multiprocessor's registers and shared memory
 constexpr int MOST_LIST_THREADS = 1024;  // where there is hardly a block for a multiprocessor
 constexpr int64_t FEW_BLOCKS = 160;
-constexpr int AHEAD = 4;        // columns that a thread has on the way at once
-constexpr int MOST_DROPS = 16;  // at a seam on either side
+constexpr int AHEAD = 4;        // columns whose words a thread loads at once
+constexpr int MOST_DROPS = 16;  // on either side of a seam
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
 
-/// What the envelope is told of a strip besides its list: of a signed map a bit a band in which all pixels are sites; and how
-/// many candidates have two sites that count.
+/// What a block counts for the summary of its strip: of a signed map a bit a band in which all pixels are sites; and how many
+/// candidates have two sites that count.
 struct ListTotals {
     uint32_t all_site_bands;
     int32_t two_sited;
 };
 
-/// What a strip, or a segment of it, knows of its columns, in shared memory.
+/// The columns of a strip, or of a segment of it, in shared memory.
 struct StripList {
     const Layout &layout;
     ListTotals &list_totals;
     int64_t image, number, first;  // the strip, and its first column
     int32_t start, count;
-    int32_t *sites;    // [place]: what counts of a column: see pack_site
-    uint32_t *kept;    // [group]: columns that may be nearest
-    uint32_t *with_inner_sites;   // [group]: those that are not to be dropped
-    uint32_t *coarse_neighbours;   // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
-    uint32_t *all_sites;   // [group]: before that, columns that are all sites
-    int32_t *bests;    // [group]: its column with the nearest sites, or -1; at last the place of its first on the list
+    int32_t *sites;               // [place]: of a column, see pack_site
+    uint32_t *kept;               // [group]: columns that may be nearest
+    uint32_t *with_inner_sites;   // [group]: columns that are not to be dropped
+    uint32_t *coarse_neighbours;  // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
+    uint32_t *all_sites;          // [group]: columns that are all sites, before coarse_neighbours are known
+    int32_t *bests;               // [group]: its column with the nearest sites, or -1; at last the place of its first candidate
     int32_t groups;
 
     static size_t bytes(int64_t columns) {
@@ -77,14 +79,14 @@ struct StripList {
     __device__ bool is_kept(int32_t x) const { return x < count && (kept[x / GROUP] >> x % GROUP & 1) != 0; }
     __device__ Column column(int32_t x) const { return Column(static_cast<float>(x), sites[place(x)]); }
     __device__ MiddleColumn middle(int32_t x) const { return MiddleColumn(static_cast<float>(x), sites[place(x)]); }
-    /// Whether a thread's turn that begins with column x is its last one.
+    /// Whether a thread's batch that begins with column x is its last one.
     __device__ bool is_last(int32_t x) const { return (x + AHEAD * static_cast<int32_t>(blockDim.x)) / GROUP >= groups; }
     __device__ bool is_dominated(const Column &left, const MiddleColumn &middle, const Column &right) const {
         return plane::is_dominated(layout.slack, left, middle, right);
     }
 };
 
-/// A thread's columns of a turn, as they are stored, which are on the way at once; beyond the row's end, its last one.
+/// The columns that a thread loads at once, as they are stored; beyond the row's end, the row's last one.
 struct ColumnBatch {
     Sites stored[AHEAD];
 
@@ -96,8 +98,8 @@ struct ColumnBatch {
     }
 };
 
-/// Sees the columns of a turn, this thread's first being x.  Of a signed map `all` loses the bits of bands in which not all of
-/// their pixels are sites.
+/// Warp: packs the sites of a batch, this thread's first column being x, and finds the masks of their groups.  Of a signed map
+/// `all` loses the bits of bands in which some pixel is no site.
 template <bool CUT, bool SIGNED>
 __device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns,
                                  const ColumnBatch &batch, int32_t x, uint32_t &all) {
@@ -133,14 +135,14 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
     }
 }
 
-/// Drops columns that are all sites between two such: they are nearest to their own pixels alone.  Who loses to one of them
-/// loses to an end of its run.  Beyond the ends of a row all are sites; beyond those of a segment, nobody knows.
+/// Block: drops columns that are all sites between two such, which are nearest to their own pixels alone.  What one of them
+/// dominates, an end of its run does as well.  Beyond a row's ends columns count as all sites; beyond a segment's, as unknown.
 __device__ void drop_interior(const StripList &strip, bool is_first, bool is_last) {
     uint32_t *const interiors =
         reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) +
         strip.first / GROUP;
     const int32_t threads = blockDim.x;
-    // The last warps first: the first ones have more to do meanwhile.
+    // The last warps begin, since the first ones have more to do in prune_columns.
     for (int32_t group = threads - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += threads) {
         const uint32_t all_sites = strip.all_sites[group];
         const uint32_t before = group > 0 ? strip.all_sites[group - 1] : is_first ? ~0u : 0;
@@ -150,7 +152,7 @@ __device__ void drop_interior(const StripList &strip, bool is_first, bool is_las
     }
 }
 
-/// The columns of a coarser level that are left, by the groups or blocks of groups that have sent them.
+/// The columns left on a coarser level, by their senders: the groups, or blocks of 32 groups, that have sent them.
 struct CoarseEnvelope {
     const int32_t *bests;
     const uint32_t *left;  // [32 senders]
@@ -171,8 +173,8 @@ struct CoarseEnvelope {
     __device__ int32_t own(int32_t sender) const { return left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1; }
 };
 
-/// Of some columns of a sender, one a lane, who does not lie above the envelope of a coarser level: of the sender's `own`
-/// column there and those before and after it; -1 where there is none.
+/// Warp: of a sender's columns `some`, one a lane, those that do not lie above the envelope of a coarser level: of the sender's
+/// `own` column there and those before and after it; -1 where there is none.
 __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int32_t before, int32_t after,
                                         uint32_t some, uint32_t with_inner_sites, int32_t at,
                                         const MiddleColumn &mine) {
@@ -182,9 +184,9 @@ __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int
     return some & ~__ballot_sync(ALL_LANES, dominated);
 }
 
-/// Finds the envelopes of the groups' best columns, and of the best of those; and between which columns each group lies there.
+/// Block: finds the envelopes of the groups' best columns and of the best of those, and each group's neighbours there.
 __device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)[GROUP]) {
-    __shared__ uint32_t top;  // who is left of the best of `middle`
+    __shared__ uint32_t top;  // those left of the best of `middle`
     __shared__ int32_t middle_bests[GROUP];
     const int32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int32_t blocks = (strip.groups + GROUP - 1) / GROUP;
@@ -222,9 +224,9 @@ __device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)
     __syncthreads();
 }
 
-/// Drops columns that lie above the envelopes of coarser levels, then those that do above their group's.
+/// Block: drops columns that lie above the envelopes of coarser levels, then those above their group's.
 __device__ void prune_columns(const StripList &strip) {
-    __shared__ uint32_t middle[GROUP];  // who is left of the groups' best
+    __shared__ uint32_t middle[GROUP];  // those left of the groups' best
     find_coarse_envelopes(strip, middle);
     const CoarseEnvelope coarse = {strip.bests, middle, (strip.groups + GROUP - 1) / GROUP};
     for (int32_t group = threadIdx.x / WARP; group < strip.groups; group += blockDim.x / WARP) {
@@ -242,11 +244,12 @@ __device__ void prune_columns(const StripList &strip) {
     }
 }
 
-/// Drops at the seams between groups.  Two lanes have a seam, each one side of it: its columns from the seam on are the bits of
-/// a word, of which the lowest may fall at the hands of the next one and of the other side's lowest.
+/// Block: drops dominated columns at the seams between groups.  Two lanes have a seam, one for each side.  The columns of a
+/// side, in their order from the seam on, are the bits of a word.  The lowest one is dropped if the next one and the
+/// lowest one of the other side dominate it.
 __device__ void prune_seams(const StripList &strip) {
     const int lane = threadIdx.x % WARP;
-    const bool on_left = lane % 2 == 0;  // whose groups' last columns are their first ones from the seam on
+    const bool on_left = lane % 2 == 0;  // such a lane's group is turned over: its last column is the first from the seam
     for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += blockDim.x) {
         int32_t group = (turn + lane + 1) / 2;
         while (!on_left && group < strip.groups && !strip.kept[group]) ++group;
@@ -263,7 +266,7 @@ __device__ void prune_seams(const StripList &strip) {
         MiddleColumn own = lowest(mine), behind = lowest(rest);
         for (int drops = 0; drops < MOST_DROPS; ++drops) {
             const uint32_t next = rest & (rest - 1);
-            const MiddleColumn after = lowest(next);  // on the way meanwhile
+            const MiddleColumn after = lowest(next);  // loaded while the others are compared
             const Column beyond(__shfl_xor_sync(ALL_LANES, own.x, 1), __shfl_xor_sync(ALL_LANES, own.site, 1));
             const Column left(on_left ? behind.x : beyond.x, on_left ? behind.site : beyond.site);
             const Column right(on_left ? beyond.x : behind.x, on_left ? beyond.site : behind.site);
@@ -276,8 +279,7 @@ __device__ void prune_seams(const StripList &strip) {
     }
 }
 
-/// Lays the place of every group's first column on the list where its best was, which no longer matters, and returns how many
-/// columns are kept.
+/// Block: puts the place of every group's first column on the list into `bests`, and returns how many columns are kept.
 __device__ int32_t place_groups(const StripList &strip) {
     __shared__ int32_t totals[GROUP];  // of 32 groups each
     const int lane = threadIdx.x % WARP;
@@ -297,8 +299,7 @@ __device__ int32_t place_groups(const StripList &strip) {
     return __shfl_sync(ALL_LANES, sum, WARP - 1);
 }
 
-/// Writes what is kept, and returns how many that is.  If it HOLDS the columns of each thread's last turn, these are
-/// not loaded again.
+/// Block: writes the kept columns, and returns how many there are.  With HOLDS each thread's last batch is not loaded again.
 template <bool CUT, bool HOLDS, bool SIGNED>
 __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &held) {
     const Layout &layout = strip.layout;
@@ -339,7 +340,7 @@ __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED>
     return total;
 }
 
-/// What is told of a strip.  Every candidate costs the envelope work, and one with two sites that count some three times more.
+/// The summary of a strip.  A candidate with two sites that count is three more candidates' work.
 __device__ StripSummary summarize(const StripList &strip, int32_t count) {
     constexpr int TWO_SITED = 3;
     const int32_t load = ((count + TWO_SITED * strip.list_totals.two_sited) << StripSummary::LOAD_BITS) / strip.count;
@@ -361,7 +362,7 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
     const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count));
     const StripColumns<SIGNED> stored(columns, image, number);
     int32_t x = threadIdx.x;
-    ColumnBatch batch(strip, stored, x);  // on the way before it is known whether anybody wants it
+    ColumnBatch batch(strip, stored, x);  // loaded before it is known whether it is wanted
     uint32_t *const summary = layout.summaries_of(image, number) + segment;
     if (!layout.is_far(image, number) && !layout.has_marks(image, number)) {
         if (threadIdx.x == 0) *summary = 0;

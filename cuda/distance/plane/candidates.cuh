@@ -1,5 +1,5 @@
-// What counts of a strip's columns, and which of 32 may be nearest to a pixel of the strip: what listing its candidates is made
-// of (candidates.cu tells how it all goes together).
+// The sites of a strip's columns that count, and which of 32 columns may be nearest to a pixel of the strip: the parts of
+// candidates.cu, which describes the whole, and of narrow_rows.cu.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,10 +12,11 @@ namespace apsis::cuda::plane {
 
 static_assert(GROUP == WARP, "a group's columns are the bits of a ballot");
 
-constexpr int FIRST_AWAY = 4;  // columns to those that are asked first, at least
+constexpr int FIRST_AWAY = 4;  // the first neighbours compared are at least so many columns away
 
-/// What counts of a column in a word: the row of the site that counts most, from the strip's first; and, if both count, 1
-/// and the sum of their rows, which is no more than twice the strip's last row, since somewhere in it they are as near.
+/// The sites of a column that count, in a word.  From above: the row of the site that counts most, from the strip's first row;
+/// and 0, or if two sites count, 1 + the sum of their rows.  Two count if some row of the strip is as far from both; then the
+/// sum is at most twice the strip's last row.
 constexpr int SUM_BITS = 6;
 static_assert(2 * (STRIP - 1) + 1 < 1 << SUM_BITS && (LONGEST + STRIP) << SUM_BITS < int64_t(1) << 31);
 
@@ -33,7 +34,7 @@ struct Column {
     __device__ Column(float x, float site) : x(x), site(site) {}
 };
 
-/// A column that may lose: with the one of its sites that counts most and, if both count, the other one.
+/// A column that may be dominated: with the site that counts most and, if two count, the other one.
 struct MiddleColumn : Column {
     float other;
 
@@ -43,9 +44,9 @@ struct MiddleColumn : Column {
     }
 };
 
-/// Whether the middle one of three columns is never nearest, its site being in row `site`: whether it costs more than the
-/// other two allow, in the first and the last row of the strip.  From left to right it would win from a breakpoint on, and
-/// lose from one that lies before it; both times the distances between the columns, that is a sum without divisions.
+/// Whether a column at x with its site in row `site` lies above the envelope of columns `left` and `right` in the first and
+/// the last row of the strip, and so in all.  It does if its breakpoint with `right` comes before that with `left`.  The
+/// comparison is multiplied by the distances between the columns, which saves divisions.
 __device__ inline bool is_above(float slack, const Column &left, float x, float site, const Column &right) {
     const float on_left = x - left.x, on_right = right.x - x, least = on_left * on_right * (on_left + on_right + slack);
     const float a = (site - left.site) * on_right, b = (site - right.site) * on_left;
@@ -58,9 +59,9 @@ __device__ inline bool is_dominated(float slack, const Column &left, const Middl
            (middle.other == middle.site || is_above(slack, left, middle.x, middle.other, right));
 }
 
-/// Of up to 32 columns, one a lane, drops those that lose to two others, but for some that stay: all at once, again and again,
-/// until nobody loses to his neighbours.  They ask columns that are farther first, which clears dents sooner.  Whoever is
-/// nearest to any pixel loses to nobody.
+/// Warp: of the columns `all`, one a lane, drops those that two others dominate, except the `fixed` ones: all at once, until no
+/// column is dominated by its neighbours.  More distant columns are compared first, which clears dents sooner.  A column that
+/// is nearest to any pixel is never dominated.
 __device__ inline uint32_t envelope_of(float slack, uint32_t all, uint32_t fixed, const MiddleColumn &mine,
                                        int away = FIRST_AWAY) {
     const int lane = threadIdx.x % WARP;
@@ -77,7 +78,7 @@ __device__ inline uint32_t envelope_of(float slack, uint32_t all, uint32_t fixed
     return all;
 }
 
-/// The lane, of some, whose column's site is nearest to the middle of the strip; or -1.
+/// Warp: of these lanes, the one whose site is nearest to the middle of the strip; or -1.
 __device__ inline int best_of(uint32_t lanes, int32_t packed) {
     const int lane = threadIdx.x % WARP;
     const uint32_t away = static_cast<uint32_t>(abs(2 * (packed >> SUM_BITS) - (STRIP - 1)));
@@ -85,8 +86,8 @@ __device__ inline int best_of(uint32_t lanes, int32_t packed) {
     return lanes ? static_cast<int>(least % WARP) : -1;
 }
 
-/// What counts of a column in the strip that begins at row `start`: see pack_site.  Above the middle between the sites before
-/// and after the strip that one is the nearer, below it this one; half their sum is the middle.
+/// The sites that count of a column in the strip that begins at row `start`: see pack_site.  Half the sum of their rows is the
+/// middle between the sites before and after the strip: rows above it are nearer to the site before, rows below to the other.
 __device__ inline int32_t pack_sites(const Sites &sites, int32_t start) {
     constexpr int32_t LAST_ROW = STRIP - 1;
     const int32_t above = sites.before - start, below = sites.after - start, sum = above + below;
@@ -94,7 +95,7 @@ __device__ inline int32_t pack_sites(const Sites &sites, int32_t start) {
     return pack_site(sum <= LAST_ROW ? below : above, sum, sum >= 0 && sum <= 2 * LAST_ROW);
 }
 
-/// How far the nearest sites of a warp's columns are from the strip that begins at row `start`.
+/// Warp: bounds of the distances from the strip that begins at row `start` to the sites of the warp's columns.
 __device__ inline GroupBounds bounds_of_group(const Sites &sites, int32_t start) {
     const uint32_t up = sites.before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - sites.before) + STRIP
                                                        : GroupBounds::NONE;
@@ -102,10 +103,11 @@ __device__ inline GroupBounds bounds_of_group(const Sites &sites, int32_t start)
     return {least_of_warp(sites.word ? 0 : up), least_of_warp(sites.word ? 0 : down)};
 }
 
-/// What a warp sees of a group's columns, one a lane, or beyond the row's end: a bit a column.
+/// Warp: masks of a group's columns, one a lane; lanes that are not `inside` lie beyond the row's end.
 struct GroupMasks {
-    uint32_t with_sites, with_inner_sites,
-        all_sites;  // those that have sites; that have some in the strip; that are all sites there
+    uint32_t with_sites;        // columns that have a site
+    uint32_t with_inner_sites;  // that have one in the strip
+    uint32_t all_sites;         // that are all sites in the strip
 
     __device__ GroupMasks(const Sites &sites, bool inside, uint32_t valid)
         : with_sites(__ballot_sync(ALL_LANES, inside && sites.any())),
@@ -113,7 +115,7 @@ struct GroupMasks {
           all_sites(__ballot_sync(ALL_LANES, !inside || sites.word == valid)) {}
 };
 
-/// A byte of eight lanes' columns: a bit a band of a strip in which all their pixels are sites.
+/// Warp: a byte for every eight lanes' columns: a bit a band of the strip in which all their pixels are sites.
 __device__ inline uint32_t find_all_site_bands(uint32_t word) {
     static_assert(BAND == 4, "a band is four bits of a word");
 #pragma unroll

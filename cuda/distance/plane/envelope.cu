@@ -1,14 +1,16 @@
-// The lower envelope: rows of a 2-D Euclidean distance map where sites are far.
+// The lower envelope: rows of a 2-D Euclidean distance map where sites are far.  It takes far strips and marked patches, unless
+// rows are small images', narrow or cut (plane.cu).
 //
 // A block takes a band of four rows, or a pair of such bands, and lays the distances of its strip's candidates in shared
 // memory.  Of two candidates the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb &
-// Huttenlocher 2012).  Where breakpoints ascend, the candidates are the envelope; where they do not, somebody between is never
-// nearest.  Nobody need be dropped: every candidate asks its neighbours, and where they tell little a few others, from where to
-// where it may be nearest.  The first one that is not known to be overtaken before a tile of 8 pixels and the last that may be
-// nearest by its end bracket the nearest of its pixels, whomever they ask (envelope_*.cuh).  A thread then holds the 32 pixels of a
-// tile in registers and tries the candidates of the bracket on all of them, in whole numbers.  The bracket holds all equally
-// near ones, of which row, then column, settles the nearest site.  Candidates that turn out to be nearest nowhere are dropped
-// where that pays; and where brackets are long all in all, the others ask again.
+// Huttenlocher 2012).  Where breakpoints ascend, the candidates are the envelope; where they do not, one between is dominated.
+// A dominated candidate need not be dropped.  Every candidate is compared with its neighbours, and with a few others where
+// those bound it little, which gives an interval in which it may be nearest.  A tile is 8 pixels of each row.  Its bracket goes
+// from the first candidate whose interval does not end before the tile to the last one whose interval begins by the tile's end;
+// it is right whatever candidates were compared (envelope_*.cuh).  A thread then holds the 32 pixels of a tile in registers and
+// tries the candidates of its bracket on all of them, in whole numbers.  The bracket holds all equally near ones, of which row,
+// then column, settles the nearest site.  Dominated candidates are dropped where that pays; where brackets are long in all, the
+// rest is compared once more.
 //
 // Cost: 6 bytes a candidate and band through the second cache; some 200 instructions a candidate and band, and for each
 // of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
@@ -21,21 +23,21 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr uint32_t LATE = 16;  // blocks: a few multiprocessors have two of a device's first ones before others have one
+constexpr uint32_t LATE = 16;  // blocks: a few multiprocessors get two of the first ones before others get one
 
-/// A strip of which a block takes bands, and what it is told of it.
+/// A strip of which a block takes bands, and its summary.
 struct Task {
     int64_t image, strip;
     StripSummary summary;
 };
 
-/// The strip of that number in all, as far as it is known without a word of what kernels before have found.
+/// The strip of that number in all, without its summary: this reads nothing that kernels before have written.
 __device__ Task task_of(const Layout &layout, int64_t line) {
     const uint32_t strips = static_cast<uint32_t>(layout.columns.strips()), number = static_cast<uint32_t>(line);
     return {number / strips, number % strips};
 }
 
-/// The n-th strip.
+/// Block: the n-th strip.
 __device__ Task task_at(const Layout &layout, int64_t n) {
     Task task = task_of(layout, layout.strip_at(n));
     wait_for_kernel_before();  // not sooner: the division above takes a while
@@ -51,8 +53,8 @@ __device__ Task task_at(const Layout &layout, int64_t n) {
 
 constexpr int EACH = 4, RANKED = EACH * WARP;
 
-/// Of RANKED words, EACH of a lane, leaves those that are as great a load as that of some rank has, and tells its rank among
-/// them.  All lanes of a warp together.
+/// Warp: of RANKED summaries, EACH of a lane, leaves in `some` those with the same load as that of the given rank, the heaviest
+/// being rank 0, and returns the rank among them.
 __device__ int rank_by_load(const StripSummary (&summaries)[EACH], uint32_t (&some)[EACH], int rank) {
 #pragma unroll
     for (int bit = StripSummary::LOAD_BITS - 1; bit >= 0; --bit) {
@@ -71,8 +73,8 @@ __device__ int rank_by_load(const StripSummary (&summaries)[EACH], uint32_t (&so
     return rank;
 }
 
-/// The n-th strip by load, the heaviest first, among RANKED that lie side by side: of a multiprocessor's warps the eldest go
-/// first, so that a heavy strip that begins late ends late.
+/// Block: the n-th strip by load, the heaviest first, among RANKED that lie side by side.  A multiprocessor prefers its oldest
+/// warps, so that a heavy strip that begins late ends late.
 __device__ Task task_by_load(const Layout &layout, int64_t n, int64_t strips) {
     __shared__ Task task;
     wait_for_kernel_before();
@@ -109,7 +111,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
     const Task task = HALVES == 1 ? task_at(layout, n) : task_by_load(layout, n, gridDim.x / PER_STRIP);
     const int64_t image = task.image, strip = task.strip;
     const int64_t y = strip * STRIP + block % PER_STRIP * (BAND * HALVES), number = y / BAND;
-    // In a page of text half of the bands have no ink, and the inside of a signed map no pixel there.
+    // In a page of text half of the bands have no ink: there the inside of a signed map has no pixel.
     if (!task.summary.is_any() || y >= layout.columns.length || task.summary.are_all_sites(y, HALVES)) return;
     const int32_t patches = static_cast<int32_t>(layout.patches());
     const uint32_t *const marks = reinterpret_cast<const uint32_t *>(layout.marks_of(image, number, 0));
@@ -140,7 +142,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
 
 bool are_cut(const Columns &columns) {
     const int64_t width = columns.count, length = columns.length;
-    // A tile may end behind the row's end.
+    // A tile may end beyond the row's end.
     if (width > WIDEST_ROW || length > LONGEST_COLUMN) return true;
     if ((width + TILE) * (width + TILE) + length * length + 128 >= int64_t(NOTHING)) return true;
     return band_bytes(width, 1) > most_shared();

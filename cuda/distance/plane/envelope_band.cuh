@@ -1,5 +1,5 @@
-// The candidates of a band of rows, and how far their columns' nearest sites are, in shared memory: the first part of
-// envelope.cu, which tells how it all goes together.
+// The candidates of a band of rows with their distances in shared memory: the first part of envelope.cu, which describes the
+// whole.
 #pragma once
 
 #include "cuda/distance/plane/layout.h"
@@ -10,24 +10,24 @@ namespace apsis::cuda::plane {
 constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
 constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
-constexpr int AHEAD = 4;      // candidates whose words a thread has on the way at once
+constexpr int AHEAD = 4;      // candidates whose words a thread loads at once
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
 static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 
-/// A band's candidates from left to right, and its tiles; or those of a pair of bands, whose brackets are the same.
+/// The candidates, from left to right, and the tiles of a band; or of a pair of bands, which share their brackets.
 template <class N, int H = 1>
 struct BandOf {
     using Number = N;
     static constexpr int HALVES = H, HEIGHT = H * BAND;
-    static constexpr bool IS_PIECE = sizeof(Number) == 4;  // of a row that is cut
+    static constexpr bool IS_PIECE = sizeof(Number) == 4;  // a piece of a row that is cut
 
     uint32_t *distances;  // [position]: of the candidate's column to its nearest site, in all rows: see pack
     Number *columns;      // [position]
     uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
     uint32_t *highs;      // [tile]: the last
     int32_t length, tiles, count;
-    int32_t stride;  // from the distances in one band's rows to those in the next one's
+    int32_t stride;  // from one band's distances to the next one's
     int32_t origin;  // the first pixel of a piece
     float wide_slack;
 
@@ -64,12 +64,13 @@ __device__ RowBand<HALVES> shape_band(uint32_t *shared, int32_t length, int32_t 
     return band;
 }
 
-/// How many bits hold how much more the distance in row r > 0 of a band is than that in its first row, and what is added.
+/// The mask of the bits that hold the difference between the distances in row r > 0 and in the first row of a band, and the
+/// bias that makes it unsigned.
 __host__ __device__ constexpr uint32_t step_mask(int r) { return r == 1 ? 3 : (1u << STEP_BITS) - 1; }
 __host__ __device__ constexpr int step_bias(int r) { return r == 1 ? 1 : BAND - 1; }
 
-/// A column's distances in the rows of a band in one word: that in the first row, and how much more it is in the
-/// others; and whether two sites are nearest in the first row.
+/// A column's distances in the rows of a band in one word: that in the first row, the biased differences of the others, and
+/// whether two sites are nearest in the first row.
 __device__ inline uint32_t pack(const int32_t (&distance)[BAND], bool tie) {
     static_assert(BAND <= 1 << (STEP_BITS - 1), "neighbouring rows differ by one at most");
     uint32_t word = static_cast<uint32_t>(distance[0]) | (tie ? TIE : 0);
@@ -84,9 +85,9 @@ __device__ inline int32_t unpack(uint32_t word, int r) {
     const uint32_t step = word >> (DISTANCE_BITS + STEP_BITS * (r - 1));
     return first + static_cast<int32_t>(r + 1 < BAND ? step & step_mask(r) : step) - step_bias(r);
 }
-/// How many rows after row r the nearest site of the column lies, the upper one of two.  Where the distance is more than in
-/// the row before, that row's site lies above this one, too; where it is not, the site below is nearer.  In the first row the
-/// site above is it if there is a tie, or if the next row's distance is no less: if any of three bits is set.
+/// How many rows below row r the nearest site of the column lies, the upper one of two.  It lies above if the distance is more
+/// than in the row before.  In the first row it does if there is a tie, or if the next row's distance is no less: if any of
+/// three bits is set.
 __device__ inline int32_t way_to_site(uint32_t word, int r) {
     static_assert(step_bias(1) == 1 && step_mask(1) << DISTANCE_BITS < TIE);
     const int32_t distance = unpack(word, r);
@@ -133,14 +134,14 @@ __device__ inline uint32_t measure_column(const CarryDistances &carries, uint32_
     return measure_between(up, down);
 }
 
-/// A value that the compiler keeps, rather than computes it anew for every use.
+/// A pointer that the compiler keeps in a register, rather than compute it for every use.
 template <class T>
 __device__ const T *keep(const T *pointer) {
     asm("" : "+l"(pointer));
     return pointer;
 }
 
-/// Lays all columns of the band that begins at row y in shared memory.
+/// Block: lays all columns of the band that begins at row y in shared memory.
 template <int HALVES>
 __device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns, int64_t image, int64_t y) {
     const StripColumns<> strip(columns, image, y / STRIP);
@@ -156,7 +157,7 @@ __device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns
     }
 }
 
-/// Lays the candidates of the band that begins at row y in shared memory.
+/// Block: lays the candidates of the band that begins at row y in shared memory.
 template <int HALVES>
 __device__ void load_band(const RowBand<HALVES> &band, const Layout &layout, int64_t image, int64_t y) {
     const int64_t strip = y / STRIP;

@@ -1,5 +1,5 @@
-// Which candidates of a band bracket each tile, and in which order tiles are finished: the second part of envelope.cu, which
-// tells how it all goes together.
+// The bracket of each tile of a band, and the order in which tiles are finished: the second part of envelope.cu, which
+// describes the whole.
 #pragma once
 
 #include "cuda/distance/plane/envelope_band.cuh"
@@ -7,20 +7,21 @@
 
 namespace apsis::cuda::plane {
 
-constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off its candidate leaves long brackets
+constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther from its candidate leaves long brackets
 constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
-constexpr int AWAY = 16;              // places: so far off, another slope or stroke begins
-constexpr int32_t HEAVY = 24;         // candidates of all tiles a candidate: to try more takes longer than to ask again
-constexpr int32_t WORTHWHILE = 8;     // a part of the candidates: to drop fewer takes longer than to try them
+constexpr int AWAY = 16;              // candidates: so far off, another slope or stroke begins
+constexpr int32_t HEAVY = 24;         // positions in brackets for each candidate of the band: with more, another round pays
+constexpr int32_t WORTHWHILE = 8;     // to drop less than this part of the candidates takes longer than to try them
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
+/// Block.
 template <class Band>
 __device__ void clear_tiles(const Band &band) {
     for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
 }
 
-/// A candidate of one band or two: its column, and where its sites are that are nearest to the first and to the last row, in
-/// rows counted from the first.  These numbers are quick to compare; all of them are whole, and exact.
+/// A candidate of one band or two: its column, and the rows of its sites that are nearest to the first and to the last row,
+/// counted from the first.  These numbers are quick to compare; all of them are whole, and exact.
 template <int HEIGHT>
 struct Candidate {
     float x, first, last;
@@ -40,17 +41,16 @@ struct Candidate {
     __device__ bool is_straight() const { return first == last; }
     /// Whether there may be sites between these two: not where one would be nearer to the first row, or to the last.
     __device__ bool has_others() const { return last - first <= 2 * (HEIGHT - 1); }
-    /// The site that is nearest to the middle of row 0 and row `twice`, a row or half of one; where there may be others, it may
-    /// be one right there.
+    /// The site nearest to row `twice` / 2.  Where there may be other sites between the two, one may be right there.
     __device__ float site_at(float twice) const {
         return has_others() ? fminf(fmaxf(0.5f * twice, first), last) : twice < first + last ? first : last;
     }
 };
 
-/// The least and the greatest breakpoint of two candidates in the rows of a band, or bounds of them: twice the x from which the
-/// right one is nearer.  What a site costs, less the square of the row, is a straight line, and a candidate costs the least of
-/// its sites': the difference of two is least, but for the first row and the last, where the left one's sites change places,
-/// and greatest where the right one's do.
+/// Bounds of the breakpoints of two candidates in the rows of a band: twice the x from which the right one is nearer.  Less the
+/// square of the row, the cost of a site is a straight line, and that of a candidate the least of its sites'.  So the
+/// difference of two is least in the first row, in the last, or where the nearest site of the left one changes; it is greatest
+/// in the first row, in the last, or where that of the right one does.
 struct BreakRange {
     float least, most;
 
@@ -71,8 +71,7 @@ struct BreakRange {
     }
 };
 
-/// A warp's share of a band's candidates, turn by turn: 30 of them, a lane each; the first lane and the last have their
-/// neighbours.
+/// A warp's turns over a band's candidates: 30 at a time, a lane each; the first lane and the last have their neighbours.
 struct WarpTurns {
     static constexpr int32_t EACH = WARP - 2;
     int32_t count, lane = static_cast<int32_t>(threadIdx.x % WARP);
@@ -86,21 +85,22 @@ struct WarpTurns {
     __device__ bool is_own() const { return lane > 0 && lane <= EACH && position() < count; }
 };
 
-/// Between which breakpoints a candidate may be nearest: it is overtaken as soon as anybody on its right is nearer in all
-/// rows, and has overtaken those on its left no sooner than it is nearer than each.  Whom it asks is for speed alone.
+/// The breakpoints between which a candidate may be nearest: from where it is nearer than each candidate on its left in some
+/// row, to where one on its right is nearer in all rows.  Which candidates it is compared with matters for speed alone.
 struct DominanceInterval {
     float from, to;
 
-    /// The tiles from which on, and up to which, it may be: the last pixel of tile t is where 2x = 16 t + 14.  Beyond the ends
-    /// of a row it is nowhere.
+    /// The first and the last tile of the interval: the last pixel of tile t is where 2x = 16 t + 14.  They are beyond the
+    /// row's ends if the interval is.
     __device__ int32_t first_tile(float slack) const { return max(0, __float2int_rd((from + (2 - slack)) / (2 * TILE))); }
     __device__ int32_t last_tile(int32_t tiles, float slack) const {
         return min(tiles - 1, __float2int_rd((to + slack) / (2 * TILE)));
     }
 
-    /// Its neighbours may be far worse than itself, and then tell little: it asks others that are AWAY; and where these are of
-    /// the same kind, in the shade of one stroke of a letter, two that are farther off.  Where all are lost, nobody stands
-    /// out: their sites lie on a slope, and they are nearest far from their columns.  All lanes of a warp together.
+    /// Warp: compares candidates with others, where the breakpoints with their neighbours are DOUBTFUL: first with those AWAY.
+    /// These may bound it little as well, like columns beside the same stroke of a letter.  If breakpoints are still LOST, it
+    /// tries two that are farther off.  Where all lanes are lost that is no use: their sites lie on a slope, and the candidates
+    /// are nearest far from their columns.
     template <class Band>
     __device__ void narrow(const Band &band, int32_t position, const Candidate<Band::HEIGHT> &mine) {
         const auto is_late = [&](float doubt) { return to > 2 * mine.x + doubt; };
@@ -119,10 +119,10 @@ struct DominanceInterval {
     }
 };
 
-/// Every tile learns of the breakpoints that lie in it: of the first candidate that is not overtaken before the tile, for
-/// all before it are farther than somebody on their right; and of the last that has overtaken those on its left by the
-/// end of the tile, for all after it are farther than one of theirs.  Returns in which of a lane's first 32 turns its
-/// candidate is dominated: overtaken before it might be nearest.
+/// Block: writes the position of every candidate to the last tile of its interval, of which `lows` keeps the least, and to the
+/// first one, of which `highs` keeps the greatest.  Candidates whose intervals end before a tile, or begin after it, are
+/// nearest to none of its pixels.  Returns in which of a lane's first 32 turns its candidate is dominated: its interval is
+/// empty.
 template <class Band>
 __device__ uint32_t scatter_breaks(const Band &band) {
     uint32_t dominated = 0, turn = 1;
@@ -147,8 +147,8 @@ __device__ uint32_t scatter_breaks(const Band &band) {
     return dominated;
 }
 
-/// From the breakpoints in tiles to the brackets of tiles: the least of those from a tile on, the most up to it.  Returns
-/// how many candidates those have that this thread has found.
+/// Block: makes the brackets of tiles: the least of `lows` from a tile on, and the greatest of `highs` up to it.  Returns how
+/// many candidates this thread's brackets have.
 template <class Band>
 __device__ int32_t bracket_tiles(const Band &band) {
     __shared__ uint32_t least[THREADS / WARP], most[THREADS / WARP];
@@ -181,7 +181,7 @@ __device__ int32_t bracket_tiles(const Band &band) {
     return candidates;
 }
 
-/// The sums of two numbers over the threads of a block.
+/// Block: the sums of two numbers over its threads.
 __device__ inline int2 sums_of_block(int32_t one, int32_t other) {
     __shared__ int2 sums[THREADS / WARP];
     const uint32_t first = sum_of_warp(static_cast<uint32_t>(one)), second = sum_of_warp(static_cast<uint32_t>(other));
@@ -192,19 +192,20 @@ __device__ inline int2 sums_of_block(int32_t one, int32_t other) {
     return all;
 }
 
-constexpr int32_t SHORT_BRACKET = 4;  // up to that, neighbours cost a warp less than tiles of one length far apart
-// Where rows begin ACROSS 16 bytes, what a tile lacks of them its neighbour has, and a sector of memory that two warps write is
-// written twice in part: that costs more than lanes that wait.
+// Up to this length of brackets, a warp takes tiles side by side sooner than tiles of one length far apart.
+constexpr int32_t SHORT_BRACKET = 4;
+// Where rows begin ACROSS 16 bytes, two tiles share some of the 16 bytes.  A sector of memory that two warps write is written
+// twice in part, which costs more than lanes that wait.
 constexpr int32_t SHORT_ACROSS = 8;
 constexpr int32_t TILES_ACROSS = 4;  // side by side stay so
 
-/// Of brackets of one class, the longest are less than half as long again as the shortest.  Short ones are one class: so
-/// most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
+/// The class of a tile by the length of its bracket: in one class the longest are less than 1.5 times the shortest.  Short ones
+/// are one class, so that most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
 template <bool ACROSS, class Band>
 __device__ int bracket_class(const Band &band, int32_t t) {
     constexpr int32_t TOGETHER = ACROSS ? TILES_ACROSS : 1;
     const int32_t first = t / TOGETHER * TOGETHER;
-    int32_t length = 0;  // the longest's
+    int32_t length = 0;  // of the longest bracket
 #pragma unroll
     for (int k = 0; k < TOGETHER; ++k) {
         const uint32_t bracket = band.lows[min(first + k, band.tiles - 1)];
@@ -215,13 +216,13 @@ __device__ int bracket_class(const Band &band, int32_t t) {
     return 2 * power + (length >> (power - 1) & 1);
 }
 
-/// Orders the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have as
-/// much to do; they take the place of Band::highs.  Returns how many they are.
+/// Block: sorts the tiles that are wanted by the length of their brackets, long ones first, so that the lanes of a warp have
+/// the same work.  The order replaces Band::highs.  Returns the number of these tiles.
 template <bool ACROSS, class Band, class Wanted>
 __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     __shared__ int32_t places[WARP], total;  // of each class's next, and how many there are
     const int lane = threadIdx.x % WARP;
-    uint16_t *const order = band.order(), *const ranks = order + band.tiles;  // a tile's among those of its class
+    uint16_t *const order = band.order(), *const ranks = order + band.tiles;  // of a tile in its class
     const auto class_of = [&](int32_t t) {
         return t < band.tiles && wanted(t) ? WARP - 1 - bracket_class<ACROSS>(band, t) : WARP;
     };
@@ -250,26 +251,26 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// The places that candidates have when dominated ones are dropped.  Room for two words a share is where Band::highs were.
+/// The positions that candidates have when dominated ones are dropped.  Two words for each turn of a warp replace Band::highs.
 struct KeptPositions {
-    uint32_t *kept, *before;  // [share]: a bit a candidate; how many are kept of those before
-    int32_t shares;
+    uint32_t *kept, *before;  // [turn of a warp]: a bit a candidate; how many are kept before
+    int32_t warp_turns;
 
     template <class Band>
     __device__ explicit KeptPositions(const Band &band)
-        : kept(band.highs), shares((band.count + WarpTurns::EACH - 1) / WarpTurns::EACH) {
-        before = kept + shares;
+        : kept(band.highs), warp_turns((band.count + WarpTurns::EACH - 1) / WarpTurns::EACH) {
+        before = kept + warp_turns;
     }
     template <class Band>
     __device__ static bool have_room(const Band &band) {
-        return 2 * KeptPositions(band).shares <= band.tiles;
+        return 2 * KeptPositions(band).warp_turns <= band.tiles;
     }
     /// Of a candidate that is kept.
     __device__ uint32_t operator()(uint32_t position) const {
-        const uint32_t share = position / WarpTurns::EACH;
-        return before[share] + static_cast<uint32_t>(__popc(kept[share] & ((1u << position % WarpTurns::EACH) - 1)));
+        const uint32_t n = position / WarpTurns::EACH;
+        return before[n] + static_cast<uint32_t>(__popc(kept[n] & ((1u << position % WarpTurns::EACH) - 1)));
     }
-    /// Finds them, and how many are kept.
+    /// Block: finds them, and returns how many are kept.
     __device__ int32_t find(int32_t count, uint32_t dominated) const {
         __shared__ int32_t all;
         const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP);
@@ -280,9 +281,9 @@ struct KeptPositions {
         __syncthreads();
         if (threadIdx.x < WARP) {
             int32_t sum = 0;
-            for (int32_t turn = 0; turn < shares; turn += WARP) {
-                const int32_t share = turn + lane, mine = share < shares ? __popc(kept[share]) : 0, up_to = sum_up_to(mine);
-                if (share < shares) before[share] = static_cast<uint32_t>(sum + up_to - mine);
+            for (int32_t turn = 0; turn < warp_turns; turn += WARP) {
+                const int32_t n = turn + lane, mine = n < warp_turns ? __popc(kept[n]) : 0, up_to = sum_up_to(mine);
+                if (n < warp_turns) before[n] = static_cast<uint32_t>(sum + up_to - mine);
                 sum += __shfl_sync(ALL_LANES, up_to, WARP - 1);
             }
             if (lane == 0) all = sum;
@@ -292,7 +293,7 @@ struct KeptPositions {
     }
 };
 
-/// Moves the candidates that are kept to their places.
+/// Block: moves the candidates that are kept to their new positions.
 template <class Band>
 __device__ void move_kept(const Band &band, uint32_t dominated, const KeptPositions &kept_positions) {
     constexpr int32_t TURNS = 4;  // whose candidates are in registers at once
@@ -310,7 +311,7 @@ __device__ void move_kept(const Band &band, uint32_t dominated, const KeptPositi
             for (int h = 0; h < Band::HALVES; ++h) words[k][h] = band.word(position, h);
             columns[k] = band.columns[position], place[k] = kept_positions(static_cast<uint32_t>(position));
         }
-        __syncthreads();  // places are no later than positions, and those of other turns have been read or lie behind
+        __syncthreads();  // new positions are no greater than old ones: those of other turns have been read, or lie behind
 #pragma unroll
         for (int k = 0; k < TURNS; ++k) {
             if (!is_kept[k]) continue;
@@ -322,7 +323,7 @@ __device__ void move_kept(const Band &band, uint32_t dominated, const KeptPositi
     }
 }
 
-/// Drops dominated candidates, and counts the positions of brackets without them.
+/// Block: drops dominated candidates, and renumbers the positions of brackets.
 template <class Band>
 __device__ void drop_dominated(Band &band, uint32_t dominated) {
     const KeptPositions kept_positions(band);
@@ -333,10 +334,10 @@ __device__ void drop_dominated(Band &band, uint32_t dominated) {
     band.count = left;
 }
 
-/// Finds the brackets of a band whose candidates its block has laid out.  Of a pair of bands it drops those candidates that
-/// turn out to be dominated, which would be tried twice; of a single one that takes as long as it saves.  If brackets are long all
-/// in all, as may be in the middle of a round hole, from where hundreds or thousands are about as far, a block would be at it
-/// long after the others: then it drops them anyhow, and those who are left ask again whom they meet now.
+/// Block: finds the brackets of a band whose candidates are in shared memory.  Of a pair of bands it drops dominated
+/// candidates, which would be tried twice; of a single band that takes as long as it saves.  If brackets are long in all, the
+/// block would end long after others; so in the middle of a round hole, from where hundreds or thousands of sites are about as
+/// far.  Then it drops dominated candidates of either, and compares the rest with their new neighbours.
 template <class Band>
 __device__ void find_brackets(Band &band) {
     for (bool is_heavy = true; is_heavy;) {

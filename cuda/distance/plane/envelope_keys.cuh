@@ -1,19 +1,20 @@
-// Nearest sites of a tile of the lower envelope in one turn over its bracket: what a candidate costs a pixel, the row of its
-// site and its place in the bracket are one number, the least of which is that of the lowest of the nearest sites.  The longer
-// a bracket is, the more bits take places, and the nearer sites must be: envelope_tiles.cuh has another way for all others.
+// Nearest sites of a tile of the lower envelope in one pass over its bracket.  The cost of a candidate for a pixel, the row of
+// its site and its place in the bracket are one key.  The least key is that of the lowest of the nearest sites.  The longer a
+// bracket is, the more bits its places take, and the nearer sites must be; envelope_tiles.cuh does what does not fit.
 #pragma once
 
 #include "cuda/distance/plane/envelope_brackets.cuh"
 
 namespace apsis::cuda::plane {
 
-/// The keys of a tile's candidates.  From above: a cost, with its sign, less the least that one of the bracket costs a pixel in
-/// the tile's middle, and without the square of the way along the row from there; how far down the site is, and 2^B; the
-/// place.
+/// The keys of a tile's candidates.  From the highest bits down: a signed cost; the rows down to the site, and 2^B; the place
+/// in the bracket.  The cost is counted from the least cost of the bracket for the tile's middle pixel, and lacks the square of
+/// a pixel's distance from the middle.
 ///
-/// Let that least be the square of D <= 2^B - MARGIN, and B >= 7.  Whoever is nearest to a pixel of the tile, 4.5 away at most,
-/// costs the middle one no more than 18 * 2^B above it.  Of all who cost it no more than that, none is farther than 2^B - 13:
-/// in the tile their costs change by 9 * 2^B at most, so that they fit B + 6 bits, and ways down, in any row, fit B + 1.
+/// Let that least cost be the square of D <= 2^B - MARGIN, and B >= 7.  A candidate that is nearest to a pixel of the tile,
+/// which is 4.5 away at most, costs the middle pixel no more than 18 * 2^B above the least.  No candidate within that is
+/// farther than 2^B - 13.  In the tile its costs change by 9 * 2^B at most, so that they fit B + 6 bits; rows down, in any row,
+/// fit B + 1.
 class SiteKeys {
     static constexpr int32_t MIDDLE = 4, MIDDLE_ROW = 1;
     static_assert(TILE == 8 && BAND == 4);
@@ -40,7 +41,7 @@ class SiteKeys {
         bits_ = (24 - highest_bit(static_cast<uint32_t>(more) | 1)) / 2;
         const uint32_t farthest = (1u << bits_) - MARGIN, most = farthest * farthest;
         least_ = cost_of(band, bracket.x);
-        if (least_ > most + most / 4) return false;  // the others will hardly cost so much less
+        if (least_ > most + most / 4) return false;  // others will hardly cost so much less
 #pragma unroll 1
         for (int32_t p = bracket.x + 1; p <= bracket.y; p += 2)
             least_ = min(least_, min(cost_of(band, p), cost_of(band, min(p + 1, bracket.y))));
@@ -51,8 +52,8 @@ class SiteKeys {
     bool serve = false;
 
     SiteKeys() = default;
-    /// Of the bracket from a first position to a last of a tile that begins at x.  All lanes of a warp together: if one has to
-    /// go the other way, all do, since a warp that goes both takes as long as both.
+    /// Warp: of the bracket, from a first position to a last, of a tile that begins at x.  If keys do not fit in one lane no
+    /// lane uses them, since a warp that goes both ways takes as long as both.
     template <class Band>
     __device__ SiteKeys(const Band &band, int2 bracket, int32_t x) : middle_(x + MIDDLE), first_(bracket.x) {
         serve = __all_sync(ALL_LANES, find_least(band, bracket));
@@ -87,11 +88,11 @@ class SiteKeys {
         return keys;
     }
 
-    /// What the least keys of a row of a tile tell, that of row y: costs, and the indices of the nearest sites.
+    /// Decodes the least keys of a tile's row y: into costs, and the indices of the nearest sites.
     template <class Band, class Cost, class Index>
     __device__ void decode(const Band &band, const int32_t (&key)[TILE], int64_t y, int64_t width, Cost (&cost)[TILE],
                          Index (&found)[TILE]) const {
-        const uint32_t above = static_cast<uint32_t>(y) - (1u << bits_);  // the row from which ways are counted
+        const uint32_t above = static_cast<uint32_t>(y) - (1u << bits_);  // the row from which rows down are counted
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
             const uint32_t way = static_cast<uint32_t>(key[k]) >> place_bits() & ((2u << bits_) - 1);

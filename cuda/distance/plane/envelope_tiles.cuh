@@ -1,5 +1,5 @@
-// Tiles of the lower envelope: 8 pixels of each of a band's four rows, which a thread holds in registers and tries the
-// candidates of a bracket on; the last part of envelope.cu, which tells how it all goes together.
+// Tiles of the lower envelope: 8 pixels of each of a band's four rows.  A thread holds a tile in registers and tries the
+// candidates of its bracket on it: the last part of envelope.cu, which describes the whole.
 #pragma once
 
 #include "cuda/distance/plane/envelope_brackets.cuh"
@@ -11,38 +11,38 @@ namespace apsis::cuda::plane {
 
 constexpr int PATCH_TILES = PATCH / TILE;
 static_assert(TILE == 8, "a byte of Rows::solid a tile");
-// What is added to costs, so that they fit signed numbers, of which sm_90 finds the least of three in one instruction; 64
-// more than their least, since without the square of a way in the tile a cost may fall below 0.
+// Added to costs, so that they fit signed numbers, of which sm_90 finds the least of three in one instruction.  The 64 are
+// there because a cost without the square of a pixel's place in the tile may be below 0.
 constexpr uint32_t BIAS = 0x80000000u + 64;
 constexpr int32_t UNKNOWN = INT32_MAX;
 constexpr uint32_t NOTHING = ~0u;
 constexpr uint32_t NO_INDEX = INT32_MAX;  // above every index of an image whose rows are not cut
 static_assert(WIDEST_ROW * LONGEST_COLUMN < NO_INDEX);
-// Costs that may not fit 32 bits, FAR ones, are counted from the least that one of the bracket costs the tile's first
-// pixel.  Whoever is nearest to another one, 7.6 pixels away at most, costs the first no more than 31 distances more
-// than that, which are below 2^23; whoever costs it more than this is not.
+// Costs that may not fit 32 bits, WIDE_COST, are counted from the bracket's least cost for the tile's first pixel.  A candidate
+// that is nearest to another pixel, 7.6 away at most, costs the first one no more than 31 distances above that, and distances
+// are below 2^23.  A candidate that costs it more is nearest to none.
 constexpr uint32_t MOST_ABOVE = 1u << 29;
 static_assert(LONGEST <= 1 << 22);
 
-/// What costs are held in if they are FAR, and indices of an image whose rows are cut.
+/// The type of costs, wide ones or not, and of indices, which are long in an image whose rows are cut.
 template <bool LONG>
 using Whole = std::conditional_t<LONG, uint64_t, uint32_t>;
 
-/// Whether costs of this many rows, BAND more, and columns fit 32 bits, with what is added to them.
+/// Whether costs of this many rows, BAND more, and columns fit 32 bits together with BIAS.
 __device__ inline bool costs_fit_32_bits(int32_t rows, int32_t columns) {
     constexpr float MOST = 4.2e9f;  // off by some 1000 at most
     const float down = static_cast<float>(rows + BAND), along = static_cast<float>(columns);
     return fmaf(down, down, along * along) < MOST;
 }
 
-/// What a candidate costs the first pixel of a tile that begins at x.
+/// The cost of a candidate for the first pixel of a tile that begins at x.
 template <class Band>
 __device__ uint64_t cost_at_first(const Band &band, int32_t position, int32_t x) {
     const int32_t down = unpack(band.distances[position], 0), d = x - static_cast<int32_t>(band.columns[position]);
     return static_cast<uint64_t>(int64_t(down) * down + int64_t(d) * d);
 }
 
-/// What a candidate costs the pixels of a tile that begins at x: less `least` if FAR, else with BIAS, and without
+/// The costs of a candidate for the pixels of a tile that begins at x: less `least` if WIDE_COST, else with BIAS, and without
 /// the square of a pixel's place in the tile, (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2.
 template <bool WIDE_COST>
 struct CandidateCosts {
@@ -77,7 +77,7 @@ struct CandidateCosts {
 struct Tile {
     int32_t cost[BAND][TILE];
 
-    /// Tries two candidates: the least of three numbers is one instruction, as that of two is.
+    /// Tries two candidates: the least of three numbers is one instruction.
     template <class Costs>
     __device__ void take(const Costs &one, const Costs &other) {
 #pragma unroll
@@ -99,20 +99,20 @@ struct Tile {
 #pragma unroll
             for (int r = 0; r < BAND; ++r) cost[r][k] = min(one.cost(r, k), other.cost(r, k));
     }
-    /// Tries candidate(position) for a whole bracket; an odd one out twice.
+    /// Tries candidate(position) for a whole bracket, an odd last one twice.
     template <class Make>
     __device__ void take_all(int2 bracket, Make candidate) {
         begin(candidate(bracket.x), candidate(min(bracket.x + 1, bracket.y)));
         for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) take(candidate(p), candidate(min(p + 1, bracket.y)));
     }
-    /// Costs that are not FAR become what they are.
+    /// Takes BIAS from costs that are not WIDE_COST, and adds what they lack.
     __device__ void settle() {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
 #pragma unroll
             for (int r = 0; r < BAND; ++r) cost[r][k] += k * k - BIAS;
     }
-    /// Those of columns of which `sites` has a bit become 0.
+    /// Costs of columns that `sites` has a bit for become 0.
     __device__ void clear(uint32_t sites) {
         if (!sites) return;
 #pragma unroll
@@ -140,7 +140,7 @@ __device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32
     return static_cast<Index>(row) * static_cast<Index>(columns.count) + column;
 }
 
-/// Of the sites that cost the pixels of a tile's row their least, the lowest indices in the image: tries a candidate.
+/// Tries a candidate for the lowest indices in the image of the sites that cost the pixels of a tile's row their least.
 template <bool WIDE_COST, class Index>
 __device__ void find_sites(const Layout &layout, const CandidateCosts<WIDE_COST> &candidate, int r,
                            const int32_t (&least)[TILE], int64_t y, Index (&found)[TILE]) {
@@ -149,8 +149,8 @@ __device__ void find_sites(const Layout &layout, const CandidateCosts<WIDE_COST>
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
         if constexpr (sizeof(Index) == sizeof(uint32_t)) {
-            // Whoever costs more has no index that counts.  Multiplications and minima go through different pipes; to compare
-            // and to choose would take one of these three turns.
+            // A candidate that costs more gets an index above all others.  Multiplications and minima go through different
+            // pipes; comparing and choosing would go through one of them three times.
             const uint32_t is_more =
                 __viaddmin_u32(static_cast<uint32_t>(least[k]), -static_cast<uint32_t>(candidate.cost(r, k)), 1);
             found[k] = min(found[k], is_more * NO_INDEX + site);
@@ -160,21 +160,22 @@ __device__ void find_sites(const Layout &layout, const CandidateCosts<WIDE_COST>
     }
 }
 
-/// The positions of a tile's candidates, from the first to the last; where nobody is any, the last is before the first.
+/// The positions of a tile's candidates, from the first to the last; if there are none, the last is before the first.
 template <class Band>
 __device__ int2 bracket_of(const Band &band, int32_t t) {
     if (band.count == 0) return {0, -1};
     return {static_cast<int32_t>(band.lows[t] & 0xffff), static_cast<int32_t>(band.lows[t] >> 16)};
 }
 
-/// Moves the numbers of a row of a tile to the left by one, in registers.
+/// Moves the numbers of a tile's row to the left by one, in registers.
 template <class Number>
 __device__ void shift(Number (&row)[TILE]) {
 #pragma unroll
     for (int k = 1; k < TILE; ++k) row[k - 1] = row[k];
 }
 
-/// Writes a row of a tile pixel by pixel, in a loop: outputs have many forms, and all this is there for every row of a tile.
+/// Writes a row of a tile pixel by pixel, in a loop that is not unrolled: the code for all forms of output is long, and is
+/// there for every row of a tile.
 template <class Cost, class Index>
 __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE], int64_t before,
                            int32_t x, int64_t y, int64_t z, int32_t end) {
@@ -221,7 +222,7 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
     }
 }
 
-/// Writes a row of the tiles of a warp's lanes together, of an unsigned map.
+/// Warp: writes a row of the tiles of all lanes together, of an unsigned map.
 template <Form FORM, bool NEAREST, class Store>
 __device__ void write_rows(const Layout &layout, const OutputFormat &format, const Store &store, const uint32_t (&cost)[TILE],
                            const uint32_t (&found)[TILE], int64_t image, int64_t y, int r) {
@@ -245,8 +246,8 @@ __device__ void write_rows(const Layout &layout, const OutputFormat &format, con
     }
 }
 
-/// Writes the tiles of a warp's lanes together as most are: all is wanted, aligned and not limited, and costs are below 2^24.
-/// This is one straight piece of code, in which rows wait for their roots together; and half as long.
+/// Warp: writes the tiles of all lanes together in the common case: all is wanted, aligned and not limited, and costs are below
+/// 2^24.  The code is half as long and has no branches, so that the latencies of the rows' roots overlap.
 template <Form FORM>
 __device__ void write_tiles(const Output &output, const StorePairs &store, const Tile &tile, int64_t image, int64_t y) {
 #pragma unroll
@@ -273,7 +274,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
     const int32_t x = band.origin + t * TILE;
     const bool is_interior = interior == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
-    if (is_interior) bracket.y = min(bracket.x, bracket.y);  // of no use
+    if (is_interior) bracket.y = min(bracket.x, bracket.y);  // no other candidate is needed
     uint64_t least = ~uint64_t(0);
     if constexpr (WIDE_COST)
         for (int32_t p = bracket.x; p <= bracket.y; ++p) least = min(least, cost_at_first(band, p, x));
@@ -341,17 +342,17 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
     }
 }
 
-/// Finds and writes the tiles of a band, of which there are brackets: those that are `wanted`, as their marks say, in one of
-/// their halves or both.  Of a signed map those that are full are the other side's.
+/// Block: finds and writes those tiles of a band with brackets that are `wanted`, as their marks say, in either half.  Tiles of
+/// a signed map in which all pixels are sites are left to the other side.
 template <Form FORM, bool NEAREST, bool WIDE_COST, Start START = Start::ANY, class Band, class Wanted>
 __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, const Band &band, const uint8_t *interior,
                              const uint8_t *all_site_bands, int64_t image, int64_t y, Wanted wanted) {
-    // Lanes that come together write whole sectors, and choose one way to nearest sites.  For one map of aligned rows so wide
-    // that a block takes one band, far larger than the second cache, that won on text and lost on blobs and discs; for two it
-    // wins on all.
+    // With TOGETHER lanes write whole sectors, and all find nearest sites by keys or none does.  For distances alone, in
+    // aligned rows so wide that a block takes one band, and images far larger than the second cache, that won on text and lost
+    // on blobs and discs; with nearest sites it won on all.
     constexpr bool ACROSS = START == Start::ACROSS;
     constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !WIDE_COST && !Band::IS_PIECE && IS_PLAIN<FORM>);
-    __shared__ int32_t next;  // a warp takes 32 when it is done with others
+    __shared__ int32_t next;  // the next 32 tiles that a warp takes
     if (threadIdx.x == 0) next = 0;
     const bool is_signed = layout.output.is_signed;
     const int32_t first = static_cast<int32_t>(y % STRIP / BAND);
@@ -378,7 +379,7 @@ __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, c
     }
 }
 
-/// Calls search(form, with_nearest) with what a map's kernels are compiled for.
+/// Calls search(form, with_nearest) with the constants that a map's kernels are compiled for.
 template <class Search>
 void with_form(const OutputFormat &format, const Output &output, Search search) {
     with_form(format.plain(output), [&](auto form) {
@@ -389,7 +390,7 @@ void with_form(const OutputFormat &format, const Output &output, Search search) 
     });
 }
 
-/// The same, with kernels for the floats of a signed map, too.
+/// The same, also for the floats of a signed map.
 template <class Search>
 void with_form_or_signed(const OutputFormat &format, const Output &output, Search search) {
     if (!format.is_signed_float(output)) return with_form(format, output, search);

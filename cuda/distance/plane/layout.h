@@ -1,10 +1,11 @@
-// The last pass of a 2-D Euclidean distance map on the device: rows, in exact ways that suit them (see cpu/distance/lines.h).
+// The last pass of a 2-D Euclidean distance map on the device: its data, and the kernels that search the rows.
 //
-// The outward search takes the strips where sites are near.  It writes what it settles within its reach, and marks the
-// rest, PATCH pixels of a row at a time.  Strips with wide empty parts, and the marked patches of the others, are
-// taken by the lower envelope, among the columns of a strip that may hold a nearest site at all.
+// The near search takes the strips where sites are near.  It writes what it settles within its reach, and marks the rest,
+// PATCH pixels of a row at a time.  The lower envelope takes strips with wide empty parts, and the marked patches of the
+// others.  It tries only the candidates: the columns of a strip that may hold a nearest site.
 //
-// Small images, where every launch and every long bracket counts, are taken by the staircase alone.
+// Small images have one kernel for all rows (small_images.cu), narrow rows another one (narrow_rows.cu).
+// plane.cu chooses: see give_rows and the constructor of Layout.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,45 +19,46 @@ namespace apsis::cuda::plane {
 
 using namespace columns;
 
-constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the outward search
+constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the near search
 constexpr int BAND = 4;     // rows that the envelope takes together: their nearest sites are much the same
 constexpr int GROUP = 32;   // columns whose candidates are counted together
-constexpr int FAR_SHARE = 8;  // a strip of which one such part or more is far is left to the envelope as a whole: the
-                              // envelope costs twice what the search does, but half of that for a row, not for a pixel
-constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the outward search has left marks
-constexpr uint32_t NO_CARRY = 0xffff - 31;  // more than any way, and 32 rows more or less fit 16 bits
+// A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice what the
+// near search does, but half of that does not depend on how many pixels of a row are wanted.
+constexpr int FAR_SHARE = 8;
+constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the near search has left marks
+constexpr uint32_t NO_CARRY = 0xffff - 31;  // no site: more than any distance, and 32 rows more or less fit 16 bits
 constexpr int64_t UNLISTED_WIDTH = 512, UNLISTED_LENGTH = 65000;  // limits of images without lists of candidates
-constexpr int64_t NARROW_WIDTH = 256,
-                  MANY_STRIPS =
-                      1024;  // of so short rows, where there are so many strips, a warp takes a band
+constexpr int64_t NARROW_WIDTH = 256, MANY_STRIPS = 1024;  // up to this width, and from so many strips on, rows are narrow
 constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;  // of images that leave most of a device idle
-constexpr uint32_t NO_SITE_DISTANCE = 65400;  // that far is a column's site if it has none: more than any,
-                                              // and with the way to the column its square fits 32 bits
+// The distance of a column without a site.  It is more than any, and its square fits 32 bits with that of the way to the
+// column.
+constexpr uint32_t NO_SITE_DISTANCE = 65400;
 static_assert(UNLISTED_LENGTH + STRIP < NO_SITE_DISTANCE &&
-              (NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) <
-                  ~0u - 4 * UNLISTED_WIDTH * UNLISTED_WIDTH / 3);
-constexpr int64_t WIDEST_ROW = 32768;  // of which shared memory holds the candidates, and 15 bits the columns
-constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are in sight
-constexpr int64_t LONGEST = int64_t(1) << 22;  // of images whose rows are cut: with three differences a distance fits a
-                                               // word, and what a tile costs above its least fits 32 bits
-constexpr int SEGMENT = 8192;  // pixels of a row that a block takes where rows are cut: candidates of two blocks, and
-                               // some more from either side, fill a multiprocessor's shared memory
+              (NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) < ~0u - 4 * UNLISTED_WIDTH * UNLISTED_WIDTH / 3);
+constexpr int64_t WIDEST_ROW = 32768;      // of which shared memory holds the candidates, and 15 bits the columns
+constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are below NO_CARRY
+// Largest extent of images whose rows are cut: a distance and three differences fit a word, and what a pixel of a tile costs
+// more than the tile's least cost fits 32 bits.
+constexpr int64_t LONGEST = int64_t(1) << 22;
+// Pixels of a row that a block takes where rows are cut.  The candidates of two blocks, and some more from either side, fill a
+// multiprocessor's shared memory.
+constexpr int SEGMENT = 8192;
 static_assert(SEGMENT % PATCH == 0);
 
-// Of a breakpoint, in halves of a pixel: in a row of 32768 its terms are below 2^17 with three roundings of 2^-22 or
-// less, so that it is off by less than 2^-4.  In a wider row, of which only what lies in the row counts, so are two by
-// 2^-19 of its width: 5/8 of that if places are counted from a segment's.
+// The rounding error of a breakpoint, in halves of a pixel.  In a row of 32768 its terms are below 2^17 with three roundings of
+// 2^-22 or less, so that it is off by less than 2^-4.  In a wider row only breakpoints inside the row count.  Two of them are
+// off by 2^-19 of its width at most, or by 5/8 of that if x is counted from a segment's first pixel.
 constexpr float SLACK = 0.25f;
 inline float slack_of(int64_t width) { return std::max(SLACK, static_cast<float>(width) / (1 << 19)); }
 
-/// How far a group's sites above and below a strip are from its first row, at least.
+/// Lower bounds of the distances from a strip's first row to a group's sites above and below the strip.
 struct GroupBounds {
     static constexpr uint32_t NONE = 1u << 30;  // there is no site
-    uint32_t above, below;                      // the former and STRIP; 0 and 0 if there are sites in the strip
+    uint32_t above, below;                      // `above` is STRIP more than the distance; both are 0 if the strip has sites
 };
 
-/// What the envelope is told of a strip, in a word: how much it has to do; of a signed map a bit a band in which all pixels are
-/// sites; whether it takes all of the strip or what is marked; and among how many candidates.
+/// What the envelope reads of a strip, in a word: the load; of a signed map a bit a band in which all pixels are sites; whether
+/// it takes the whole strip or what is marked; and the number of candidates.
 class StripSummary {
     static constexpr int COUNT_BITS = 16, ALL_SITES_SHIFT = COUNT_BITS + 2, LOAD_SHIFT = ALL_SITES_SHIFT + STRIP / BAND;
     static constexpr uint32_t MARKS = 1u << COUNT_BITS, FAR = 2 * MARKS;
@@ -76,22 +78,22 @@ class StripSummary {
     __device__ bool is_far() const { return word_ & FAR; }
     __device__ int32_t count() const { return static_cast<int32_t>(word_ & (MARKS - 1)); }
     __device__ uint32_t load() const { return word_ >> LOAD_SHIFT; }
-    /// Whether the strip's bands from row y of the image on are full, so many.
+    /// Whether all pixels are sites in so many of the strip's bands, from row y of the image on.
     __device__ bool are_all_sites(int64_t y, int bands) const {
         const uint32_t all = ((1u << bands) - 1) << y % STRIP / BAND;
         return (word_ >> ALL_SITES_SHIFT & all) == all;
     }
 };
 
-/// The rows of a map, their columns packed and carried; those of a range of strips are searched.
+/// The arrays of a map: its packed columns with carries, what kernels hand on to later ones, and the range of strips to search.
 ///
-/// A signed map has twice as many images: the inside's, whose sites are the complement, come after the outside's.  Each writes
-/// the pixels that are not its sites.
+/// A signed map has twice as many images: those of the inside, whose sites are the complement, come after those of the outside.
+/// Each writes the pixels that are not its sites.
 struct Layout {
     Columns columns;
     int64_t images;  // of a side
     StripRange range = {}, band_range = {};  // of a side
-    // [image][band][patch][row]: not 0 where the outward search gave up.
+    // [image][band][patch][row]: not 0 where the near search gave up.
     uint8_t *marks = nullptr;
     // [image][strip][i]: columns that may hold a nearest site, from left to right.  In rows that are cut each segment
     // has a list of its own, and counts its columns from its first.
@@ -103,15 +105,15 @@ struct Layout {
     uint32_t *summaries = nullptr;
     // [image][strip][8 columns]: a bit a column that is all sites between two such, and no candidate.
     uint8_t *interior = nullptr;
-    // In rows that are cut, [image][strip][group]: the place of its first candidate in the list, and what it sees.
+    // In rows that are cut, [image][strip][group]: the place of its first candidate in the list, and bounds of its distances.
     uint16_t *places = nullptr;
     GroupBounds *group_bounds = nullptr;
     // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
     // segment's first pixels; and to the row's last ones.
     int2 *segment_brackets = nullptr;
-    bool is_small;         // the staircase takes all rows, and nothing is kept but the columns
-    bool has_long_reach;      // the outward search reaches far, and is tried everywhere
-    bool is_paired;        // both sides of a signed map are searched outward together, and have the same marks
+    bool is_small;         // one kernel takes all rows, and nothing is kept but the columns
+    bool has_long_reach;      // the near search reaches 96 columns, and is tried everywhere
+    bool is_paired;        // one near search takes both sides of a signed map, which share their marks
     bool is_narrow, is_cut;  // rows are short and many; or are cut into segments
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
@@ -123,7 +125,7 @@ struct Layout {
     __host__ __device__ int sides() const { return output.is_signed ? 2 : 1; }
     __device__ bool is_inside(int64_t image) const { return image >= images; }
     __device__ int64_t slice_of(int64_t image) const { return is_inside(image) ? image - images : image; }
-    /// How an image is written: that of a side of its slice.
+    /// The output of the side that an image belongs to.
     __device__ Output output_of(int64_t image) const {
         Output own = output;
         own.is_inside = is_inside(image);
@@ -149,8 +151,8 @@ struct Layout {
     __host__ __device__ int64_t count_marks() const {
         return (is_paired ? images : columns.batch) * bands() * patches() * BAND;
     }
-    /// Whether strips have lists of candidates.  In a narrow image making them takes longer than it saves: all columns are
-    /// candidates.
+    /// Whether strips have lists of candidates.  Up to UNLISTED_WIDTH, listing takes longer than it saves: all columns are
+    /// candidates there.
     __host__ __device__ bool is_listed() const {
         return !is_narrow && (is_cut || columns.count > UNLISTED_WIDTH || columns.length > UNLISTED_LENGTH);
     }
@@ -164,8 +166,8 @@ struct Layout {
     __device__ void mark(int64_t image, int64_t row, int64_t x, bool far) const {
         marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
     }
-    /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is, so is the other: where large
-    /// areas are its sites, the envelope does nothing, and the search would look at them all.
+    /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is, so is the other: the envelope skips
+    /// large areas of sites, which the near search would look at.
     __device__ bool is_far(int64_t image, int64_t strip) const {
         const auto is_side_far = [&](int64_t side) {
             return (columns.far_groups[columns.far_at(side, strip)] & ~MARKED) >= least_far;
@@ -221,16 +223,16 @@ struct Layout {
 /// Whether the rows of an image are few pixels long and many.
 inline bool are_narrow(const Columns &columns) { return columns.count <= NARROW_WIDTH && columns.all().count >= MANY_STRIPS; }
 
-/// Whether images are so small, in all, that the staircase takes them.
+/// Whether images are so small, in all, that one kernel takes all rows (small_images.cu).
 bool are_small(const Columns &columns, bool nearest);
 
 /// Whether the rows of an image are cut: they are too wide, or costs too large, for one block on the current device.
 bool are_cut(const Columns &columns);
 
-/// Whether the outward search reaches far: images of few blocks, and short rows.
+/// Whether the near search has its long reach: in images of few blocks, and in short rows.
 bool has_long_reach(const Columns &columns);
 
-/// The shared memory that the outward search wants for a block.
+/// The shared memory that the near search needs for a block.
 size_t near_search_bytes(bool nearest);
 
 /// Writes all rows of small images.
@@ -239,10 +241,10 @@ void search_small_images(const Layout &layout, cudaStream_t stream);
 /// Writes what is near, and marks what is far.
 void search_near(const Layout &layout, cudaStream_t stream);
 
-/// The same where somebody wants nearest sites.
+/// The same where nearest sites are wanted.
 void search_near_nearest(const Layout &layout, cudaStream_t stream);
 
-/// The same of both sides of a signed map together, and whether a map's outputs admit of it.
+/// The same of both sides of a signed map together, and whether it serves a map's outputs.
 void search_near_signed(const Layout &layout, cudaStream_t stream);
 bool searches_both_sides(const Output &output);
 
@@ -255,7 +257,7 @@ void search_envelope(const Layout &layout, cudaStream_t stream);
 /// The same where rows are cut.
 void search_segmented_rows(const Layout &layout, cudaStream_t stream);
 
-/// Writes all thin rows.
+/// Writes all narrow rows.
 void search_narrow_rows(const Layout &layout, cudaStream_t stream);
 
 }  // namespace apsis::cuda::plane

@@ -1,9 +1,9 @@
 // Rows that are short and many: a block takes a strip, which has as many columns as the block has threads, and about as many
 // tiles.  Each thread sees a column.
 //
-// Where no group of 32 columns is far, every pixel has a site within 64 columns, and is searched outward as in near_search.cu, two
-// rows in the halves of a register; where rows begin on 16 bytes, a warp's lanes go on in the next row when one ends.  (For the
-// nearest site that is left to near_search_nearest.cu.)
+// Where no group of 32 columns is far, every pixel has a site within 64 columns, and is searched outward as in near_search.cu,
+// two rows in the halves of a register; where rows begin on 16 bytes, a warp's lanes go on in the next row when one ends.  (For
+// the nearest site that is left to near_search_nearest.cu.)
 //
 // Elsewhere a warp drops those of its 32 columns that are never nearest among them, as in candidates.cu, and each of the others
 // asks all of them from where to where it may be nearest in any of the strip's rows.  That brackets tiles as in envelope.cu,

@@ -1,7 +1,8 @@
-// Euclidean distance maps in the plane: columns of bits with carries, then every row by the way that suits it.
+// Euclidean distance maps in the plane: columns of bits with carries, then rows.  rows_serve (envelope.cu) chooses this way for
+// a job, and give_rows the kernels of a map: small images, narrow rows, or the near search, then whole or segmented rows.
 //
-// Sets and outputs may pass in parts: strips are packed one range after another, and once all are packed and carried,
-// rows are written one range after another.
+// Sets and outputs may pass in parts: strips are packed one range after another.  Once all have carries, rows are written one
+// range after another.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the outputs out; in between 1/2 byte a pixel of words, carries and marks,
 // most of it in the second cache.
@@ -16,13 +17,13 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-/// How many far groups leave a strip to the envelope: no number where the search settles what is far, too.
+/// How many far groups leave a strip to the envelope.  No number does where the near search settles what is far, too.
 uint32_t least_far_groups(const Layout &layout) {
     if ((layout.has_long_reach && !layout.is_narrow) || layout.output.measure.limit < NEAR * NEAR) return UINT32_MAX;
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
-/// The rows of a map, with memory carved for all that they need.
+/// The layout of a map, with memory carved for all that it needs.
 struct Scratch {
     Layout layout;
 
@@ -41,7 +42,7 @@ struct Scratch {
         layout.marks = carver.take<uint8_t>(layout.count_marks());
         if (!layout.is_listed()) return;
         layout.interior = carver.take<uint8_t>(layout.sides() * strips *
-                                               layout.interior_bytes());  // of a signed map, and what is full
+                                               layout.interior_bytes());  // of a signed map, and its all_site_bands
         layout.candidates = carver.take<uint16_t>(columns.total());
         layout.summaries = carver.take<uint32_t>(strips * layout.segments());
         if (layout.is_cut) {
