@@ -1,13 +1,14 @@
-// Rows that are short and many: a block takes a strip, which has as many columns as the block has threads, and about as many
-// tiles.  Each thread sees a column.
+// Narrow rows: all rows of 2-D Euclidean distance maps whose rows are short and many (are_narrow).  A block takes a strip, a
+// thread a column.
 //
 // Where no group of 32 columns is far, every pixel has a site within 64 columns, and is searched outward as in near_search.cu,
-// two rows in the halves of a register; where rows begin on 16 bytes, a warp's lanes go on in the next row when one ends.  (For
-// the nearest site that is left to near_search_nearest.cu.)
+// two rows in the halves of a register.  If rows begin at multiples of 16 bytes, a warp's lanes may lie in more than one row.
+// For nearest sites near_search_nearest.cu does this part.
 //
-// Elsewhere a warp drops those of its 32 columns that are never nearest among them, as in candidates.cu, and each of the others
-// asks all of them from where to where it may be nearest in any of the strip's rows.  That brackets tiles as in envelope.cu,
-// and drops nearly half of the columns.  Then every thread finishes a tile.  Nothing leaves shared memory.
+// Far strips are searched as in candidates.cu and envelope.cu, but without leaving shared memory.  A warp drops the dominated
+// ones of its 32 columns.  Each candidate left is compared with all others, which gives an interval of the row in which it may
+// be nearest in any of the strip's rows; nearly half of them have none.  The intervals bracket tiles, and each thread finishes
+// a tile.
 //
 // Cost: 3/8 byte a pixel in, through the second cache, and the outputs out.
 #include "cuda/distance/plane/envelope_tiles.cuh"
@@ -21,13 +22,13 @@ namespace {
 
 constexpr int32_t WIDTH = static_cast<int32_t>(NARROW_WIDTH);
 constexpr int BANDS = STRIP / BAND;
-constexpr int NARROW_REACH = 64;    // columns: within them and NEAR rows of its strip, a group's pixels find the group's site
+constexpr int NARROW_REACH = 64;    // columns: the pixels of a group that is not far have a site so near
 constexpr int NARROW_PITCH = WIDTH + 2 * NARROW_REACH;
 constexpr int NARROW_RESIDENT = 4;  // blocks of that many threads on a multiprocessor: leaves a thread 64 registers
 static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads");
 static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= NARROW_REACH * NARROW_REACH);
 
-/// Lays the squares of a column's distances, and somewhat of what is beyond the row's ends.
+/// Block: lays the squares of the columns' distances, and of pixels without sites beyond the row's ends.
 __device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t width, int32_t start, const Sites &mine) {
     constexpr uint32_t NO_SITE = Shape<SHORT_SPAN>::FAR_CARRY * Shape<SHORT_SPAN>::FAR_CARRY * BOTH;
     const int32_t x = static_cast<int32_t>(threadIdx.x), warps = static_cast<int32_t>(blockDim.x) / WARP;
@@ -40,7 +41,7 @@ __device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t wid
     __syncthreads();
 }
 
-/// Searches a strip outward, of which this thread has a column, or none of them.
+/// Block: searches a strip outward.  `mine` is this thread's column, if it has one.
 template <Form FORM>
 __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout,
                                  const Target &target, int64_t image, int64_t strip, const Sites &mine) {
@@ -48,7 +49,7 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const 
     const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
     lay_squares(squares, width, start, mine);
     const int32_t quads = (width + QUAD - 1) / QUAD;
-    const int32_t across = target.format.aligned ? quads : (quads + WARP - 1) / WARP * WARP;  // lanes from row to row
+    const int32_t across = target.format.aligned ? quads : (quads + WARP - 1) / WARP * WARP;  // lanes of a row
     for (int32_t item = x; item - lane < HALF * across; item += threads) {
         const int32_t r = item / across, left = item % across * QUAD, beyond_row = across * QUAD;
         const bool out = r >= HALF || left >= width;
@@ -58,7 +59,7 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const 
         uint32_t best[QUAD] = {on_left.x, on_left.y, on_left.z, on_left.w};
         for (int from = 0; from < NARROW_REACH; from += QUAD) {
             const uint32_t most = __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3]));
-            const int32_t next = (from + 1) * (from + 1);  // what is farther out costs as much or more
+            const int32_t next = (from + 1) * (from + 1);  // a candidate farther out costs as much or more
             if (__all_sync(ALL_LANES, out || next > target.limit || max(most & 0xffff, most >> 16) <= next)) break;
             step_quad(line, column, from, on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
                 const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
@@ -84,11 +85,11 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const 
     }
 }
 
-/// A candidate of a strip, by what bounds its costs, less r^2 in row r: the least of straight lines, one a site.  They are no
-/// more than any site's line, and no less than the straight line from what they are in the first row to that in the last.
+/// Bounds of a candidate's costs in a strip.  Less r^2 in row r, they are the least of straight lines, one a site.  So each
+/// site's line is an upper bound, and the line through the costs in the first and the last row is a lower bound.
 struct CandidateBounds {
     float x, site;      // the row of a site, from the strip's first
-    float first, last;  // its distances in the first and the last row
+    float first, last;  // the column's distances in the first and the last row
 
     __device__ CandidateBounds() = default;
     __device__ CandidateBounds(const Sites &sites, int32_t packed, int32_t x, int32_t start)
@@ -99,8 +100,8 @@ struct CandidateBounds {
         first = static_cast<float>(min(below, min(start - sites.before, FAR_OFF)));
         last = static_cast<float>(min(above, min(sites.after - start, FAR_OFF) - LAST_ROW));
     }
-    /// Twice the x from which the right one of two is nearer, in the first and the last row; those between lie between.  With
-    /// the least that this one may cost, and the most that the other one does, this one is nearest beyond neither.
+    /// Twice the breakpoints with `other` in the first and the last row, from lower bounds of this one's costs and upper bounds
+    /// of the other's; those of rows between lie between.  On the other's side of both breakpoints this one is never nearest.
     __device__ float2 breaks(const CandidateBounds &other) const {
         const float inverse = inverse_of(other.x - x), sum = other.x + x, there = other.site - (STRIP - 1);
         return {fmaf((other.site - first) * (other.site + first), inverse, sum),
@@ -111,11 +112,11 @@ struct CandidateBounds {
     static constexpr int32_t FAR_OFF = 1 << 30;  // no site; exact in a float
 };
 
-/// What a block knows of its strip.
+/// A far strip in shared memory.
 struct StripShared {
-    uint32_t all_sites[WIDTH / GROUP], kept[WIDTH / GROUP];  // [group]: columns that are all sites; that may be nearest
-    uint32_t live[WIDTH / WARP];                        // [32 of those]: that are nearest somewhere, as far as is known
-    CandidateBounds bounds[WIDTH];
+    uint32_t all_sites[WIDTH / GROUP], kept[WIDTH / GROUP];  // [group]: columns that are all sites; that are candidates
+    uint32_t live[WIDTH / WARP];                             // [32 candidates]: those that have an interval
+    CandidateBounds bounds[WIDTH];                           // of candidates, from left to right
     Sites sites[WIDTH];
     uint16_t columns[WIDTH];
     uint32_t distances[BANDS][WIDTH];
@@ -131,7 +132,7 @@ struct StripShared {
         band.lows = lows;
         return band;
     }
-    /// The columns of a group that are all sites between two such: beyond the ends of a row all are.
+    /// The columns of a group that are all sites, as are both neighbours.  Beyond the ends of a row all count as such.
     __device__ uint32_t interior_of(int group) const {
         const uint32_t before = group > 0 ? all_sites[group - 1] : ~0u;
         const uint32_t after = group + 1 < static_cast<int>(blockDim.x / WARP) ? all_sites[group + 1] : ~0u;
@@ -139,14 +140,14 @@ struct StripShared {
     }
 };
 
-/// How many bits of a row of words are set before a bit.
+/// How many bits are set before a bit in an array of words.
 __device__ int32_t count_before(const uint32_t *words, int32_t bit) {
     int32_t count = bit % WARP ? __popc(words[bit / WARP] << (WARP - bit % WARP)) : 0;
     for (int32_t w = 0; w < bit / WARP; ++w) count += __popc(words[w]);
     return count;
 }
 
-/// Lays the columns of a strip that may be nearest, of which this thread has one or none, side by side.  Returns their number.
+/// Block: lays the candidates of a strip side by side.  `mine` is this thread's column, if it has one.  Returns their number.
 __device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, int64_t strip, const Sites &mine) {
     const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(layout.columns.count);
     const int32_t start = static_cast<int32_t>(strip * STRIP), packed = pack_sites(mine, start);
@@ -166,8 +167,8 @@ __device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, 
     return count_before(shared.kept, static_cast<int32_t>(blockDim.x));
 }
 
-/// Finds the brackets of a strip's tiles, the same for all its rows: every candidate asks all others from where to where it may
-/// be nearest, and is dropped if that is nowhere in the row.  Returns how many are left.
+/// Block: finds the brackets of a strip's tiles, the same for all its rows.  A candidate is compared with all others, and is
+/// dropped if it is nearest nowhere in the row.  Returns how many are left.
 __device__ int32_t bracket_strip(StripShared &shared, const Layout &layout, int32_t count) {
     const int32_t i = static_cast<int32_t>(threadIdx.x), lane = i % WARP;
     const int32_t tiles = static_cast<int32_t>((layout.columns.count + TILE - 1) / TILE);
@@ -211,7 +212,7 @@ __device__ int32_t bracket_strip(StripShared &shared, const Layout &layout, int3
     return count_before(shared.live, count);
 }
 
-/// Measures the candidates in all bands of a strip.  Returns whether costs may not fit 32 bits.
+/// Block: measures the candidates in all bands of a strip.  Returns whether costs may not fit 32 bits.
 __device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count) {
     bool wide_costs = count == 0;
     for (int b = threadIdx.x / WARP; b < BANDS; b += static_cast<int>(blockDim.x) / WARP)
@@ -227,7 +228,7 @@ __device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count)
     return __syncthreads_or(wide_costs);
 }
 
-/// Finds and writes a strip that is far.
+/// Block: finds and writes a far strip.
 template <Form FORM, bool NEAREST>
 __device__ void search_far_rows(StripShared &shared, const Layout &layout, const OutputFormat &format,
                                 int64_t image, int64_t strip, const Sites &mine) {
@@ -239,7 +240,7 @@ __device__ void search_far_rows(StripShared &shared, const Layout &layout, const
     const int64_t y = strip * STRIP + b * BAND;
     if (b >= BANDS || y >= layout.columns.length) return;
     const uint32_t interior = shared.interior_of(t * TILE / GROUP) >> t * TILE % GROUP & ((1u << TILE) - 1);
-    if (layout.output.is_signed && interior == (1u << TILE) - 1) return;  // the other side's
+    if (layout.output.is_signed && interior == (1u << TILE) - 1) return;  // the other side writes it
     const RowBand<1> band = shared.band(b, width, count);
     if (wide_costs)
         finish_tile<FORM, NEAREST, true>(layout, format, band, ~0u, interior, image, y, t);
@@ -247,6 +248,7 @@ __device__ void search_far_rows(StripShared &shared, const Layout &layout, const
         finish_tile<FORM, NEAREST, false>(layout, format, band, ~0u, interior, image, y, t);
 }
 
+/// A block takes a strip.
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Layout layout, Target target) {
     wait_for_kernel_before();
@@ -269,7 +271,8 @@ __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Lay
 void search_narrow_rows(const Layout &layout, cudaStream_t stream) {
     if (layout.output.nearest) search_near_nearest(layout, stream);
     Target target = target_of(layout.output);
-    if (target.limit < NARROW_REACH * NARROW_REACH) target.format.limited = true;  // else what is searched outward has a site
+    // Without so low a limit every pixel that is searched outward has a site.
+    if (target.limit < NARROW_REACH * NARROW_REACH) target.format.limited = true;
     with_form_or_signed(target.format, layout.output, [&](auto form, auto with_nearest) {
         launch("search_narrow_rows", search_narrow_rows<form, with_nearest>, layout.count_strips(),
                layout.groups() * WARP, early(stream), layout, target);

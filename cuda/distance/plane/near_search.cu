@@ -1,15 +1,15 @@
-// The outward search: rows of a 2-D Euclidean distance map where every pixel has a site within some 24 pixels; in small
-// and in thin images, where to do without the envelope saves more, within some 96.
+// The near search: rows of a 2-D Euclidean distance map where every pixel has a site within some 24 pixels.  In images that do
+// not fill a device, or are short, that is 96 pixels, since doing without the envelope saves more there (has_long_reach).
 //
-// A block takes a strip of 32 rows, 512 columns wide or 128, and what it may look at on either side.  It counts the
-// distances in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in
-// shared memory.  Then a thread holds 4 columns of two rows and tries the candidates 1, 2, 3 ... columns away, an add
-// and a minimum of both rows in one instruction (sm_90; a few before), until none farther out can be better.  For the
-// nearest site a row is searched alone, by keys of cost, row and column, whose least is the lowest of the nearest
-// (near_search_nearest.cu).  Both sides of a signed map are searched at once where neither is far (near_search_signed.cu).
+// A block takes a strip of 32 rows, 512 columns wide or 128, and reads its REACH more columns on either side.  It counts the
+// distances in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
+// memory.  Then a thread holds 4 columns of two rows and tries the candidates 1, 2, 3 ... columns away, until none farther out
+// can be better.  An addition and a minimum of both rows are one instruction on sm_90, and a few before.  For nearest sites a
+// row is searched alone, by keys of cost, row and column (near_search_nearest.cu).  Where neither side of a signed map is far,
+// both are searched at once (near_search_signed.cu).
 //
-// Cost: 3/8 byte a pixel in, through the second cache, and the outputs out; some 20 instructions a pixel, and 1 more a
-// column outwards.
+// Cost: 3/8 byte a pixel in, through the second cache, and the outputs out; some 20 instructions a pixel, and 1 more for each
+// column outward.
 #include "cuda/distance/plane/near_search.cuh"
 
 namespace apsis::cuda::plane {
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 registers
 
-/// Distances alone: rows r and r + HALF at once.
+/// A block takes a span of a strip: distances alone, of rows r and r + HALF at once.
 template <Form FORM, int SPAN>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, Target target) {
     wait_for_kernel_before();
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
     const Block<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
     if (layout.is_far(image, strip)) return;
-    const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t, uint32_t near) {
-        squares[r][c] = square_both(near);
+    const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t, uint32_t nearest) {
+        squares[r][c] = square_both(nearest);
     });
     if (!is_near) return mark_block(layout, block);
 
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
 }  // namespace
 
 bool has_long_reach(const Columns &columns) {
-    constexpr int64_t FEW_BLOCKS = 512;  // do not fill a device
+    constexpr int64_t FEW_BLOCKS = 512;  // fewer do not fill a device
     return columns.count <= WIDE_SPAN / 2 || columns.all().count * ceil_div(columns.count, WIDE_SPAN) < FEW_BLOCKS;
 }
 

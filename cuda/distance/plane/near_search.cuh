@@ -1,5 +1,5 @@
-// What the outward searches share: the distances in the columns that a block looks at, and how it walks outward over them
-// (near_search.cu tells how it all goes together).
+// What the near searches share: the distances in the columns that a block reads, and the steps outward over them.
+// near_search.cu describes the whole.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,28 +13,28 @@
 
 namespace apsis::cuda::plane {
 
-// Columns of a block: 4 patches, 512 of 560 words of which are its own; or 128 of 320, a patch.
+// Columns of a block: four patches, or one.  With the columns that it reads on either side they are 560 words, or 320.
 constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
 static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
 
-/// What depends on the columns of a block.
+/// Constants that depend on the columns of a block.
 template <int SPAN>
 struct Shape {
     static constexpr bool IS_SHORT = SPAN == SHORT_SPAN;
-    // Columns that the search looks out: beyond, the envelope is cheaper; and the most that a pixel may cost that it settles.
-    static constexpr int REACH = IS_SHORT ? 96 : NEAR;
-    static constexpr int32_t FARTHEST = (REACH + 1) * (REACH + 1);
+    static constexpr int REACH = IS_SHORT ? 96 : NEAR;  // columns outward; beyond them the envelope is cheaper
+    static constexpr int32_t MOST_COST = (REACH + 1) * (REACH + 1);  // the largest cost that the search settles
     static constexpr int PITCH = SPAN + 2 * REACH;  // words: rows start on 16 bytes
-    // A longer carry counts as this: + 32 rows its square fits 16 bits with REACH^2; of wide blocks, with a sign.
+    // Longer carries count as this one.  Its square, 32 rows more, fits 16 bits together with a step's; of wide blocks 15 bits,
+    // and a sign.
     static constexpr int32_t FAR_CARRY = IS_SHORT ? 204 : 146;
-    static_assert((FAR_CARRY + STRIP) * (FAR_CARRY + STRIP) + FARTHEST < (IS_SHORT ? 65536 : 32768) &&
+    static_assert((FAR_CARRY + STRIP) * (FAR_CARRY + STRIP) + MOST_COST < (IS_SHORT ? 65536 : 32768) &&
                   FAR_CARRY > REACH + STRIP && PITCH % QUAD == 0);
 };
 
-constexpr int DOUBT = 4;                // columns after which it asks whether it is in dominated
+constexpr int FIRST_STEPS = 4;          // columns after which a warp asks whether its search is hopeless
 constexpr int HALF = STRIP / 2;         // rows r and r + HALF share a register
 constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
-static_assert(PATCH == WARP * QUAD && DOUBT % QUAD == 0);
+static_assert(PATCH == WARP * QUAD && FIRST_STEPS % QUAD == 0);
 
 /// Where a block works: a span of a strip of an image.
 template <int SPAN>
@@ -57,16 +57,16 @@ struct Block {
     static int64_t count(const Layout &layout) { return layout.count_strips() * spans(layout); }
 };
 
-/// Of two rows, r and r + HALF of a strip, a half each: LEAST where they have a bit in a word, and all ones elsewhere.
+/// For rows r and r + HALF of a strip, a half each: LEAST where the row's bit in a word is set, and all ones elsewhere.
 template <uint32_t LEAST>
 __device__ uint32_t at_bits(uint32_t word, int r) {
     return (~word >> r & BOTH) * (0xffff - LEAST) + LEAST * BOTH;
 }
 
-/// How far each row of a column of a strip is from the nearest row above that has a bit in `above`, itself maybe, and from the
-/// nearest of these and of those below that have one in `below`; LEAST more than it is.  `first` and `last` are the former in
-/// the row above the strip and the distance down in the row below it.  Calls lay(r, up, near) for rows r and r + HALF together,
-/// 0 <= r < HALF.
+/// Finds two distances, plus LEAST, for each row of a column of a strip.  `up` is that to the last row with a bit in `above`
+/// that is not below this row.  `nearest` is the lesser of `up` and the distance down to a row with a bit in `below`.  `first`
+/// is `up` of the row above the strip, and `last` the distance down of the row below it.  Calls lay(r, up, nearest) for rows r
+/// and r + HALF together, 0 <= r < HALF.
 template <uint32_t LEAST, class Lay>
 __device__ void scan_rows(uint32_t above, uint32_t below, uint32_t first, uint32_t last, Lay lay) {
     const uint32_t lower = above & 0xffff, upper = below >> HALF;
@@ -78,14 +78,14 @@ __device__ void scan_rows(uint32_t above, uint32_t below, uint32_t first, uint32
     count = last << 16 | middle_down;
 #pragma unroll
     for (int r = HALF - 1; r >= 0; --r) {
-        // Without LEAST both words are the sites, at which `up` is 0.  With it, a bit below row r is one above row r + 1.
+        // Without LEAST both words are the sites, and `up` is 0 at a site.  With it, bit r of `below` is bit r + 1 of `above`.
         const uint32_t down = r + 1 < HALF ? at_bits<LEAST>(above, r + 1) : at_bits<LEAST>(below, r);
         count = __viaddmin_u16x2(count, BOTH, LEAST ? __vminu2(up[r], down) : up[r]);
         lay(r, up[r], count);
     }
 }
 
-/// The distances to the nearest site of a column above each row of a strip, and to the nearest of all: see scan_rows.
+/// The distances from each row of a strip to a column's nearest site above, and to its nearest site of all: see scan_rows.
 template <int SPAN, class Lay>
 __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
     const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);    // at the row above the strip
@@ -93,29 +93,28 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     scan_rows<0>(word, word, first, last, lay);
 }
 
-/// Squares of two distances.
-__device__ inline uint32_t square_both(uint32_t near) {
-    const uint32_t low = near & 0xffff, high = near >> 16;
-    return low * low + (near & 0xffff0000u) * high;
+/// The squares of two distances, a half each.
+__device__ inline uint32_t square_both(uint32_t distances) {
+    const uint32_t low = distances & 0xffff, high = distances >> 16;
+    return low * low + (distances & 0xffff0000u) * high;
 }
 
-/// How results are written.
+/// How results are written, and up to which cost.
 struct Target {
     OutputFormat format;
-    int32_t limit;  // costs above it count as no site; no more than a search can tell
+    int32_t limit;  // larger costs count as no site; at most 2^20, which is above every cost that a near search settles
 };
 
-/// How a map is written.
 inline Target target_of(const Output &output) {
     return {OutputFormat(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
 }
 
-/// The columns that a thread of a block takes, counted from the first that the block looks at: every BLOCK-th.
+/// How many columns a thread of a block takes: every BLOCK-th of those that the block reads.
 template <int SPAN>
 constexpr int COLUMNS_EACH = (Shape<SPAN>::PITCH + BLOCK - 1) / BLOCK;
 
-/// Calls take(i, c, x) for each column c of this thread, its i-th, and its place in the row.  Beyond the row's ends it is its
-/// last column again, which costs more from there than from its own place.
+/// Calls take(i, c, x) for the i-th column of this thread, the c-th of those that the block reads, at x in the row.  Beyond an
+/// end of the row x is the column at that end, which costs more from farther away than from its own place.
 template <int SPAN, class Take>
 __device__ void each_column(const Columns &columns, const Block<SPAN> &block, Take take) {
 #pragma unroll
@@ -133,13 +132,13 @@ __device__ bool are_near(const Sites &sites, int32_t start) {
     return sites.word || sites.before >= start - (REACH + 1) || sites.after <= start + STRIP + REACH;
 }
 
-/// Calls scan_column for every column that the block looks at; false, and nothing done, if all its pixels are too far.
+/// Block: calls scan_column for every column that the block reads.  Returns false, with nothing done, if all pixels are far.
 template <bool MAY_BE_SIGNED, int SPAN, class Lay>
 __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<MAY_BE_SIGNED> strip(columns, block.image, block.strip);
     Sites sites[COLUMNS_EACH<SPAN>];
-    bool near = target.limit < Shape<SPAN>::FARTHEST;  // then the search settles what is far, too
+    bool near = target.limit < Shape<SPAN>::MOST_COST;  // with such a limit the search settles far pixels, too
     each_column(columns, block, [&](int i, int, int64_t x) {
         sites[i] = strip.at(x);
         near = near || are_near<SPAN>(sites[i], start);
@@ -147,13 +146,13 @@ __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, con
     if (!__syncthreads_or(near)) return false;
     each_column(columns, block, [&](int i, int c, int64_t) {
         scan_column<SPAN>(sites[i].word, sites[i].before, sites[i].after, start,
-                          [&](int r, uint32_t up, uint32_t near_by) { lay(c, r, up, near_by); });
+                          [&](int r, uint32_t up, uint32_t nearest) { lay(c, r, up, nearest); });
     });
     __syncthreads();
     return true;
 }
 
-/// Leaves all patches of a block to the envelope.
+/// Block: leaves all patches of the block to the envelope.
 template <int SPAN>
 __device__ void mark_block(const Layout &layout, const Block<SPAN> &block) {
     const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
@@ -163,13 +162,13 @@ __device__ void mark_block(const Layout &layout, const Block<SPAN> &block) {
     if (threadIdx.x == 0) layout.mark_strip(block.image, block.strip);
 }
 
-/// The least of what a lane and those within a wide block's REACH columns hold, where all of them are lanes of the
-/// warp; elsewhere `unknown`.
+/// Warp: the least value of this lane and of all lanes within a wide block's REACH columns.  If some of them would be lanes of
+/// other warps, it is `unknown`.
 template <class Least>
 __device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least) {
     constexpr int REACH = Shape<WIDE_SPAN>::REACH, SIDE = REACH / QUAD;  // lanes on either side
     static_assert(REACH % QUAD == 0 && SIDE >= 4 && SIDE < 8, "five to eight lanes hold a side and the middle");
-    uint32_t right = value;  // of 2, 4, then SIDE + 1 lanes from this one on
+    uint32_t right = value;  // the least of 2, 4, then SIDE + 1 lanes from this one on
     right = least(right, __shfl_down_sync(ALL_LANES, right, 1));
     right = least(right, __shfl_down_sync(ALL_LANES, right, 2));
     right = least(right, __shfl_down_sync(ALL_LANES, right, SIDE - 3));
@@ -178,8 +177,8 @@ __device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least
     return lane >= SIDE && lane + SIDE < WARP ? least(left, right) : unknown;
 }
 
-/// The least of what may be reached from any of a lane's four columns, or from some of them; 0 if the lane does not
-/// know.
+/// Warp: what `least` finds among the values within REACH of a lane's four columns, or among more.  It is 0 if lanes of other
+/// warps have some of them.
 template <int SPAN, class Least>
 __device__ uint32_t least_reached(const uint32_t *shared, int column, uint32_t most, Least least) {
     const auto of_quad = [&](int from) {
@@ -202,7 +201,7 @@ __device__ inline int rest_of(const Columns &columns, int64_t x) {
     return static_cast<int>(min(columns.count - x, int64_t(2 * QUAD)));
 }
 
-/// The patch of a block that a warp takes, and some of its rows.
+/// The patch of a block that a warp takes, of which it takes every so many rows.
 template <int SPAN>
 struct WarpPatch {
     static constexpr int ACROSS = SPAN / PATCH;
@@ -210,10 +209,10 @@ struct WarpPatch {
 
     const Layout &layout;
     const Block<SPAN> &block;
-    int64_t x;   // of a lane's first pixel
-    int column;  // and its place in what the block has laid
-    bool out;    // whether it lies beyond the row's end
-    uint8_t *to;  // where it is in the first row of a map of distances in numbers of 32 bits
+    int64_t x;    // of a lane's first pixel
+    int column;   // of that pixel, counted from the first that the block reads
+    bool out;     // whether it lies beyond the row's end
+    uint8_t *to;  // its place in the strip's first row, in a map of distances in numbers of 32 bits
 
     __device__ WarpPatch(const Layout &layout, const Block<SPAN> &block) : layout(layout), block(block) {
         const int left = static_cast<int>(threadIdx.x / WARP) % ACROSS * PATCH + lane() * QUAD;
@@ -222,19 +221,19 @@ struct WarpPatch {
         to = layout.output.distance.row(block.strip * STRIP, layout.slice_of(block.image)) + x * 4;
     }
     __device__ static int lane() { return static_cast<int>(threadIdx.x % WARP); }
-    /// How many of the strip's rows there are in the image.
+    /// How many of the strip's rows the image has.
     __device__ int height() const { return static_cast<int>(min(layout.columns.length - block.strip * STRIP, int64_t(STRIP))); }
-    /// Calls take(r) for those of the strip's first rows that are the warp's.
+    /// Warp: calls take(r) for those of the strip's first `count` rows that the warp takes.
     template <class Take>
     __device__ void each_row(int count, Take take) const {
         if (x - lane() * QUAD >= layout.columns.count) return;
         for (int r = static_cast<int>(threadIdx.x / WARP) / ACROSS; r < count; r += WARPS / ACROSS) take(r);
     }
-    /// Writes what a lane's pixels of a row hold.
+    /// Warp: writes the numbers of a row's pixels, four a lane.
     __device__ void store(int r, const uint32_t (&number)[QUAD]) const {
         StoreTogether{rest_of(layout.columns, x)}(to + r * layout.output.distance.stride[1], number);
     }
-    /// Notes whether the patch is left to the envelope in a row; if so, `side` is another image to which that matters.
+    /// Warp: notes whether a row of the patch is left to the envelope.  `side` is an image that shares the marks, or this one.
     __device__ void mark(int r, bool far, int64_t side) const {
         if (lane() != 0) return;
         const unsigned row = static_cast<unsigned>(r), pitch = static_cast<unsigned>(layout.patches()) * BAND;
@@ -245,8 +244,7 @@ struct WarpPatch {
     }
 };
 
-/// Writes four pixels of a row, a lane's of its warp: their costs, and the indices of their nearest sites if anybody
-/// wants them.
+/// Warp: writes pixels of a row, four a lane, from their costs and with NEAREST the indices of their nearest sites.
 template <Form FORM, bool NEAREST>
 __device__ void write_found(const Layout &layout, const Target &target, int64_t x, int64_t y, int64_t image,
                             const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
@@ -271,22 +269,22 @@ __device__ inline uint32_t quad_at(const uint4 &quad, int i) {
     return i == 0 ? quad.x : i == 1 ? quad.y : i == 2 ? quad.z : quad.w;
 }
 
-/// Turns the bits of a quad over that another number has.
-__device__ inline void turn_over(uint4 &quad, uint32_t bits) { quad.x ^= bits, quad.y ^= bits, quad.z ^= bits, quad.w ^= bits; }
+/// Flips the bits of a quad that `bits` has.
+__device__ inline void flip(uint4 &quad, uint32_t bits) { quad.x ^= bits, quad.y ^= bits, quad.z ^= bits, quad.w ^= bits; }
 
-/// Four steps outwards from step `from` for four columns.  `left` and `right` are the quads that `from` lies in, going
-/// in; those `QUAD` columns farther out, coming out, with some bits turned over.
+/// Four steps outward for four columns, after `from` steps.  `left` and `right` are the quads `from` columns away.  On return
+/// they are the next ones outward, with the bits `flipped` flipped.
 template <class Take>
 __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &left, uint4 &right, Take take,
-                          uint32_t turned = 0) {
+                          uint32_t flipped = 0) {
     uint4 left_on = *reinterpret_cast<const uint4 *>(shared + column - from - QUAD);
     uint4 right_on = *reinterpret_cast<const uint4 *>(shared + column + from + QUAD);
-    turn_over(left_on, turned), turn_over(right_on, turned);
+    flip(left_on, flipped), flip(right_on, flipped);
 #pragma unroll
     for (int k = 1; k <= QUAD; ++k)
 #pragma unroll
         for (int c = 0; c < QUAD; ++c) {
-            const int l = c - k, r = c + k - QUAD;  // the candidates' places in the quads
+            const int l = c - k, r = c + k - QUAD;  // of the candidates, counted from `left` and from `right_on`
             take(c, k, l >= 0 ? quad_at(left, l) : quad_at(left_on, l + QUAD),
                  r < 0 ? quad_at(right, r + QUAD) : quad_at(right_on, r));
         }
@@ -294,25 +292,25 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
     right = right_on;
 }
 
-/// Candidates of one side: costs as they are.
+/// The costs of one side's candidates, as they are.
 struct OneSide {
-    /// The lesser of two for a lane's c-th column, in either half.
+    /// The lesser of two costs for a lane's c-th column, in either half.
     __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vminu2(a, b); }
-    /// What a column has by itself.
+    /// What a pixel's own column costs it.
     __device__ uint32_t own(int, uint32_t value) const { return value; }
-    /// No more than any of a lane's columns may find.
+    /// Warp: no more than any cost within reach of a lane's columns.
     template <int SPAN>
     __device__ static uint32_t reached(const uint32_t *line, int column) {
         return least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return __vminu2(a, b); });
     }
-    /// Calls search(candidates, turned) with what is to be tried farther out, where costs above `settled` are not settled.
+    /// Warp: calls search(candidates, flipped) for the steps farther out; costs above `settled` are not settled yet.
     template <class Search>
-    __device__ void go_on(const uint32_t (&)[QUAD], bool, uint32_t, Search search) const {
+    __device__ void search_on(const uint32_t (&)[QUAD], bool, uint32_t, Search search) const {
         search(*this, 0);
     }
 };
 
-/// The least costs of a lane's four columns in rows r and r + HALF, and which of the two rows a warp has settled.
+/// The least costs of a lane's four pixels in rows r and r + HALF, and which of the two rows the warp has settled.
 struct PatchCosts {
     uint32_t best[QUAD];
     bool settled[2];
@@ -320,34 +318,34 @@ struct PatchCosts {
     __device__ uint32_t cost(int c, int half) const { return half ? best[c] >> 16 : best[c] & 0xffff; }
 };
 
-/// Searches a patch outward: `line` holds the squares of both rows, `column` is the lane's first, and lanes that lie
-/// `out` of the image search for nobody.
+/// Warp: searches two rows of a patch outward.  `line` has their squares, and `column` is the lane's first.  Lanes that are
+/// `out` of the image do not count.
 template <int SPAN, class Sides>
 __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, int32_t limit, const Sides &sides) {
     constexpr int REACH = Shape<SPAN>::REACH;
-    constexpr int32_t FARTHEST = Shape<SPAN>::FARTHEST;
+    constexpr int32_t MOST_COST = Shape<SPAN>::MOST_COST;
     uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
     PatchCosts patch;
     uint32_t(&best)[QUAD] = patch.best;
 #pragma unroll
     for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
-    // In either row a pixel with no candidate near enough makes the rest of the search dominated.
+    // If each of the two rows has a pixel without a candidate near enough, more steps settle neither.
     const auto is_hopeless = [&] {
         const uint32_t reached = Sides::template reached<SPAN>(line, column);
-        const bool doubted = !out && limit >= FARTHEST;
-        return __any_sync(ALL_LANES, doubted && (reached & 0xffff) > FARTHEST) &&
-               __any_sync(ALL_LANES, doubted && (reached >> 16) > FARTHEST);
+        const bool counts = !out && limit >= MOST_COST;
+        return __any_sync(ALL_LANES, counts && (reached & 0xffff) > MOST_COST) &&
+               __any_sync(ALL_LANES, counts && (reached >> 16) > MOST_COST);
     };
     const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
-    int done = 0;  // steps done: what is farther out costs (done + 1)^2 or more
+    int done = 0;  // steps done: a candidate farther out costs (done + 1)^2 or more
     const auto settled = [&](uint32_t most) {
         const int32_t next = (done + 1) * (done + 1);
         return out || static_cast<int32_t>(max(most & 0xffff, most >> 16)) <= next || next > limit;
     };
     uint32_t most = worst();
     bool near = __all_sync(ALL_LANES, settled(most));
-    const auto search = [&](const auto &candidates, uint32_t turned, int first, int end) {
-        // Of a short way every step has its numbers in its instructions.
+    const auto search = [&](const auto &candidates, uint32_t flipped, int first, int end) {
+        // A short reach is unrolled, so that the instructions hold the steps' numbers.
 #pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
         for (int from = first; from < end; from += QUAD) {
             if (near) break;
@@ -355,19 +353,19 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
                 const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
                 best[c] = __viaddmin_u16x2(candidates.nearer(c, a, b), step, best[c]);
             };
-            step_quad(line, column, from, on_left, on_right, take, turned);
+            step_quad(line, column, from, on_left, on_right, take, flipped);
             done = from + QUAD;
             most = worst();
             near = __all_sync(ALL_LANES, settled(most));
         }
     };
-    search(sides, 0, 0, DOUBT);
+    search(sides, 0, 0, FIRST_STEPS);
     if (!near && !is_hopeless())
-        sides.go_on(best, out, (DOUBT + 1) * (DOUBT + 1), [&](const auto &candidates, uint32_t turned) {
-            turn_over(on_left, turned), turn_over(on_right, turned);
-            search(candidates, turned, DOUBT, REACH);
+        sides.search_on(best, out, (FIRST_STEPS + 1) * (FIRST_STEPS + 1), [&](const auto &candidates, uint32_t flipped) {
+            flip(on_left, flipped), flip(on_right, flipped);
+            search(candidates, flipped, FIRST_STEPS, REACH);
         });
-    // The two rows part here: either may be near.
+    // One row may be settled without the other.
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int32_t worst_here = half ? most >> 16 : most & 0xffff;
@@ -376,12 +374,12 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
     return patch;
 }
 
-/// Calls search(form, span) for what a map's kernels are compiled for, with a target of that span.
+/// Calls search(form, span, target) with the constants that a map's kernels are compiled for.
 template <class Search>
 void with_span(const Layout &layout, Search search) {
     Target target = target_of(layout.output);
     const auto search_span = [&](auto form, auto span) {
-        target.format.limited = target.limit < Shape<span>::FARTHEST;  // else nothing is settled that is farther
+        target.format.limited = target.limit < Shape<span>::MOST_COST;  // else no cost above the limit is settled
         search(form, span, target);
     };
     with_form(target.format.plain(layout.output), [&](auto form) {

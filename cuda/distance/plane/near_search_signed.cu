@@ -1,10 +1,9 @@
-// The outward search of a signed map (near_search.cu): both sides at once.
+// The near search of a signed map (near_search.cu): both sides at once.
 //
-// A pixel's cost is that of the nearest pixel of the other side, whichever side it is on.  In a column that
-// is 1 more than the way to the nearest border between two pixels: one scan serves both sides.  Of the two
-// costs that a column has in a row one is the square of that distance, and the other one 0; they are laid as
-// one number, whose sign tells the sides apart.  A pixel on the one side takes negative numbers as 0, and one
-// on the other turns them all around before.
+// A pixel's distance is that to the nearest pixel of the other side.  In a column it is found from the nearest border between
+// two pixels of different sides, so that one scan serves both sides.  A column costs pixels of the other side 0 in a row, and
+// pixels of its own side the square of that distance.  Shared memory holds that square, with all bits flipped if the column's
+// pixel is a site.  A pixel outside reads negative numbers as 0.  A pixel inside flips them all before.
 #include "cuda/distance/plane/near_search.cuh"
 
 namespace apsis::cuda::plane {
@@ -13,32 +12,30 @@ namespace {
 
 constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 registers
 
-/// A column of both sides in the strip that begins at row `start`; calls lay(r, square) for rows r and r +
-/// HALF together: the square of the distance to the nearest pixel of the other side, inverted at pixels that
-/// are sites.
+/// Scans a column in the strip that begins at row `start`.  Calls lay(r, square) for rows r and r + HALF together, with the
+/// squares of the distances to the nearest pixels of the other side, flipped at sites.
 template <int SPAN, class Lay>
 __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int32_t start, Lay lay) {
     const uint32_t sites = stored.word;
-    const uint32_t above = (sites ^ sites << 1) & strip.valid & ~1u;  // where a row's side is not that above
-    // The nearest ones of the other side than that of the strip's first and last pixel.
+    const uint32_t above = (sites ^ sites << 1) & strip.valid & ~1u;  // rows of another side than the row above
+    // The nearest pixels of another side than the strip's first pixel, and than its last.
     const int32_t before = strip.before(stored.before, sites & 1);
     const int32_t after = strip.after(stored.after, sites >> (STRIP - 1));
     const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);
     const uint32_t last = min(after - start - STRIP, Shape<SPAN>::FAR_CARRY);
     scan_rows<1>(above, above >> 1, first, last,
-                 [&](int r, uint32_t, uint32_t near) { lay(r, square_both(near) ^ ~at_bits<0>(sites, r)); });
+                 [&](int r, uint32_t, uint32_t nearest) { lay(r, square_both(nearest) ^ ~at_bits<0>(sites, r)); });
 }
 
-/// Calls scan_sides for every column that the block looks at; false, and nothing done, if all pixels of a
-/// side are too far.
+/// Block: calls scan_sides for every column that the block reads.  Returns false, with nothing done, if a side is far.
 template <int SPAN, class Lay>
 __device__ bool scan_both(const Layout &layout, const Block<SPAN> &block, const Target &target, Lay lay) {
     const Columns &columns = layout.columns;
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<> strip(columns, block.image, block.strip);
     Sites stored[COLUMNS_EACH<SPAN>];
-    bool near = target.limit < Shape<SPAN>::FARTHEST,
-         near_inside = near;  // then the search settles what is far, too
+    bool near = target.limit < Shape<SPAN>::MOST_COST;  // with such a limit the search settles far pixels, too
+    bool near_inside = near;
     each_column(columns, block, [&](int i, int, int64_t x) {
         stored[i] = strip.stored(x);
         near = near || are_near<SPAN>(strip.seen(stored[i], 0), start);
@@ -52,14 +49,14 @@ __device__ bool scan_both(const Layout &layout, const Block<SPAN> &block, const 
     return true;
 }
 
-/// Candidates of one of the two sides, the numbers of which have been turned over if need be.
-struct TurnedSide {
+/// The costs of candidates for pixels of one side: the numbers have been flipped if that is the inside.
+struct FlippedSide {
     __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vimin_s16x2_relu(a, b); }
 };
 
-/// Candidates of both sides.
+/// The costs of candidates for pixels of both sides.
 struct BothSides {
-    uint32_t sites[QUAD];  // all ones in a half whose pixel is a site
+    uint32_t sites[QUAD];  // of two rows: all ones in a half if the pixel is a site
 
     __device__ explicit BothSides(const uint4 &own) {
 #pragma unroll
@@ -67,7 +64,7 @@ struct BothSides {
     }
     __device__ uint32_t nearer(int c, uint32_t a, uint32_t b) const { return __vimin_s16x2_relu(a ^ sites[c], b ^ sites[c]); }
     __device__ uint32_t own(int c, uint32_t value) const { return value ^ sites[c]; }
-    /// No more than any of a lane's columns may find, which is nothing where there are pixels of both sides.
+    /// Warp: no more than any cost within reach of a lane's columns; 0 if there are pixels of both sides.
     template <int SPAN>
     __device__ static uint32_t reached(const uint32_t *line, int column) {
         const uint32_t least =
@@ -76,9 +73,10 @@ struct BothSides {
             least_reached<SPAN>(line, column, 0x8000 * BOTH, [](uint32_t a, uint32_t b) { return __vmaxs2(a, b); });
         return __vimax_s16x2_relu(least, ~most);
     }
-    /// Where pixels of one side alone are not settled, what the others try changes nothing any more.
+    /// Warp: where pixels of one side alone are not settled, all try that side's costs, which is cheaper.  Pixels of the other
+    /// side find nothing less there.
     template <class Search>
-    __device__ void go_on(const uint32_t (&best)[QUAD], bool out, uint32_t settled, Search search) const {
+    __device__ void search_on(const uint32_t (&best)[QUAD], bool out, uint32_t settled, Search search) const {
         uint32_t outside = 0, inside = 0;
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
@@ -90,18 +88,19 @@ struct BothSides {
         if (wants_inside && is_wanted(outside))
             search(*this, 0);
         else
-            search(TurnedSide(), wants_inside ? ~0u : 0);
+            search(FlippedSide(), wants_inside ? ~0u : 0);
     }
     /// The highest bit if a pixel is a site.
     __device__ uint32_t sign(int c, int half) const { return (half ? sites[c] : sites[c] << 16) & 1u << 31; }
 };
 
+/// A block takes a span of a strip, of both sides.
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Layout layout, Target target) {
     wait_for_kernel_before();
     constexpr int SPAN = WIDE_SPAN;
     __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
-    const Block<SPAN> block(layout, blockIdx.x);  // the first half of all
+    const Block<SPAN> block(layout, blockIdx.x);  // of the outside, which has the first half of all
     const int64_t image = block.image, inside = image + layout.images, strip = block.strip;
     if (layout.is_far(image, strip)) return;
     if (!scan_both(layout, block, target, [&](int c, int r, uint32_t square) { squares[r][c] = square; })) {
@@ -135,7 +134,7 @@ bool searches_both_sides(const Output &output) { return output.is_signed && !out
 
 void search_near_signed(const Layout &layout, cudaStream_t stream) {
     Target target = target_of(layout.output);
-    target.format.limited = target.limit < Shape<WIDE_SPAN>::FARTHEST;
+    target.format.limited = target.limit < Shape<WIDE_SPAN>::MOST_COST;
     launch("search_signed", target.format.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
            Block<WIDE_SPAN>::count(layout) / layout.sides(), BLOCK, early(stream), layout, target);
 }
