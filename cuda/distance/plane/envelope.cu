@@ -101,7 +101,7 @@ __device__ Task task_by_load(const Layout &layout, int64_t n, int64_t strips) {
 }
 
 /// A block takes a band, or a pair of them.
-template <Form FORM, bool NEAREST, int HALVES, Start START>
+template <Form FORM, bool NEAREST, int HALVES, RowStart START>
 __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, OutputFormat format) {
     extern __shared__ __align__(16) uint32_t shared[];
     const int32_t length = static_cast<int32_t>(layout.columns.count);
@@ -167,15 +167,15 @@ void search_envelope(const Layout &layout, cudaStream_t stream) {
         while (threads < THREADS && threads * each * TILE < layout.columns.count) threads *= 2;
         const int64_t blocks = layout.count_strips() * (STRIP / (BAND * halves));
         with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
-            launch_large("search_bands", search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : Start::ANY>, blocks,
-                         threads, band_bytes(layout.columns.count, halves), early(stream), layout, format);
+            launch_large("search_bands", search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : RowStart::ANY>,
+                         blocks, threads, band_bytes(layout.columns.count, halves), early(stream), layout, format);
         });
     };
     const auto launch_bands = [&](auto halves) {
         if (format.aligned)
-            launch_by(halves, std::integral_constant<Start, Start::ALIGNED>());
+            launch_by(halves, std::integral_constant<RowStart, RowStart::ALIGNED>());
         else
-            launch_by(halves, std::integral_constant<Start, Start::ACROSS>());
+            launch_by(halves, std::integral_constant<RowStart, RowStart::ACROSS>());
     };
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
     if (layout.is_listed() && 2 * band_bytes(layout.columns.count, 2) <= most_shared())

@@ -49,14 +49,14 @@ class SiteKeys {
     }
 
   public:
-    bool serve = false;
+    bool fit = false;
 
     SiteKeys() = default;
     /// Warp: of the bracket, from a first position to a last, of a tile that begins at x.  If keys do not fit in one lane no
     /// lane uses them, since a warp that goes both ways takes as long as both.
     template <class Band>
     __device__ SiteKeys(const Band &band, int2 bracket, int32_t x) : middle_(x + MIDDLE), first_(bracket.x) {
-        serve = __all_sync(ALL_LANES, find_least(band, bracket));
+        fit = __all_sync(ALL_LANES, find_least(band, bracket));
     }
 
     /// A candidate's keys.

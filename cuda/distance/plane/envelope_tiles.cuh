@@ -10,7 +10,7 @@
 namespace apsis::cuda::plane {
 
 constexpr int PATCH_TILES = PATCH / TILE;
-static_assert(TILE == 8, "a byte of Rows::solid a tile");
+static_assert(TILE == 8, "a byte of Layout::interior a tile");
 // Added to costs, so that they fit signed numbers, of which sm_90 finds the least of three in one instruction.  The 64 are
 // there because a cost without the square of a pixel's place in the tile may be below 0.
 constexpr uint32_t BIAS = 0x80000000u + 64;
@@ -185,7 +185,7 @@ __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_kno
 }
 
 /// Writes a row of a tile by itself.
-template <Form FORM, bool NEAREST, Start START = Start::ANY, class Cost, class Index>
+template <Form FORM, bool NEAREST, RowStart START = RowStart::ANY, class Cost, class Index>
 __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost (&cost)[TILE], bool is_known,
                           Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(layout.columns.count);
@@ -262,15 +262,15 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
     }
 }
 
-/// Finds and writes a tile.  `marks` has a byte for each row that is wanted, `solid` a bit for each column that is
-/// nobody's candidate because all its pixels are sites.  They come TOGETHER, if so, in all lanes of a warp.
-template <Form FORM, bool NEAREST, bool WIDE_COST, Start START = Start::ANY, bool TOGETHER = false,
+/// Finds and writes a tile.  `marks` has a byte for each row, not 0 if it is wanted.  `interior` has a bit for each column that
+/// is no candidate because it lies inside an area of sites.  With TOGETHER a warp calls it, all lanes.
+template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, bool TOGETHER = false,
           class Band>
 __device__ void finish_tile(const Layout &layout, const OutputFormat &format, const Band &band,
                             uint32_t marks, uint32_t interior, int64_t image, int64_t y, int32_t t) {
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !WIDE_COST;
     constexpr bool SHARED = TOGETHER && !WIDE_COST && IS_PLAIN<FORM>;  // lanes store for each other
-    constexpr bool IN_PAIRS = SHARED && START == Start::ALIGNED;
+    constexpr bool IN_PAIRS = SHARED && START == RowStart::ALIGNED;
     const int32_t x = band.origin + t * TILE;
     const bool is_interior = interior == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -282,7 +282,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
     SiteKeys keys;
     if constexpr (BY_KEYS) keys = SiteKeys(band, bracket, x);
     Tile tile;
-    if (keys.serve)
+    if (keys.fit)
         tile.take_all(bracket, [&](int32_t position) { return keys.candidate(band, position); });
     else if (band.count > 0)
         tile.take_all(bracket, candidate);
@@ -311,7 +311,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         Whole<Band::IS_PIECE> found[TILE];
         Whole<WIDE_COST> cost[TILE];
         const bool is_known = band.count > 0 || is_interior;
-        if (keys.serve) {
+        if (keys.fit) {
             keys.decode(band, tile.cost[r], y + r, layout.columns.count, cost, found);
         } else {
 #pragma unroll
@@ -344,13 +344,13 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
 
 /// Block: finds and writes those tiles of a band with brackets that are `wanted`, as their marks say, in either half.  Tiles of
 /// a signed map in which all pixels are sites are left to the other side.
-template <Form FORM, bool NEAREST, bool WIDE_COST, Start START = Start::ANY, class Band, class Wanted>
+template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, class Band, class Wanted>
 __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, const Band &band, const uint8_t *interior,
                              const uint8_t *all_site_bands, int64_t image, int64_t y, Wanted wanted) {
     // With TOGETHER lanes write whole sectors, and all find nearest sites by keys or none does.  For distances alone, in
     // aligned rows so wide that a block takes one band, and images far larger than the second cache, that won on text and lost
     // on blobs and discs; with nearest sites it won on all.
-    constexpr bool ACROSS = START == Start::ACROSS;
+    constexpr bool ACROSS = START == RowStart::ACROSS;
     constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !WIDE_COST && !Band::IS_PIECE && IS_PLAIN<FORM>);
     __shared__ int32_t next;  // the next 32 tiles that a warp takes
     if (threadIdx.x == 0) next = 0;

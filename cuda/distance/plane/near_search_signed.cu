@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Layout layout, 
 
 }  // namespace
 
-bool searches_both_sides(const Output &output) { return output.is_signed && !output.nearest && OutputFormat(output).serve; }
+bool searches_both_sides(const Output &output) { return output.is_signed && !output.nearest && OutputFormat(output).serves; }
 
 void search_near_signed(const Layout &layout, cudaStream_t stream) {
     Target target = target_of(layout.output);

@@ -1,17 +1,17 @@
-// The lower envelope where rows are cut: they are wider, or their costs larger, than one block can hold (envelope.cu).
+// Segmented rows: the lower envelope (envelope.cu) where rows are cut, since they are wider, or their costs larger, than one
+// block can hold (are_cut).
 //
-// A block takes a segment of a band and, of the candidates of its strip, a window: those from the first that is nearest
-// to the segment's first pixel to the last that is nearest to the next segment's first one, or to the row's last.  No
-// others are nearest to pixels between, since the nearest column never moves left as x moves right.  These brackets are
-// found before, a warp each, by a search outward over groups of 32 columns, best first: a group is looked into unless
-// what is known of it, the least distances above and below the strip and how far off it lies, already makes it too far.
+// A block takes a segment of a band and a window of its strip's candidates.  The window goes from the first column nearest to
+// the segment's first pixel to the last column nearest to the next segment's first pixel, or to the row's last pixel.  Columns
+// outside it are nearest to no pixel between, since the nearest column never moves left as x moves right.  Such brackets of
+// segments are found before, each by a warp that tries groups of 32 columns outward, the best first.  A group is skipped if its
+// least distances above and below the strip and its distance along the row make it too far.
 //
-// Where a window has more candidates than a block holds, as in the middle of a large disc, the block halves its pixels
-// and finds the bracket between.  Pixels that are still too many for themselves, centres of circles, are searched without
-// a band.
+// If a window has more candidates than a block holds, as in the middle of a large disc, the block halves its pixels and finds
+// the bracket between them.  A pixel with too many candidates of its own, such as a circle's centre, is searched alone.
 //
-// Cost: that of envelope.cu, 12 bytes a candidate and band instead of 8, and, where costs do not fit 32 bits, each
-// candidate of a tile once more.
+// Cost: that of envelope.cu, but 12 bytes a candidate and band instead of 8.  Where costs do not fit 32 bits, each candidate of
+// a tile is tried once more.
 #include "cuda/distance/plane/envelope_tiles.cuh"
 #include "cuda/distance/plane/layout.h"
 #include "cuda/runtime/launch.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int SIDE = WARP / 2;  // groups of columns on either side of a bracket that a warp takes in a turn
 
-// Candidates of a block at most: of two such a multiprocessor of 228 KiB has room, their tiles and 1 KiB each besides.
+// Candidates of a block at most: a multiprocessor of 228 KiB has room for two such blocks, with their tiles and 1 KiB each.
 constexpr int32_t MOST_CANDIDATES = 13248;
 
 /// What a block lays in shared memory: the tiles of a segment, and candidates.
@@ -43,10 +43,9 @@ struct BandPlace {
           bit(static_cast<int>(y % STRIP)) {}
 };
 
-// ---- Fences ----
+// ---- Brackets of segments ----
 
-/// The best that a lane knows of a band's pixels in one column, and the columns from the first to the last that cost
-/// it.
+/// The least costs that a lane has found for the pixels of a band at one x, and the first and the last column of such cost.
 struct LeastCosts {
     uint64_t cost[BAND];
     int32_t low[BAND], high[BAND];
@@ -59,14 +58,15 @@ struct LeastCosts {
         if (other < cost[r]) cost[r] = other, low[r] = from, high[r] = to;
         if (other == cost[r]) low[r] = min(low[r], from), high[r] = max(high[r], to);
     }
-    /// The greatest of a warp's least costs, rounded up: the bits of a float, which for those that are not negative
-    /// come in the same order.
+    /// Warp: the greatest of the pixels' least costs, rounded up, as the bits of a float.  The bits of floats that are not
+    /// negative have the order of the floats.
     __device__ uint32_t worst() const {
         uint32_t most = 0;
 #pragma unroll
         for (int r = 0; r < BAND; ++r) most = max(most, least_of_warp(__float_as_uint(__ull2float_ru(cost[r]))));
         return most;
     }
+    /// Warp: the columns from the first to the last that are nearest to any of the pixels.
     __device__ int2 columns() {
         int2 all = {INT32_MAX, 0};
 #pragma unroll
@@ -81,9 +81,9 @@ struct LeastCosts {
     }
 };
 
-/// The least that a group of columns can cost pixel x of a band, rounded down, as the bits of a float; `TOO_FAR` if it
-/// has no sites.
 constexpr uint32_t TOO_FAR = ~0u;
+/// A lower bound of what a group of columns, `gap` columns away, costs the pixels of a band, as the bits of a float; TOO_FAR if
+/// the group has no sites.
 __device__ uint32_t bound_of(const GroupBounds &bounds, int bit, int64_t gap) {
     if (bounds.above == GroupBounds::NONE && bounds.below == GroupBounds::NONE) return TOO_FAR;
     const int32_t up = static_cast<int32_t>(bounds.above) - STRIP + bit;
@@ -92,7 +92,7 @@ __device__ uint32_t bound_of(const GroupBounds &bounds, int bit, int64_t gap) {
     return __float_as_uint(__ull2float_rd(static_cast<uint64_t>(way * way + gap * gap)));
 }
 
-/// The columns from the first to the last that are nearest to pixel x in any row of a band: a warp finds them.
+/// Warp: finds the columns from the first to the last that are nearest to pixel x in any row of a band.
 __device__ int2 find_segment_bracket(const Layout &layout, const BandPlace &place, int32_t x) {
     const Columns &columns = layout.columns;
     const GroupBounds *const group_bounds = layout.group_bounds_of(place.image, place.strip);
@@ -100,7 +100,7 @@ __device__ int2 find_segment_bracket(const Layout &layout, const BandPlace &plac
     const int32_t groups = static_cast<int32_t>(layout.groups()), own = x / GROUP,
                   start = static_cast<int32_t>(place.strip * STRIP);
     const int lane = threadIdx.x % WARP;
-    LeastCosts best;
+    LeastCosts least_costs;
     uint32_t worst = __float_as_uint(INFINITY);
     for (int32_t turn = 0;; turn += SIDE) {
         const int32_t group = lane < SIDE ? own - 1 - turn - lane : own + turn + lane - SIDE;
@@ -123,18 +123,18 @@ __device__ int2 find_segment_bracket(const Layout &layout, const BandPlace &plac
 #pragma unroll
                     for (int r = 0; r < BAND; ++r) {
                         const int64_t down = unpack(distances, r);
-                        best.take(r, static_cast<uint64_t>(down * down + d * d), column, column);
+                        least_costs.take(r, static_cast<uint64_t>(down * down + d * d), column, column);
                     }
                 }
             }
-            worst = best.worst();
+            worst = least_costs.worst();
         }
     }
-    const int2 bracket = best.columns();
+    const int2 bracket = least_costs.columns();
     return bracket.x > bracket.y ? int2{x, x} : bracket;  // there is no site at all
 }
 
-/// A warp finds the bracket at the first pixel of a segment of a band, or at the last pixel of all.
+/// A warp finds the bracket of a segment's first pixels, or of the row's last ones.
 __global__ void __launch_bounds__(BLOCK) find_segment_brackets(Layout layout, int64_t bands) {
     const int64_t per_band = layout.count_segment_brackets(), item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
     if (item >= bands * per_band) return;
@@ -156,11 +156,11 @@ __global__ void __launch_bounds__(BLOCK) find_segment_brackets(Layout layout, in
 
 // ---- Segments ----
 
-/// The candidates of a strip from column `low` to column `high`, and a few more of their groups: parts of the lists
-/// from segment `first` to segment `last`.
+/// The candidates of a strip from column `low` to column `high`, and the others of their two groups.  They are parts of the
+/// lists of segments `first` to `last`.
 struct CandidateWindow {
     int32_t first, last;  // segments
-    int32_t from, to;     // on the first one's list, and the end on the last one's
+    int32_t from, to;     // the begin on the first segment's list, and the end on the last one's
     int32_t count;
 
     __device__ CandidateWindow(const Layout &layout, const BandPlace &place, int32_t low, int32_t high)
@@ -177,7 +177,7 @@ struct CandidateWindow {
     __device__ int32_t end_of(const uint32_t *counts, int32_t segment) const {
         return segment == last ? to : static_cast<int32_t>(counts[segment]);
     }
-    /// Calls take(i, column) for the i-th candidate, a thread some of them.
+    /// Block: calls take(i, column) for the i-th candidate, for each candidate in one thread.
     template <class Take>
     __device__ void each(const Layout &layout, const BandPlace &place, Take take) const {
         const uint32_t *const counts = layout.summaries_of(place.image, place.strip);
@@ -193,8 +193,8 @@ struct CandidateWindow {
     }
 };
 
-/// A piece of a segment with its window, in shared memory.  `far` tells whether costs may not fit 32 bits, as far as
-/// this thread knows.
+/// Block: lays a piece of a segment, and its window, in shared memory.  `wide_costs` becomes true if costs of this thread's
+/// candidates may not fit 32 bits.
 __device__ PieceBand load_piece(uint32_t *shared, bool &wide_costs, const Layout &layout,
                                 const BandPlace &place, const CandidateWindow &window, int32_t x,
                                 int32_t end) {
@@ -221,7 +221,7 @@ __device__ PieceBand load_piece(uint32_t *shared, bool &wide_costs, const Layout
     return band;
 }
 
-/// A cost and an index, of which the least is wanted.
+/// The least cost, and the least index at that cost.
 struct CostAndIndex {
     uint64_t cost, index;
 
@@ -230,7 +230,7 @@ struct CostAndIndex {
     }
 };
 
-/// Finds and writes a pixel: a block tries all candidates of a window, and the pixel's own column.
+/// Block: finds and writes a pixel.  It tries all candidates of a window, and the pixel's own column.
 __device__ void search_pixel(const Layout &layout, const BandPlace &place, const CandidateWindow &window, int32_t x, int r) {
     __shared__ CostAndIndex found[THREADS / WARP];
     const Columns &columns = layout.columns;
@@ -261,7 +261,7 @@ __device__ void search_pixel(const Layout &layout, const BandPlace &place, const
     __syncthreads();
 }
 
-/// A block takes a segment of a band, in pieces whose windows have no more than `crowd` candidates.
+/// A block takes a segment of a band, in pieces whose windows have no more than `most_candidates`.
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(THREADS, 2) search_pieces(Layout layout, OutputFormat format, int32_t most_candidates) {
     extern __shared__ __align__(16) uint32_t shared[];

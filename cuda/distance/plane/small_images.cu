@@ -1,19 +1,19 @@
-// The staircase: all rows of a small image, whatever is in them, in one launch.
+// Small images: all rows of 2-D Euclidean distance maps that leave most of a device idle, in one launch (are_small).
 //
-// Of the columns that are nearest to a pixel of a row, the first never lies left of one that is nearest to a pixel
-// farther left: the matrix of costs is totally monotone (Aggarwal, Klawe, Moran, Shor and Wilber, 1987).  So the first
-// columns of two pixels bracket all that are nearest to the pixels between.  A block takes a band of four rows, lays the
-// squares of its columns' distances in shared memory, and tries all columns for every 64th pixel.  Then it tries those of
-// each bracket for every eighth pixel, and those of each such bracket for the eight pixels of its tile.
+// The first column nearest to a pixel never lies left of a column nearest to a pixel farther left: the matrix of costs is
+// totally monotone (Aggarwal, Klawe, Moran, Shor and Wilber, 1987).  So the first nearest columns of two pixels bracket those
+// of the pixels between.  A block takes a band of four rows, lays the squares of its columns' distances in shared memory, and
+// tries all columns for every 64th pixel, the first of a stretch.  Then it tries the columns of each bracket for every eighth
+// pixel, the first of a tile, and the columns of each such bracket for the eight pixels of its tile.
 //
-// The brackets of such a level, side by side, make a staircase: one begins with the column that ends the one before.  So a
-// column lies inside of one of them at most, wherever the sites are.  Every thread has eight columns, finds by halving in
-// whose brackets they are, and tells the least costs by atomics.  So no bracket is too long: where the envelope of
-// envelope.cu waits for the longest one, nobody waits here; but it does less in all, which is what counts in a large image.
-// What ends a bracket is tried by the thread that has its tile, and so are all columns of a tile's bracket if that is short.
+// Each bracket of a level begins with the column that ends the bracket before.  So a column is inside of one bracket at most,
+// wherever the sites are.  Every thread has eight columns, finds their brackets by bisection, and joins its least costs to
+// those of other threads by atomics.  So the work is even however long a bracket is, while envelope.cu waits for its longest
+// one.  But envelope.cu does less work in all, which counts more in large images.  The thread that has a tile tries the ends of
+// its bracket, and the inside if that is short.
 //
-// What bounds it are the units that add and compare whole numbers.  So columns are tried by twos, since the least of three
-// numbers is one instruction, and what they cost is left to the multipliers beside them.
+// The time goes to the units that add and compare integers.  So columns are tried in twos, since the least of three numbers is
+// one instruction, and costs are computed by multiplications, which other units do.
 //
 // Cost: 3 bytes a pixel in, through the second cache, and the outputs out.
 #include "cuda/distance/plane/envelope_tiles.cuh"
@@ -24,42 +24,42 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int STRETCH_TILES = 8;          // tiles of a stretch
-constexpr int FEW_TILES = 16;     // of a row that has no stretches: all columns are tried for the first pixel of each
-constexpr int MOST_POINTS = WARP; // for which all columns are tried, a lane each; at most
-constexpr int SHORT = 10;         // columns inside of a tile's bracket that its own thread tries: most brackets have fewer
+constexpr int STRETCH_TILES = 8;
+constexpr int FEW_TILES = 16;       // a row with no more has no stretches: all columns are tried for each tile's first pixel
+constexpr int MOST_POINTS = WARP;   // pixels of a row for which all columns are tried, at most: a lane each
+constexpr int SHORT_BRACKET = 10;   // columns inside of a tile's bracket that the tile's thread tries: most have fewer
 constexpr int64_t MOST_ROW_THREADS = SMALL_WIDTH / TILE;  // threads of a row: each tries 8 columns and writes a tile
 static_assert(FEW_TILES <= MOST_POINTS && SMALL_WIDTH <= MOST_POINTS * STRETCH_TILES * TILE);
 // A column beyond the row's end: it costs more than one without a site.
 constexpr uint32_t BEYOND_ROW = ~0u - (SMALL_WIDTH + TILE) * (SMALL_WIDTH + TILE) - 4 * TILE * SMALL_WIDTH;
-// Added to squares, so that what a column costs a tile's pixels is above 0 even less the squares of their places in the tile.
-constexpr uint32_t SPARE = TILE * TILE;
-static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SPARE + SMALL_WIDTH * SMALL_WIDTH <
+// Added to squares, so that costs stay above 0 when the square of a pixel's place in its tile is left out.
+constexpr uint32_t SQUARE_BIAS = TILE * TILE;
+static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SQUARE_BIAS + SMALL_WIDTH * SMALL_WIDTH <
                   BEYOND_ROW &&
               LONGEST_WHOLE <= UNLISTED_LENGTH);
 
-/// Brackets side by side, of tiles or of stretches: each from the first column nearest to its first pixel to the next one's.
+/// The brackets of a row's tiles or stretches: each from the first column nearest to its first pixel to that of the next one.
 struct BracketLevel {
     uint16_t *lows;
-    int32_t size, count;  // brackets, columns
+    int32_t size, count;  // of brackets; of the row's columns
 
     __device__ int32_t low(int32_t t) const { return lows[t]; }
     __device__ int32_t high(int32_t t) const { return t + 1 < size ? lows[t + 1] : count - 1; }
-    /// Whether a tile's own thread tries its bracket.
-    __device__ bool is_short(int32_t t) const { return high(t) - low(t) <= SHORT + 1; }
+    /// Whether a tile's own thread tries all of its bracket.
+    __device__ bool is_short(int32_t t) const { return high(t) - low(t) <= SHORT_BRACKET + 1; }
 };
 
-/// A row in shared memory, and the team of threads that searches it, eight columns each.
+/// A row in shared memory, and the threads that search it, eight columns each.
 struct RowSearch {
-    uint32_t *squares;  // [place of a column]: of the distance to its nearest site, and SPARE
-    int32_t *least;     // [place in a tile][tile]: the least costs; before, UNKNOWN; and [tile of a stretch][stretch]: keys
-    uint32_t *sites;    // [place in a tile][tile]: the lowest of the nearest sites, if anybody wants them
-    uint16_t *lows;     // [tile]: the first of the columns nearest to its first pixel
-    uint16_t *coarse;   // [stretch]: the same
-    int32_t count;      // columns
-    int32_t rank, row_threads;  // of a thread, and of threads: along the block's x axis, rows lie along its y axis
+    uint32_t *squares;       // [place of a column]: of the distance to its nearest site, and SQUARE_BIAS
+    int32_t *least;          // [place in a tile][tile]: least costs, or UNKNOWN; before, [tile of a stretch][stretch]: keys
+    uint32_t *sites;         // [place in a tile][tile]: the nearest sites of lowest index, if they are wanted
+    uint16_t *tile_lows;     // [tile]: the first of the columns nearest to its first pixel
+    uint16_t *stretch_lows;  // [stretch]: the same
+    int32_t count;           // columns
+    int32_t rank, row_threads;  // this thread's number in the row, and the row's threads: x of the block; its y is the row
 
-    /// Of a tile's columns; one word more than they are: threads that walk them side by side meet 32 banks.
+    /// Words of a tile's columns: one more than there are, so that threads that walk their tiles use different banks.
     static constexpr int32_t PITCH = TILE + 1;
     __host__ __device__ static int32_t squares_of(int32_t tiles) { return (tiles * PITCH + QUAD - 1) / QUAD * QUAD; }
     __host__ __device__ static int32_t bytes(int32_t tiles, bool nearest) {
@@ -71,10 +71,10 @@ struct RowSearch {
         squares = shared + static_cast<int32_t>(threadIdx.y) * (bytes(tiles, nearest) / 4);
         least = reinterpret_cast<int32_t *>(squares + squares_of(tiles));
         sites = reinterpret_cast<uint32_t *>(least + tiles * TILE);
-        lows = reinterpret_cast<uint16_t *>(sites + (nearest ? tiles * TILE : 0));
-        coarse = lows + tiles;
+        tile_lows = reinterpret_cast<uint16_t *>(sites + (nearest ? tiles * TILE : 0));
+        stretch_lows = tile_lows + tiles;
     }
-    /// The square of a thread's own column.
+    /// The square of one of this thread's own columns, for which column / TILE is `rank`.
     __device__ uint32_t own_square(int32_t column) const { return squares[column + rank]; }
     __device__ static uint32_t place(uint32_t column) { return column + column / TILE; }
     __device__ uint32_t square(int32_t column) const { return squares[place(column)]; }
@@ -82,14 +82,13 @@ struct RowSearch {
         return square(column) + static_cast<uint32_t>((x - column) * (x - column));
     }
     __device__ int32_t tiles() const { return (count + TILE - 1) / TILE; }
-    /// Tiles and stretches as brackets see them.
-    __device__ BracketLevel fine() const { return {lows, tiles(), count}; }
-    __device__ BracketLevel rough() const {
-        return {coarse, (count + STRETCH_TILES * TILE - 1) / (STRETCH_TILES * TILE), count};
+    __device__ BracketLevel tile_brackets() const { return {tile_lows, tiles(), count}; }
+    __device__ BracketLevel stretch_brackets() const {
+        return {stretch_lows, (count + STRETCH_TILES * TILE - 1) / (STRETCH_TILES * TILE), count};
     }
 };
 
-/// Makes a row ready: nothing is known of it.
+/// A row's threads: sets what is read before it is written.
 template <bool NEAREST>
 __device__ void clear_row(const RowSearch &row) {
     const int32_t tiles = row.tiles();
@@ -100,7 +99,7 @@ __device__ void clear_row(const RowSearch &row) {
     }
 }
 
-/// Lays the columns of a band in shared memory.
+/// Block: lays the columns of a band in shared memory.
 template <bool NEAREST, bool MAY_BE_SIGNED>
 __device__ void load_rows(uint32_t *shared, const RowSearch &row, const Columns &columns, int64_t image, int32_t y) {
     const StripColumns<MAY_BE_SIGNED> strip(columns, image, y / STRIP);
@@ -112,22 +111,22 @@ __device__ void load_rows(uint32_t *shared, const RowSearch &row, const Columns 
 #pragma unroll
         for (int r = 0; r < BAND; ++r) {
             const int32_t distance = unpack(distances, r);
-            shared[r * pitch + RowSearch::place(x)] = static_cast<uint32_t>(distance * distance) + SPARE;
+            shared[r * pitch + RowSearch::place(x)] = static_cast<uint32_t>(distance * distance) + SQUARE_BIAS;
         }
     }
 }
 
-/// What a warp has found for a pixel: the least cost among its lanes' columns, and the first lane that has it.
+/// The least cost of a warp's columns for a pixel, and the rank of the first thread that has such a column.
 struct LeastCost {
     uint32_t cost, rank;
 };
 using LeastCostsOfWarps = LeastCost[MOST_POINTS][MOST_ROW_THREADS / WARP];
 
-/// Finds the first of the columns nearest to every pixel `stride` apart, the first ones of a level's brackets.  Of a thread's
-/// eight columns c + k, all cost pixel x (x - c)^2 and -2 (x - c) k + k^2 more than their squares.
+/// Block: finds the first of the columns nearest to each of the pixels that begin a level's brackets, `stride` apart.  A thread
+/// has eight columns c + k.  Beyond its square each costs pixel x the same (x - c)^2, and k^2 - 2 (x - c) k.
 __device__ void search_points(const RowSearch &row, const BracketLevel &level, int32_t stride) {
     __shared__ LeastCostsOfWarps found[BAND];
-    constexpr uint32_t LOW = 0x80000000u + 4 * TILE * SMALL_WIDTH;  // so that what is compared fits signed numbers
+    constexpr uint32_t LOW = 0x80000000u + 4 * TILE * SMALL_WIDTH;  // so that the numbers compared fit signed ones
     LeastCostsOfWarps &mine = found[threadIdx.y];
     const int32_t points = level.size, first = row.rank * TILE, warp = row.rank / WARP;
     const int32_t from = warp * WARP * TILE, to = from + WARP * TILE - 1;  // the warp's columns
@@ -140,7 +139,7 @@ __device__ void search_points(const RowSearch &row, const BracketLevel &level, i
         smallest = min(smallest, own), square[k] = static_cast<int32_t>(own + k * k + LOW);
     }
     smallest = least_of_warp(smallest);
-    bool asked = false;  // a lane a point: not if the pixel's own column is nearer than any of the warp's
+    bool asked = false;  // a lane a pixel: false if its own column is nearer than all of the warp's
     if (lane < points) {
         const int32_t x = lane * stride, gap = max(max(from - x, x - to), 0);
         asked = smallest + static_cast<uint32_t>(gap * gap) <= row.square(x);
@@ -158,7 +157,8 @@ __device__ void search_points(const RowSearch &row, const BracketLevel &level, i
         if (lane == 0) mine[p][warp] = {of_warp, static_cast<uint32_t>(row.rank + winner)};
     }
     __syncthreads();
-    for (int32_t turn = row.rank; turn - lane < points * TILE; turn += row.row_threads) {  // a thread a column of a winner
+    // A thread takes one of the eight columns of a pixel's winning thread.
+    for (int32_t turn = row.rank; turn - lane < points * TILE; turn += row.row_threads) {
         const int32_t p = min(turn / TILE, points - 1);
         LeastCost best = mine[p][0];
 #pragma unroll 1
@@ -172,8 +172,8 @@ __device__ void search_points(const RowSearch &row, const BracketLevel &level, i
     __syncthreads();
 }
 
-/// Calls take(bracket, from, to) for those of a thread's columns that lie inside of brackets: none of them ends one, so that
-/// each is in one bracket alone.
+/// Calls take(bracket, from, to) for those of a thread's columns that are inside of brackets.  They end none, so that each is
+/// in one bracket.
 template <class Take>
 __device__ void each_inner_column(const RowSearch &row, const BracketLevel &level, Take take) {
     int32_t column = max(row.rank * TILE, level.low(0) + 1), t = 0;
@@ -194,27 +194,27 @@ __device__ void each_inner_column(const RowSearch &row, const BracketLevel &leve
     }
 }
 
-/// What a column costs the first pixels of a stretch's tiles, counted from what the bracket's first one, `low`, costs: with d
-/// columns more to the right it is `above` for the stretch's first pixel, and 2 TILE d less for every tile, the same squares
-/// being left out.  A key is that and the column.
+/// Keys of a column for the first pixels of a stretch's tiles: the cost above that of column `low`, the bracket's first, and
+/// the column.  Let the column lie d right of `low`.  It costs the stretch's first pixel `above` more than `low` does, and from
+/// tile to tile 2 TILE d less than that.
 struct StretchKey {
     int32_t first = UNKNOWN, drop = 0;
 
     __device__ StretchKey(uint32_t above, int32_t column, int32_t low, int column_bits) {
         const uint32_t gain = static_cast<uint32_t>(2 * TILE * (column - low));
-        if (above >= gain * (STRETCH_TILES - 1)) return;  // never nearer; and others' keys fit 32 bits
+        if (above >= gain * (STRETCH_TILES - 1)) return;  // it is nowhere nearer; the keys of others fit 32 bits
         first = static_cast<int32_t>(above << column_bits | static_cast<uint32_t>(column));
         drop = static_cast<int32_t>(gain << column_bits);
-        asm("" : "+r"(drop));  // a number by itself: see Ramp
+        asm("" : "+r"(drop));  // a number of its own: see ColumnCosts
     }
     __device__ bool wins() const { return drop != 0; }
     __device__ int32_t at(int k) const { return first - k * drop; }
 };
 static_assert(2 * TILE * SMALL_WIDTH * (STRETCH_TILES - 1) * SMALL_WIDTH <= INT32_MAX);
 
-/// Finds the first of the columns nearest to every tile's first pixel, where those of every stretch's are known.
-__device__ void refine(const RowSearch &row) {
-    const BracketLevel stretches = row.rough();
+/// Block: finds the brackets of tiles from those of stretches.
+__device__ void refine_brackets(const RowSearch &row) {
+    const BracketLevel stretches = row.stretch_brackets();
     const int32_t tiles = row.tiles();
     const int column_bits = WARP - __clz(row.count - 1);
     each_inner_column(row, stretches, [&](int32_t t, int32_t from, int32_t to) {
@@ -247,18 +247,18 @@ __device__ void refine(const RowSearch &row) {
         int32_t &least = row.least[k * tiles + t], key = min(least, low);
         if (above < gain) key = min(key, static_cast<int32_t>((above - gain) << column_bits | static_cast<uint32_t>(high)));
         least = UNKNOWN;
-        if (row.rank < tiles) row.lows[row.rank] = static_cast<uint16_t>(k > 0 ? key & ((1 << column_bits) - 1) : low);
+        if (row.rank < tiles) row.tile_lows[row.rank] = static_cast<uint16_t>(k > 0 ? key & ((1 << column_bits) - 1) : low);
     }
     __syncthreads();
 }
 
-/// What a column costs the pixels of a tile, with SPARE, and without the square of a pixel's place in the tile.
+/// The costs of a column for the pixels of a tile, with SQUARE_BIAS, and without the square of a pixel's place in the tile.
 struct ColumnCosts {
     uint32_t first, slope;
 
     __device__ ColumnCosts(uint32_t square, int32_t away)
         : first(square + static_cast<uint32_t>(away * away)), slope(static_cast<uint32_t>(2 * away)) {
-        asm("" : "+r"(slope));  // a number by itself: additions from column to column would cost more than multiplying
+        asm("" : "+r"(slope));  // a number of its own: else additions replace the multiplications
     }
     __device__ uint32_t cost(int k) const { return first + static_cast<uint32_t>(k) * slope; }
 };
@@ -269,9 +269,9 @@ __device__ void try_two(const ColumnCosts &one, const ColumnCosts &other, uint32
     for (int k = 0; k < TILE; ++k) cost[k] = __vimin3_u32(one.cost(k), other.cost(k), cost[k]);
 }
 
-/// Finds the least costs of every tile's pixels inside of its bracket, if that is long.
-__device__ void search_long(const RowSearch &row) {
-    const BracketLevel tiles = row.fine();
+/// Block: finds the least costs for every tile's pixels of the columns inside of its bracket, if that is long.
+__device__ void search_long_brackets(const RowSearch &row) {
+    const BracketLevel tiles = row.tile_brackets();
     each_inner_column(row, tiles, [&](int32_t t, int32_t from, int32_t to) {
         if (tiles.is_short(t)) return;
         const auto costs_of = [&](int32_t column) { return ColumnCosts(row.own_square(column), t * TILE - column); };
@@ -287,9 +287,9 @@ __device__ void search_long(const RowSearch &row) {
     __syncthreads();
 }
 
-/// The least costs of a tile's pixels: of all its bracket, of which the inside is known if it is long.
+/// Finds the least costs of a tile's pixels.  If its bracket is long, search_long_brackets has tried the inside.
 __device__ void find_least(const RowSearch &row, int32_t t, uint32_t (&cost)[TILE]) {
-    const BracketLevel tiles = row.fine();
+    const BracketLevel tiles = row.tile_brackets();
     const int32_t low = tiles.low(t), high = tiles.high(t), end = tiles.is_short(t) ? high : low;
     const auto costs_of = [&](int32_t column) { return ColumnCosts(row.square(column), t * TILE - column); };
 #pragma unroll
@@ -299,7 +299,7 @@ __device__ void find_least(const RowSearch &row, int32_t t, uint32_t (&cost)[TIL
     for (int32_t column = low + 1; column < end; column += 2) try_two(costs_of(column), costs_of(column + 1), cost);
 }
 
-/// Tells the site of a column to those of a tile's pixels that it costs their least.
+/// Finds the nearest sites, of lowest index, of a tile's pixels whose least costs are known.
 struct SiteFinder {
     const RowSearch &row;
     const Columns &columns;
@@ -321,9 +321,10 @@ struct SiteFinder {
     }
 };
 
-/// Finds the lowest of the sites that cost every pixel its least, of those inside of its bracket, if that is long.
-__device__ void search_sites(const RowSearch &row, const Columns &columns, int64_t image, int64_t y) {
-    const BracketLevel tiles = row.fine();
+/// Block: finds the nearest sites, of lowest index, of every tile's pixels among the columns inside of its bracket, if that is
+/// long.
+__device__ void find_sites_of_long_brackets(const RowSearch &row, const Columns &columns, int64_t image, int64_t y) {
+    const BracketLevel tiles = row.tile_brackets();
     each_inner_column(row, tiles, [&](int32_t t, int32_t from, int32_t to) {
         if (tiles.is_short(t)) return;
         uint32_t least[TILE], found[TILE];
@@ -342,14 +343,14 @@ __device__ void search_sites(const RowSearch &row, const Columns &columns, int64
 /// Writes a thread's tile.
 template <Form FORM, bool NEAREST>
 __device__ void write_tile(const Layout &layout, const OutputFormat &format, const RowSearch &row, int64_t image, int64_t y) {
-    const BracketLevel tiles = row.fine();
+    const BracketLevel tiles = row.tile_brackets();
     const int32_t t = row.rank;
     if (y >= layout.columns.length || t >= tiles.size) return;
     uint32_t least[TILE], cost[TILE], site[TILE];
     find_least(row, t, least);
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
-        cost[k] = least[k] - SPARE + k * k;
+        cost[k] = least[k] - SQUARE_BIAS + k * k;
         site[k] = NEAREST ? row.sites[k * tiles.size + t] : NOTHING;
     }
     if (NEAREST) {
@@ -373,13 +374,13 @@ __global__ void __launch_bounds__(BAND *MOST_ROW_THREADS) search_small_images(La
     wait_for_kernel_before();
     load_rows<NEAREST, FORM == Form::OTHER || FORM == Form::SIGNED>(shared, row, layout.columns, image, y);
     __syncthreads();
-    const BracketLevel tiles = row.fine();
+    const BracketLevel tiles = row.tile_brackets();
     const bool has_stretches = tiles.size > FEW_TILES;
-    search_points(row, has_stretches ? row.rough() : tiles, has_stretches ? STRETCH_TILES * TILE : TILE);
-    if (has_stretches) refine(row);
+    search_points(row, has_stretches ? row.stretch_brackets() : tiles, has_stretches ? STRETCH_TILES * TILE : TILE);
+    if (has_stretches) refine_brackets(row);
     if (__syncthreads_count(row.rank < tiles.size && !tiles.is_short(row.rank))) {
-        search_long(row);
-        if (NEAREST) search_sites(row, layout.columns, image, min(int64_t(y + r), layout.columns.length - 1));
+        search_long_brackets(row);
+        if (NEAREST) find_sites_of_long_brackets(row, layout.columns, image, min(int64_t(y + r), layout.columns.length - 1));
     }
     write_tile<FORM, NEAREST>(layout, format, row, image, y + r);
 }

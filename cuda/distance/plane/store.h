@@ -1,4 +1,4 @@
-// Writes four pixels side by side of a distance map at once, where they are plain numbers of 32 bits.
+// Writes pixels of 2-D distance maps four or eight at once, where an output's pixels are packed numbers of 32 bits.
 #pragma once
 
 #include <type_traits>
@@ -11,17 +11,18 @@ namespace apsis::cuda::plane {
 
 constexpr int QUAD = 4;  // pixels: 16 bytes
 
-/// What an output's pixels are to those who write four at once: floats, squares in whole numbers, floats of a signed map, or
-/// something else.
+/// What a kernel that writes four pixels at once is compiled for: floats, squares in whole numbers, floats of a signed map, or
+/// any output.
 enum class Form : uint8_t { OTHER, ROOTS, SQUARES, SIGNED };
 
 /// Whether write_plain serves a form.
 template <Form FORM>
 constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES;
 
+/// How the pixels of a map's outputs are stored.
 struct OutputFormat {
-    bool serve;    // whether every output that is wanted may be written so
-    bool aligned;  // and four pixels of a row are 16 bytes, aligned, wherever x is a multiple of four
+    bool serves;   // whether every output that is wanted has packed numbers of 32 bits
+    bool aligned;  // whether, besides, its rows begin at multiples of 16 bytes
     Form distance;
     bool limited;  // whether a cost may be above the limit
     uint32_t limit;
@@ -30,18 +31,18 @@ struct OutputFormat {
         : distance(form_of(output)),
           limited(output.measure.limit < output.measure.largest),
           limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
-        serve = (!output.distance || distance != Form::OTHER) &&
+        serves = (!output.distance || distance != Form::OTHER) &&
                 (!output.nearest || (output.nearest.type == APSIS_I32 && are_aligned(output.nearest, 4)));
-        aligned = serve && are_aligned(output.distance, 16) && are_aligned(output.nearest, 16);
+        aligned = serves && are_aligned(output.distance, 16) && are_aligned(output.nearest, 16);
     }
 
     /// The form of an unsigned map that write_plain serves; else OTHER.
     Form plain(const Output &output) const {
-        if (!serve || output.is_signed) return Form::OTHER;
+        if (!serves || output.is_signed) return Form::OTHER;
         return output.distance ? distance : Form::ROOTS;
     }
     /// Whether write_side serves a map.
-    bool is_signed_float(const Output &output) const { return serve && output.is_signed && distance == Form::ROOTS; }
+    bool is_signed_float(const Output &output) const { return serves && output.is_signed && distance == Form::ROOTS; }
 
   private:
     /// Whether the rows of packed numbers of 32 bits begin at multiples of some bytes.
@@ -71,7 +72,7 @@ void with_form(Form form, Search search) {
 
 #if defined(__CUDACC__)
 
-/// How many numbers of 32 bits lie before the first multiple of 16 bytes.
+/// How many numbers of 32 bits lie from `to` to the next multiple of 16 bytes.
 __device__ inline int count_head(const uint8_t *to) {
     return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD);
 }
@@ -81,8 +82,9 @@ __device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t 
 }
 __device__ inline void store_one(uint8_t *to, uint32_t number) { __stcs(reinterpret_cast<uint32_t *>(to), number); }
 
-/// Where a kernel's rows begin, as far as it is compiled for that: all at multiples of 16 bytes, or not.
-enum class Start { ANY, ALIGNED, ACROSS };
+/// Where rows begin that a kernel writes: anywhere; at multiples of 16 bytes; or anywhere, and lanes store for each other
+/// (StoreAcross).
+enum class RowStart { ANY, ALIGNED, ACROSS };
 
 /// Stores the first `count` of some numbers one by one.
 template <int COUNT>
@@ -92,8 +94,8 @@ __device__ void store_part(uint8_t *to, const uint32_t (&number)[COUNT], int cou
         if (k < count) store_one(to + 4 * k, number[k]);
 }
 
-/// Stores the first `count` of some numbers side by side, those that fill 16 bytes together.
-template <Start START = Start::ANY>
+/// Stores the first `count` of a thread's numbers side by side.  Numbers that fill 16 bytes are stored together.
+template <RowStart START = RowStart::ANY>
 struct StoreAlone {
     int count;
 
@@ -110,7 +112,7 @@ struct StoreAlone {
     template <int COUNT>
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
         if (count < COUNT) return store_part(to, number, count);
-        switch (START == Start::ALIGNED ? 0 : count_head(to)) {
+        switch (START == RowStart::ALIGNED ? 0 : count_head(to)) {
             case 0:
                 return store_from<0>(to, number);
             case 1:
@@ -123,8 +125,8 @@ struct StoreAlone {
     }
 };
 
-/// Stores four numbers a lane that lie side by side over a warp, of which `count` from the lane's first on are wanted.
-/// Where they are not aligned, a lane takes what it lacks of 16 bytes from the next one.
+/// Warp: stores four numbers a lane, side by side from lane to lane.  `count` of them are wanted from the lane's first on.
+/// Where they are not aligned, a lane takes what it lacks of 16 bytes from the next lane.
 struct StoreTogether {
     int count;
 
@@ -157,8 +159,8 @@ struct StoreTogether {
     }
 };
 
-/// Eight numbers of a lane that come row by row: their place in a row, how many there are, and a bit for each row in which they
-/// are wanted.
+/// Stores eight numbers of a lane in each of some rows: their place in a row, how many the row has of them, and a bit for each
+/// row in which they are wanted.
 class PackedStore {
   protected:
     int32_t at_, count_;
@@ -166,7 +168,7 @@ class PackedStore {
 
     /// The rows in which all eight are wanted.
     __device__ uint32_t wholes() const { return count_ == 2 * QUAD ? wanted_ : 0; }
-    /// Stores those that are not.
+    /// Stores fewer than eight.
     __device__ void store_rest(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
         if (wants(r) && count_ < 2 * QUAD) store_part(row + int64_t(at_) * 4, number, count_);
     }
@@ -176,10 +178,10 @@ class PackedStore {
     __device__ bool wants(int r) const { return wanted_ >> r & 1; }
 };
 
-/// Stores eights of lanes all of which are here, where rows begin anywhere: a lane takes what it lacks of 16 bytes from the
-/// next one, if that one's lie beside its own.
+/// Warp: stores where rows begin anywhere.  A lane takes what it lacks of 16 bytes from the next lane, if that has the next
+/// numbers of the row.
 class StoreAcross : public PackedStore {
-    uint32_t on_left_, on_right_;  // a bit a row: those in which a neighbour's are stored as well, beside its own
+    uint32_t on_left_, on_right_;  // a bit a row: whether a neighbouring lane's numbers are stored as well, beside its own
 
   public:
     __device__ StoreAcross(int32_t at, int count, uint32_t wanted) : PackedStore(at, count, wanted), on_left_(0), on_right_(0) {
@@ -189,12 +191,12 @@ class StoreAcross : public PackedStore {
         if (lane > 0 && left_at + 2 * QUAD == at) on_left_ = wholes() & left;
         if (lane < WARP - 1 && at + 2 * QUAD == right_at) on_right_ = wholes() & right;
     }
-    /// All lanes together, in row r.
+    /// Warp: in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
         store_rest(row, number, r);
         uint8_t *to = row + int64_t(at_) * 4;
         const int head = count_head(to);
-        uint32_t moved[3 * QUAD - 1];  // those from the first on that is aligned
+        uint32_t moved[3 * QUAD - 1];  // the numbers from the first aligned one on
 #pragma unroll
         for (int k = 0; k < 2 * QUAD; ++k) moved[k] = number[k];
 #pragma unroll
@@ -218,10 +220,10 @@ class StoreAcross : public PackedStore {
     }
 };
 
-/// The same where rows are aligned, with an even lane first: two neighbours' are 32 bytes of a row each, a sector of memory,
-/// which the two write together, a half each, rather than twice in part.
+/// Warp: stores where rows are aligned.  A lane's eight numbers are 32 bytes, a sector of memory.  Two lanes write the sectors
+/// of both, a half each, so that no sector is written in two parts.
 class StorePairs : public PackedStore {
-    uint32_t even_, odd_;        // the rows in which the two write the even lane's, the odd one's
+    uint32_t even_, odd_;        // a bit a row: whether the two write the even lane's sector; the odd lane's
     uint32_t even_at_, odd_at_;  // bytes from a row's first number to where this lane writes
 
   public:
@@ -232,14 +234,14 @@ class StorePairs : public PackedStore {
         even_at_ = static_cast<uint32_t>((is_odd() ? others_at : at) + half) * 4;
         odd_at_ = static_cast<uint32_t>((is_odd() ? at : others_at) + half) * 4;
     }
-    /// All lanes together, in row r.
+    /// Warp: in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
         store_rest(row, number, r);
         exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
     }
-    /// Whether this lane's are wanted in all of so many rows, and stored by two.
+    /// Whether all eight numbers of this lane are wanted in each of so many rows.
     __device__ bool are_whole(int height) const { return wholes() == (1u << height) - 1; }
-    /// The same where all lanes' are.
+    /// Warp: stores in a row where that holds for all lanes.
     __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
 
   private:
@@ -257,7 +259,7 @@ class StorePairs : public PackedStore {
     __device__ static bool is_odd() { return threadIdx.x & 1; }
 };
 
-/// What the pixels of an unsigned map hold whose costs are known.  `root` takes the root of a cost.
+/// The numbers that pixels of such costs have in an unsigned map.  `root` takes the root of a cost.
 template <Form FORM, int COUNT, class Root>
 __device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[COUNT], uint32_t (&number)[COUNT], Root root) {
     static_assert(IS_PLAIN<FORM>);
@@ -268,7 +270,7 @@ __device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[CO
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) number[k] = cost[k] <= format.limit ? number[k] : none;
 }
-/// What those of a map of nearest sites hold.
+/// The numbers that they have in a map of nearest sites.
 template <int COUNT>
 __device__ void to_indices(const OutputFormat &format, const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT],
                            uint32_t (&number)[COUNT]) {
@@ -277,8 +279,8 @@ __device__ void to_indices(const OutputFormat &format, const uint32_t (&cost)[CO
         number[k] = static_cast<uint32_t>(!format.limited || cost[k] <= format.limit ? site[k] : -1);
 }
 
-/// Writes COUNT pixels of a row of an unsigned map from x on, of which the costs are known, and with NEAREST the indices
-/// of the nearest sites.
+/// Writes COUNT pixels of a row of an unsigned map from x on, from their costs and with NEAREST the indices of their nearest
+/// sites.
 template <Form FORM, bool NEAREST, int COUNT, class Root, class Store>
 __device__ void write_plain(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                             const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, Store store) {
@@ -294,7 +296,7 @@ __device__ void write_plain(const Output &output, const OutputFormat &format, in
     }
 }
 
-/// Writes those pixels of one side of a signed map likewise that are not its sites.
+/// The same for one side of a signed map, which writes the pixels that are not its sites.
 template <bool NEAREST, int COUNT, class Root>
 __device__ void write_side(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone<> store) {
@@ -329,7 +331,7 @@ __device__ void write_side(const Output &output, const OutputFormat &format, int
     }
 }
 
-/// What the pixels of a signed map hold likewise, of both its sides; `sign` has the highest bit where that is negative.
+/// The numbers that pixels of such costs have in a signed map.  `sign` has the highest bit for pixels inside.
 template <Form FORM, int COUNT, class Root>
 __device__ void to_signed_numbers(const OutputFormat &format, const uint32_t (&cost)[COUNT], const uint32_t (&sign)[COUNT],
                                   uint32_t (&number)[COUNT], Root root) {
@@ -339,7 +341,7 @@ __device__ void to_signed_numbers(const OutputFormat &format, const uint32_t (&c
         number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
 }
 
-/// Stores four numbers, or those of them that `wanted` has bits for.
+/// Stores those of four numbers for which `wanted` has bits, all four at once.
 template <class Four, class Number>
 __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned wanted) {
     if (wanted == (1u << QUAD) - 1) {
@@ -351,8 +353,8 @@ __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned 
     }
 }
 
-/// Writes four pixels of a row of any map that quads serve, aligned.  Each side of a signed map writes those that are not its
-/// sites.
+/// Writes four pixels of a row of any map whose format is `aligned`.  Each side of a signed map writes the pixels that are not
+/// its sites.
 template <class Root>
 __device__ void write_quad(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                            const uint32_t *cost, const int32_t *site, Root root) {

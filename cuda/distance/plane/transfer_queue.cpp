@@ -1,4 +1,4 @@
-// Images through the device strip by strip: see transfer_queue.h.
+// Host images pass through the device strip by strip: see transfer_queue.h.
 #include "cuda/distance/plane/transfer_queue.h"
 
 #include "cuda/transforms.h"

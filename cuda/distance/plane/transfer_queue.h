@@ -1,4 +1,5 @@
-// Images through the device strip by strip: two streams beside the context's own, and events that order them.
+// Host images pass through the device strip by strip: two streams for copies beside the back end's own, and events that order
+// them.  src/runtime/streamer.cpp queues the work.
 #pragma once
 
 #include "cuda/runtime/current_device.h"
@@ -8,7 +9,7 @@ namespace apsis::cuda::plane {
 
 class CudaTransferQueue final : public TransferQueue {
   public:
-    /// `work` is the back end's stream, whichever it is when something is queued.  The device is current here and at the end.
+    /// `work` is the back end's stream, read whenever something is queued.  The device is current here and in the destructor.
     CudaTransferQueue(int device, const cudaStream_t &work) : device_(device), work_(work) {}
 
     void copy(Lane lane, void *to, const void *from, size_t bytes) override;
@@ -17,7 +18,7 @@ class CudaTransferQueue final : public TransferQueue {
     void mark(Lane lane, int number) override;
     void follow(Lane lane, int number) override;
     void await(int number) override;
-    void sync();  // of what is beside the back end's stream
+    void sync();  // waits for the streams of copies
 
     size_t scratch(const DistanceJob &job) const override;
     void take(const DistanceJob &job, const StripRange &range, void *scratch) override;
@@ -26,7 +27,7 @@ class CudaTransferQueue final : public TransferQueue {
   private:
     struct Stream {
         cudaStream_t handle = nullptr;
-        // Non-blocking: the default stream of CUDA must not wait for it, nor it for that.
+        // Non-blocking: neither it nor the default stream of CUDA waits for the other.
         Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "creating a stream"); }
         ~Stream() {
             if (cudaStreamDestroy(handle) != cudaSuccess) cudaGetLastError();
