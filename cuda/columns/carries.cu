@@ -1,8 +1,11 @@
-// The shape of bit columns, and their carries: the second step of a distance map, after pack.cu.
+// The carries of bit columns, and their shape: the second step of a distance map, after pack.cu, unless pack_whole has found
+// the carries.
 //
-// Mirrored columns have two sides, whose carries are found together, SIDES at once.
+// A warp walks down and up a stretch of 32 columns, whose words it holds in registers.  A block joins the stretches of a
+// column.  Longer columns are cut into chunks of a block each, which two kernels before join.  The carries of both sides of
+// mirrored columns are found together, SIDES at once.
 //
-// Cost: carry 1/8 byte a pixel in and 1/4 out, be it for one side or two.
+// Cost: 1/8 byte a pixel in and 1/4 out, for one side or two.
 #include "cuda/columns/columns.h"
 
 #include "cuda/runtime/launch.h"
@@ -11,18 +14,18 @@ namespace apsis::cuda::columns {
 
 namespace {
 
-constexpr int STRETCHES = 32;  // of columns, walked at once by the warps of a block: no more fit one
-constexpr int STRETCH = 16;    // strips that a warp walks at most: their words are in registers; half of them if it can be
-constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips that a block walks
+constexpr int STRETCHES = 32;  // stretches of a chunk at most: the warps of a block
+constexpr int STRETCH = 16;    // strips of a stretch at most; half as many where a block has enough warps
+constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips of a chunk at most
 
-/// Where a warp works: a stretch of 32 columns of a chunk of an image.
+/// The strips that a warp walks, of 32 columns of a chunk of an image.
 struct Stretch {
-    int64_t image, column, chunk;  // a lane's column; the chunk's first strip
-    int64_t first;                 // strip
+    int64_t image, column, chunk;  // column: the lane's; chunk: its first strip
+    int64_t first;                 // the stretch's first strip
     int strips;
-    bool inside;
+    bool inside;  // whether the lane has a column
 
-    /// The `item`-th chunk of 32 columns, of `chunk_strips` strips, is cut into `stretches`, a power of two.
+    /// The `item`-th chunk of 32 columns has `chunk_strips` strips, cut into `stretches`, a power of two.
     __device__ Stretch(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
         // No memory holds 2^32 items: 32 bits divide in a third of the time.
         const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP), own = static_cast<uint32_t>(item);
@@ -37,7 +40,7 @@ struct Stretch {
         strips = image < columns.images() ? static_cast<int>(max(end - first, int64_t(0))) : 0;
     }
     __device__ int64_t at(const Columns &columns) const { return columns.at(image, first, column); }
-    /// What is known of a chunk is laid where its first strip's carries will be.
+    /// The place of a chunk's own sites, between kernels: that of the carries of its first strip.
     __device__ int64_t start(const Columns &columns) const { return columns.at(image, chunk, column); }
     __device__ int32_t row() const { return static_cast<int32_t>(first * STRIP); }
 
@@ -47,7 +50,7 @@ struct Stretch {
 #pragma unroll
         for (int k = 0; k < MOST; ++k, from += columns.count) words[k] = inside && k < strips ? *from : 0;
     }
-    /// Where the image ends the last word goes on with its last pixel's side, so that neither has sites there; returns it.
+    /// Extends the last word by its last pixel's side beyond the image's end, so that no side begins there.  Returns the word.
     template <int MOST>
     __device__ uint32_t extend(const Columns &columns, uint32_t (&words)[MOST]) const {
         uint32_t last = 0;
@@ -60,21 +63,23 @@ struct Stretch {
         }
         return last;
     }
-    /// A side's sites in the k-th strip, if that is there.
+    /// A side's sites in the k-th strip, if there is one.
     __device__ uint32_t sites(uint32_t word, int k, int side) const { return side == 0 ? word : k < strips ? ~word : 0; }
 };
 
-/// What a strip is told of its column above: of one side, the last site; of both, on which one the pixel right above it is, and
-/// the last pixel of the other.  To begin with there is nothing above, and the first pixel's side will do.
+/// The carry from above as a warp walks down.  For one side it is the last site.  For two it is the side of the pixel right
+/// above, and the last pixel of the other side.  Above the image there is no pixel, and the first pixel's side
+/// serves.
 template <int SIDES>
-struct Above {
+struct CarryAbove {
     int32_t last;
     bool is_site;
 
-    __device__ explicit Above(uint32_t first_word) : last(NO_SITE_BEFORE), is_site(first_word & 1) {}
-    __device__ explicit Above(const int32_t (&of)[SIDES]) : last(min(of[0], of[SIDES - 1])), is_site(of[0] > of[SIDES - 1]) {}
+    __device__ explicit CarryAbove(uint32_t first_word) : last(NO_SITE_BEFORE), is_site(first_word & 1) {}
+    __device__ explicit CarryAbove(const int32_t (&of)[SIDES])
+        : last(min(of[0], of[SIDES - 1])), is_site(of[0] > of[SIDES - 1]) {}
     __device__ int32_t stored() const { return SIDES == 1 ? last : stored_carry(last, is_site); }
-    /// Goes on below a strip that begins at row `start`.
+    /// Goes on to the end of a strip that begins at row `start`.
     __device__ void pass(uint32_t word, int32_t start) {
         const uint32_t others = SIDES == 1 ? word : word ^ static_cast<uint32_t>(static_cast<int32_t>(word) >> (STRIP - 1));
         if (others)
@@ -83,21 +88,23 @@ struct Above {
             last = start - 1;
         is_site = word >> (STRIP - 1);
     }
-    /// Whether a strip, or in it and above the side that its pixels are not on, has no site near.
+    /// Whether a strip has no site in it or near above; for two sides, all of its pixels are on one side and the other side has
+    /// none.
     __device__ bool is_far(uint32_t word, int32_t start) const {
         const bool is_one_side = !word || (SIDES > 1 && is_site && !~word);
         return is_one_side && (SIDES == 1 || is_site == (word != 0)) && last < start - NEAR;
     }
 };
 
-/// The same below.
+/// The same from below, as a warp walks up; is_far asks only what is below.
 template <int SIDES>
-struct Below {
+struct CarryBelow {
     int32_t next;
     bool is_site;
 
-    __device__ explicit Below(uint32_t last_word) : next(NO_SITE_AFTER), is_site(last_word >> (STRIP - 1)) {}
-    __device__ explicit Below(const int32_t (&of)[SIDES]) : next(max(of[0], of[SIDES - 1])), is_site(of[0] < of[SIDES - 1]) {}
+    __device__ explicit CarryBelow(uint32_t last_word) : next(NO_SITE_AFTER), is_site(last_word >> (STRIP - 1)) {}
+    __device__ explicit CarryBelow(const int32_t (&of)[SIDES])
+        : next(max(of[0], of[SIDES - 1])), is_site(of[0] < of[SIDES - 1]) {}
     __device__ int32_t stored() const { return SIDES == 1 ? next : stored_carry(next, is_site); }
     __device__ void pass(uint32_t word, int32_t start) {
         const uint32_t others = SIDES == 1 ? word : word ^ (0 - (word & 1));
@@ -112,13 +119,13 @@ struct Below {
     }
 };
 
-/// The positions of the pixels before a row and after it; none, if there are none.
+/// The position of the pixel before a row, and of that in a row; NO_SITE_BEFORE and NO_SITE_AFTER if the image has none there.
 __device__ int32_t place_before(int64_t row) { return row > 0 ? static_cast<int32_t>(row) - 1 : NO_SITE_BEFORE; }
 __device__ int32_t place_at(const Columns &columns, int64_t row) {
     return row < columns.length ? static_cast<int32_t>(row) : NO_SITE_AFTER;
 }
 
-/// Each side's carries of those that are stored; `beside` is the position of the pixel beside.
+/// Both sides' carries from the stored one.  `beside` is the position of the pixel right beside the strip.
 template <int SIDES>
 __device__ void read_before(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
     for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? stored >> 1 : beside;
@@ -129,18 +136,18 @@ __device__ void read_after(int32_t stored, int32_t beside, int32_t (&of)[SIDES])
     for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? other : beside;
 }
 
-/// The first and the last site of a side in the stretches of a block, a lane a column.
-struct Ends {
-    int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];
-    uint32_t any[STRETCHES][WARP];  // [a chunk's first warp]: a bit a stretch that has sites
+/// The first and the last site of a side in the stretches of a block.
+struct StretchEnds {
+    int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];  // [stretch][column]
+    uint32_t any[STRETCHES][WARP];                          // [a chunk's first warp][column]: a bit a stretch that has sites
 
-    /// All warps of a block together.
+    /// Block: fills these in; `first_warp` is the first warp of this warp's chunk.
     template <int MOST>
-    __device__ void find(const Stretch &stretch, const uint32_t (&words)[MOST], int ours, int side) {
+    __device__ void find(const Stretch &stretch, const uint32_t (&words)[MOST], int first_warp, int side) {
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
         any[warp][lane] = 0;
-        uint32_t upper = 0, lower = 0;  // the first word that has sites, and the last one, and their strips
-        int up = 0, down = 0;
+        uint32_t upper = 0, lower = 0;  // the first word that has sites, and the last one
+        int up = 0, down = 0;           // their strips
 #pragma unroll
         for (int k = 0; k < MOST; ++k) {
             const uint32_t from_end = stretch.sites(words[MOST - 1 - k], MOST - 1 - k, side);
@@ -151,24 +158,24 @@ struct Ends {
         first[warp][lane] = upper ? stretch.row() + up * STRIP + lowest_bit(upper) : NO_SITE_AFTER;
         last[warp][lane] = lower ? stretch.row() + down * STRIP + highest_bit(lower) : NO_SITE_BEFORE;
         __syncthreads();
-        if (upper) atomicOr(&any[ours][lane], 1u << (warp - ours));
+        if (upper) atomicOr(&any[first_warp][lane], 1u << (warp - first_warp));
         __syncthreads();
     }
-    /// The last site of some stretches, and the first one.
-    __device__ int32_t last_of(uint32_t some, int ours, int32_t unknown) const {
-        some &= any[ours][threadIdx.x % WARP];
-        return some ? last[ours + highest_bit(some)][threadIdx.x % WARP] : unknown;
+    /// The last site in `some` stretches, and the first one; `unknown` if they have none.
+    __device__ int32_t last_of(uint32_t some, int first_warp, int32_t unknown) const {
+        some &= any[first_warp][threadIdx.x % WARP];
+        return some ? last[first_warp + highest_bit(some)][threadIdx.x % WARP] : unknown;
     }
-    __device__ int32_t first_of(uint32_t some, int ours, int32_t unknown) const {
-        some &= any[ours][threadIdx.x % WARP];
-        return some ? first[ours + lowest_bit(some)][threadIdx.x % WARP] : unknown;
+    __device__ int32_t first_of(uint32_t some, int first_warp, int32_t unknown) const {
+        some &= any[first_warp][threadIdx.x % WARP];
+        return some ? first[first_warp + lowest_bit(some)][threadIdx.x % WARP] : unknown;
     }
 };
 
-/// Of columns that are cut into chunks: finds the first and the last site of each.
+/// A block takes a chunk of 32 columns, and finds its first and its last site.
 template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, int64_t chunk_strips) {
-    __shared__ Ends ends[SIDES];
+    __shared__ StretchEnds ends[SIDES];
     const int warp = threadIdx.x / WARP;
     const Stretch stretch(columns, blockIdx.x, chunk_strips, STRETCHES, warp);
     uint32_t words[STRETCH];
@@ -179,11 +186,12 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
     int32_t last[SIDES], first[SIDES];
     for (int s = 0; s < SIDES; ++s)
         last[s] = ends[s].last_of(~0u, 0, NO_SITE_BEFORE), first[s] = ends[s].first_of(~0u, 0, NO_SITE_AFTER);
-    columns.before[stretch.start(columns)] = Above<SIDES>(last).stored();
-    columns.after[stretch.start(columns)] = Below<SIDES>(first).stored();
+    columns.before[stretch.start(columns)] = CarryAbove<SIDES>(last).stored();
+    columns.after[stretch.start(columns)] = CarryBelow<SIDES>(first).stored();
 }
 
-/// Then: the last site before each, and the first one after it.  A block takes 32 columns, a warp some chunks of them.
+/// Then replaces these by the last site before each chunk and the first one after it.  A block takes 32 columns, a warp some
+/// chunks of them.
 template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
     __shared__ int32_t lasts[SIDES][STRETCHES][WARP], firsts[SIDES][STRETCHES][WARP];  // of the warps' chunks
@@ -198,7 +206,7 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns,
     const auto clear = [&] {
         for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
     };
-    // What a chunk has of its own: on one side are its last pixel and its first.
+    // A chunk's own sites, which it stores like carries: of one side that is its last pixel, or its first one.
     const auto take_last = [&](int64_t c) {
         int32_t own[SIDES];
         read_before(before[c * step], static_cast<int32_t>(min((c + 1) * rows, columns.length)) - 1, own);
@@ -220,26 +228,25 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns,
         for (int w = warp + 1; w < warps; ++w) next[s] = min(next[s], firsts[s][w][lane]);
     }
     for (int64_t c = from; c < end; ++c) {
-        const int32_t known = Above<SIDES>(last).stored();
+        const int32_t known = CarryAbove<SIDES>(last).stored();
         take_last(c);
         before[c * step] = known;
     }
     for (int64_t c = end - 1; c >= from; --c) {
-        const int32_t known = Below<SIDES>(next).stored();
+        const int32_t known = CarryBelow<SIDES>(next).stored();
         take_first(c);
         after[c * step] = known;
     }
 }
 
-/// Every strip learns of the last site before it and the first one after it: a warp takes a stretch of 32 columns, learns of
-/// the other stretches, which are its neighbours in the block, and walks down and up.  It counts where none of its columns
-/// sees a site near.  A column of few strips is one stretch, and there is nothing to learn.  A stretch has MOST strips or less.
+/// Writes the carries of every strip, and counts groups of 32 columns without a near site.  A warp takes a stretch of at most
+/// MOST strips.  If a chunk has more than one, the block first finds the sites of all its stretches.
 template <int MOST, int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
     wait_for_kernel_before();
-    __shared__ Ends ends[SIDES];
+    __shared__ StretchEnds ends[SIDES];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, shift = lowest_bit(stretches);
-    const int number = warp & (stretches - 1), ours = warp - number;
+    const int number = warp & (stretches - 1), first_warp = warp - number;
     const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP >> shift) + (warp >> shift);
     const Stretch stretch(columns, item, chunk_strips, stretches, number);
     uint32_t words[MOST];
@@ -255,16 +262,16 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
     if (stretches > 1) {
 #pragma unroll
         for (int s = 0; s < SIDES; ++s) {
-            ends[s].find(stretch, words, ours, s);
-            last[s] = ends[s].last_of((1u << number) - 1, ours, last[s]);
-            next[s] = ends[s].first_of(~1u << number, ours, next[s]);
+            ends[s].find(stretch, words, first_warp, s);
+            last[s] = ends[s].last_of((1u << number) - 1, first_warp, last[s]);
+            next[s] = ends[s].first_of(~1u << number, first_warp, next[s]);
         }
     }
-    Above<SIDES> above = stretch.first > 0 ? Above<SIDES>(last) : Above<SIDES>(words[0]);
-    Below<SIDES> below =
-        stretch.first + stretch.strips < columns.strips() ? Below<SIDES>(next) : Below<SIDES>(last_word);
+    CarryAbove<SIDES> above = stretch.first > 0 ? CarryAbove<SIDES>(last) : CarryAbove<SIDES>(words[0]);
+    CarryBelow<SIDES> below =
+        stretch.first + stretch.strips < columns.strips() ? CarryBelow<SIDES>(next) : CarryBelow<SIDES>(last_word);
     uint32_t far_above = 0;           // a bit a strip
-    uint32_t far_strips[SIDES] = {};  // of which none of the columns sees any site
+    uint32_t far_strips[SIDES] = {};  // [side]: a bit a strip near which no column has a site
     int32_t *before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
 #pragma unroll
     for (int k = 0; k < MOST; ++k, before += columns.count) {
@@ -283,8 +290,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
             const bool far = (far_above >> k & 1) && below.is_far(words[k], start);
 #pragma unroll
             for (int s = 0; s < SIDES; ++s) {
-                const bool is_sides = SIDES == 1 || (words[k] != 0) == (s == 1);  // whose sites these pixels are not
-                far_strips[s] |= static_cast<uint32_t>(__all_sync(ALL_LANES, !stretch.inside || (far && is_sides))) << k;
+                const bool lacks_sites = SIDES == 1 || (words[k] != 0) == (s == 1);  // of side s
+                far_strips[s] |= static_cast<uint32_t>(__all_sync(ALL_LANES, !stretch.inside || (far && lacks_sites))) << k;
             }
         }
         below.pass(words[k], start);

@@ -1,9 +1,10 @@
 // Packs a set into bit columns: the first step of a distance map.
 //
-// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in registers.
-// Cost: 1 byte a pixel in (1/8 from bits) and 1/8 out.  Where columns are short, a block has room for 32 of them whole, and
-// finds their carries in the same launch.  (In longer ones that does not pay: rows are read 32 bytes at a time then, where a
-// warp of the former reads 128.)
+// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in registers.  Of short
+// columns a block holds 32 whole ones and finds their carries in the same launch (pack_whole).  For longer ones that does not
+// pay, since it reads rows 32 bytes at a time, while a warp of pack_strips reads 128.
+//
+// Cost: 1 byte a pixel in (1/8 from bits) and 1/8 out.
 #include "cuda/columns/columns.h"
 
 #include "cuda/runtime/launch.h"
@@ -13,45 +14,46 @@ namespace apsis::cuda::columns {
 namespace {
 
 constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one 32-bit load
-constexpr int LINE = 128;  // bytes that memory gives at once
+constexpr int LINE = 128;  // bytes of a line of memory
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
-constexpr int PACKERS = 4;  // blocks on a multiprocessor: a thread has registers for half of its 32 loads at once
-constexpr int PACKERS_ACROSS = 3;  // where rows begin anywhere: for all of them, since shuffles do not change places
-constexpr int PACKED = WARP - 1;  // quads of a warp there
-constexpr int64_t WIDE = 8 * WARP * QUAD;  // pixels of such rows at least: at their ends a warp takes twice as long
-constexpr int TILE = 32;   // columns along x, and along y, of a block that turns them: a warp stores 32
+// Blocks on a multiprocessor: a thread has registers for half of its 32 loads at once.  Where rows are not aligned it needs
+// them for all loads, since the compiler does not move loads past shuffles.
+constexpr int PACK_BLOCKS_PER_SM = 4, UNALIGNED_BLOCKS_PER_SM = 3;
+constexpr int UNALIGNED_QUADS = WARP - 1;             // quads that a warp packs where rows are not aligned
+constexpr int64_t LEAST_UNALIGNED = 8 * WARP * QUAD;  // pixels of such rows at least: at their ends a warp takes twice as long
+constexpr int TILE = 32;  // columns along x, and along y, that a block of pack_planes transposes: a warp stores 32
 
-/// Four bytes, each non-zero one's highest bit set.
+/// Four bytes: sets the highest bit of each that is not 0.  Other bits are undefined.
 __device__ uint32_t mark_bytes(uint32_t bytes) { return bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu); }
 
-/// How four pixels of a row are read: as an aligned word, as parts of two such, or one by one.
-enum class Access : uint8_t { ALIGNED, PACKED, OTHER };
+/// How four pixels of a row are read: as an aligned word, from two aligned words, or one by one.
+enum class Access : uint8_t { ALIGNED, UNALIGNED, OTHER };
 
-/// A set's pixels as they are read.
+/// A set and how its pixels are read.
 struct Pixels {
     View set;
     Access access;
     const uint8_t *end;  // of its bytes
 };
 
-/// How many bytes lie before those in their aligned word.
+/// How many bytes of an aligned word lie before this one.
 __device__ int count_before(const uint8_t *bytes) { return static_cast<int>(reinterpret_cast<uintptr_t>(bytes) % QUAD); }
 
-/// Up to four bytes of two aligned words, of which only those are read that hold any of them; others are anything.
-__device__ uint32_t load_across(const uint8_t *from, int count) {
+/// Loads `count` bytes, up to four, from the aligned words that hold them.  Further bytes are undefined.
+__device__ uint32_t load_unaligned(const uint8_t *from, int count) {
     const int before = count_before(from);
     const uint32_t *const words = reinterpret_cast<const uint32_t *>(from - before);
     return __funnelshift_r(words[0], words[before + count > QUAD ? 1 : 0], 8 * static_cast<unsigned>(before));
 }
-/// Whether all that reads is inside the set.
+/// Whether load_unaligned reads nothing beyond the set's end.
 __device__ bool may_load(const Pixels &pixels, const uint8_t *from, int count) {
     const uint8_t *const last = from + count - 1;
     return last - count_before(last) + QUAD <= pixels.end;
 }
 
-/// Up to eight rows of up to four columns from x on, a row being `step` bytes from the next: bit r of byte c is pixel
-/// x + c of the r-th row.  Columns that are not asked for are anything.
+/// Packs up to eight rows, `step` bytes apart, of up to four columns from x on: bit r of byte c is pixel x + c of the r-th row.
+/// Further columns are undefined.
 __device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64_t step, int rows, int64_t x, int columns) {
     const Access access = pixels.access;
     uint32_t bits = 0;
@@ -69,7 +71,7 @@ __device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64
     if (access == Access::ALIGNED && columns == QUAD) {
         gather([](const uint8_t *from) { return *reinterpret_cast<const uint32_t *>(from); });
     } else if (access != Access::OTHER && may_load(pixels, first, columns) && may_load(pixels, last, columns)) {
-        gather([=](const uint8_t *from) { return load_across(from, columns); });
+        gather([=](const uint8_t *from) { return load_unaligned(from, columns); });
     } else {
         for (int r = 0; r < rows && r < BYTE; ++r) {
 #pragma unroll
@@ -80,48 +82,48 @@ __device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64
     return bits;
 }
 
-/// The words of four columns, from the bytes of each eight rows.
-__device__ void turn_quads(const uint32_t (&bytes)[STRIP / BYTE], uint32_t (&words)[QUAD]) {
+/// Transposes: the words of four columns, from those of gather_bytes of each eight rows.
+__device__ void transpose_quads(const uint32_t (&bytes)[STRIP / BYTE], uint32_t (&words)[QUAD]) {
 #pragma unroll
     for (int c = 0; c < QUAD; c += 2) {
-        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // the bytes of columns c and c + 1, in turn
+        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // selects the bytes of columns c and c + 1 by turns
         const uint32_t upper = __byte_perm(bytes[0], bytes[1], two), lower = __byte_perm(bytes[2], bytes[3], two);
         words[c] = __byte_perm(upper, lower, 0x5410), words[c + 1] = __byte_perm(upper, lower, 0x7632);
     }
 }
 
-/// The words of up to four columns from x on: bit r is pixel x of the r-th row.
+/// Packs the words of up to four columns from x on, `rows` rows of a strip.
 __device__ void gather_words(const Pixels &pixels, const uint8_t *row, int64_t step, int rows, int64_t x, int columns,
                              uint32_t (&words)[QUAD]) {
     uint32_t bytes[STRIP / BYTE];
 #pragma unroll
     for (int i = 0; i < STRIP / BYTE; ++i)
         bytes[i] = gather_bytes(pixels, row + i * BYTE * step, step, rows - i * BYTE, x, columns);
-    turn_quads(bytes, words);
+    transpose_quads(bytes, words);
 }
 
-/// The same of a strip's 32 rows of aligned words: all are on the way at once.
+/// The same for a strip's 32 rows of aligned words, which are loaded all at once.
 __device__ void gather_strip(const uint8_t *from, int64_t step, uint32_t (&words)[QUAD]) {
     uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
 #pragma unroll
     for (int r = 0; r < STRIP; ++r) row[r] = *reinterpret_cast<const uint32_t *>(from + r * step);
 #pragma unroll
     for (int r = 0; r < STRIP; ++r) bytes[r / BYTE] |= mark_bytes(row[r]) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
-    turn_quads(bytes, words);
+    transpose_quads(bytes, words);
 }
 
-/// A number that the compiler does not know the origin of, and so computes nothing from it sooner than it is wanted.
-__device__ uint32_t keep(uint32_t number) {
+/// A number whose origin is hidden from the compiler, so that it computes nothing from it before it is used.
+__device__ uint32_t hide_origin(uint32_t number) {
     asm("" : "+r"(number));
     return number;
 }
 
-/// The same of words that begin anywhere, of which a lane has the one that its first pixel lies in, and the next lane the one
-/// after it.  All lanes of a warp together; where `reads` is false, nothing is read.
-__device__ void gather_across(const uint8_t *from, int64_t step, bool reads, uint32_t (&words)[QUAD]) {
+/// Warp: the same where rows are not aligned.  A lane loads the aligned word that has its first pixel, and gets the next word
+/// from the next lane.  A lane loads nothing if `reads` is false.
+__device__ void gather_unaligned(const uint8_t *from, int64_t step, bool reads, uint32_t (&words)[QUAD]) {
     uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
-    // How far a row's words are shifted, of which the lowest five bits count.
-    uint32_t shift = 8 * keep(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)));
+    // How far a row's words are shifted: the lowest five bits.
+    uint32_t shift = 8 * hide_origin(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)));
 #pragma unroll
     for (int r = 0; r < STRIP; ++r, from += step)
         row[r] = reads ? *reinterpret_cast<const uint32_t *>(from - count_before(from)) : 0;
@@ -130,25 +132,25 @@ __device__ void gather_across(const uint8_t *from, int64_t step, bool reads, uin
         const uint32_t pixels = __funnelshift_r(row[r], __shfl_down_sync(ALL_LANES, row[r], 1), shift);
         bytes[r / BYTE] |= mark_bytes(pixels) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
     }
-    turn_quads(bytes, words);
+    transpose_quads(bytes, words);
 }
 
 __device__ int rows_of(const Columns &columns, int64_t strip) {
     return static_cast<int>(min(columns.length - strip * STRIP, int64_t(STRIP)));
 }
 
-/// No group of a strip is far so far.
+/// Sets a strip's count of far groups to 0.
 __device__ void clear_far(const Columns &columns, int64_t image, int64_t strip) {
     if (!columns.far_groups) return;
     for (; image < columns.batch; image += columns.images()) columns.far_groups[columns.far_at(image, strip)] = 0;
 }
 
-/// Where a thread packs a quad of a strip.
+/// A quad of a strip that a thread packs.
 struct Item {
     int64_t image, strip, x;
-    int here;  // columns of the quad
+    int here;  // columns of the quad that the row has
 
-    /// Strips go image by image; or, `across` images, all images' first ones come first.
+    /// Strips are numbered image by image; or, `across` images, the first ones of all images come first.
     __device__ Item(const Columns &columns, const StripRange &range, bool across, int64_t item) {
         const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips(), number = range.first + item / quads;
         x = item % quads * QUAD;
@@ -166,8 +168,8 @@ struct Item {
     }
 };
 
-/// Columns along y: a thread a quad of a strip.
-__global__ void __launch_bounds__(BLOCK, PACKERS)
+/// Columns along y: a thread takes a quad of a strip.
+__global__ void __launch_bounds__(BLOCK, PACK_BLOCKS_PER_SM)
     pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns) {
     const View &set = pixels.set;
     const int64_t total = ceil_div(columns.count, QUAD) * range.count, step = int64_t(gridDim.x) * blockDim.x;
@@ -184,14 +186,15 @@ __global__ void __launch_bounds__(BLOCK, PACKERS)
     }
 }
 
-/// The same where rows begin anywhere: a warp packs a quad less than it has lanes, of which the last reads for the one before.
-__global__ void __launch_bounds__(BLOCK, PACKERS_ACROSS)
-    pack_across(Pixels pixels, StripRange range, bool complement, Columns columns) {
+/// The same where rows are not aligned.  A warp packs one quad less than it has lanes, since its last lane only reads for the
+/// lane before.
+__global__ void __launch_bounds__(BLOCK, UNALIGNED_BLOCKS_PER_SM)
+    pack_unaligned(Pixels pixels, StripRange range, bool complement, Columns columns) {
     const View &set = pixels.set;
     const int64_t total = ceil_div(columns.count, QUAD) * range.count;
     const int lane = threadIdx.x % WARP;
-    for (int64_t warp = first_item() / WARP; warp * PACKED < total; warp += item_step() / WARP) {
-        const int64_t number = warp * PACKED + lane;
+    for (int64_t warp = first_item() / WARP; warp * UNALIGNED_QUADS < total; warp += item_step() / WARP) {
+        const int64_t number = warp * UNALIGNED_QUADS + lane;
         const Item item(columns, range, false, min(number, total - 1));
         const uint8_t *const row = set.row(item.strip * STRIP, item.image), *const from = row + item.x;
         const int rows = rows_of(columns, item.strip);
@@ -199,24 +202,24 @@ __global__ void __launch_bounds__(BLOCK, PACKERS_ACROSS)
         const bool reads = rows == STRIP && may_load(pixels, from, 1) && may_load(pixels, last, 1);
         const bool has_next = __shfl_down_sync(ALL_LANES, reads, 1) && item.x + QUAD < columns.count;
         uint32_t words[QUAD];
-        gather_across(from, set.stride[1], reads, words);
-        if (lane == PACKED || number >= total) continue;
+        gather_unaligned(from, set.stride[1], reads, words);
+        if (lane == UNALIGNED_QUADS || number >= total) continue;
         if (!reads || !has_next) gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
         item.put(columns, complement, words);
     }
 }
 
-/// Four lanes, WARP / QUAD apart, have eight rows each of the same four columns: every one gets the word of its own column.
-__device__ uint32_t turn_bytes(uint32_t bytes) {
+/// Warp: four lanes, WARP / QUAD apart, have eight rows each of the same four columns.  Each lane gets the word of one column.
+__device__ uint32_t transpose_bytes(uint32_t bytes) {
     const int part = threadIdx.x % WARP / (WARP / QUAD);
     bytes = __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, WARP / QUAD), part & 1 ? 0x3715 : 0x6240);
     return __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, 2 * (WARP / QUAD)), part & 2 ? 0x3276 : 0x5410);
 }
 
-/// Whole columns along y with their carries: a block 32 columns, a warp a strip of them.  Blocks are few: one has a
-/// multiprocessor's registers for itself, and all its loads on the way at once.
+/// Whole columns along y with their carries: a block takes 32 columns, a warp a strip of them at a time.  Blocks are few, so
+/// that each has a multiprocessor's registers for itself, and issues all its loads at once.
 template <bool MIRRORED>
-__global__ void __launch_bounds__(WARP *WARP, 1) pack_images(Pixels pixels, bool complement, Columns columns) {
+__global__ void __launch_bounds__(WARP *WARP, 1) pack_whole_columns(Pixels pixels, bool complement, Columns columns) {
     constexpr int SIDES = MIRRORED ? 2 : 1;
     const View &set = pixels.set;
     __shared__ uint32_t words[WHOLE_STRIPS][WARP];
@@ -232,7 +235,7 @@ __global__ void __launch_bounds__(WARP *WARP, 1) pack_images(Pixels pixels, bool
     for (int strip = warp; strip < strips; strip += warps) {
         const int first = strip * STRIP + part * BYTE, rows = here ? static_cast<int>(columns.length) - first : 0;
         const uint32_t bytes = gather_bytes(pixels, set.row(first, image), set.stride[1], rows, left + quad, here);
-        const uint32_t valid = columns.valid(strip), word = turn_bytes(bytes) ^ (complement ? valid : 0);
+        const uint32_t valid = columns.valid(strip), word = transpose_bytes(bytes) ^ (complement ? valid : 0);
         words[strip][quad + part] = word;
         if (word) atomicOr(&filled[0][strip / WARP][quad + part], 1u << strip % WARP);
         if (MIRRORED && word != valid) atomicOr(&filled[SIDES - 1][strip / WARP][quad + part], 1u << strip % WARP);
@@ -241,7 +244,7 @@ __global__ void __launch_bounds__(WARP *WARP, 1) pack_images(Pixels pixels, bool
     if (left + lane >= columns.count) return;
     for (int strip = warp; strip < strips; strip += warps) {
         int above = strip / WARP, below = above;
-        // Of mirrored columns the carries of the side that the pixel beside the strip is not on.
+        // Of mirrored columns, the carries of the side that the pixel beside the strip does not belong to.
         const bool up = MIRRORED && strip > 0 && words[strip - 1][lane] >> (STRIP - 1);
         const bool down = MIRRORED && strip + 1 < strips && (words[strip + 1][lane] & 1);
         uint32_t before = filled[up][above][lane] & ((1u << strip % WARP) - 1);
@@ -259,8 +262,8 @@ __global__ void __launch_bounds__(WARP *WARP, 1) pack_images(Pixels pixels, bool
     }
 }
 
-/// Turns 32 words, one a lane, so that bit b of lane a becomes bit a of lane b: halves, quarters, ... change places.
-__device__ uint32_t turn_bits(uint32_t word) {
+/// Warp: transposes 32 words, one a lane: bit b of lane a becomes bit a of lane b.
+__device__ uint32_t transpose_bits(uint32_t word) {
     const int lane = threadIdx.x % WARP;
     uint32_t mask = 0x0000ffffu;
 #pragma unroll
@@ -271,7 +274,7 @@ __device__ uint32_t turn_bits(uint32_t word) {
     return word;
 }
 
-/// Columns of bits along y: a warp 32 columns of a strip, a lane a row of 32 bits.
+/// Columns along y of a set of bits: a warp takes 32 columns of a strip, a lane a row of 32 bits.
 __global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns) {
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * range.count;
     const int lane = threadIdx.x % WARP;
@@ -289,16 +292,16 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
                 for (int byte = 0; byte * 8 < here; ++byte) bits |= static_cast<uint32_t>(from[byte]) << 8 * byte;
             }
         }
-        const uint32_t word = turn_bits(bits) ^ (complement ? columns.valid(strip) : 0);
+        const uint32_t word = transpose_bits(bits) ^ (complement ? columns.valid(strip) : 0);
         if (x == 0 && lane == 0) clear_far(columns, image, strip);
         if (lane < here) columns.words[columns.at(image, strip, x + lane)] = word;
     }
 }
 
-/// Columns along z: a block a tile of 32 x 32 columns of a strip, gathered along x and stored along y.
+/// Columns along z: a block takes a tile of 32 x 32 columns of a strip, gathers them along x and stores them along y.
 __global__ void pack_planes(Pixels pixels, bool complement, Columns columns) {
     const View &set = pixels.set;
-    __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that both ways of access hit 32 banks
+    __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that rows and columns both use 32 banks
     const int64_t width = set.size[0], height = set.size[1];
     const int64_t across = (width + TILE - 1) / TILE, along = (height + TILE - 1) / TILE;
     const int quad = threadIdx.x % (TILE / QUAD) * QUAD, line = threadIdx.x / (TILE / QUAD);
@@ -323,7 +326,7 @@ __global__ void pack_planes(Pixels pixels, bool complement, Columns columns) {
 
 Access access_of(const View &set) {
     if (set.type != APSIS_U8 || set.stride[0] != 1) return Access::OTHER;
-    return rows_begin_at(set, QUAD) ? Access::ALIGNED : Access::PACKED;
+    return rows_begin_at(set, QUAD) ? Access::ALIGNED : Access::UNALIGNED;
 }
 
 Pixels pixels_of(const View &set) {
@@ -348,21 +351,23 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
                complement, columns);
     } else {
         const int64_t quads = ceil_div(columns.count, QUAD) * range.count;
-        // A volume's images lie row beside row: if these are short, many images' pixels are in a line of memory.
+        // If rows of many images lie side by side, as along an axis of a volume, and are short, a line of memory has pixels of
+        // many images.
         const bool across = columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) &&
                             range.count == columns.images() * columns.strips();
         const Pixels pixels = pixels_of(set);
-        if (pixels.access == Access::PACKED && columns.count >= WIDE)
-            launch("pack_across", pack_across, ceil_div(ceil_div(quads, PACKED), WARPS), BLOCK, stream, pixels, range, complement,
-                   columns);
+        if (pixels.access == Access::UNALIGNED && columns.count >= LEAST_UNALIGNED)
+            launch("pack_unaligned", pack_unaligned, ceil_div(ceil_div(quads, UNALIGNED_QUADS), WARPS), BLOCK, stream, pixels,
+                   range, complement, columns);
         else
-            launch("pack_strips", pack_strips, ceil_div(quads, BLOCK), BLOCK, stream, pixels, range, across, complement, columns);
+            launch("pack_strips", pack_strips, ceil_div(quads, BLOCK), BLOCK, stream, pixels, range, across, complement,
+                   columns);
     }
 }
 
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {
     const int64_t warps = std::min<int64_t>(columns.strips(), WARP);
-    launch("pack_images", columns.is_mirrored ? pack_images<true> : pack_images<false>,
+    launch("pack_whole_columns", columns.is_mirrored ? pack_whole_columns<true> : pack_whole_columns<false>,
            ceil_div(columns.count, WARP) * columns.images(), warps * WARP, stream, pixels_of(set), complement, columns);
 }
 

@@ -111,7 +111,7 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
         const int32_t group = x / GROUP;
         if (group >= strip.groups) break;
         const bool inside = x < strip.count;
-        const Sites mine = columns.seen(batch.stored[k]);
+        const Sites mine = columns.sites_of(batch.stored[k]);
         const int32_t packed = pack_sites(mine, strip.start);
         strip.sites[StripList::place(x)] = packed;
         const GroupMasks masks(mine, inside, valid);
@@ -328,7 +328,7 @@ __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED>
             const int32_t place = strip.bests[x / GROUP] + __popc(strip.kept[x / GROUP] & ((1u << x % GROUP) - 1));
             list[place] = static_cast<uint16_t>(x);
             if (CUT) continue;
-            const Sites sites = columns.seen(stored[k]);
+            const Sites sites = columns.sites_of(stored[k]);
             const uint32_t above = strip.start - sites.before, below = static_cast<uint32_t>(sites.after - strip.start);
             two_sited += is_two_sited(strip.sites[StripList::place(x)]);
             site_words[place] = sites.word;

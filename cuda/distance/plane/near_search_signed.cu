@@ -38,8 +38,8 @@ __device__ bool scan_both(const Layout &layout, const Block<SPAN> &block, const 
     bool near_inside = near;
     each_column(columns, block, [&](int i, int, int64_t x) {
         stored[i] = strip.stored(x);
-        near = near || are_near<SPAN>(strip.seen(stored[i], 0), start);
-        near_inside = near_inside || are_near<SPAN>(strip.seen(stored[i], 1), start);
+        near = near || are_near<SPAN>(strip.sites_of(stored[i], 0), start);
+        near_inside = near_inside || are_near<SPAN>(strip.sites_of(stored[i], 1), start);
     });
     if (!__syncthreads_or(near) || !__syncthreads_or(near_inside)) return false;
     each_column(columns, block, [&](int i, int c, int64_t) {
