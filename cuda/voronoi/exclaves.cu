@@ -1,12 +1,13 @@
-// apsis_voronoi with APSIS_CONNECTED on CUDA: exclaves are found in the complete map and hidden in it (core/cells.h).
+// apsis_voronoi with APSIS_CONNECTED on CUDA: exclaves are found in the complete map and hidden in it.  core/cells.h has the
+// method, three stages, and its paper.
 //
-// Three stages, two kernels each.  One looks at the whole map for what a stage changes first: warps walk down strips of
-// the map for tips, a lane a column, with the cells of the strip on their way at once and those beside it from the first
-// cache; afterwards words with suspects are looked for.  What changes after that lies beside what has changed before: one
-// block takes it round by round, so that the host reads nothing back.
+// A stage has two kernels.  The first one searches the whole map for the pixels that the stage changes first: tips in stage
+// CLOSE, then suspects.  For tips a warp walks down a strip, a lane a column.  It loads the cells of the strip at once, and
+// finds those beside them in the first cache.  Further changes lie beside earlier ones.  In the second kernel one block finds
+// them round by round, so that the host reads nothing back.
 //
-// The floor is to read the map once, 4 or 8 bytes a pixel; the bits take 3/8 byte to clear and 3/8 to look through.
-// Memory is as on the CPU: 20 bytes, or 28, for 32 pixels.
+// Cost: the map is read once, 4 or 8 bytes a pixel, and bits take 3/8 byte to clear and 3/8 to search.  Memory: 20 bytes, or
+// 28, for 32 pixels, as on the CPU.
 #include "core/cells.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/progress.h"
@@ -17,13 +18,13 @@ namespace apsis::cuda::voronoi {
 
 namespace {
 
-constexpr int TALL = 16;        // rows of a strip: those above and below it add an eighth to what is read
-constexpr int ROUNDERS = 1024;  // threads of the block that goes round: it is alone, so as many as there may be
+constexpr int STRIP_ROWS = 16;       // the rows above and below a strip add an eighth to what is read
+constexpr int ROUND_THREADS = 1024;  // of the block that goes round by round: as many as it may have, since it is alone
 
 template <class Cell>
 using Index = typename Cells<Cell>::Index;
 
-/// Lists a word and its bits.  Returns those that were not there.
+/// Adds bits of a word to a front.  Returns the bits that it did not have.
 template <class Word>
 __device__ uint32_t add(const Front<Word> &to, Word word, uint32_t bits) {
     const uint32_t before = atomicOr(&to.bits[word], bits);
@@ -31,57 +32,60 @@ __device__ uint32_t add(const Front<Word> &to, Word word, uint32_t bits) {
     return bits & ~before;
 }
 
+/// A warp takes a strip of 32 columns, and puts its tips into a front.
 template <class Cell>
 __global__ void __launch_bounds__(BLOCK) find_tips(Cells<Cell> map, Front<Index<Cell>> tips) {
     const int lane = threadIdx.x % WARP, width = static_cast<int>(map.width), height = static_cast<int>(map.height);
-    const int64_t across = map.across, strips = ceil_div(height, TALL), total = across * strips * map.view.size[2];
+    const int64_t across = map.across, strips = ceil_div(height, STRIP_ROWS), total = across * strips * map.view.size[2];
     for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP) {
         const int64_t strip = item / across;
-        Place p{static_cast<int>(item - strip * across) * WARP + lane, static_cast<int>(strip % strips) * TALL,
+        Place p{static_cast<int>(item - strip * across) * WARP + lane, static_cast<int>(strip % strips) * STRIP_ROWS,
                 static_cast<int>(strip / strips)};
-        Cell cell[TALL];
+        Cell cell[STRIP_ROWS];
 #pragma unroll
-        for (int k = 0; k < TALL; ++k) cell[k] = p.x < width && p.y + k < height ? map.at({p.x, p.y + k, p.z}) : Cell(-1);
+        for (int k = 0; k < STRIP_ROWS; ++k) cell[k] = p.x < width && p.y + k < height ? map.at({p.x, p.y + k, p.z}) : Cell(-1);
 #pragma unroll
-        for (int k = 0; k < TALL; ++k, ++p.y) {
+        for (int k = 0; k < STRIP_ROWS; ++k, ++p.y) {
             const uint32_t bits = __ballot_sync(ALL_LANES, map.is_tip(p, cell[k]));
             if (bits && lane == 0) add(tips, map.word_of(p), bits);
         }
     }
 }
 
-/// Calls body(place) for the pixels of a word.
+/// Calls body(place) for those pixels of a word that have a bit.
 template <class Cell, class Body>
 __device__ void for_places(const Cells<Cell> &map, Index<Cell> word, uint32_t bits, Body body) {
     for (; bits; bits &= bits - 1) body(map.place_of(word, lowest_bit(bits)));
 }
 
-/// Puts a pixel into a front if the stage wants it.
+/// Puts a pixel into a front if the stage changes it and the front does not have it.
 template <Stage STAGE, class Cell>
-__device__ void take_in(const Cells<Cell> &map, const Front<Index<Cell>> &front, Place p) {
+__device__ void add_if_wanted(const Cells<Cell> &map, const Front<Index<Cell>> &front, Place p) {
     if (map.template wants<STAGE>(p) && add(front, map.word_of(p), 1u << p.x % WARP) && STAGE == Stage::HIDE) map.hide(p);
 }
 
-/// Finds what a stage changes first: a thread a word.  Nothing that it looks at changes meanwhile.
+/// Finds the suspects that a stage changes first.  A thread takes a word.  Nothing that it reads changes meanwhile.
 template <Stage STAGE, class Cell>
 __global__ void __launch_bounds__(BLOCK) find_first(Cells<Cell> map, Front<Index<Cell>> first) {
     for (int64_t word = first_item(); word < int64_t(map.words()); word += item_step())
-        for_places(map, static_cast<Index<Cell>>(word), map.suspects[word], [&](Place p) { take_in<STAGE>(map, first, p); });
+        for_places(map, static_cast<Index<Cell>>(word), map.suspects[word],
+                   [&](Place p) { add_if_wanted<STAGE>(map, first, p); });
 }
 
-/// Changes what has been found, finds what is to change next beside it, and so on until there is nothing: one block.
+/// One block changes the pixels of the front, finds those beside them that change next, and so on until there are none.
 template <Stage STAGE, class Cell>
-__global__ void __launch_bounds__(ROUNDERS, 1) go_on(Cells<Cell> map, Front<Index<Cell>> current, Front<Index<Cell>> next) {
+__global__ void __launch_bounds__(ROUND_THREADS, 1)
+    run_rounds(Cells<Cell> map, Front<Index<Cell>> current, Front<Index<Cell>> next) {
     for (;;) {
         const Index<Cell> count = *current.count;
         if (count == 0) return;
-        for (Index<Cell> i = threadIdx.x; i < count; i += ROUNDERS)
+        for (Index<Cell> i = threadIdx.x; i < count; i += ROUND_THREADS)
             map.suspects[current.list[i]] ^= current.bits[current.list[i]];
         __syncthreads();
-        for (Index<Cell> i = threadIdx.x; i < count; i += ROUNDERS) {
+        for (Index<Cell> i = threadIdx.x; i < count; i += ROUND_THREADS) {
             const Index<Cell> word = current.list[i];
             for_places(map, word, current.bits[word], [&](Place p) {
-                map.any_beside(p, [&](Place q) { return take_in<STAGE>(map, next, q), false; });
+                map.any_beside(p, [&](Place q) { return add_if_wanted<STAGE>(map, next, q), false; });
             });
             current.bits[word] = 0;
         }
@@ -93,9 +97,9 @@ __global__ void __launch_bounds__(ROUNDERS, 1) go_on(Cells<Cell> map, Front<Inde
     }
 }
 
-/// What no round has reached.
+/// Suspects that no round has reached belong to no cell.
 template <class Cell>
-__global__ void __launch_bounds__(BLOCK) forget_rest(Cells<Cell> map) {
+__global__ void __launch_bounds__(BLOCK) clear_unreached(Cells<Cell> map) {
     for (int64_t word = first_item(); word < int64_t(map.words()); word += item_step())
         for_places(map, static_cast<Index<Cell>>(word), map.suspects[word], [&](Place p) { map.forget(p); });
 }
@@ -121,11 +125,12 @@ template <Stage STAGE, class Cell>
 void run_stage(const Scratch<Cell> &scratch, cudaStream_t stream) {
     const Cells<Cell> &map = scratch.map;
     if constexpr (STAGE == Stage::CLOSE)
-        launch("find_tips", find_tips<Cell>, ceil_div(int64_t(map.across) * ceil_div(map.height, TALL) * map.view.size[2], WARPS),
-               BLOCK, stream, map, scratch.current);
+        launch("find_tips", find_tips<Cell>,
+               ceil_div(int64_t(map.across) * ceil_div(map.height, STRIP_ROWS) * map.view.size[2], WARPS), BLOCK, stream, map,
+               scratch.current);
     else
         launch("find_first", find_first<STAGE, Cell>, ceil_div(map.words(), BLOCK), BLOCK, stream, map, scratch.current);
-    launch("go_on", go_on<STAGE, Cell>, 1, ROUNDERS, stream, map, scratch.current, scratch.next);
+    launch("run_rounds", run_rounds<STAGE, Cell>, 1, ROUND_THREADS, stream, map, scratch.current, scratch.next);
 }
 
 template <class Cell>
@@ -136,7 +141,7 @@ void hide(const VoronoiJob &job, void *memory, cudaStream_t stream) {
     run_stage<Stage::CLOSE>(scratch, stream);
     run_stage<Stage::RESCUE>(scratch, stream);
     run_stage<Stage::HIDE>(scratch, stream);
-    launch("forget_rest", forget_rest<Cell>, ceil_div(scratch.map.words(), BLOCK), BLOCK, stream, scratch.map);
+    launch("clear_unreached", clear_unreached<Cell>, ceil_div(scratch.map.words(), BLOCK), BLOCK, stream, scratch.map);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// apsis_voronoi with APSIS_CONNECTED on the CPU: exclaves are found in the complete map and hidden in it (core/cells.h).
+// apsis_voronoi with APSIS_CONNECTED on the CPU: exclaves are found in the complete map and hidden in it.  core/cells.h has the
+// method, three stages, and its paper.
 //
-// Threads look at all pixels for what a stage changes first: pixel by pixel for tips, word by word for suspects.  What
-// changes after that lies beside what has changed before, is little, and is left to one thread.  A word is of 32 pixels,
-// and takes 20 bytes, or 28 where cells have 64 bits: 5/8 or 7/8 byte a pixel, but for rows that are no whole words.  That
-// is enough even if all pixels were exclaves.
+// All threads search for the pixels that a stage changes first: pixel by pixel for tips, then word by word for suspects.
+// Further changes lie beside earlier ones and are few, so that one thread makes them.  A word is 32 pixels of a row, and takes
+// 20 bytes, or 28 if cells have 64 bits: 5/8 or 7/8 byte a pixel where rows are whole words.  That is enough even if all pixels
+// are exclaves.
 #include "cpu/voronoi/exclaves.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace apsis::cpu::voronoi {
 namespace {
 
-constexpr int64_t SPAN = 1 << 14;  // words, or pixels in whole rows, that a thread looks at together: worth a task
+constexpr int64_t SPAN = 1 << 14;  // words, or pixels in whole rows, of a task
 
 template <class Cell>
 class Exclaves {
@@ -34,23 +35,24 @@ class Exclaves {
     void run(Arena &arena, const Progress &progress) {
         *current_.count = *next_.count = 0;
         find_tips(arena, progress);
-        go_on<Stage::CLOSE>();
+        run_rounds<Stage::CLOSE>();
         find_first<Stage::RESCUE>(arena);
-        go_on<Stage::RESCUE>();
+        run_rounds<Stage::RESCUE>();
         find_first<Stage::HIDE>(arena);
-        go_on<Stage::HIDE>();
+        run_rounds<Stage::HIDE>();
         for_suspects(arena, [this](Index word, uint32_t bits) {
             for_places(word, bits, [this](Place p) { map_.forget(p); });
         });
     }
 
   private:
-    /// Other threads may list other words meanwhile, but not this one.
+    /// Adds bits of a word to a front.  Meanwhile other threads may add other words, but not this one.
     static void add(const Front<Index> &to, Index word, uint32_t bits) {
         if (!to.bits[word]) to.list[std::atomic_ref<Index>(*to.count).fetch_add(1, std::memory_order_relaxed)] = word;
         to.bits[word] |= bits;
     }
 
+    /// Calls body(place) for those pixels of a word that have a bit.
     template <class Body>
     void for_places(Index word, uint32_t bits, Body body) const {
         for (; bits; bits &= bits - 1) body(map_.place_of(word, lowest_bit(bits)));
@@ -93,17 +95,17 @@ class Exclaves {
         }
     }
 
-    /// Finds what a stage changes first.  Nothing that it looks at changes meanwhile.
+    /// Finds the suspects that a stage changes first.  Nothing that it reads changes meanwhile.
     template <Stage STAGE>
     void find_first(Arena &arena) {
         for_suspects(arena, [this](Index word, uint32_t bits) {
-            for_places(word, bits, [&](Place p) { take_in<STAGE>(current_, p); });
+            for_places(word, bits, [&](Place p) { add_if_wanted<STAGE>(current_, p); });
         });
     }
 
-    /// Puts a pixel into a front if the stage wants it.
+    /// Puts a pixel into a front if the stage changes it and the front does not have it.
     template <Stage STAGE>
-    void take_in(const Front<Index> &front, Place p) const {
+    void add_if_wanted(const Front<Index> &front, Place p) const {
         const Index word = map_.word_of(p);
         const uint32_t bit = uint32_t(1) << p.x % Map::WORD;
         if (front.bits[word] & bit || !map_.template wants<STAGE>(p)) return;
@@ -111,14 +113,14 @@ class Exclaves {
         if (STAGE == Stage::HIDE) map_.hide(p);
     }
 
-    /// Changes what has been found, finds what is to change next beside it, and so on until there is nothing.
+    /// Changes the pixels of the front, finds those beside them that change next, and so on until there are none.
     template <Stage STAGE>
-    void go_on() {
+    void run_rounds() {
         for (; *current_.count; std::swap(current_, next_)) {
             for_words(current_, [this](Index word, uint32_t bits) { map_.suspects[word] ^= bits; });
             for_words(current_, [this](Index word, uint32_t bits) {
                 for_places(word, bits, [this](Place p) {
-                    map_.any_beside(p, [this](Place q) { return take_in<STAGE>(next_, q), false; });
+                    map_.any_beside(p, [this](Place q) { return add_if_wanted<STAGE>(next_, q), false; });
                 });
                 current_.bits[word] = 0;
             });
