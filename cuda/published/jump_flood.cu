@@ -1,12 +1,12 @@
 // APSIS_JUMP_FLOOD on CUDA: jump flooding (Rong and Tan 2006), with one pass of step 1 before the others (1+JFA, Rong and
-// Tan 2007).  Approximate: what a pixel needs may have been lost on the way.
+// Tan 2007).  It is approximate: the pixels that would hand on a pixel's site may have taken others.
 //
-// In a pass every pixel takes the nearest of the sites that it and the eight pixels at a step from it hold; a pass reads
-// one map and writes another, so that the result is the same whatever the order of the threads.  Steps go from the power of
-// two at or above half the larger extent down to 1.
+// In a pass every pixel takes the nearest of the sites that it and the eight pixels at a step from it hold.  A pass reads one
+// map and writes another, so that the result does not depend on the order of threads.  Steps go from the power of two at or
+// above half the larger extent down to 1.
 //
-// Cost: 1 byte a pixel in, 4 out, and for each of the log2(n) + 1 passes 9 loads of 4 bytes, of which three come from
-// memory where steps are long and one where they are short, and 4 out.  Memory: 8 bytes a pixel.
+// Cost: 1 byte a pixel in, 4 out; and for each of the log2(n) + 1 passes 9 loads of 4 bytes and 4 bytes out.  Of the loads
+// three come from memory where steps are long, and one where they are short.  Memory: 8 bytes a pixel.
 #include "cuda/published/site_map.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
@@ -15,7 +15,7 @@ namespace apsis::cuda::published {
 
 namespace {
 
-/// Three sites side by side in a row, a step apart, or none of them beyond the image.
+/// The nearest of the sites that three pixels of a row hold, a step apart.  Pixels beyond the image hold none.
 __device__ uint64_t nearest_in_row(const SiteMaps &from, int x, int y, int64_t z, int step, int row) {
     uint64_t best = nearness(x, y, NO_SITE);
     if (row < 0 || row >= from.height) return best;
@@ -26,6 +26,7 @@ __device__ uint64_t nearest_in_row(const SiteMaps &from, int x, int y, int64_t z
     return best;
 }
 
+/// A thread takes pixels.
 __global__ void __launch_bounds__(BLOCK) flood(SiteMaps from, SiteMaps to, int step) {
     for_pixels(from.width, from.height, from.slices, [&](int x, int y, int64_t z) {
         const auto row = [&](int at) { return nearest_in_row(from, x, y, z, step, at); };
@@ -33,7 +34,7 @@ __global__ void __launch_bounds__(BLOCK) flood(SiteMaps from, SiteMaps to, int s
     });
 }
 
-/// The one with step 1, and one for each power of two up to the first that is half of the image or more.
+/// The pass with step 1, and one for each power of two up to the first that is at least half of the image.
 int count_passes(const SiteMaps &maps) {
     int passes = 2;
     while (2 << (passes - 2) < std::max(maps.width, maps.height)) ++passes;

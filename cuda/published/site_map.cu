@@ -1,9 +1,9 @@
-// Maps of sites on CUDA: their beginning, the conversion to the complete map (Honda, Yamamoto, Honda, Nakano and Ito 2017,
+// Maps of sites on CUDA: their initial state, the conversion to the complete map (Honda, Yamamoto, Honda, Nakano and Ito 2017,
 // section III.B, in the form of core/exclaves.h), and the outputs.
 //
-// The conversion has two kernels.  The first one copies the map, and leaves a bit for each square of 2 x 2 pixels that has to
-// be looked at, which few have.  The second one looks.  It reads the mixed map alone, and writes to the copy, where of several
-// sites that are offered to a pixel the nearest stays: so whatever the order of the threads, the map is the same.
+// The conversion has two kernels.  The first one copies the map, and marks the few squares of 2 x 2 pixels behind which
+// exclaves may be hidden.  The second one searches behind these.  It reads the mixed map alone and writes to the copy.  Of
+// several sites that are offered to a pixel the nearest one stays, so that the result does not depend on the order of threads.
 #include "cuda/published/site_map.h"
 
 #include "cuda/runtime/pixel_writer.h"
@@ -13,8 +13,8 @@ namespace apsis::cuda::published {
 
 namespace {
 
-constexpr int RESIDENT = 2;           // blocks on a multiprocessor: beams take 84 registers
-constexpr int64_t SHARE = 16 * WARP;  // words of marks that a warp takes: one square in 500 fills its lanes
+constexpr int RESIDENT = 2;                // blocks on a multiprocessor: beams take 84 registers
+constexpr int64_t MARK_WORDS = 16 * WARP;  // words of marks that a warp takes: one square in 500 gives each lane one
 
 __global__ void __launch_bounds__(BLOCK) fill(View set, bool complement, SiteMaps maps) {
     for_pixels(maps.width, maps.height, maps.slices, [&](int x, int y, int64_t z) {
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(BLOCK) fill(View set, bool complement, SiteMap
     });
 }
 
-/// Offers a site to a pixel, which takes it if it is nearer than what it holds.
+/// Offers a site to a pixel, which takes it if it is nearer than the site that it holds.
 __device__ void offer_site(Site *pixel, int x, int y, Site site) {
     Site held = *static_cast<volatile Site *>(pixel);
     while (nearness(x, y, site) < nearness(x, y, held)) {
@@ -32,8 +32,8 @@ __device__ void offer_site(Site *pixel, int x, int y, Site site) {
     }
 }
 
-/// Copies a map, and marks its squares of 2 x 2 pixels that have to be looked at.  A warp takes rows that follow each other,
-/// so that it reads most of them once.
+/// Copies a map, and marks its squares of 2 x 2 pixels that may hide exclaves.  A warp takes successive rows, so that it reads
+/// most of them once.
 __global__ void __launch_bounds__(BLOCK) mark_squares(SiteMaps mixed, SiteMaps complete, uint32_t *marks) {
     constexpr int ROWS = PATCH / WARPS;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -60,27 +60,27 @@ __global__ void __launch_bounds__(BLOCK) mark_squares(SiteMaps mixed, SiteMaps c
     });
 }
 
-/// Looks at a square, of which the number is that of its mark.
+/// Exposes what a square hides.  Squares have the numbers of their marks.
 __device__ void expose(const SiteMaps &mixed, const SiteMaps &complete, int64_t square) {
     const int64_t pitch = ceil_div(mixed.width, WARP) * WARP, line = square / pitch, z = line / mixed.height;
     expose_exclaves(mixed.slice(z), static_cast<int>(square % pitch), static_cast<int>(line % mixed.height),
                     [&](int x, int y, Site site) { offer_site(complete.at(x, y, z), x, y, site); });
 }
 
-/// Looks at the squares that are marked.  A warp collects them from some words, until there is one for each lane.
+/// Exposes what the marked squares hide.  A warp collects squares from some words, until each lane has one.
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
     expose_marked(SiteMaps mixed, SiteMaps complete, const uint32_t *marks, int64_t words) {
     __shared__ int64_t waiting[WARPS][2 * WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int64_t *const mine = waiting[warp];
-    for (int64_t share = first_item() / WARP; share < ceil_div(words, SHARE); share += item_step() / WARP) {
+    for (int64_t part = first_item() / WARP; part < ceil_div(words, MARK_WORDS); part += item_step() / WARP) {
         int count = 0;
-        for (int64_t at = share * SHARE + lane; at - lane < min((share + 1) * SHARE, words); at += WARP) {
+        for (int64_t at = part * MARK_WORDS + lane; at - lane < min((part + 1) * MARK_WORDS, words); at += WARP) {
             uint32_t word = at < words ? marks[at] : 0;
-            while (const uint32_t who = __ballot_sync(ALL_LANES, word != 0)) {
-                if (word) mine[count + __popc(who & ((1u << lane) - 1))] = at * WARP + __ffs(static_cast<int>(word)) - 1;
+            while (const uint32_t lanes = __ballot_sync(ALL_LANES, word != 0)) {
+                if (word) mine[count + __popc(lanes & ((1u << lane) - 1))] = at * WARP + __ffs(static_cast<int>(word)) - 1;
                 word &= word - 1;
-                count += __popc(who);
+                count += __popc(lanes);
                 __syncwarp();
                 if (count < WARP) continue;
                 count -= WARP;
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(BLOCK) write(SiteMaps maps, Output output) {
     });
 }
 
-/// The same for what is asked for most, distances as float in pixels and indices of 32 bits, side by side.
-__global__ void __launch_bounds__(BLOCK) write_narrow(SiteMaps maps, View distance, View nearest, uint32_t limit) {
+/// The same for the most common outputs: packed, distances as float in pixels, and indices of 32 bits.
+__global__ void __launch_bounds__(BLOCK) write_common(SiteMaps maps, View distance, View nearest, uint32_t limit) {
     for_pixels(maps.width, maps.height, maps.slices, [&](int x, int y, int64_t z) {
         const Site site = *maps.at(x, y, z);
         const uint32_t square = square_to(x, y, site);
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(BLOCK) write_narrow(SiteMaps maps, View distan
     });
 }
 
-bool is_narrow_output(const DistanceJob &job) {
+bool is_common_output(const DistanceJob &job) {
     const auto is_plain = [](const View &to, apsis_type type) { return !to || (to.type == type && to.stride[0] == 4); };
     return job.measure.unit == 1 && job.measure.weight[0] == 1 && is_plain(job.distance, APSIS_F32) &&
            is_plain(job.nearest, APSIS_I32);
@@ -141,16 +141,17 @@ int64_t count_marks(const SiteMaps &maps) { return ceil_div(maps.width, WARP) * 
 void complete_map(const SiteMaps &mixed, const SiteMaps &complete, uint32_t *marks, cudaStream_t stream) {
     const int64_t words = count_marks(mixed);
     launch("mark_squares", mark_squares, patches(mixed), BLOCK, stream, mixed, complete, marks);
-    launch("expose_marked", expose_marked, ceil_div(ceil_div(words, SHARE), WARPS), BLOCK, stream, mixed, complete, marks, words);
+    launch("expose_marked", expose_marked, ceil_div(ceil_div(words, MARK_WORDS), WARPS), BLOCK, stream, mixed, complete, marks,
+           words);
 }
 
 void write_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream) {
-    if (!is_narrow_output(job)) {
+    if (!is_common_output(job)) {
         launch("write", write, patches(maps), BLOCK, stream, maps, Output(job, false));
         return;
     }
     const auto limit = static_cast<uint32_t>(std::min<int64_t>(job.measure.limit, NO_SQUARE - 1));
-    launch("write_narrow", write_narrow, patches(maps), BLOCK, stream, maps, job.distance, job.nearest, limit);
+    launch("write_common", write_common, patches(maps), BLOCK, stream, maps, job.distance, job.nearest, limit);
 }
 
 int64_t count_mended(const SiteMaps &mixed, const SiteMaps &complete, unsigned long long *count, cudaStream_t stream) {

@@ -1,5 +1,5 @@
-// What the published methods of distance and Voronoi maps have in common on the device: a map of sites, which begins with
-// the sites alone, the conversion of a mixed map to the complete one, and how the outputs come of it.
+// What the published methods of distance and Voronoi maps share on the device: a map of sites, its initial state, the
+// conversion of a mixed map, which may lack exclaves, to the complete one, and the outputs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@
 
 namespace apsis::cuda::published {
 
-/// For each pixel of each slice the site that it holds, or NO_SITE; packed.
+/// The site that each pixel of each slice holds, or NO_SITE; packed.
 struct SiteMaps {
     Site *sites = nullptr;
     int width = 0, height = 0;
@@ -32,7 +32,7 @@ struct SiteMaps {
 #endif
 };
 
-/// The side of the square that a block takes at a time, a warp its rows.
+/// The side of a patch, the square of pixels that a block takes at a time, a warp its rows.
 constexpr int PATCH = WARP;
 
 inline int64_t count_patches(int64_t width, int64_t height, int64_t slices) {
@@ -46,7 +46,7 @@ struct Patch {
     int64_t z;
 };
 
-/// Calls body(patch) for those of a block, in every thread of it.
+/// Block: calls body(patch) for the patches that the block takes.
 template <class Body>
 __device__ void for_patches(int width, int height, int64_t slices, Body body) {
     const int64_t across = ceil_div(width, PATCH), down = ceil_div(height, PATCH), total = across * down * slices;
@@ -56,7 +56,7 @@ __device__ void for_patches(int width, int height, int64_t slices, Body body) {
     }
 }
 
-/// Calls body(x, y, z) for every pixel, in a thread of a block of BLOCK.
+/// Block, of BLOCK threads: calls body(x, y, z) for every pixel that the block takes, each in one thread.
 template <class Body>
 __device__ void for_pixels(int width, int height, int64_t slices, Body body) {
     for_patches(width, height, slices, [&](const Patch &patch) {
@@ -71,17 +71,17 @@ __device__ void for_pixels(int width, int height, int64_t slices, Body body) {
 
 #endif
 
-/// Queues a map in which every site holds itself, and other pixels nothing.
+/// Queues the initial map: every site holds itself, and other pixels NO_SITE.
 void fill_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream);
 
-/// Queues the conversion of a mixed map to the complete one.  It takes so many words for marks.
+/// Queues the conversion of a mixed map to the complete one.  It needs count_marks words for marks.
 int64_t count_marks(const SiteMaps &maps);
 void complete_map(const SiteMaps &mixed, const SiteMaps &complete, uint32_t *marks, cudaStream_t stream);
 
 /// Queues the outputs.
 void write_map(const DistanceJob &job, const SiteMaps &maps, cudaStream_t stream);
 
-/// How many pixels two maps differ in, counted in `count`, on the device.  Waits.
+/// Counts the pixels in which two maps differ, in `count` on the device, and waits for the result.
 int64_t count_mended(const SiteMaps &mixed, const SiteMaps &complete, unsigned long long *count, cudaStream_t stream);
 
 }  // namespace apsis::cuda::published

@@ -1,28 +1,28 @@
 // APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS on CUDA: sweeps in four directions (Honda, Yamamoto, Honda, Nakano
 // and Ito, "Simple and fast parallel algorithms for the Voronoi map and the Euclidean distance map", 2017, section IV).
 //
-// A sweep goes through a slice line by line.  A black pixel, a site, holds itself; another one the closest of what the three
-// pixels before it in the last line hold.  Down and up lines are rows, right and left columns: all four are one code, whose
-// words of 32 black and white pixels are the library's own (core/columns.h; the paper's, turned by 90 degrees).  The closest
-// of what a pixel holds in the four maps, M_d and M_u in row-major order, M_r and M_l in column-major order, makes the mixed
-// map, and the conversion of site_map.h the complete one.
+// A sweep goes through a slice line by line.  A black pixel, which is a site, holds itself.  Another pixel takes the closest of
+// the sites that its three neighbours in the line before hold.  Lines are rows in the sweeps down and up, and columns in those
+// right and left; the code is the same.  Black and white pixels are bits of the library's own words (core/columns.h), which are
+// the paper's, transposed.  The closest of a pixel's sites in the four maps makes the mixed map, and the conversion of
+// site_map.h the complete one.  M_d and M_u are in row-major order, M_r and M_l in column-major order.
 //
 // A task is 32 pixels wide.  The three schedules:
-// - single-block: a block a sweep and slice, a thread one pixel of each of its warp's tasks, in registers, and a barrier a
-//   line;
-// - multiple-block: a kernel a line;
-// - warp-wise: a kernel for all.  A warp takes the next task in the order of their serial numbers, and waits until the three
-//   that it follows from are there.  These have lower numbers, and a warp that has a number is running: of the tasks that
-//   are not done, the first one waits for nobody.  So it ends, however few warps the device runs.  A pixel that is waited
-//   for is its own mark, one number of 32 bits that is read and written at once: nothing else has to be in order with it.
+// - single-block: a block takes a sweep of a slice.  A thread holds one pixel of each of its warp's tasks in registers, and
+//   there is a barrier a line.
+// - multiple-block: a kernel takes a line.
+// - warp-wise: one kernel takes all.  A warp takes the next task by serial number, and waits for the three tasks before it,
+//   which have lower numbers.  A warp that has a number is running, and the unfinished task of the lowest number waits for
+//   none.  So the kernel ends however few warps the device runs.  Each pixel that is waited for is its own mark: a number of
+//   32 bits, read and written at once.  So no memory order is needed.
 //
-// What a line costs the warp-wise sweep is the way through memory from one task to the next, not the work.  So a task here
-// is some lines deep, where the paper's has one: a warp begins with half a task more on either side of the line before, and
-// goes on until that is used up.
+// A line of the warp-wise sweep costs the latency of memory from task to task, not work.  So a task is TASK_LINES deep here,
+// while the paper's has one line.  A warp begins with half a task more of the line before on either side, and each line uses up
+// a pixel of these margins.
 //
-// Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 4 out for the mixed map, 4
-// in and out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a
-// pixel, as in the paper.
+// Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 4 out for the mixed map, 4 in and
+// out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a pixel, as in
+// the paper.
 #include "cuda/columns/columns.h"
 #include "cuda/published/site_map.h"
 #include "cuda/runtime/progress.h"
@@ -36,31 +36,31 @@ namespace {
 
 constexpr int TASK = WARP;  // pixels of a line
 constexpr int MARGIN = TASK / 2;
-constexpr int TASK_LINES = 16;  // as many as a margin serves; 1 is the paper's
+constexpr int TASK_LINES = 16;  // as many as a margin serves; the paper has 1
 static_assert(TASK_LINES <= MARGIN);
-constexpr int SINGLE_BLOCK = 1024;  // threads of a block that has a sweep to itself
-constexpr int MOST_HELD = 8;        // pixels of a line that each of them can hold in its 64 registers
+constexpr int SINGLE_BLOCK = 1024;  // threads of a block that takes a whole sweep
+constexpr int MOST_HELD = 8;        // pixels of a line that each of these can hold in its 64 registers
 
-/// What a pixel of a map holds that is waited for: no site is such, nor NO_SITE.
+/// What a pixel holds until its task is done.  It is neither a site nor NO_SITE.
 constexpr Site NOT_YET = 0x80008000;
 
 // ---- Sweeps ----
 
 enum Direction : int { DOWN, UP, RIGHT, LEFT, DIRECTIONS };
 
-/// One of the four sweeps through a slice: it goes by steps from line to line, and places are pixels of a line.
+/// One of the four sweeps through a slice.  A step goes to the next line, and places are pixels of a line.
 struct Sweep {
     const uint32_t *words;  // of the slice
     Site *map;              // [line][place]
     int width;
     int lines, length;
-    bool is_level, is_backward;  // right and left; up and left
+    bool is_sideways, is_backward;  // right or left; up or left
 
     __device__ int line_at(int step) const { return is_backward ? lines - 1 - step : step; }
     __device__ bool holds(int place) const { return place >= 0 && place < length; }
     __device__ Site *at(int step, int place) const { return map + int64_t(line_at(step)) * length + place; }
     __device__ Site pixel(int step, int place) const {
-        return is_level ? site_at(line_at(step), place) : site_at(place, line_at(step));
+        return is_sideways ? site_at(line_at(step), place) : site_at(place, line_at(step));
     }
     __device__ bool is_black(int step, int place) const {
         const Site at = pixel(step, place);
@@ -89,7 +89,7 @@ __device__ Site closest(Site pixel, Site a, Site b, Site c) {
     return static_cast<Site>(min(nearness(x, y, a), min(nearness(x, y, b), nearness(x, y, c))));
 }
 
-/// One pixel, from what is in the map.
+/// Writes one pixel, from the line before in the map.
 __device__ void sweep_pixel(const Sweep &sweep, int step, int place) {
     const auto before = [&](int at) { return step > 0 && sweep.holds(at) ? *sweep.at(step - 1, at) : Site(NO_SITE); };
     const Site pixel = sweep.pixel(step, place);
@@ -97,8 +97,8 @@ __device__ void sweep_pixel(const Sweep &sweep, int step, int place) {
         sweep.is_black(step, place) ? pixel : closest(pixel, before(place - 1), before(place), before(place + 1));
 }
 
-/// Takes a warp to the next line.  Its lanes hold pixels of COUNT tasks side by side, of which `black` has a bit each; left
-/// and right is what the pixels beside them hold.
+/// Warp: goes to the next line.  Lanes hold a pixel of each of COUNT tasks side by side, and `black` has a bit for each.  `left`
+/// and `right` are the sites of the pixels beside the tasks.
 template <int COUNT>
 __device__ void take_step(const Sweep &sweep, int step, int first, uint32_t black, Site left, Site right,
                           Site (&held)[COUNT]) {
@@ -118,6 +118,7 @@ __device__ void take_step(const Sweep &sweep, int step, int first, uint32_t blac
 
 // ---- Single-block ----
 
+/// A bit for each of a thread's pixels of a line that is black.
 template <int COUNT>
 __device__ uint32_t black_of_line(const Sweep &sweep, int step, int first) {
     uint32_t black = 0;
@@ -129,14 +130,15 @@ __device__ uint32_t black_of_line(const Sweep &sweep, int step, int first) {
     return black;
 }
 
-/// What the first and the last pixel of each warp hold, with an empty warp at either end of the block.
-struct Ends {
+/// The sites of the first and the last pixel of each warp, with an empty warp at either end of the block.
+struct WarpEnds {
     Site first[SINGLE_BLOCK / WARP + 2], last[SINGLE_BLOCK / WARP + 2];
 };
 
+/// A block takes a sweep of a slice.
 template <int COUNT>
 __global__ void __launch_bounds__(SINGLE_BLOCK) sweep_alone(Sweeps sweeps) {
-    __shared__ Ends ends[2];  // of one line, and of the next
+    __shared__ WarpEnds ends[2];  // of one line, and of the next
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, first = warp * TASK * COUNT;
     for (int end = threadIdx.x; end < 2 * (SINGLE_BLOCK / WARP + 2); end += blockDim.x)
         ends[end % 2].first[end / 2] = ends[end % 2].last[end / 2] = NO_SITE;
@@ -148,7 +150,7 @@ __global__ void __launch_bounds__(SINGLE_BLOCK) sweep_alone(Sweeps sweeps) {
         __syncthreads();
         for (int step = 0; step < sweep.lines; ++step) {
             const uint32_t black = black_of_line<COUNT>(sweep, step, first);
-            Ends &shown = ends[step % 2];
+            WarpEnds &shown = ends[step % 2];
             if (lane == 0) shown.first[warp + 1] = held[0];
             if (lane == WARP - 1) shown.last[warp + 1] = held[COUNT - 1];
             __syncthreads();
@@ -160,7 +162,7 @@ __global__ void __launch_bounds__(SINGLE_BLOCK) sweep_alone(Sweeps sweeps) {
     }
 }
 
-/// Lines that are longer: what a thread does not hold it reads again.
+/// The same for longer lines, which threads read again.
 __global__ void __launch_bounds__(SINGLE_BLOCK) sweep_long_alone(Sweeps sweeps) {
     for (int64_t item = blockIdx.x; item < DIRECTIONS * sweeps.slices; item += gridDim.x) {
         const Sweep sweep = sweeps.sweep(static_cast<int>(item % DIRECTIONS), item / DIRECTIONS);
@@ -185,7 +187,7 @@ void sweep_blocks(const Sweeps &sweeps, cudaStream_t stream) {
 
 // ---- Multiple-block ----
 
-/// A thread a pixel of a line of each sweep.
+/// A thread takes a pixel of a line of a sweep.
 __global__ void __launch_bounds__(BLOCK) sweep_line(Sweeps sweeps, int step) {
     const int longest = max(sweeps.width, sweeps.height);
     for (int64_t item = first_item(); item < DIRECTIONS * sweeps.slices * longest; item += item_step()) {
@@ -210,13 +212,13 @@ void sweep_rows(const Sweeps &sweeps, cudaStream_t stream, const Progress &progr
 struct Task {
     int direction;
     int64_t slice;
-    int line, number;  // of TASK_LINES lines; of their pixels
+    int line, number;  // which TASK_LINES lines; which TASK pixels of these
 };
 
-/// The tasks of all sweeps, numbered line by line, and in each of them slice by slice: the down sweep's, the up sweep's, the
-/// right and the left one's.
+/// The tasks of all sweeps.  Serial numbers go line by line, in a line slice by slice, and in a slice through the sweeps down,
+/// up, right and left.
 struct Tasks {
-    int rows, columns;      // lines of tasks: of the sweeps down and up, and of those right and left
+    int rows, columns;      // lines of tasks in the sweeps down and up; in those right and left
     int in_row, in_column;  // tasks of a line
     int64_t slices;
 
@@ -247,7 +249,7 @@ struct Tasks {
     }
 };
 
-/// Empties what will be waited for: the last line of each task.  A block a line.
+/// Sets the last line of each task, for which others wait, to NOT_YET.  A block takes a line.
 __global__ void __launch_bounds__(BLOCK) start_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
     if (first_item() == 0) *counter = 0;
     const int most = max(tasks.rows, tasks.columns);
@@ -260,16 +262,16 @@ __global__ void __launch_bounds__(BLOCK) start_tasks(Sweeps sweeps, Tasks tasks,
     }
 }
 
-/// The next serial number, of a warp.
+/// Warp: takes the next serial number.
 __device__ int64_t next_serial(unsigned long long *counter) {
     unsigned long long serial = 0;
     if (threadIdx.x % WARP == 0) serial = atomicAdd(counter, 1ull);
     return static_cast<int64_t>(__shfl_sync(ALL_LANES, serial, 0));
 }
 
-/// The pixels from `first` on of the line before a task, when they are there.
+/// Warp: waits for the line before a task, and reads its pixels from `first` on.
 __device__ void wait_for_line(const Sweep &sweep, int step, int first, Site (&held)[2]) {
-    constexpr unsigned PAUSE = 20;  // nanoseconds: less than the way to memory
+    constexpr unsigned PAUSE = 20;  // nanoseconds: less than the latency of memory
     const int lane = threadIdx.x % WARP;
     held[0] = held[1] = NO_SITE;
     if (step < 0) return;
@@ -283,7 +285,7 @@ __device__ void wait_for_line(const Sweep &sweep, int step, int first, Site (&he
     }
 }
 
-/// Whether the lane's pixel of each line of a task is black.
+/// A bit for each line of a task in which the lane's pixel is black.
 __device__ uint32_t black_of_task(const Sweep &sweep, int step, int end, int place) {
     uint32_t black = 0;
     if (!sweep.holds(place)) return black;
@@ -293,6 +295,7 @@ __device__ uint32_t black_of_task(const Sweep &sweep, int step, int end, int pla
     return black;
 }
 
+/// Warp: performs a task.
 __device__ void perform(const Sweep &sweep, const Task &task) {
     const int lane = threadIdx.x % WARP, first = task.number * TASK - MARGIN;
     const int begin = task.line * TASK_LINES, end = min(begin + TASK_LINES, sweep.lines);
@@ -308,6 +311,7 @@ __device__ void perform(const Sweep &sweep, const Task &task) {
     }
 }
 
+/// A warp takes tasks until there are none.
 __global__ void __launch_bounds__(BLOCK) sweep_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
     const int64_t count = tasks.count();
     for (int64_t serial; (serial = next_serial(counter)) < count;) {
@@ -320,7 +324,7 @@ void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t
     const Tasks tasks(sweeps);
     const int64_t lines = DIRECTIONS * sweeps.slices * std::max(tasks.rows, tasks.columns);
     launch("start_tasks", start_tasks, lines, BLOCK, stream, sweeps, tasks, counter);
-    // Twice as many warps as a line has tasks, where the paper has as many: so the next ones have their numbers already.
+    // Twice as many warps as a line has tasks, while the paper has as many: so the warps of the next line have tasks already.
     const int64_t warps = std::min(2 * tasks.most_of_line(), tasks.count());
     const int64_t blocks = std::min(ceil_div(warps, WARPS), resident_blocks(sweep_tasks, BLOCK));
     launch("sweep_tasks", sweep_tasks, blocks, BLOCK, stream, sweeps, tasks, counter);
@@ -328,8 +332,8 @@ void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t
 
 // ---- Combining ----
 
-/// The closest of the four maps makes the mixed map, which takes the place of M_d.  What is in column-major order goes through
-/// shared memory, in the diagonal arrangement: a warp meets 32 banks both ways.
+/// Makes the mixed map from the closest sites of the four maps, in the place of M_d.  Maps in column-major order pass through
+/// shared memory in the diagonal arrangement, so that a warp uses 32 banks both ways.
 __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
     __shared__ Site right[PATCH][PATCH], left[PATCH][PATCH];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -358,7 +362,7 @@ __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
 }
 
 struct Scratch : Sweeps {
-    unsigned long long *counter;  // of tasks, and at last of pixels
+    unsigned long long *counter;  // of tasks, and later of changed pixels
 
     Scratch(const DistanceJob &job, Carver &carver)
         : Sweeps{shape_columns(job.set, 1), nullptr, static_cast<int>(job.set.size[0]), static_cast<int>(job.set.size[1]),
