@@ -26,7 +26,6 @@ __device__ uint64_t nearest_in_row(const SiteMaps &from, int x, int y, int64_t z
     return best;
 }
 
-/// A thread takes pixels.
 __global__ void __launch_bounds__(BLOCK) flood(SiteMaps from, SiteMaps to, int step) {
     for_pixels(from.width, from.height, from.slices, [&](int x, int y, int64_t z) {
         const auto row = [&](int at) { return nearest_in_row(from, x, y, z, step, at); };

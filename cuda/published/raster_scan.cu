@@ -1,23 +1,24 @@
 // APSIS_RASTER_SCAN on CUDA: raster scans in tiles side by side (Elizondo-Leal et al., "Parallel raster scan for Euclidean
-// distance transform", 2020, algorithms 2 and 3), and then the conversion of site_map.h, which mends what they got wrong.
+// distance transform", 2020, algorithms 2 and 3), and then the conversion of site_map.h, which adds the exclaves that they
+// miss.
 //
-// A CUDA block has a square of the image, with one pixel more on every side, in shared memory, and each of its threads a
-// tile of that.  A thread scans its tile forwards, every pixel taking the nearest site of those before it, and backwards;
-// all do so again until nothing changes in the block.  Then the host launches the next instance, until no block has changed
-// anything.  A block is done, and left alone, when no pixel is farther from its site than `ctrl`, which grows from one
-// instance to the next, a little later than in the paper (core/raster_blocks.h).
+// A CUDA block has a square of the image in shared memory, with one pixel more on every side, and each of its threads a tile of
+// that.  A thread scans its tile forwards, in which every pixel takes the nearest site of the pixels before it, and backwards.
+// The threads repeat this until nothing changes in the block.  Then the host launches the next instance, until no block has
+// changed.  A block is finished when no pixel is farther from its site than `ctrl`, which grows from instance to instance, a
+// little later than in the paper (core/raster_blocks.h).
 //
-// Threads and blocks read what their neighbours change at the same time.  A pixel is one number of 32 bits, which is read
-// and written at once, and a site that is read too early is read again in the next round: so the map settles, whatever the
-// order.  Which exclaves it lacks depends on it; the conversion finds them all.
+// Threads and blocks read pixels while their neighbours change them.  A pixel is a number of 32 bits, read and written at once,
+// and a site that is read too early is read again in the next round.  So the map settles whatever the order.  Which exclaves it
+// lacks depends on the order; the conversion finds them all.
 //
-// The paper keeps the distances beside the sites, in memory and in shared memory.  Here they are computed where they are
-// compared: that costs less than to read and write as much again, above all where all sites are near, and a distance and a
-// site are one number of 32 bits.  A thread keeps its tile in registers, and skips its scans where it sees nothing new
-// beside it; and so does a block that has settled before.
+// The paper stores distances beside the sites.  Here they are computed when they are compared, which costs less than to read
+// and write as many bytes again.  It costs least where all sites are near, since a distance and a site are one number of 32
+// bits there.  A thread keeps its tile in registers, and skips its scans if nothing has changed around the tile.  A block that
+// has settled does the same.
 //
-// Cost: bytes a pixel 1 in, 4 out in the first instance; of the blocks that may change in another one half of 4 in, and if
-// they do, 4 in and out; 4 in and out and in for the complete map, and the outputs.  Memory: 8 1/8 bytes a pixel.
+// Cost: bytes a pixel 1 in, 4 out in the first instance.  In a later one, half of 4 in for blocks that may change, and 4 in and
+// out for those that do.  Then 4 in and out and in for the complete map, and the outputs.  Memory: 8 1/8 bytes a pixel.
 #include "core/raster_blocks.h"
 #include "cuda/published/site_map.h"
 #include "cuda/runtime/progress.h"
@@ -27,13 +28,14 @@ namespace apsis::cuda::published {
 
 namespace {
 
-constexpr int THREADS = BSIZE * BSIZE;  // a tile each
-constexpr int RESIDENT = 16;            // blocks on a multiprocessor, of 64 registers a thread: they wait at barriers often
+constexpr int THREADS = BSIZE * BSIZE;  // each has a tile
+// Blocks on a multiprocessor: leaves a thread 64 registers.  They are many since they often wait at barriers.
+constexpr int RESIDENT = 16;
 
-/// A block's pixels in shared memory, with one more on every side.  The same pixel of tiles side by side lies side by side, so
-/// that a warp, which has four rows of tiles, meets 32 banks.
+/// A block's sites in shared memory, with those of one pixel more on every side.  The n-th pixels of adjacent tiles are
+/// adjacent, so that a warp, which has four rows of tiles, uses 32 banks.
 template <int TILERES>
-struct Square {
+struct SharedSites {
     static constexpr int SPAN = BSIZE * TILERES;  // without the overlap
     static constexpr int WHOLE = SPAN + 2;
     static constexpr int LINES = (BSIZE + 1) * TILERES;
@@ -51,9 +53,9 @@ struct Blocks {
     View set;
     bool complement;
     SiteMaps maps;       // VD in the paper
-    uint32_t *farthest;  // for each warp of each block the square of its greatest distance
-    uint32_t *changed;   // for each block the last instance, from 1, that has changed it
-    uint32_t *flag;      // the last instance that has changed anything
+    uint32_t *farthest;  // [block][warp]: the square of its greatest distance
+    uint32_t *changed;   // [block]: the last instance, from 1, that has changed it
+    uint32_t *flag;      // the last instance that has changed any block
     int across, down;
 
     Blocks(const DistanceJob &job, int span)
@@ -62,14 +64,14 @@ struct Blocks {
     __host__ __device__ int64_t count() const { return maps.slices * down * across; }
 };
 
-/// A block: its number, its place among the others, and where it begins.
-struct Corner {
+/// A block of an image: its number, its place among the others, and its first pixel.
+struct BlockPlace {
     int64_t number;
     int column, row;
     int left, top;
     int64_t z;
 
-    __device__ Corner(const Blocks &blocks, int64_t number, int span) : number(number) {
+    __device__ BlockPlace(const Blocks &blocks, int64_t number, int span) : number(number) {
         const int64_t line = number / blocks.across;
         column = static_cast<int>(number - line * blocks.across);
         row = static_cast<int>(line % blocks.down);
@@ -78,41 +80,41 @@ struct Corner {
     }
 };
 
-// ---- Places ----
+// ---- How blocks store sites ----
 
-/// How a block keeps sites, and compares them as seen from the pixel (x, y) of the square: as they are.
-struct Far {
-    int left, top;  // of the pixels around the block
+/// Stores sites as they are.  Pixels (x, y) count from the first one around the block.
+struct FullSites {
+    int left, top;  // of the first pixel around the block
 
-    __device__ explicit Far(const Corner &corner) : left(corner.left - 1), top(corner.top - 1) {}
-    __device__ Site site(Site kept) const { return kept; }
-    __device__ uint32_t square(int x, int y, Site kept) const { return square_to(left + x, top + y, kept); }
+    __device__ explicit FullSites(const BlockPlace &block) : left(block.left - 1), top(block.top - 1) {}
+    __device__ Site decode(Site kept) const { return kept; }
+    __device__ uint32_t square_of(int x, int y, Site kept) const { return square_to(left + x, top + y, kept); }
     __device__ Site nearest(int x, int y, Site a, Site b, Site c, Site d, Site e) const {
         const auto near = [&](Site site) { return nearness(left + x, top + y, site); };
         return static_cast<Site>(min(min(near(a), near(b)), min(near(c), min(near(d), near(e)))));
     }
 };
 
-/// By their places, of 7 bits a coordinate, if none of them is farther from the block than MARGIN pixels.  The square of a
-/// distance and the place are one number then, of 32 bits, with the same order.  To get the square, take the places as
-/// bytes, add 128 so that no byte of the difference borrows from the next one, take the sign bits back, and multiply the
-/// bytes by themselves.  NOTHING has places of its own in the upper bytes, 128 off in both: it is farther by 2^15 than it
-/// seems, so farther than anything else, of which no square is 2^14.
-struct Near {
-    static constexpr int MARGIN = 46, PLACES = 128;
+/// Stores sites as offsets of 7 bits a coordinate, if none is farther from the block than MARGIN pixels.  Then the square of a
+/// distance and the offsets are one number of 32 bits, in the order of nearness.  The square is computed from offsets as bytes:
+/// 128 is added so that no byte of the difference borrows from the next one, the bytes' sign bits are flipped back, and each
+/// byte is multiplied by itself.  NOTHING has offsets in the upper bytes, too, 128 off in both.  So its square is 2^15 larger,
+/// and no site's square reaches 2^14.
+struct CompactSites {
+    static constexpr int MARGIN = 46, OFFSETS = 128;
     static constexpr Site NOTHING = 0x7f800000;
 
-    int left, top;  // of the places
+    int left, top;  // where offsets are 0
 
-    __device__ explicit Near(const Corner &corner) : left(corner.left - 1 - MARGIN), top(corner.top - 1 - MARGIN) {}
-    __device__ bool holds(Site site) const {
-        return site == NO_SITE || (static_cast<unsigned>(x_of(site) - left) < PLACES &&
-                                   static_cast<unsigned>(y_of(site) - top) < PLACES);
+    __device__ explicit CompactSites(const BlockPlace &block) : left(block.left - 1 - MARGIN), top(block.top - 1 - MARGIN) {}
+    __device__ bool fits(Site site) const {
+        return site == NO_SITE || (static_cast<unsigned>(x_of(site) - left) < OFFSETS &&
+                                   static_cast<unsigned>(y_of(site) - top) < OFFSETS);
     }
-    __device__ Site kept(Site site) const {
+    __device__ Site encode(Site site) const {
         return site == NO_SITE ? NOTHING : static_cast<Site>(y_of(site) - top) << 8 | static_cast<Site>(x_of(site) - left);
     }
-    __device__ Site site(Site kept) const {
+    __device__ Site decode(Site kept) const {
         return kept == NOTHING ? NO_SITE : site_at(left + static_cast<int>(kept & 0xff), top + static_cast<int>(kept >> 8));
     }
     __device__ static uint32_t from(int x, int y) {
@@ -122,7 +124,7 @@ struct Near {
         const int offset = static_cast<int>((pixel - kept) ^ 0x8080);
         return static_cast<uint32_t>(__dp4a(offset, offset, 0));
     }
-    __device__ uint32_t square(int x, int y, Site kept) const {
+    __device__ uint32_t square_of(int x, int y, Site kept) const {
         return kept == NOTHING ? NO_SQUARE : square_from(from(x, y), kept);
     }
     __device__ Site nearest(int x, int y, Site a, Site b, Site c, Site d, Site e) const {
@@ -135,27 +137,28 @@ struct Near {
 
 // ---- Reading and writing ----
 
-/// Whether there is such a pixel of a square, which may reach beyond the image.
-__device__ bool is_inside(const Blocks &blocks, const Corner &corner, int in_x, int in_y) {
-    return static_cast<unsigned>(corner.left + in_x - 1) < static_cast<unsigned>(blocks.maps.width) &&
-           static_cast<unsigned>(corner.top + in_y - 1) < static_cast<unsigned>(blocks.maps.height);
+/// Whether a pixel of a block, or around it, is in the image.
+__device__ bool is_inside(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+    return static_cast<unsigned>(block.left + in_x - 1) < static_cast<unsigned>(blocks.maps.width) &&
+           static_cast<unsigned>(block.top + in_y - 1) < static_cast<unsigned>(blocks.maps.height);
 }
 
-/// The site of a pixel, before the first instance and later.
-__device__ Site first_site(const Blocks &blocks, const Corner &corner, int in_x, int in_y) {
-    if (!is_inside(blocks, corner, in_x, in_y)) return NO_SITE;
-    const int x = corner.left + in_x - 1, y = corner.top + in_y - 1;
-    return is_set(blocks.set, blocks.set.row(y, corner.z), x) != blocks.complement ? site_at(x, y) : NO_SITE;
+/// The site of a pixel before the first instance, and before a later one.
+__device__ Site first_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+    if (!is_inside(blocks, block, in_x, in_y)) return NO_SITE;
+    const int x = block.left + in_x - 1, y = block.top + in_y - 1;
+    return is_set(blocks.set, blocks.set.row(y, block.z), x) != blocks.complement ? site_at(x, y) : NO_SITE;
 }
-__device__ Site later_site(const Blocks &blocks, const Corner &corner, int in_x, int in_y) {
-    if (!is_inside(blocks, corner, in_x, in_y)) return NO_SITE;
-    return *static_cast<volatile Site *>(blocks.maps.at(corner.left + in_x - 1, corner.top + in_y - 1, corner.z));
+__device__ Site later_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+    if (!is_inside(blocks, block, in_x, in_y)) return NO_SITE;
+    return *static_cast<volatile Site *>(blocks.maps.at(block.left + in_x - 1, block.top + in_y - 1, block.z));
 }
 
-/// Calls body(in_x, in_y) for the pixels of a block and around it: for all, or only for those at its border and beside them.
+/// Block: calls body(in_x, in_y) for the pixels of a block and around it; unless IS_ALL, only for two pixels on either side of
+/// its border.
 template <int TILERES, bool IS_ALL, class Body>
-__device__ void for_square(Body body) {
-    constexpr int SPAN = Square<TILERES>::SPAN, WHOLE = Square<TILERES>::WHOLE, ROWS = IS_ALL ? WHOLE : 4;
+__device__ void for_block_pixels(Body body) {
+    constexpr int SPAN = SharedSites<TILERES>::SPAN, WHOLE = SharedSites<TILERES>::WHOLE, ROWS = IS_ALL ? WHOLE : 4;
     constexpr int COLUMNS = IS_ALL ? 2 : 4;
     const auto side = [](int i) { return i < 2 ? i : SPAN - 2 + i; };  // 0, 1, SPAN, SPAN + 1
 #pragma unroll
@@ -169,49 +172,50 @@ __device__ void for_square(Body body) {
     }
 }
 
-/// Writes a block, and how far its pixels are.
-template <int TILERES, class Places>
-__device__ void write_block(const Blocks &blocks, const Corner &corner, const Square<TILERES> &square, const Places &places) {
-    constexpr int SPAN = Square<TILERES>::SPAN;
+/// Block: writes the map, and the greatest distances.
+template <int TILERES, class Encoding>
+__device__ void write_block(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared,
+                            const Encoding &encoding) {
+    constexpr int SPAN = SharedSites<TILERES>::SPAN;
     uint32_t most = 0;
 #pragma unroll
     for (int i = threadIdx.x; i < SPAN * SPAN; i += THREADS) {
-        const int in_x = i % SPAN + 1, in_y = i / SPAN + 1, x = corner.left + in_x - 1, y = corner.top + in_y - 1;
+        const int in_x = i % SPAN + 1, in_y = i / SPAN + 1, x = block.left + in_x - 1, y = block.top + in_y - 1;
         if (x >= blocks.maps.width || y >= blocks.maps.height) continue;
-        const Site kept = square(in_x, in_y);
-        *static_cast<volatile Site *>(blocks.maps.at(x, y, corner.z)) = places.site(kept);
-        most = max(most, places.square(in_x, in_y, kept));
+        const Site kept = shared(in_x, in_y);
+        *static_cast<volatile Site *>(blocks.maps.at(x, y, block.z)) = encoding.decode(kept);
+        most = max(most, encoding.square_of(in_x, in_y, kept));
     }
     most = greatest_of_warp(most);
-    if (threadIdx.x % WARP == 0) blocks.farthest[corner.number * (THREADS / WARP) + threadIdx.x / WARP] = most;
+    if (threadIdx.x % WARP == 0) blocks.farthest[block.number * (THREADS / WARP) + threadIdx.x / WARP] = most;
 }
 
 // ---- Scans ----
 
 /// A thread's tile and the pixels around it, in registers.
-template <int TILERES, class Places>
+template <int TILERES, class Encoding>
 class Tile {
   public:
-    __device__ Tile(const SiteMaps &maps, const Corner &corner, const Square<TILERES> &square, const Places &places)
-        : square_(square), places_(places), in_x_(threadIdx.x % BSIZE * TILERES), in_y_(threadIdx.x / BSIZE * TILERES),
-          columns_(maps.width - corner.left - in_x_), rows_(maps.height - corner.top - in_y_) {
-        for_all([&](int c, int r) { held_[r][c] = square_(in_x_ + c, in_y_ + r); });
+    __device__ Tile(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared, const Encoding &encoding)
+        : shared_(shared), encoding_(encoding), in_x_(threadIdx.x % BSIZE * TILERES), in_y_(threadIdx.x / BSIZE * TILERES),
+          columns_(maps.width - block.left - in_x_), rows_(maps.height - block.top - in_y_) {
+        for_all([&](int c, int r) { held_[r][c] = shared_(in_x_ + c, in_y_ + r); });
     }
 
-    /// Reads the pixels around the tile again.  Returns whether one of them has changed.
+    /// Reads the pixels around the tile again.  Returns whether any has changed.
     __device__ bool look_around() {
         bool is_new = false;
         for_all([&](int c, int r) {
             if (c > 0 && c <= TILERES && r > 0 && r <= TILERES) return;
-            const Site site = square_(in_x_ + c, in_y_ + r);
+            const Site site = shared_(in_x_ + c, in_y_ + r);
             is_new |= site != held_[r][c];
             held_[r][c] = site;
         });
         return is_new;
     }
 
-    /// The masks of the paper's figure 3: forwards a pixel sees the one on its left and the three above, DIRECTION = 1, and
-    /// backwards their opposites, DIRECTION = -1.  Returns whether a pixel has changed.
+    /// Scans with the masks of the paper's figure 3.  Forwards, DIRECTION = 1, a pixel reads its left neighbour and the three
+    /// above; backwards, DIRECTION = -1, the opposite ones.  Returns whether any pixel has changed.
     template <int DIRECTION>
     __device__ bool scan() {
         bool is_new = false;
@@ -220,10 +224,10 @@ class Tile {
             const int at = DIRECTION > 0 ? i : TILERES * TILERES - 1 - i, c = at % TILERES + 1, r = at / TILERES + 1;
             if (c > columns_ || r > rows_) continue;
             const Site *const before = held_[r - DIRECTION];
-            const Site site = places_.nearest(in_x_ + c, in_y_ + r, held_[r][c], held_[r][c - DIRECTION], before[c - 1],
+            const Site site = encoding_.nearest(in_x_ + c, in_y_ + r, held_[r][c], held_[r][c - DIRECTION], before[c - 1],
                                               before[c], before[c + 1]);
             if (site == held_[r][c]) continue;
-            square_(in_x_ + c, in_y_ + r) = held_[r][c] = site;
+            shared_(in_x_ + c, in_y_ + r) = held_[r][c] = site;
             is_new = true;
         }
         return is_new;
@@ -238,110 +242,110 @@ class Tile {
             for (int c = 0; c < TILERES + 2; ++c) body(c, r);
     }
 
-    const Square<TILERES> &square_;
-    const Places places_;
-    int in_x_, in_y_;     // where the pixels around the tile begin, in the square
+    const SharedSites<TILERES> &shared_;
+    const Encoding encoding_;
+    int in_x_, in_y_;     // the first pixel around the tile, in the block
     int columns_, rows_;  // of the image from the tile on
     Site held_[TILERES + 2][TILERES + 2];
 };
 
-/// The repeat loop of algorithm 3, and what comes of it.  Returns whether it has changed anything.
-template <bool IS_FIRST, int TILERES, class Places>
-__device__ bool scan_until_settled(const Blocks &blocks, const Corner &corner, const Square<TILERES> &square,
-                                   const Places &places) {
-    Tile<TILERES, Places> tile(blocks.maps, corner, square, places);
+/// Block: the repeat loop of algorithm 3, and its results.  Returns whether any pixel has changed.
+template <bool IS_FIRST, int TILERES, class Encoding>
+__device__ bool scan_until_settled(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared,
+                                   const Encoding &encoding) {
+    Tile<TILERES, Encoding> tile(blocks.maps, block, shared, encoding);
     bool any = false, is_new = true;
     do {
-        const bool is_around = tile.look_around();
-        if (is_new || is_around) {
+        const bool is_new_around = tile.look_around();
+        if (is_new || is_new_around) {
             is_new = tile.template scan<1>();
             is_new |= tile.template scan<-1>();
             any |= is_new;
         }
     } while (__syncthreads_or(is_new));
     any = __syncthreads_or(any);
-    if (any || IS_FIRST) write_block(blocks, corner, square, places);
+    if (any || IS_FIRST) write_block(blocks, block, shared, encoding);
     return any;
 }
 
-// ---- Blocks that rest ----
+// ---- Blocks ----
 
-/// Whether a pixel at the border of a block has something nearer beside it.
+/// Whether one of this thread's pixels at the border of a block has a neighbour with a nearer site.
 template <int TILERES>
-__device__ bool sees_nearer(const SiteMaps &maps, const Corner &corner, const Square<TILERES> &square) {
-    constexpr int SPAN = Square<TILERES>::SPAN;
+__device__ bool sees_nearer(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared) {
+    constexpr int SPAN = SharedSites<TILERES>::SPAN;
     bool sees = false;
     for (int i = threadIdx.x; i < 4 * SPAN; i += THREADS) {
         const int side = i / SPAN, along = i % SPAN + 1, across = side % 2 ? SPAN : 1;
         const int in_x = side < 2 ? along : across, in_y = side < 2 ? across : along;
-        const int x = corner.left + in_x - 1, y = corner.top + in_y - 1;
+        const int x = block.left + in_x - 1, y = block.top + in_y - 1;
         if (x >= maps.width || y >= maps.height) continue;
-        const uint64_t held = nearness(x, y, square(in_x, in_y));
+        const uint64_t held = nearness(x, y, shared(in_x, in_y));
         for (int r = -1; r <= 1; ++r)
-            for (int c = -1; c <= 1; ++c) sees |= nearness(x, y, square(in_x + c, in_y + r)) < held;
+            for (int c = -1; c <= 1; ++c) sees |= nearness(x, y, shared(in_x + c, in_y + r)) < held;
     }
     return sees;
 }
 
-/// Whether a block may change in an instance: no pixel of a block that is finished is farther than `ctrl`, and a block that has
-/// settled rests until a block beside it has changed, in the last instance or in this one.
-__device__ bool may_change(const Blocks &blocks, const Corner &corner, uint32_t ctrl, uint32_t instance) {
+/// Block: whether the block may change in an instance.  It may not if it is finished, with no pixel farther than `ctrl`, or if
+/// no block beside it has changed in the last instance or in this one.
+__device__ bool may_change(const Blocks &blocks, const BlockPlace &block, uint32_t ctrl, uint32_t instance) {
     constexpr int BESIDE = 9;
     bool is_far = false, is_woken = false;
     if (threadIdx.x < THREADS / WARP) {
-        is_far = blocks.farthest[corner.number * (THREADS / WARP) + threadIdx.x] > ctrl;
+        is_far = blocks.farthest[block.number * (THREADS / WARP) + threadIdx.x] > ctrl;
     } else if (const int i = threadIdx.x - THREADS / WARP; i < BESIDE) {
-        const int column = corner.column + i % 3 - 1, row = corner.row + i / 3 - 1;
-        const int64_t beside = corner.number + (i / 3 - 1) * blocks.across + i % 3 - 1;
+        const int column = block.column + i % 3 - 1, row = block.row + i / 3 - 1;
+        const int64_t beside = block.number + (i / 3 - 1) * blocks.across + i % 3 - 1;
         is_woken = i != BESIDE / 2 && column >= 0 && column < blocks.across && row >= 0 && row < blocks.down &&
                    static_cast<volatile uint32_t *>(blocks.changed)[beside] + 1 >= instance;
     }
     return __syncthreads_or(is_far) && __syncthreads_or(is_woken);
 }
 
-/// The first instance for a block, and a later one.  Returns whether it has changed anything.
+/// Block: the first instance, and a later one.  Returns whether any pixel has changed.
 template <int TILERES>
-__device__ bool scan_first(const Blocks &blocks, const Corner &corner, const Square<TILERES> &square) {
-    const Near places(corner);
-    for_square<TILERES, true>(
-        [&](int in_x, int in_y) { square(in_x, in_y) = places.kept(first_site(blocks, corner, in_x, in_y)); });
+__device__ bool scan_first(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
+    const CompactSites encoding(block);
+    for_block_pixels<TILERES, true>(
+        [&](int in_x, int in_y) { shared(in_x, in_y) = encoding.encode(first_site(blocks, block, in_x, in_y)); });
     __syncthreads();
-    return scan_until_settled<true>(blocks, corner, square, places);
+    return scan_until_settled<true>(blocks, block, shared, encoding);
 }
 
 template <int TILERES>
-__device__ bool scan_again(const Blocks &blocks, const Corner &corner, const Square<TILERES> &square) {
-    const Near near(corner);
-    const Far far(corner);
-    for_square<TILERES, false>(
-        [&](int in_x, int in_y) { square(in_x, in_y) = later_site(blocks, corner, in_x, in_y); });
+__device__ bool scan_again(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
+    const CompactSites compact(block);
+    const FullSites full(block);
+    for_block_pixels<TILERES, false>(
+        [&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
     __syncthreads();
-    if (!__syncthreads_or(sees_nearer(blocks.maps, corner, square))) return false;
+    if (!__syncthreads_or(sees_nearer(blocks.maps, block, shared))) return false;
     bool is_far = false;
-    for_square<TILERES, true>([&](int in_x, int in_y) {
-        const Site site = later_site(blocks, corner, in_x, in_y);
-        is_far |= !near.holds(site);
-        square(in_x, in_y) = near.kept(site);
+    for_block_pixels<TILERES, true>([&](int in_x, int in_y) {
+        const Site site = later_site(blocks, block, in_x, in_y);
+        is_far |= !compact.fits(site);
+        shared(in_x, in_y) = compact.encode(site);
     });
-    if (!__syncthreads_or(is_far)) return scan_until_settled<false>(blocks, corner, square, near);
-    for_square<TILERES, true>(
-        [&](int in_x, int in_y) { square(in_x, in_y) = later_site(blocks, corner, in_x, in_y); });
+    if (!__syncthreads_or(is_far)) return scan_until_settled<false>(blocks, block, shared, compact);
+    for_block_pixels<TILERES, true>(
+        [&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
     __syncthreads();
-    return scan_until_settled<false>(blocks, corner, square, far);
+    return scan_until_settled<false>(blocks, block, shared, full);
 }
 
-/// An instance of the paper's PRSEDTKernel.
+/// An instance of the paper's PRSEDTKernel.  A CUDA block takes blocks.
 template <int TILERES, bool IS_FIRST>
 __global__ void __launch_bounds__(THREADS, RESIDENT) scan_blocks(Blocks blocks, uint32_t ctrl, uint32_t instance) {
-    __shared__ Site sites[Square<TILERES>::LINES * Square<TILERES>::PITCH];
-    const Square<TILERES> square{sites};
+    __shared__ Site sites[SharedSites<TILERES>::LINES * SharedSites<TILERES>::PITCH];
+    const SharedSites<TILERES> shared{sites};
     for (int64_t number = blockIdx.x; number < blocks.count(); number += gridDim.x) {
-        const Corner corner(blocks, number, Square<TILERES>::SPAN);
+        const BlockPlace block(blocks, number, SharedSites<TILERES>::SPAN);
         bool any;
         if constexpr (IS_FIRST)
-            any = scan_first(blocks, corner, square);
+            any = scan_first(blocks, block, shared);
         else
-            any = may_change(blocks, corner, ctrl, instance) && scan_again(blocks, corner, square);
+            any = may_change(blocks, block, ctrl, instance) && scan_again(blocks, block, shared);
         if (threadIdx.x == 0 && any) blocks.changed[number] = *blocks.flag = instance;
         __syncthreads();
     }
@@ -364,10 +368,10 @@ struct Scratch {
         blocks.flag = carver.take<uint32_t>(1);
         mended = carver.take<unsigned long long>(1);
     }
-    int span() const { return is_small ? Square<SMALL_TILERES>::SPAN : Square<LARGE_TILERES>::SPAN; }
+    int span() const { return is_small ? SharedSites<SMALL_TILERES>::SPAN : SharedSites<LARGE_TILERES>::SPAN; }
 };
 
-/// Launches an instance, from 1, and waits for it.  Returns whether it has changed anything.
+/// Launches an instance, from 1, and waits for it.  Returns whether any block has changed.
 template <int TILERES>
 bool run_instance(const Scratch &scratch, uint32_t instance, cudaStream_t stream) {
     const Blocks &blocks = scratch.blocks;

@@ -97,8 +97,8 @@ __device__ void sweep_pixel(const Sweep &sweep, int step, int place) {
         sweep.is_black(step, place) ? pixel : closest(pixel, before(place - 1), before(place), before(place + 1));
 }
 
-/// Warp: goes to the next line.  Lanes hold a pixel of each of COUNT tasks side by side, and `black` has a bit for each.  `left`
-/// and `right` are the sites of the pixels beside the tasks.
+/// Warp: goes to the next line.  Lanes hold a pixel of each of COUNT tasks side by side, and `black` has a bit for each.
+/// `left` and `right` are the sites of the pixels beside the tasks.
 template <int COUNT>
 __device__ void take_step(const Sweep &sweep, int step, int first, uint32_t black, Site left, Site right,
                           Site (&held)[COUNT]) {

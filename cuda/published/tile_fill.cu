@@ -1,20 +1,19 @@
 // APSIS_TILE_FILL on CUDA: the image is cut into square tiles, each is flood-filled by one thread, and then tiles are
 // merged along their borders through a map of colours ("Ultra fast image markup", habr.com/ru/post/120330, 2011).
 //
-// A tile's k-th fill takes the colour 1 + tile + k * tiles, so that no two tiles share one, and what the threads of a
-// warp do with their k-th colours lies side by side.  The article sweeps over a tile's pixels until nothing changes.  So
-// does this, but a row of a tile is the bits of one word, whose runs are filled at once: down the rows, then up, until
-// the way up adds nothing.  What the article keeps in mind about colours that meet at the borders of tiles is a
-// union-find here, without locks: a root is hung below another with one compare-and-swap, always the one whose first
-// pixel comes later below the one whose first pixel comes earlier.  So each tree ends with a component's lowest pixel at
-// its root, whatever the threads did, and the number of set bits before it, in a bit a pixel, numbers it.
+// A tile's k-th fill takes the colour 1 + tile + k * tiles, so that no two tiles share a colour, and the data of a warp's k-th
+// colours lie side by side.  As in the article a tile is swept until nothing changes.  But a row of a tile is the bits of one
+// word here, whose runs are filled at once: down the rows, then up, until the way up adds nothing.  Colours that meet at the
+// borders of tiles are joined by union-find without locks.  One compare-and-swap makes a root the child of another, always the
+// root whose first pixel comes later.  So in the end each root has its component's lowest pixel, whatever the order of threads.
+// Roots set a bit at these pixels, and the number of set bits before a root's numbers its component.
 //
-// A thread that painted all its pixels would write one at a time, far from what its neighbours write.  So it leaves a
-// colour at the first pixel of each run, and warps then paint the runs, row by row.
+// A thread that painted all pixels of its tile would write them one by one, far from those of its neighbours.  So it writes a
+// colour at the first pixel of each run, and warps then paint the runs row by row.
 //
-// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, some more for what is known of each
-// colour.  One thread for 1024 pixels is too few for a small image.  Memory: 4 for colours, 4 for what is known of each,
-// 3/8 for bits and counts; with 64-bit colours 16.5.
+// Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, and some more for the data of each colour.
+// One thread for 1024 pixels is too few in a small image.  Memory: 4 for colours, 4 for their data, 3/8 for bits and counts;
+// with 64-bit colours 16.5.
 #include "core/columns.h"
 #include "cuda/runtime/cub.h"
 #include "cuda/runtime/launch.h"
@@ -25,13 +24,12 @@ namespace apsis::cuda::published {
 
 namespace {
 
-// Of a tile, as in the article; a row of it is one word, which a warp packs.
-constexpr int SIDE = 32;
+constexpr int SIDE = 32;  // of a tile, as in the article; a row of it is one word, which a warp packs
 static_assert(SIDE == WARP && SIDE == 8 * sizeof(uint32_t));
-constexpr int STRETCH = 4;  // tiles side by side whose rows a warp takes together, with loads on their way at once
+constexpr int STRETCH = 4;  // tiles side by side, rows of which a warp takes together, to load them at once
 constexpr int WORD = 32;    // pixels whose marks are counted together
 
-// Colours, and indices of pixels, where both fit; the other one is what compare-and-swap knows.
+// The type of colours and of indices of pixels: the first if both fit; the second is a type that atomicCAS takes.
 using Narrow = uint32_t;
 using Wide = unsigned long long;
 
@@ -39,28 +37,28 @@ struct Place {
     int64_t x, y, z;
 };
 
-/// An image in tiles, and what is known of their colours.
+/// An image in tiles, and the data of their colours.
 template <class Colour>
 struct ColouredTiles {
     View set;
     bool complement, diagonal;
     int64_t width, height, depth, across, down, count;
     int64_t fills;     // of a tile, at most
-    int64_t words;     // one more than hold a bit a pixel: what is before it is all
+    int64_t words;     // one more than hold a bit a pixel: `before` it is the number of all components
     uint32_t *row;     // [y in a tile][tile]: the pixels of a row of a tile that are in the set
     Colour *colour;    // [pixel]: 0 outside the set
-    Colour *parent;    // [colour]: one of the same component whose first pixel is not later; at last, the number
+    Colour *parent;    // [colour]: a colour of the same component whose first pixel is not later; finally, the label
     Colour *first;     // [colour]: the first of its pixels
-    uint32_t *filled;  // [tile]: its colours
+    uint32_t *filled;  // [tile]: how many colours it has
     uint32_t *marks;   // [word]: a bit for each component, at its first pixel
     Colour *before;    // [word]: the components that begin before it
-    uint8_t *sum;      // what summing them takes
+    uint8_t *sum;      // scratch memory of sum_marks
     size_t sum_bytes;
 
     ColouredTiles(const ComponentsJob &job, Carver &carver);
 
-    /// Place `item` of a box of this width and height.  Colours can tell the image's pixels apart, and a box has no more
-    /// places than the image has pixels: so the division takes no longer numbers than that.
+    /// The place of item `item` in a box of this width and height.  A box has no more places than the image has pixels, which
+    /// fit Colour, so that divisions need no longer type.
     __device__ static Place place(int64_t item, int64_t box_width, int64_t box_height) {
         const Colour at = static_cast<Colour>(item), across_box = static_cast<Colour>(box_width),
                      down_box = static_cast<Colour>(box_height), line = at / across_box, z = line / down_box;
@@ -79,7 +77,7 @@ struct CountBits {
     __device__ Colour operator()(uint32_t word) const { return static_cast<Colour>(__popc(word)); }
 };
 
-/// From the marks to how many there are before each word.  Without memory it only says how much it takes.
+/// Counts the marks before each word.  Without memory it only says in `bytes` how much it needs.
 template <class Colour>
 cudaError_t sum_marks(const ColouredTiles<Colour> &tiles, void *memory, size_t &bytes, cudaStream_t stream) {
     const CallersError callers;
@@ -106,7 +104,7 @@ ColouredTiles<Colour>::ColouredTiles(const ComponentsJob &job, Carver &carver)
 
 // ---- Filling ----
 
-/// A warp a stretch of a row: calls body(x, y, z) with its lane's first pixel; the others follow SIDE apart.
+/// Warp: calls body(x, y, z) for stretches of rows.  x is the lane's first pixel; its others follow SIDE apart.
 template <class Colour, class Body>
 __device__ void for_stretches(const ColouredTiles<Colour> &tiles, Body body) {
     const int64_t stretches = (tiles.width + STRETCH * SIDE - 1) / (STRETCH * SIDE);
@@ -134,31 +132,32 @@ __global__ void pack_rows(ColouredTiles<Colour> tiles) {
     });
 }
 
-/// A row of words for each of a tile's rows, a column for each thread of the block.
-struct Rows {
+/// The rows of a thread's tile, a word each, in shared memory.
+struct TileRows {
     uint32_t *column;
     __device__ uint32_t &operator[](int y) const { return column[y * WALKERS]; }
 };
 
-/// The runs of `mask` that hold one of `seeds`: an addition carries through the rest of each run, to its highest bit,
-/// and with the bits reversed to its lowest.
-__device__ uint32_t spread(uint32_t seeds, uint32_t mask) {
+/// The runs of `mask` that have a bit of `seeds`.  An addition carries through a run to its highest bit, and with the bits
+/// reversed to its lowest.
+__device__ uint32_t fill_runs(uint32_t seeds, uint32_t mask) {
     const uint32_t seeds_back = __brev(seeds), mask_back = __brev(mask);
     const uint32_t up = mask & (~(mask + seeds) | seeds), down = mask_back & (~(mask_back + seeds_back) | seeds_back);
     return up | __brev(down);
 }
 
-/// What of row y is a neighbour of the region's pixels in it, or in row `from`, becomes part of the region.
-__device__ bool grow(Rows waiting, Rows region, int y, int from, bool diagonal) {
+/// Adds to the region the waiting pixels of row y that are connected in the row to neighbours of the region's pixels in row
+/// `from`, or in row y itself.  Returns whether there are new ones.
+__device__ bool grow(TileRows waiting, TileRows region, int y, int from, bool diagonal) {
     uint32_t near = region[from];
     if (diagonal) near |= near << 1 | near >> 1;
-    const uint32_t old = region[y], now = spread((old | near) & waiting[y], waiting[y]);
+    const uint32_t old = region[y], now = fill_runs((old | near) & waiting[y], waiting[y]);
     region[y] = now;
     return now != old;
 }
 
-/// Grows the region from its one pixel in row `top`.  Returns where its rows end.
-__device__ int flood(Rows waiting, Rows region, int top, int height, bool diagonal) {
+/// Grows the region from one pixel in row `top`.  Returns the end of its rows.
+__device__ int flood(TileRows waiting, TileRows region, int top, int height, bool diagonal) {
     int end;
     bool grew;
     grow(waiting, region, top, top, false);
@@ -173,9 +172,9 @@ __device__ int flood(Rows waiting, Rows region, int top, int height, bool diagon
     return end;
 }
 
-/// Leaves the colour at the first pixels of the region's runs, and clears it; its pixels wait no more.
+/// Writes the colour at the first pixel of each of the region's runs.  Its pixels wait no more, and the region becomes empty.
 template <class Colour>
-__device__ void leave(Rows waiting, Rows region, int top, int end, Colour colour, Colour *corner, int64_t width) {
+__device__ void write_runs(TileRows waiting, TileRows region, int top, int end, Colour colour, Colour *corner, int64_t width) {
     for (int y = top; y < end; ++y) {
         const uint32_t row = region[y];
         waiting[y] ^= row;
@@ -185,9 +184,9 @@ __device__ void leave(Rows waiting, Rows region, int top, int end, Colour colour
     }
 }
 
-/// A thread a tile.
+/// A thread fills a tile.
 template <class Colour>
-__device__ void fill_tile(const ColouredTiles<Colour> &tiles, int64_t tile, Rows waiting, Rows region) {
+__device__ void fill_tile(const ColouredTiles<Colour> &tiles, int64_t tile, TileRows waiting, TileRows region) {
     const Place at = tiles.place(tile, tiles.across, tiles.down);
     const int64_t corner = tiles.pixel({at.x * SIDE, at.y * SIDE, at.z});
     const int height = static_cast<int>(min(tiles.height - at.y * SIDE, int64_t(SIDE)));
@@ -204,7 +203,7 @@ __device__ void fill_tile(const ColouredTiles<Colour> &tiles, int64_t tile, Rows
             tiles.parent[colour] = colour;
             region[y] = 1u << x;
             const int end = flood(waiting, region, y, height, tiles.diagonal);
-            leave(waiting, region, y, end, colour, tiles.colour + corner, tiles.width);
+            write_runs(waiting, region, y, end, colour, tiles.colour + corner, tiles.width);
         }
     tiles.filled[tile] = filled;
 }
@@ -212,13 +211,13 @@ __device__ void fill_tile(const ColouredTiles<Colour> &tiles, int64_t tile, Rows
 template <class Colour>
 __global__ void __launch_bounds__(WALKERS) fill_tiles(ColouredTiles<Colour> tiles) {
     __shared__ uint32_t rows[2][SIDE][WALKERS];
-    const Rows waiting{&rows[0][0][threadIdx.x]}, region{&rows[1][0][threadIdx.x]};
+    const TileRows waiting{&rows[0][0][threadIdx.x]}, region{&rows[1][0][threadIdx.x]};
     const int64_t step = int64_t(gridDim.x) * WALKERS;
     for (int64_t tile = int64_t(blockIdx.x) * WALKERS + threadIdx.x; tile < tiles.count; tile += step)
         fill_tile(tiles, tile, waiting, region);
 }
 
-/// From the first pixels of runs to all of them; the pixels outside the set get 0.
+/// Copies colours from the first pixels of runs to all their pixels.  Pixels outside the set get 0.
 template <class Colour>
 __global__ void paint_rows(ColouredTiles<Colour> tiles) {
     for_stretches(tiles, [&tiles](int64_t x, int64_t y, int64_t z) {
@@ -242,7 +241,7 @@ __global__ void paint_rows(ColouredTiles<Colour> tiles) {
 
 // ---- Merging ----
 
-/// Others may hang roots while this looks.  With `shorten` it leaves shorter ways behind.
+/// The root of a colour.  Other threads may join roots meanwhile.  With `shorten` it shortens the path.
 template <class Colour>
 __device__ Colour root_of(volatile Colour *parent, Colour colour, bool shorten) {
     for (;;) {
@@ -254,7 +253,7 @@ __device__ Colour root_of(volatile Colour *parent, Colour colour, bool shorten) 
     }
 }
 
-/// Two neighbours are one component, whatever their colours.
+/// Joins the components of two colours, unless one is 0.
 template <class Colour>
 __device__ void join(const ColouredTiles<Colour> &tiles, Colour one, Colour other) {
     if (!one || !other) return;
@@ -268,18 +267,18 @@ __device__ void join(const ColouredTiles<Colour> &tiles, Colour one, Colour othe
     }
 }
 
-/// The borders of tiles in one direction, and the distances between pixels, in pixels.
+/// The borders of tiles in one direction, and distances in indices of pixels.
 struct Borders {
-    int64_t lines, length, apart;
-    int64_t across, along;
+    int64_t lines, length, apart;  // borders; pixels of one; the distance from border to border
+    int64_t across, along;         // the distance to the next pixel across a border, and along it
 };
 
-/// A thread a pixel behind a border: it, its neighbour across, and the two before these along the border are
+/// A thread takes a pixel a behind a border, with b across the border, and c and d before these along it:
 ///
 ///     d b
 ///     c a
 ///
-/// turned with the border.  What meets here and met before is joined there.
+/// For vertical borders this is transposed.  Colours that met already at c and d are joined there.
 template <class Colour>
 __global__ void merge_borders(ColouredTiles<Colour> tiles, Borders borders) {
     const int64_t total = borders.lines * borders.length * tiles.depth, step = int64_t(gridDim.x) * blockDim.x;
@@ -295,7 +294,7 @@ __global__ void merge_borders(ColouredTiles<Colour> tiles, Borders borders) {
     }
 }
 
-// ---- Numbering: a thread the colours of a tile ----
+// ---- Numbering: a thread takes the colours of a tile ----
 
 /// Calls body(colour) for the colours of all tiles.
 template <class Colour, class Body>
@@ -305,7 +304,7 @@ __device__ void for_colours(const ColouredTiles<Colour> &tiles, Body body) {
         for (uint32_t k = 0; k < tiles.filled[tile]; ++k) body(static_cast<Colour>(1 + tile + k * tiles.count));
 }
 
-/// Every colour points at its root, and roots mark their first pixels.
+/// Makes every colour's parent its root, and marks the first pixels of roots.
 template <class Colour>
 __global__ void mark_roots(ColouredTiles<Colour> tiles) {
     for_colours(tiles, [&tiles](Colour colour) {
@@ -319,7 +318,7 @@ __global__ void mark_roots(ColouredTiles<Colour> tiles) {
     });
 }
 
-/// Every colour gets the number of its component.
+/// Gives every colour the label of its component.
 template <class Colour>
 __global__ void number_colours(ColouredTiles<Colour> tiles) {
     for_colours(tiles, [&tiles](Colour colour) {
