@@ -1,8 +1,8 @@
-// APSIS_JUMP_FLOOD on the CPU: 1+JFA (Rong and Tan 2006, 2007).  In each pass a pixel takes the nearest of the sites that
-// it and the eight pixels at a step from it hold; steps are 1, and then powers of two, from half the image down to 1.
+// APSIS_JUMP_FLOOD on the CPU: 1+JFA (Rong and Tan 2006, 2007).  In each pass a pixel takes the nearest of the sites that it
+// and the eight pixels at a step from it hold.  Steps are 1, and then powers of two, from half the image down to 1.
 //
-// It is approximate: the pixels over which a site would have to jump may be others' by then.  Two maps in turn make it the
-// same in whatever order pixels are taken.
+// It is approximate: the pixels that would hand on a pixel's site may have taken others.  A pass reads one map and writes
+// another, so that the result does not depend on the order of pixels.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,7 @@
 namespace apsis::cpu::published {
 namespace {
 
-/// A row of a pass.
+/// Computes a row of a pass.
 void jump_row(const SiteMap &from, int step, int y, Site *to) {
     for (int x = 0; x < from.width; ++x) {
         Site best = from.at(x, y);
@@ -58,7 +58,7 @@ class JumpFlood {
     }
 
   private:
-    /// The one with step 1, and one for each power of two up to the first that is half of the image or more.
+    /// The pass with step 1, and one for each power of two up to the first that is at least half of the image.
     int count_passes() const {
         int passes = 2;
         while (2 << (passes - 2) < std::max(batch_.width, batch_.height)) ++passes;

@@ -1,4 +1,4 @@
-// The published methods on the CPU, as they were printed, each in a file of its own.
+// Methods as others have published them, on the CPU, each in a file of its own.
 #pragma once
 
 #include "runtime/backend.h"

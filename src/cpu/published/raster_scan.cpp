@@ -1,10 +1,11 @@
 // APSIS_RASTER_SCAN on the CPU: raster scans in blocks side by side (Elizondo-Leal, Ramirez-Torres, Barrón-Zambrano,
-// Diaz-Manríquez, Nuño-Maganda and Saldivar-Alonso 2020), and then the exclaves that they hide.
+// Diaz-Manríquez, Nuño-Maganda and Saldivar-Alonso 2020), and then the conversion to the complete map, which adds the exclaves
+// that they miss.
 //
-// In an instance every block scans its pixels forwards and backwards, beside what the pixels around it held before, until
-// nothing changes; instances follow one another until none changes a block.  A block is finished, and not scanned again,
-// when all its squares of distances are so low that no nearer site can still be under way.  Here a block is one thread's,
-// and one tile: scans of its tiles side by side come to the same.
+// In an instance every block scans its pixels forwards and backwards until nothing changes, with the sites that the pixels
+// around it held before the instance.  Instances follow until none changes a block.  A block is finished, and not scanned
+// again, when its distances are so short that no nearer site can still arrive.  Here a block is one tile, scanned by one
+// thread: scans of its tiles side by side have the same result.
 #include <algorithm>
 
 #include "core/raster_blocks.h"
@@ -16,17 +17,17 @@
 namespace apsis::cpu::published {
 namespace {
 
-constexpr int MOST = BSIZE * LARGE_TILERES;  // the side of a large block
-constexpr int PITCH = MOST + 2;     // with an overlap of one pixel
+constexpr int LARGEST_SIDE = BSIZE * LARGE_TILERES;  // of a block
+constexpr int PITCH = LARGEST_SIDE + 2;              // with one pixel more on either side
 
 /// A block and the pixels around it.
 struct Window {
     int x0, y0, width, height;  // of the block, in its image
-    Site site[PITCH * PITCH];   // of pixels that are not in the image, NO_SITE
+    Site site[PITCH * PITCH];   // NO_SITE for pixels beyond the image
 
     Site &at(int x, int y) { return site[(y + 1) * PITCH + x + 1]; }
 
-    /// The nearer of what a pixel and four of its neighbours hold.  Returns whether that is another site.
+    /// Gives a pixel the nearest of the sites that it and four of its neighbours hold.  Returns whether it has changed.
     bool improve(int x, int y, const int (&neighbours)[4]) {
         Site &held = at(x, y), best = held;
         for (const int by : neighbours)
@@ -36,7 +37,7 @@ struct Window {
         return is_better;
     }
 
-    /// Scans until nothing changes.  Returns whether anything has.
+    /// Scans until nothing changes.  Returns whether any pixel has changed.
     bool scan() {
         static constexpr int FORWARDS[4] = {-1, -PITCH - 1, -PITCH, -PITCH + 1};
         static constexpr int BACKWARDS[4] = {1, PITCH + 1, PITCH, PITCH - 1};
@@ -52,7 +53,7 @@ struct Window {
     }
 };
 
-/// Calls body(i, x, y) for the pixels around a block, counted from its first one.
+/// Calls body(i, x, y) for the i-th of the pixels around a block; x and y count from the block's first pixel.
 template <class Body>
 void for_ring(int side, Body body) {
     for (int k = 0, i = 0; k <= side; ++k) {
@@ -114,7 +115,7 @@ class RasterScan {
     }
     Site *image_of(int64_t block) const { return map_ + block / (across_ * down_) * batch_.image(); }
 
-    /// What the pixels around a block hold, before others change it.
+    /// Keeps the sites of the pixels around a block, before other blocks change them.
     void read_ring(int64_t block) const {
         const Window window = window_of(block);
         const Site *const image = image_of(block);
@@ -152,7 +153,7 @@ class RasterScan {
     int side_;
     int64_t across_, down_;
     Site *map_, *complete_;
-    Site *rings_;           // [block][ring]
+    Site *rings_;           // [block][for_ring's i]: the sites around it before the instance
     uint8_t *is_finished_;  // [block]: OB in the paper
     size_t bytes_;
 };

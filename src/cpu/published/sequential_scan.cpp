@@ -1,8 +1,8 @@
-// APSIS_SEQUENTIAL_SCAN: two raster scans of the whole image, by one thread.  There it is only on the CPU.
+// APSIS_SEQUENTIAL_SCAN: two raster scans of the whole image, by one thread.  Only the CPU has this method.
 //
-// City-block, chessboard and chamfer distances are sums of steps between neighbours, and a shortest way can take them in
-// the order of the scans, so that these are exact (Rosenfeld and Pfaltz 1966, 1968; Borgefors 1986).  Of Euclidean distances
-// it is the sites that are handed on, with a way back along each row, and this is approximate (8SED: Danielsson 1980).
+// City-block, chessboard and chamfer distances are sums of steps between neighbours.  A shortest path can take its steps in the
+// order of the scans, so that these distances are exact (Rosenfeld and Pfaltz 1966, 1968; Borgefors 1986).  For Euclidean
+// distances pixels hand on sites, and each row is scanned back as well; this is approximate (8SED: Danielsson 1980).
 #include <algorithm>
 
 #include "cpu/published/published.h"
@@ -14,10 +14,10 @@
 namespace apsis::cpu::published {
 namespace {
 
-constexpr int TICK = 64;  // rows, after which progress is told
+constexpr int TICK = 64;  // rows between reports of progress
 
-/// Scans an image forwards and backwards: improve(x, y, dx, dy) for every neighbour that comes before a pixel.  With
-/// `returns`, every row is gone back along at once.
+/// Scans an image forwards and backwards, and calls improve(x, y, dx, dy) for every neighbour that comes before a pixel.  With
+/// `returns`, each row is scanned back before the next one.
 template <class Improve, class Tell>
 void scan_image(const Batch &batch, bool returns, Improve improve, Tell tell) {
     const int width = batch.width, height = batch.height;
@@ -39,7 +39,7 @@ void scan_image(const Batch &batch, bool returns, Improve improve, Tell tell) {
     }
 }
 
-/// Steps along one axis and along two.
+/// The lengths of steps along one axis and along two.
 struct Weights {
     int32_t straight, diagonal;
 };

@@ -10,7 +10,8 @@
 namespace apsis::cpu::published {
 namespace {
 
-/// Gives a pixel a site that is nearer than its own; several threads may.  Returns whether it is the first one that does.
+/// Offers a site to a pixel, which takes it if it is nearer than the site that it holds.  Threads may offer at the same time.
+/// Returns whether the pixel held `own` until now.
 bool offer(Site &pixel, Site own, int x, int y, Site site) {
     const std::atomic_ref<Site> shared(pixel);
     Site held = shared.load(std::memory_order_relaxed);

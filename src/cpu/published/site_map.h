@@ -1,5 +1,5 @@
-// Maps of sites, a site of core/sites.h for every pixel: what the published methods make, and distances and cells are
-// written from.  The images of a batch lie one after the other, packed.
+// Maps of sites (core/sites.h), one for every pixel: published methods make them, and distances and cells are written from
+// them.  The images of a batch lie one after the other, packed.
 #pragma once
 
 #include "core/exclaves.h"
@@ -19,24 +19,24 @@ struct Batch {
     int64_t pixels() const { return images * image(); }
 };
 
-/// The site of a pixel before anything is known of others: itself, or none.
+/// The site of a pixel in the initial map: itself, or none.
 inline Site first_site(const DistanceJob &job, const uint8_t *row, int x, int y) {
     return is_set(job.set, row, x) != job.complement ? site_at(x, y) : NO_SITE;
 }
 void fill_map(const DistanceJob &job, Site *map, Arena &arena);
 
-/// Makes the complete map from one that is right but for exclaves.  Returns how many pixels it changed.
+/// Makes the complete map from one that lacks nothing but exclaves.  Returns how many pixels it has changed.
 int64_t complete_map(const Batch &batch, const Site *map, Site *complete, Arena &arena, const Progress &progress);
 
-/// Writes what a job asks for of its map.
+/// Writes the outputs of a job from its map.
 void write_map(const DistanceJob &job, const Site *map, Arena &arena, const Progress &progress);
 
-/// Tells what it took, if somebody wants to know.
+/// Fills in the caller's report, if it wants one.
 inline void report(const DistanceJob &job, int64_t kernels, int64_t mended) {
     if (job.report) *job.report = {kernels, mended};
 }
 
-// How much of a call is done when its map is there, when that is complete, and when it is written.
+// The progress of a call when its map is made, when that is complete, and when outputs are written.
 constexpr double MADE = 0.8, COMPLETED = 0.9, WRITTEN = 1.0;
 
 }  // namespace apsis::cpu::published

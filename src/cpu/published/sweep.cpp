@@ -1,9 +1,9 @@
 // APSIS_SWEEP on the CPU: sweeps in four directions, each of which gives a pixel the nearest of the sites that its three
 // neighbours in the line before hold (Schneider, Kraus and Westermann 2009; Honda, Yamamoto, Honda, Nakano and Ito 2017).
 //
-// A sweep carries a site no farther than 45 degrees from its direction.  The nearest of the four sites is the mixed map, in
-// which some exclaves are hidden.  Each sweep is one thread's, so that the schedules of a GPU are all the same here.  Lines
-// of the sweeps to the sides are columns, and their maps are turned: a line is always one stretch of memory.
+// A sweep carries a site no farther than 45 degrees from its direction.  The nearest of a pixel's four sites makes the mixed
+// map, which may lack exclaves.  One thread makes a sweep, so that the schedules of a GPU are all the same here.  Lines of the
+// sweeps right and left are columns, and their maps are transposed, so that each line is contiguous in memory.
 #include <algorithm>
 
 #include "cpu/published/published.h"
@@ -16,13 +16,13 @@ namespace {
 
 enum Direction { DOWN, UP, RIGHT, LEFT, DIRECTIONS };
 
-constexpr int BAND = 32;    // rows whose pixels are turned at once: columns of sites fill two cache lines
-constexpr int SHARES = 16;  // of a sweep, between which progress is told
+constexpr int BAND = 32;    // rows that are transposed together: their columns of sites fill two cache lines
+constexpr int SHARES = 16;  // parts of a sweep, after each of which progress is reported
 
-/// A line of a sweep, from the one before it.
-template <bool IS_TURNED>
+/// Computes a line of a sweep from the line before it.
+template <bool IS_TRANSPOSED>
 void sweep_line(const Site *before, Site *line, int at, int length) {
-    const auto closer = [at](int k, Site a, Site b) { return IS_TURNED ? nearer(at, k, a, b) : nearer(k, at, a, b); };
+    const auto closer = [at](int k, Site a, Site b) { return IS_TRANSPOSED ? nearer(at, k, a, b) : nearer(k, at, a, b); };
     for (int k = 0; k < length; ++k) {
         if (line[k] != NO_SITE) continue;
         Site best = before[k];
@@ -64,7 +64,7 @@ class Sweep {
         });
     }
 
-    /// A pixel of an image in the map of a sweep.
+    /// The place of a pixel in the map of a sweep.
     Site &at(Direction direction, int64_t image, int x, int y) const {
         const int64_t place = direction < RIGHT ? static_cast<int64_t>(y) * batch_.width + x
                                                 : static_cast<int64_t>(x) * batch_.height + y;
@@ -79,21 +79,21 @@ class Sweep {
             }
     }
 
-    /// A share of the lines of a sweep, after those before it.
+    /// Computes a share of the lines of a sweep.
     void sweep(Direction direction, int64_t image, int share) const {
-        const bool is_turned = direction >= RIGHT, is_back = direction == UP || direction == LEFT;
-        const int lines = is_turned ? batch_.width : batch_.height, length = is_turned ? batch_.height : batch_.width;
+        const bool is_transposed = direction >= RIGHT, is_backward = direction == UP || direction == LEFT;
+        const int lines = is_transposed ? batch_.width : batch_.height, length = is_transposed ? batch_.height : batch_.width;
         Site *const map = maps_[direction] + image * batch_.image();
-        const auto nth = [&](int i) { return is_back ? lines - 1 - i : i; };
+        const auto nth = [&](int i) { return is_backward ? lines - 1 - i : i; };
         const int begin = std::max(static_cast<int>(int64_t(lines) * share / SHARES), 1);
         for (int i = begin; i < static_cast<int>(int64_t(lines) * (share + 1) / SHARES); ++i) {
             const Site *const before = map + static_cast<int64_t>(nth(i - 1)) * length;
             Site *const line = map + static_cast<int64_t>(nth(i)) * length;
-            is_turned ? sweep_line<true>(before, line, nth(i), length) : sweep_line<false>(before, line, nth(i), length);
+            is_transposed ? sweep_line<true>(before, line, nth(i), length) : sweep_line<false>(before, line, nth(i), length);
         }
     }
 
-    /// The nearest of the four sites, into the map of the sweep down.
+    /// Writes the nearest of the four sites into the map of the sweep down.
     void combine(int64_t image, int y0, int y1) const {
         for (int x0 = 0; x0 < batch_.width; x0 += BAND)
             for (int y = y0; y < y1; ++y)
@@ -106,7 +106,7 @@ class Sweep {
 
     const DistanceJob &job_;
     Batch batch_;
-    Site *maps_[DIRECTIONS];  // those of RIGHT and LEFT turned
+    Site *maps_[DIRECTIONS];  // those of RIGHT and LEFT are transposed
     size_t bytes_;
 };
 

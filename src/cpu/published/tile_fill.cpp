@@ -1,9 +1,9 @@
 // APSIS_TILE_FILL on the CPU: the image is cut into square tiles, each is flood-filled by one thread, and then tiles are
 // merged along their borders through a map of colours ("Ultra fast image markup", habr.com/ru/post/120330, 2011).
 //
-// A tile's k-th fill takes the colour 1 + tile + k * tiles, so that no two tiles share one.  Only pixels at the borders of
-// tiles are looked at to learn which colours are one component.  Where the article sweeps over a tile until nothing
-// changes, a stack of pixels is kept here, and each is visited once.  Memory is a colour a pixel and two maps of colours.
+// A tile's k-th fill takes the colour 1 + tile + k * tiles, so that no two tiles share a colour.  Only pixels at the borders of
+// tiles are compared to find the colours of one component.  The article sweeps over a tile until nothing changes; here a stack
+// of pixels visits each once.  Memory is a colour a pixel and two maps of colours.
 #include <limits>
 
 #include "cpu/published/published.h"
@@ -32,7 +32,7 @@ class TileFill {
     size_t bytes() const { return bytes_; }
     static bool fits(const ComponentsJob &job) {
         const TileFill fill(job, nullptr);
-        return fill.colours_ + fill.tiles_ < std::numeric_limits<Colour>::max();  // what comes after a tile's last one, too
+        return fill.colours_ + fill.tiles_ < std::numeric_limits<Colour>::max();  // the colour after a tile's last one, too
     }
 
     int64_t run(Arena &arena, const Progress &progress) {
@@ -60,7 +60,7 @@ class TileFill {
     Colour *at(int64_t x, int64_t y, int64_t z) const { return colour_ + (z * height_ + y) * width_ + x; }
     bool diagonal() const { return job_.connectivity > 1; }
 
-    /// A tile's pixels: those of the set that wait for a colour have the highest one, the others 0.
+    /// The colour of pixels of the set until they get one.  Pixels outside the set have 0.
     static constexpr Colour WAITS = std::numeric_limits<Colour>::max();
 
     void fill_tile(int64_t tile) const {
@@ -103,7 +103,7 @@ class TileFill {
         return colour;
     }
 
-    /// Two neighbours are one component, whatever their colours.
+    /// Joins the components of two colours, unless one is 0.
     void merge(Colour one, Colour other) const {
         if (!one || !other) return;
         one = root_of(one);
@@ -111,7 +111,7 @@ class TileFill {
         parent_[std::max(one, other)] = std::min(one, other);
     }
 
-    /// The neighbours of a row's pixels in other tiles, to the left and above.
+    /// Joins a row's pixels with their neighbours in the tiles to the left and above.
     void merge_row(int64_t y, int64_t z) const {
         for (int64_t x = SIDE; x < width_; x += SIDE) {
             merge(*at(x, y, z), *at(x - 1, y, z));
@@ -126,7 +126,7 @@ class TileFill {
         }
     }
 
-    /// Roots are numbered as their first pixels come; then every colour points at its root.
+    /// Makes every colour's parent its root, and numbers roots in the order of their first pixels.  Returns how many there are.
     int64_t number_colours() const {
         const Colour colours = static_cast<Colour>(colours_);
         parent_[0] = 0;
@@ -143,9 +143,9 @@ class TileFill {
     ComponentsJob job_;
     int64_t width_, height_, depth_, across_, down_, tiles_;
     int64_t colours_;  // at most
-    Colour *colour_;  // [pixel]
-    Colour *parent_;  // [colour]: a lower one of the same component, or itself
-    Colour *number_;  // [colour]
+    Colour *colour_;   // [pixel]
+    Colour *parent_;   // [colour]: a lower colour of the same component, or itself
+    Colour *number_;   // [root]
     size_t bytes_;
 };
 
