@@ -249,7 +249,7 @@ __device__ void prune_columns(const StripList &strip) {
 /// lowest one of the other side dominate it.
 __device__ void prune_seams(const StripList &strip) {
     const int lane = threadIdx.x % WARP;
-    const bool on_left = lane % 2 == 0;  // such a lane's group is turned over: its last column is the first from the seam
+    const bool on_left = lane % 2 == 0;  // such a lane's group is reversed: its last column is the first from the seam
     for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += blockDim.x) {
         int32_t group = (turn + lane + 1) / 2;
         while (!on_left && group < strip.groups && !strip.kept[group]) ++group;

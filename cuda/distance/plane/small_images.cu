@@ -27,7 +27,7 @@ namespace {
 constexpr int STRETCH_TILES = 8;
 constexpr int FEW_TILES = 16;       // a row with no more has no stretches: all columns are tried for each tile's first pixel
 constexpr int MOST_POINTS = WARP;   // pixels of a row for which all columns are tried, at most: a lane each
-constexpr int SHORT_BRACKET = 10;   // columns inside of a tile's bracket that the tile's thread tries: most have fewer
+constexpr int OWN_COLUMNS = 10;     // columns inside of a tile's bracket that its own thread tries: most have fewer
 constexpr int64_t MOST_ROW_THREADS = SMALL_WIDTH / TILE;  // threads of a row: each tries 8 columns and writes a tile
 static_assert(FEW_TILES <= MOST_POINTS && SMALL_WIDTH <= MOST_POINTS * STRETCH_TILES * TILE);
 // A column beyond the row's end: it costs more than one without a site.
@@ -46,7 +46,7 @@ struct BracketLevel {
     __device__ int32_t low(int32_t t) const { return lows[t]; }
     __device__ int32_t high(int32_t t) const { return t + 1 < size ? lows[t + 1] : count - 1; }
     /// Whether a tile's own thread tries all of its bracket.
-    __device__ bool is_short(int32_t t) const { return high(t) - low(t) <= SHORT_BRACKET + 1; }
+    __device__ bool is_short(int32_t t) const { return high(t) - low(t) <= OWN_COLUMNS + 1; }
 };
 
 /// A row in shared memory, and the threads that search it, eight columns each.

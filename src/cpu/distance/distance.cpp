@@ -15,7 +15,7 @@
 namespace apsis::cpu::distance {
 namespace {
 
-constexpr int64_t BATCH = 16;         // lines along y that are turned at once: a cache line of 32-bit costs
+constexpr int64_t BATCH = 16;         // lines along y that are transposed together: a cache line of 32-bit costs
 constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: its carries stay in the first cache
 
 /// The columns of a job, with room for their words.

@@ -1,7 +1,7 @@
 // The inner loops of the distance transform, in SIMD with run-time dispatch.
 //
-// A line is a row (or column) of pixels.  Each element of it knows the cost of reaching its site from its own place,
-// and the transform asks, for every x, for the least cost[x'] + |x - x'|'s cost over all x'.  Two exact ways:
+// A line is a row (or column) of pixels.  Each element has the cost of reaching its site from its own place.  The transform
+// finds, for every x, the least of cost[x'] plus the cost of the offset x - x' over all x'.  It does so in two exact ways:
 //   outward search    when all sites are near: candidates x - 1, x + 1, x - 2, ... until none can be better;
 //   monotone argmin   otherwise: the best x' never moves left as x moves right, so the best ones of two pixels
 //                     bracket those of all between.  log2(n) + 2 evaluations a pixel, whatever the image.
@@ -32,8 +32,8 @@ void least_on_line(const Line<int32_t> &line);
 void least_on_line(const Line<int64_t> &line);
 
 /// The costs (and orders: site positions) of `count` columns at position `at`, from the words and carries of the strip
-/// that begins at `start`.  `flip` turns sites and other pixels about.  Here and below a vector may reach past the
-/// last element, in what is read and what is written: arrays have LINE_PAD spare ones.
+/// that begins at `start`.  `flip` exchanges sites and other pixels.  Here and below vectors may read and write past the last
+/// element: arrays have LINE_PAD spare ones.
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order);
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
