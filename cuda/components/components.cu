@@ -15,7 +15,7 @@ namespace apsis::cuda::components {
 namespace {
 
 /// Whether four labels side by side are one store.
-bool are_quads(const View &labels) {
+bool are_packed_i32(const View &labels) {
     return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
 }
 
@@ -28,9 +28,9 @@ Tiles shape_tiles(const ComponentsJob &job) {
     tiles.depth = job.set.size[2];
     const int64_t across = ceil_div(tiles.width, Tile::WORDS * 32), down = ceil_div(tiles.height, Tile::ROWS),
                   deep = ceil_div(tiles.depth, Tile::PLANES), count = across * down * deep;
-    tiles.joined = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
-    const int64_t most = tiles.joined ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
-    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - Labelled<Tile>::ENTRIES)
+    tiles.has_nodes = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
+    const int64_t most = tiles.has_nodes ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
+    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
                     static_cast<long long>(tiles.width), static_cast<long long>(tiles.height),
                     static_cast<long long>(tiles.depth));
@@ -38,37 +38,38 @@ Tiles shape_tiles(const ComponentsJob &job) {
     tiles.down = static_cast<uint32_t>(down);
     tiles.deep = static_cast<uint32_t>(deep);
     const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
-    if (are_quads(job.labels)) tiles.store = job.labels;
-    tiles.kept = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
-    tiles.most_parts = std::min(Tile::KEPT_PARTS, static_cast<uint32_t>(ceil_div(tiles.kept, 2)));
+    if (are_packed_i32(job.labels)) tiles.root_store = job.labels;
+    tiles.kept_words = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
+    tiles.most_kept_parts = std::min(Tile::MOST_KEPT_PARTS, static_cast<uint32_t>(ceil_div(tiles.kept_words, 2)));
     return tiles;
 }
 
 template <class Tile>
 void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
-    const int64_t count = tiles.count(), nodes = tiles.joined ? count << Tile::NODE_BITS : 0;
-    tiles.bits = carver.take<uint32_t>(count * tiles.kept);
-    tiles.firsts = carver.take<uint32_t>(count * tiles.kept);
-    tiles.before = carver.take<uint32_t>(tiles.ranks() + 1);
-    tiles.nodes = carver.take<uint32_t>(tiles.joined ? count : 0);
-    tiles.parts = carver.take<uint32_t>(count);
-    tiles.again = carver.take<uint32_t>(count + 1);
-    tiles.sums = carver.take<KeptSums>(count * tiles.most_parts);
+    const int64_t count = tiles.count(), nodes = tiles.has_nodes ? count << Tile::NODE_BITS : 0;
+    tiles.bits = carver.take<uint32_t>(count * tiles.kept_words);
+    tiles.firsts = carver.take<uint32_t>(count * tiles.kept_words);
+    tiles.firsts_before = carver.take<uint32_t>(tiles.tile_rows() + 1);
+    tiles.nodes = carver.take<uint32_t>(tiles.has_nodes ? count : 0);
+    tiles.kept_part_count = carver.take<uint32_t>(count);
+    tiles.measured_again = carver.take<uint32_t>(count + 1);
+    tiles.sums = carver.take<PackedSums>(count * tiles.most_kept_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
-    const bool at_random = tiles.joined && count <= Tile::RANDOM_TILES && !job.selects();
+    const bool at_random = tiles.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
     const auto lowest = carver.take<uint32_t>(at_random ? nodes : 0);  // the memory is the same whether components are wanted
     tiles.lowest = at_random && !job.components ? lowest : nullptr;    // as these are looked up by where their roots are
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
-    tiles.rim = carver.take<uint16_t>(tiles.joined ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS : 0);
-    tiles.side = carver.take<uint16_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
-    tiles.side_bits = carver.take<uint32_t>(tiles.joined ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
+    tiles.rim = carver.take<uint16_t>(tiles.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
+    tiles.side = carver.take<uint16_t>(tiles.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
+    tiles.side_bits = carver.take<uint32_t>(tiles.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
 }
 
 /// From how many first pixels rows have to how many come before.  Without memory, returns the bytes that it needs.
-size_t scan_ranks(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
+size_t scan_firsts(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
     const CallersError callers;
-    check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.before, tiles.before, tiles.ranks() + 1, stream), "scanning");
+    check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.firsts_before, tiles.firsts_before, tiles.tile_rows() + 1, stream),
+          "scanning");
     return bytes;
 }
 
@@ -80,7 +81,7 @@ struct Scratch {
     void *scan;
     size_t scan_bytes;
     apsis_component *window;  // some of what is known of components
-    int64_t room;             // how many
+    int64_t window_size;      // how many
     size_t bytes;
 
     Scratch(const ComponentsJob &job, void *memory) : tiles(shape_tiles<Tile>(job)) {
@@ -88,19 +89,21 @@ struct Scratch {
         Carver carver(memory);
         carve_tiles<Tile>(job, tiles, carver);
         select = carver.take<uint8_t>(static_cast<int64_t>(select_bytes(job)));
-        scan_bytes = scan_ranks(tiles, nullptr, 0, nullptr);
+        scan_bytes = scan_firsts(tiles, nullptr, 0, nullptr);
         scan = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes));
-        room = std::max(job.set.pixels() / SHARE, LEAST);
-        window = carver.take<apsis_component>(room);
+        window_size = std::max(job.set.pixels() / SHARE, LEAST);
+        window = carver.take<apsis_component>(window_size);
         bytes = carver.used();
     }
 };
 
 /// How many components there are, after the scan, or when they are counted.
-class Count {
+class ComponentCount {
   public:
-    Count(const Tiles &tiles, HostNumber *number, cudaStream_t stream)
-        : from_(tiles.before + tiles.ranks()), number_(number), stream_(stream) {
+    ComponentCount(const Tiles &tiles, HostNumber *number, cudaStream_t stream)
+        : from_(tiles.firsts_before + tiles.tile_rows()),
+          number_(number),
+          stream_(stream) {
         if (number_) number_->ask(from_, stream_);
     }
     /// Waits for it.
@@ -120,10 +123,10 @@ class Count {
 
 /// What is known of components, a window at a time.  The first one is measured while the host waits for their number.
 template <class Tile>
-void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const Count &count, cudaStream_t stream) {
+void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const ComponentCount &count, cudaStream_t stream) {
     int64_t end = job.capacity;
     for (int64_t from = 0, next; from < end; from = next) {
-        next = std::min(from + scratch.room, end);
+        next = std::min(from + scratch.window_size, end);
         measure_components<Tile>(scratch.tiles, scratch.window, from, next - from, stream);
         end = std::min(end, count.read());
         const int64_t here = std::min(next, end) - from;
@@ -138,14 +141,15 @@ template <class Tile>
 void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress, HostNumber *number) {
     const Scratch<Tile> scratch(job, memory);
     Tiles tiles = scratch.tiles;
-    if (Tile::PLANES == 1 && !job.labels && !job.components && !job.selects()) tiles.total = tiles.before + tiles.ranks();
+    if (Tile::PLANES == 1 && !job.labels && !job.components && !job.selects())
+        tiles.count_only = tiles.firsts_before + tiles.tile_rows();
     find_parts<Tile>(job, tiles, stream);
     report(progress, 0.4, stream);
-    if (tiles.joined) join_nodes<Tile>(tiles, stream);
+    if (tiles.has_nodes) join_nodes<Tile>(tiles, stream);
     if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
-    if (!tiles.total) scan_ranks(tiles, scratch.scan, scratch.scan_bytes, stream);
+    if (!tiles.count_only) scan_firsts(tiles, scratch.scan, scratch.scan_bytes, stream);
     report(progress, 0.6, stream);
-    std::optional<Count> count;
+    std::optional<ComponentCount> count;
     if (job.count || job.components) count.emplace(tiles, number, stream);
     if (job.components) measure(job, scratch, *count, stream);
     if (job.labels) write_labels<Tile>(job, tiles, stream);
@@ -167,7 +171,8 @@ size_t components_scratch(const ComponentsJob &job) {
     return with_tile(job, [&](auto tile) { return Scratch<decltype(tile)>(job, nullptr).bytes; });
 }
 
-void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber *number) {
+void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
+                     HostNumber *number) {
     with_tile(job, [&](auto tile) { run<decltype(tile)>(job, scratch, stream, progress, number); });
 }
 

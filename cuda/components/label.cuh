@@ -12,15 +12,15 @@
 namespace apsis::cuda::components {
 
 template <class Tile>
-struct Labelled {
+struct LabelledTile {
     static constexpr int THREADS = Tile::THREADS;
-    static constexpr int RUNS = THREADS * SLOTS, ENTRIES = RUNS + RUNS / 32;  // at most
+    static constexpr int RUNS = THREADS * SLOTS_PER_WORD, ENTRIES = RUNS + RUNS / 32;  // at most
     using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
     uint32_t word[THREADS];
-    uint32_t start[THREADS];    // the pixels at which runs begin
-    uint32_t parents[ENTRIES];  // see up()
-    uint16_t before[THREADS];   // runs that begin before the word
+    uint32_t start[THREADS];        // the pixels at which runs begin
+    uint32_t parents[ENTRIES];      // see up()
+    uint16_t runs_before[THREADS];  // runs that begin before the word
     typename Scan::TempStorage scan;
 
     /// A run is known by its entry among the parents: its number, but that one entry is left out after 32.  So threads that
@@ -34,18 +34,18 @@ struct Labelled {
     }
 
     /// Of a run, itself or a lower run of its part; labelled, the lowest.
-    __device__ uint32_t &up(uint32_t run) { return parents[run]; }
-    __device__ uint32_t up(uint32_t run) const { return parents[run]; }
+    __device__ uint32_t &parent_of(uint32_t run) { return parents[run]; }
+    __device__ uint32_t parent_of(uint32_t run) const { return parents[run]; }
 
     /// The runs of a word.
     struct WordRuns {
-        uint32_t start, before;
+        uint32_t start, runs_before;
 
         /// The one that holds a pixel; beside a run, the last one before the pixel.
-        __device__ uint32_t run_at(int x) const { return entry(number_at(x)); }
-        __device__ uint32_t number_at(int x) const { return before + __popc(start & up_to(x)) - 1; }
+        __device__ uint32_t run_at(int x) const { return entry(run_number_at(x)); }
+        __device__ uint32_t run_number_at(int x) const { return runs_before + __popc(start & up_to(x)) - 1; }
     };
-    __device__ WordRuns runs_of(int at) const { return {start[at], before[at]}; }
+    __device__ WordRuns runs_of(int at) const { return {start[at], runs_before[at]}; }
     __device__ uint32_t run_at(int at, int x) const { return runs_of(at).run_at(x); }
 
     __device__ uint32_t root_of_node(const Tiles &tiles, uint32_t node) const {
@@ -80,14 +80,14 @@ struct Labelled {
     }
 
     /// Where the runs of this thread's word meet those of the row a step before.  Returns the other word's place.
-    __device__ int meet_row(Step step, Meetings &meetings) const {
-        const int at = threadIdx.x, column = at % Tile::WORDS, y = at / Tile::WORDS % Tile::ROWS + step.dy;
-        const int other = at + (step.dy + step.dz * Tile::ROWS) * Tile::WORDS;
+    __device__ int meet_row(EarlierRow earlier, Meetings &meetings) const {
+        const int at = threadIdx.x, column = at % Tile::WORDS, y = at / Tile::WORDS % Tile::ROWS + earlier.dy;
+        const int other = at + (earlier.dy + earlier.dz * Tile::ROWS) * Tile::WORDS;
         meetings = {0, 0};
         if (y < 0 || y >= Tile::ROWS || other < 0) return at;
-        const bool goes_on = step.reach && column > 0;
-        meetings = meet(word[at], start[at], goes_on ? word[at - 1] >> 31 : 0, word[other], start[other],
-                        goes_on ? word[other - 1] >> 31 : 0, step.reach);
+        const bool goes_on = earlier.diagonals && column > 0;
+        meetings = find_meetings(word[at], start[at], goes_on ? word[at - 1] >> 31 : 0, word[other], start[other],
+                                 goes_on ? word[other - 1] >> 31 : 0, earlier.diagonals);
         return other;
     }
 
@@ -98,7 +98,7 @@ struct Labelled {
         uint32_t first, runs;
         start[at] = word[at] & ~(word[at] << 1 | left);
         Scan(scan).ExclusiveSum(__popc(start[at]), first, runs);
-        before[at] = static_cast<uint16_t>(first);
+        runs_before[at] = static_cast<uint16_t>(first);
         __syncthreads();
         return runs;
     }
@@ -119,70 +119,71 @@ struct Labelled {
     /// A run is the child of the first one that it meets in the row before, or else of that in the plane before.
     __device__ void link() {
         Meetings row, plane = {0, 0};
-        const int above = meet_row(Tile::step(0), row), behind = Tile::STEPS > 1 ? meet_row(Tile::step(1), plane) : above;
+        const int above = meet_row(Tile::earlier_row(0), row),
+                  behind = Tile::EARLIER_ROWS > 1 ? meet_row(Tile::earlier_row(1), plane) : above;
         const WordRuns runs_above = runs_of(above), runs_behind = runs_of(behind);
-        uint32_t number = before[threadIdx.x];
+        uint32_t number = runs_before[threadIdx.x];
         for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++number) {
             const int x = __ffs(rest) - 1;
             const uint32_t run = entry(number);
-            up(run) = row.own >> x & 1 ? runs_above.run_at(x) : plane.own >> x & 1 ? runs_behind.run_at(x) : run;
+            parent_of(run) = row.own >> x & 1 ? runs_above.run_at(x) : plane.own >> x & 1 ? runs_behind.run_at(x) : run;
         }
     }
 
     /// Where a step's runs have to be joined: where they meet, are not linked, and others do not join them.
     __device__ uint32_t to_join(int s, int &other) const {
-        constexpr bool REACH = Tile::step(0).reach;
+        constexpr bool DIAGONALS = Tile::earlier_row(0).diagonals;
         Meetings row, meetings;
-        const Step step = Tile::step(s);
-        meet_row(Tile::step(0), row);
-        other = meet_row(step, meetings);
-        if (s == 0) return row.others & ~joined_before(word[threadIdx.x], word_at(-1, 0), word_at(-2, 0), REACH);
+        const EarlierRow earlier = Tile::earlier_row(s);
+        meet_row(Tile::earlier_row(0), row);
+        other = meet_row(earlier, meetings);
+        if (s == 0) return row.others & ~joined_before(word[threadIdx.x], word_at(-1, 0), word_at(-2, 0), DIAGONALS);
         const uint32_t linked = s == 1 ? meetings.own & ~row.own : 0;
         return (meetings.own | meetings.others) & ~linked &
-               ~joined_beside(word[threadIdx.x] & word[other], word_at(step.dy ? step.dy : -1, 0),
-                              word_at(step.dy ? 0 : -1, -1), step.dy, REACH);
+               ~joined_beside(word[threadIdx.x] & word[other], word_at(earlier.dy ? earlier.dy : -1, 0),
+                              word_at(earlier.dy ? 0 : -1, -1), earlier.dy, DIAGONALS);
     }
 
     /// What a thread has to join.
-    struct Meeting {
-        uint32_t rest[Tile::STEPS];
-        int other[Tile::STEPS];
-        WordRuns own, first;  // of the word, and of the other one of the first step
+    struct PendingMeetings {
+        uint32_t rest[Tile::EARLIER_ROWS];
+        int other[Tile::EARLIER_ROWS];
+        WordRuns own, first_other;  // of the word, and of the other one of the first step
     };
 
     /// The next two runs of them, if there are any.
-    __device__ bool take_meeting(Meeting &meeting, uint32_t &one, uint32_t &two) const {
+    __device__ bool next_meeting(PendingMeetings &meeting, uint32_t &one, uint32_t &two) const {
         uint32_t now = 0;
         int there = 0;
 #pragma unroll
-        for (int s = 0; s < Tile::STEPS; ++s)
+        for (int s = 0; s < Tile::EARLIER_ROWS; ++s)
             if (uint32_t &rest = meeting.rest[s]; !now && rest) now = rest, there = meeting.other[s], rest &= rest - 1;
         if (!now) return false;
         const int x = __ffs(now) - 1;
         one = meeting.own.run_at(x);
-        two = (Tile::STEPS == 1 ? meeting.first : runs_of(there)).run_at(x);
+        two = (Tile::EARLIER_ROWS == 1 ? meeting.first_other : runs_of(there)).run_at(x);
         return true;
     }
 
     /// Joins what meets.  All meetings of a thread, and all steps up the trees, are one loop, so that the lanes of a warp
     /// do not wait for the one with the longest way.
     __device__ void join_rows() {
-        Meeting meeting;
+        PendingMeetings meeting;
         uint32_t one = 0, two = 0;
 #pragma unroll
-        for (int s = 0; s < Tile::STEPS; ++s) meeting.rest[s] = to_join(s, meeting.other[s]);
+        for (int s = 0; s < Tile::EARLIER_ROWS; ++s) meeting.rest[s] = to_join(s, meeting.other[s]);
         meeting.own = runs_of(threadIdx.x);
-        meeting.first = runs_of(meeting.other[0]);
-        while (one != two || take_meeting(meeting, one, two)) climb(one, two);
+        meeting.first_other = runs_of(meeting.other[0]);
+        while (one != two || next_meeting(meeting, one, two)) rem_step(one, two);
     }
 
     /// Goes a step up from two runs that are to be of one part, until both are the same: the run with the higher parent gets
     /// the lower one for its own, and what was its parent is left to be joined, if it was not the root itself (Rem's way,
     /// Dijkstra 1976; Patwary, Blair and Manne 2010).  Where the parents are the same, that changes nothing.
-    __device__ void climb(uint32_t &one, uint32_t &two) {
+    __device__ void rem_step(uint32_t &one, uint32_t &two) {
         const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;
         two = min(up_one, up_two);
-        const uint32_t was = atomicMin(&up(high), two);
+        const uint32_t was = atomicMin(&parent_of(high), two);
         one = was == high ? two : was;
     }
 };
@@ -200,13 +201,14 @@ __device__ inline Segment next_segment(uint32_t word, uint32_t rest) {
 /// Labels a tile that has been found, for all threads to see: the roots of its runs wait where its labels will be, or it is
 /// labelled again from its bits.  Returns the number of runs.
 template <class Tile>
-__device__ uint32_t recall_tile(Labelled<Tile> &labelled, const Place &place, const Tiles &tiles) {
+__device__ uint32_t recall_tile(LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles) {
     const uint32_t at = threadIdx.x;
-    labelled.word[at] = at < tiles.kept ? tiles.bits[int64_t(place.tile) * tiles.kept + at] : 0;
+    labelled.word[at] = at < tiles.kept_words ? tiles.bits[int64_t(place.tile) * tiles.kept_words + at] : 0;
     __syncthreads();
     const uint32_t runs = labelled.find_runs();
-    if (is_stored<Tile>(tiles, place)) {
-        for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t root) { labelled.up(labelled.entry(run)) = root; });
+    if (stores_roots<Tile>(tiles, place)) {
+        for_stored_roots<Tile>(tiles, place, runs,
+                               [&](uint32_t run, uint16_t root) { labelled.parent_of(labelled.entry(run)) = root; });
         __syncthreads();
     } else {
         labelled.label(runs);
@@ -216,44 +218,44 @@ __device__ uint32_t recall_tile(Labelled<Tile> &labelled, const Place &place, co
 
 /// Counts the first pixels of a row of a tile, by as many lanes as it has words.
 template <class Tile>
-__device__ void count_firsts(uint32_t firsts, int at, const Place &place, const Tiles &tiles) {
+__device__ void count_firsts(uint32_t firsts, int at, const TilePlace &place, const Tiles &tiles) {
     const int row = at / Tile::WORDS;
     int count = __popc(firsts);
 #pragma unroll
     for (int step = Tile::WORDS / 2; step > 0; step /= 2) count += __shfl_xor_sync(ALL_LANES, count, step);
     const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     if (at % Tile::WORDS == 0 && y < tiles.height && z < tiles.depth)
-        tiles.before[tiles.rank_at(y, z, place.tx)] = static_cast<uint32_t>(count);
+        tiles.firsts_before[tiles.tile_row_at(y, z, place.tx)] = static_cast<uint32_t>(count);
 }
 
 /// The first pixels of components in a thread's word.
 template <class Tile>
-__device__ uint32_t firsts_of(const Place &place, const Tiles &tiles) {
-    return threadIdx.x < tiles.kept ? tiles.firsts[int64_t(place.tile) * tiles.kept + threadIdx.x] : 0;
+__device__ uint32_t firsts_of(const TilePlace &place, const Tiles &tiles) {
+    return threadIdx.x < tiles.kept_words ? tiles.firsts[int64_t(place.tile) * tiles.kept_words + threadIdx.x] : 0;
 }
 
 /// Points the roots of a labelled tile at ENTRIES more than the numbers of their components, 0 for what is left out, for all
 /// threads to see.
 template <class Tile>
-__device__ void name_roots(Labelled<Tile> &labelled, uint32_t runs, const Place &place, const Tiles &tiles) {
-    constexpr uint32_t ENTRIES = Labelled<Tile>::ENTRIES;
+__device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const TilePlace &place, const Tiles &tiles) {
+    constexpr uint32_t ENTRIES = LabelledTile<Tile>::ENTRIES;
     if (runs == 0) return;
     const uint32_t at = threadIdx.x, row = at / Tile::WORDS, firsts = firsts_of<Tile>(place, tiles);
     const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
-    uint32_t number = y < tiles.height && z < tiles.depth ? tiles.before[tiles.rank_at(y, z, place.tx)] : 0;
+    uint32_t number = y < tiles.height && z < tiles.depth ? tiles.firsts_before[tiles.tile_row_at(y, z, place.tx)] : 0;
 #pragma unroll
     for (int i = 1; i < Tile::WORDS; ++i) {
         const uint32_t count = __shfl_sync(ALL_LANES, __popc(firsts), at % WARP / Tile::WORDS * Tile::WORDS + i - 1);
         if (at % Tile::WORDS >= i) number += count;
     }
-    uint32_t before = labelled.before[at];
+    uint32_t before = labelled.runs_before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++before)
-        if (const uint32_t run = labelled.entry(before); labelled.up(run) == run)
-            labelled.up(run) = ENTRIES + (firsts & rest & -rest ? ++number : 0);
+        if (const uint32_t run = labelled.entry(before); labelled.parent_of(run) == run)
+            labelled.parent_of(run) = ENTRIES + (firsts & rest & -rest ? ++number : 0);
     __syncthreads();
-    if (tiles.joined) {
+    if (tiles.has_nodes) {
         for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.up(labelled.root_of_node(tiles, node)) = ENTRIES + number_of_node<Tile>(tiles, node);
+            labelled.parent_of(labelled.root_of_node(tiles, node)) = ENTRIES + number_of_node<Tile>(tiles, node);
         });
         __syncthreads();
     }

@@ -12,29 +12,31 @@ namespace {
 /// A labelled tile of which the roots at the rim know their nodes: one more, above a run, which whoever reads it meanwhile
 /// finds unchanged.  If it is measured, the other roots know which parts they are, the nodes being the first.
 template <class Tile>
-struct Parts {
-    static constexpr int ABOVE = 16;
-    static_assert(Labelled<Tile>::ENTRIES < 1 << ABOVE);
+struct TileParts {
+    static constexpr int PART_SHIFT = 16;
+    static_assert(LabelledTile<Tile>::ENTRIES < 1 << PART_SHIFT);
 
-    Labelled<Tile> labelled;
+    LabelledTile<Tile> labelled;
     uint32_t nodes;
 
     __device__ uint32_t root_at(int at, int x) const {
-        return labelled.load(labelled.run_at(at, x)) & ((1u << ABOVE) - 1);
+        return labelled.load(labelled.run_at(at, x)) & ((1u << PART_SHIFT) - 1);
     }
     /// Gives the root of a run a node.  Which one it gets does not matter.
-    __device__ void mark(int at, int x) {
+    __device__ void make_node(int at, int x) {
         const uint32_t root = root_at(at, x);
-        if (labelled.load(root) != root || atomicCAS(&labelled.up(root), root, root | ~0u << ABOVE) != root) return;
-        labelled.store(root, root | (atomicAdd(&nodes, 1u) + 1) << ABOVE);
+        if (labelled.load(root) != root || atomicCAS(&labelled.parent_of(root), root, root | ~0u << PART_SHIFT) != root) return;
+        labelled.store(root, root | (atomicAdd(&nodes, 1u) + 1) << PART_SHIFT);
     }
-    __device__ uint16_t node_at(int at, int x) const { return static_cast<uint16_t>((labelled.up(root_at(at, x)) >> ABOVE) - 1); }
+    __device__ uint16_t node_at(int at, int x) const {
+        return static_cast<uint16_t>((labelled.parent_of(root_at(at, x)) >> PART_SHIFT) - 1);
+    }
 };
 
 /// Calls body(at, x, i) for the runs of words in rim rows, of which i counts the words, each by its own thread: a warp a word,
 /// a lane a pixel.
 template <class Tile, class Body>
-__device__ void for_rim_runs(const Labelled<Tile> &labelled, Body body) {
+__device__ void for_rim_runs(const LabelledTile<Tile> &labelled, Body body) {
     const int lane = threadIdx.x % WARP;
     for (int i = threadIdx.x / WARP; i < Tile::RIM_ROWS * Tile::WORDS; i += Tile::THREADS / WARP) {
         const int at = Tile::row_of_rim(i / Tile::WORDS) * Tile::WORDS + i % Tile::WORDS;
@@ -45,7 +47,7 @@ __device__ void for_rim_runs(const Labelled<Tile> &labelled, Body body) {
 
 /// Calls body(at, x, i) for the pixels of the first column and the last: i counts rows, and of both columns.
 template <class Tile, class Body>
-__device__ void for_side_pixels(const Labelled<Tile> &labelled, Body body) {
+__device__ void for_side_pixels(const LabelledTile<Tile> &labelled, Body body) {
     constexpr int ROWS = Tile::ROWS * Tile::PLANES;
     for (int i = threadIdx.x; i < 2 * ROWS; i += Tile::THREADS) {
         const int at = i % ROWS * Tile::WORDS + (i < ROWS ? 0 : Tile::WORDS - 1), x = i < ROWS ? 0 : 31;
@@ -55,15 +57,15 @@ __device__ void for_side_pixels(const Labelled<Tile> &labelled, Body body) {
 
 /// Gives nodes to the parts at the rim, and writes who is where.
 template <class Tile>
-__device__ void find_nodes(Parts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
-    const Labelled<Tile> &labelled = parts.labelled;
-    for_rim_runs(labelled, [&](int at, int x, int) { parts.mark(at, x); });
+__device__ void find_nodes(TileParts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
+    const LabelledTile<Tile> &labelled = parts.labelled;
+    for_rim_runs(labelled, [&](int at, int x, int) { parts.make_node(at, x); });
     for_side_pixels(labelled, [&](int at, int x, int, bool is_set) {
-        if (is_set) parts.mark(at, x);
+        if (is_set) parts.make_node(at, x);
     });
     __syncthreads();
-    uint16_t *const rim = tiles.rim + int64_t(tile) * (Tile::RIM_ROWS * Tile::WORDS * SLOTS);
-    for_rim_runs(labelled, [&](int at, int x, int i) { rim[i * SLOTS + x / 2] = parts.node_at(at, x); });
+    uint16_t *const rim = tiles.rim + int64_t(tile) * (Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD);
+    for_rim_runs(labelled, [&](int at, int x, int i) { rim[i * SLOTS_PER_WORD + x / 2] = parts.node_at(at, x); });
     uint16_t *const side = tiles.side + int64_t(tile) * (2 * Tile::ROWS * Tile::PLANES);
     uint32_t *const side_bits = tiles.side_bits + int64_t(tile) * (2 * Tile::ROWS * Tile::PLANES / WARP);
     for_side_pixels(labelled, [&](int at, int x, int i, bool is_set) {
@@ -76,89 +78,90 @@ __device__ void find_nodes(Parts<Tile> &parts, uint32_t tile, const Tiles &tiles
 
 /// The first pixels in a thread's word, and of nodes where they are.
 template <class Tile>
-__device__ uint32_t find_firsts(const Parts<Tile> &parts, const Place &place, const Tiles &tiles) {
-    const Labelled<Tile> &labelled = parts.labelled;
+__device__ uint32_t find_firsts(const TileParts<Tile> &parts, const TilePlace &place, const Tiles &tiles) {
+    const LabelledTile<Tile> &labelled = parts.labelled;
     const int at = threadIdx.x;
-    uint32_t firsts = 0, number = labelled.before[at];
+    uint32_t firsts = 0, number = labelled.runs_before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number) {
-        const uint32_t run = labelled.entry(number), root = labelled.up(run), above = root >> Parts<Tile>::ABOVE;
-        if (root != run && above == 0) continue;
+        const uint32_t run = labelled.entry(number), root = labelled.parent_of(run), part = root >> TileParts<Tile>::PART_SHIFT;
+        if (root != run && part == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
-        if (above > 0) begin_node<Tile>(tiles, place, above - 1, at * 32 + x);
+        if (part > 0) begin_node<Tile>(tiles, place, part - 1, at * 32 + x);
     }
     return firsts;
 }
 
 template <class Tile>
-struct MeasuredParts : Parts<Tile> {
-    PartSums<Tile, Tile::KEPT_PARTS> sums;
-    uint32_t first[Tile::KEPT_PARTS];
+struct MeasuredTileParts : TileParts<Tile> {
+    PartSums<Tile, Tile::MOST_KEPT_PARTS> sums;
+    uint32_t first[Tile::MOST_KEPT_PARTS];
 };
 
 /// Numbers the parts of a tile that are no nodes after those, and keeps what is known of each, if there are not too many.
 template <class Tile>
-__device__ void measure_parts(MeasuredParts<Tile> &parts, uint32_t firsts, uint32_t tile, const Tiles &tiles) {
-    constexpr int ABOVE = Parts<Tile>::ABOVE;
-    Labelled<Tile> &labelled = parts.labelled;
+__device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, uint32_t tile, const Tiles &tiles) {
+    constexpr int PART_SHIFT = TileParts<Tile>::PART_SHIFT;
+    LabelledTile<Tile> &labelled = parts.labelled;
     const int at = threadIdx.x;
     const auto for_roots = [&](auto body) {  // of which a thread has those where parts begin
         for (uint32_t rest = firsts; rest; rest &= rest - 1) {
             const int x = __ffs(rest) - 1;
-            body(labelled.up(labelled.run_at(at, x)), at * 32 + x);
+            body(labelled.parent_of(labelled.run_at(at, x)), at * 32 + x);
         }
     };
-    uint32_t count = 0, place, total;
-    for_roots([&](uint32_t root, int) { count += root >> ABOVE == 0; });
-    typename Labelled<Tile>::Scan(labelled.scan).ExclusiveSum(count, place, total);
-    place += parts.nodes;
+    uint32_t count = 0, next_part, total;
+    for_roots([&](uint32_t root, int) { count += root >> PART_SHIFT == 0; });
+    typename LabelledTile<Tile>::Scan(labelled.scan).ExclusiveSum(count, next_part, total);
+    next_part += parts.nodes;
     total += parts.nodes;
-    const uint32_t limit = kept_parts(tiles, parts.nodes, total);
-    if (at == 0) tiles.parts[tile] = limit == total ? total : limit > 0 ? NODES_KEPT : NOT_KEPT;
+    const uint32_t limit = count_kept_parts(tiles, parts.nodes, total);
+    if (at == 0) tiles.kept_part_count[tile] = limit == total ? total : limit > 0 ? ONLY_NODES_KEPT : NONE_KEPT;
     if (limit == 0) return;
     for_roots([&](uint32_t &root, int first) {
-        if (root >> ABOVE == 0 && limit == total) root |= ++place << ABOVE;
-        if (root >> ABOVE) parts.first[(root >> ABOVE) - 1] = first;
+        if (root >> PART_SHIFT == 0 && limit == total) root |= ++next_part << PART_SHIFT;
+        if (root >> PART_SHIFT) parts.first[(root >> PART_SHIFT) - 1] = first;
     });
-    static_assert(Tile::KEPT_PARTS <= Tile::THREADS);
+    static_assert(Tile::MOST_KEPT_PARTS <= Tile::THREADS);
     if (at < static_cast<int>(limit)) parts.sums.clear(at);
     __syncthreads();
     add_words<Tile>(
         labelled,
         [&](uint32_t run) {
-            const uint32_t up = labelled.up(run);
-            return ((up >> ABOVE ? up : labelled.up(up)) >> ABOVE) - 1;  // NO_PLACE without a part
+            const uint32_t up = labelled.parent_of(run);
+            return ((up >> PART_SHIFT ? up : labelled.parent_of(up)) >> PART_SHIFT) - 1;  // NO_PLACE without a part
         },
-        [&](uint32_t part, const Share &share) { parts.sums.add(part, share); });
+        [&](uint32_t part, const PixelSums &added) { parts.sums.add(part, added); });
     __syncthreads();
-    KeptSums *const kept = tiles.sums + int64_t(tile) * tiles.most_parts;
-    for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = keep_sums(parts.sums, i, parts.first[i]);
+    PackedSums *const kept = tiles.sums + int64_t(tile) * tiles.most_kept_parts;
+    for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = pack_sums(parts.sums, i, parts.first[i]);
 }
 
 template <class Tile, bool MEASURES>
-__global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View set, bool aligned, bool complement, Tiles tiles) {
+__global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
+    label_tile(View set, bool aligned, bool complement, Tiles tiles) {
     extern __shared__ __align__(16) uint8_t memory[];
-    auto &parts = *reinterpret_cast<std::conditional_t<MEASURES, MeasuredParts<Tile>, Parts<Tile>> *>(memory);
-    Labelled<Tile> &labelled = parts.labelled;
+    auto &parts = *reinterpret_cast<std::conditional_t<MEASURES, MeasuredTileParts<Tile>, TileParts<Tile>> *>(memory);
+    LabelledTile<Tile> &labelled = parts.labelled;
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
-    const Place place = place_of<Tile>(tiles, tile);
+    const TilePlace place = place_of<Tile>(tiles, tile);
     if (at == 0) parts.nodes = 0;
     pack_tile<Tile, Tile::THREADS>(set, aligned, complement, place, labelled.word);
     __syncthreads();
     const uint32_t runs = labelled.find_runs();
     labelled.label(runs);
-    if (is_stored<Tile>(tiles, place))
+    if (stores_roots<Tile>(tiles, place))
         for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) {
-            root = static_cast<uint16_t>(labelled.up(labelled.entry(run)));
+            root = static_cast<uint16_t>(labelled.parent_of(labelled.entry(run)));
         });
-    if (tiles.joined) find_nodes<Tile>(parts, tile, tiles);
+    if (tiles.has_nodes) find_nodes<Tile>(parts, tile, tiles);
     const uint32_t firsts = runs ? find_firsts<Tile>(parts, place, tiles) : 0;
     count_firsts<Tile>(firsts, static_cast<int>(at), place, tiles);
-    if (at < tiles.kept) {
-        tiles.bits[int64_t(tile) * tiles.kept + at] = labelled.word[at];
-        tiles.firsts[int64_t(tile) * tiles.kept + at] = firsts;
+    if (at < tiles.kept_words) {
+        tiles.bits[int64_t(tile) * tiles.kept_words + at] = labelled.word[at];
+        tiles.firsts[int64_t(tile) * tiles.kept_words + at] = firsts;
     }
-    if (tile == 0 && at == 0) tiles.before[tiles.ranks()] = 0;
+    if (tile == 0 && at == 0) tiles.firsts_before[tiles.tile_rows()] = 0;
     if constexpr (MEASURES) measure_parts(parts, firsts, tile, tiles);
 }
 
@@ -167,15 +170,15 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) find_tile(View se
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
     if constexpr (Tile::PLANES == 1)
-        if (!tiles.store) return find_parts_by_strips<Tile>(job, tiles, stream);
+        if (!tiles.root_store) return find_parts_by_row_pairs<Tile>(job, tiles, stream);
     const auto launch_tiles = [&](auto *kernel, size_t shared_bytes) {
-        launch_large("find_tile", kernel, tiles.count(), Tile::THREADS, shared_bytes, stream, job.set, is_aligned(job.set),
+        launch_large("label_tile", kernel, tiles.count(), Tile::THREADS, shared_bytes, stream, job.set, is_aligned(job.set),
                      job.complement, tiles);
     };
     if (job.components)
-        launch_tiles(find_tile<Tile, true>, sizeof(MeasuredParts<Tile>));
+        launch_tiles(label_tile<Tile, true>, sizeof(MeasuredTileParts<Tile>));
     else
-        launch_tiles(find_tile<Tile, false>, sizeof(Parts<Tile>));
+        launch_tiles(label_tile<Tile, false>, sizeof(TileParts<Tile>));
 }
 
 template void find_parts<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);

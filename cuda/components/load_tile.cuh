@@ -26,7 +26,7 @@ __device__ inline uint32_t inside(int64_t x, int64_t width) {
 /// Packs a tile from bytes of which 16 are one load.  A thread's loads, under way together, are so many rows or planes apart.
 /// Of a tile that is WHOLE, all of them are there, and so it is what it will be, or its complement.
 template <class Tile, int THREADS, bool WHOLE>
-__device__ void pack_aligned(const View &set, bool complement, const Place &place, uint32_t *word) {
+__device__ void pack_aligned(const View &set, bool complement, const TilePlace &place, uint32_t *word) {
     constexpr int IN_ROW = 2 * Tile::WORDS, LOADS = 2 * Tile::THREADS / THREADS;
     constexpr int ROWS = THREADS / IN_ROW, DOWN = ROWS % (Tile::ROWS * Tile::PLANES);
     const int row = threadIdx.x / IN_ROW;
@@ -54,7 +54,7 @@ __device__ void pack_aligned(const View &set, bool complement, const Place &plac
 
 /// Packs a tile from bytes, a lane one of 32.
 template <class Tile, int THREADS>
-__device__ void pack_bytes(const View &set, const Place &place, uint32_t *word) {
+__device__ void pack_bytes(const View &set, const TilePlace &place, uint32_t *word) {
     constexpr int EACH = Tile::THREADS / (THREADS / WARP);  // words, of a warp
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
 #pragma unroll 8
@@ -70,7 +70,7 @@ __device__ void pack_bytes(const View &set, const Place &place, uint32_t *word) 
 
 /// A word of a tile, from bits.
 template <class Tile>
-__device__ uint32_t gather_bits(const View &set, const Place &place, int at) {
+__device__ uint32_t gather_bits(const View &set, const TilePlace &place, int at) {
     const int row = at / Tile::WORDS;
     const int64_t x = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     if (y >= set.size[1] || z >= set.size[2]) return 0;
@@ -84,7 +84,7 @@ __device__ uint32_t gather_bits(const View &set, const Place &place, int at) {
 
 /// Packs a tile by so many threads, for all of them to see after a barrier.
 template <class Tile, int THREADS>
-__device__ void pack_tile(const View &set, bool aligned, bool complement, const Place &place, uint32_t *word) {
+__device__ void pack_tile(const View &set, bool aligned, bool complement, const TilePlace &place, uint32_t *word) {
     const bool is_packed = set.type == APSIS_BIT, is_whole = place.x + Tile::WORDS * 32 <= set.size[0] &&
                                                              place.y + Tile::ROWS <= set.size[1] &&
                                                              place.z + Tile::PLANES <= set.size[2];

@@ -18,50 +18,50 @@ struct PartBits {
 };
 
 /// What some pixels add to a part.
-struct Share {
+struct PixelSums {
     uint32_t area, sum[3], lower[3], upper[3];
 
     /// Pixels of a word, and of as many rows after it.
     template <class Tile>
-    __device__ static Share of_rows(int at, uint32_t rows, uint32_t pixels) {
+    __device__ static PixelSums of_rows(int at, uint32_t rows, uint32_t pixels) {
         const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
         const uint32_t count = __popc(pixels), area = count * rows;
         return {area,
-                {(left * count + sum_of_places(pixels)) * rows, count * (rows * y + rows * (rows - 1) / 2), area * z},
+                {(left * count + sum_of_positions(pixels)) * rows, count * (rows * y + rows * (rows - 1) / 2), area * z},
                 {left + __ffs(pixels) - 1, y, z},
                 {left + 31 - __clz(static_cast<int>(pixels)), y + rows - 1, z}};
     }
 
     /// Pixels of two rows of a word, side by side, and of as many such strips after them; `at` counts words of strips.
     template <class Tile>
-    __device__ static Share of_strips(uint32_t at, uint32_t strips, uint32_t upper, uint32_t lower) {
+    __device__ static PixelSums of_row_pairs(uint32_t at, uint32_t pairs, uint32_t upper, uint32_t lower) {
         const uint32_t left = at % Tile::WORDS * 32, y = at / Tile::WORDS * 2, columns = upper | lower;
         const uint32_t below = __popc(lower), count = __popc(upper) + below;
-        return {count * strips,
-                {(left * count + sum_of_places(upper, lower)) * strips,
-                 (y * count + below) * strips + count * strips * (strips - 1), 0},
+        return {count * pairs,
+                {(left * count + sum_of_positions(upper, lower)) * pairs,
+                 (y * count + below) * pairs + count * pairs * (pairs - 1), 0},
                 {left + __ffs(columns) - 1, y + (upper == 0), 0},
-                {left + 31 - __clz(static_cast<int>(columns)), y + 2 * (strips - 1) + (lower != 0), 0}};
+                {left + 31 - __clz(static_cast<int>(columns)), y + 2 * (pairs - 1) + (lower != 0), 0}};
     }
 
     /// The sum of the places of the bits of one word, and of another.  To places that do not count, others are moved that do.
-    __device__ static uint32_t sum_of_places(uint32_t word, uint32_t other = 0) {
-        constexpr uint32_t PLACES[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
+    __device__ static uint32_t sum_of_positions(uint32_t word, uint32_t other = 0) {
+        constexpr uint32_t POSITION_BITS[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
         uint32_t sum = 0;
 #pragma unroll
         for (int bit = 0; bit < 5; ++bit)
-            sum += __popc((word & PLACES[bit]) | (other >> (1 << bit) & ~PLACES[bit])) << bit;
+            sum += __popc((word & POSITION_BITS[bit]) | (other >> (1 << bit) & ~POSITION_BITS[bit])) << bit;
         return sum;
     }
 };
 
 /// The place of a part that is not to be added.
-constexpr uint32_t NO_PLACE = UINT32_MAX;
+constexpr uint32_t NO_PART = UINT32_MAX;
 
 /// What the lanes of a warp that have some add together.
 template <class Tile>
-__device__ Share share_of_warp(bool has, const Share &own) {
-    Share all = {sum_of_warp(has ? own.area : 0), {}, {}, {}};
+__device__ PixelSums total_of_warp(bool has, const PixelSums &own) {
+    PixelSums all = {sum_of_warp(has ? own.area : 0), {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < PartBits<Tile>::AXES; ++a) {
         all.sum[a] = sum_of_warp(has ? own.sum[a] : 0);
@@ -74,18 +74,18 @@ __device__ Share share_of_warp(bool has, const Share &own) {
 /// Calls add(place, share) for what each lane of a warp has of a part, or has not: what is of the same one, once; of a third,
 /// by itself.
 template <class Tile, class Add>
-__device__ void add_together(uint32_t place, const Share &share, Add add) {
-    constexpr int PARTS = 2;
+__device__ void add_by_warp(uint32_t part, const PixelSums &added, Add add) {
+    constexpr int ROUNDS = 2;
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t rest = __ballot_sync(ALL_LANES, place != NO_PLACE);
-    for (int part = 0; part < PARTS && rest; ++part) {
-        const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, place, leader);
-        const bool is_led = place == led;
-        const Share all = share_of_warp<Tile>(is_led, share);
+    uint32_t rest = __ballot_sync(ALL_LANES, part != NO_PART);
+    for (int round = 0; round < ROUNDS && rest; ++round) {
+        const uint32_t leader = __ffs(rest) - 1, led = __shfl_sync(ALL_LANES, part, leader);
+        const bool is_led = part == led;
+        const PixelSums all = total_of_warp<Tile>(is_led, added);
         if (lane == leader) add(led, all);
         rest &= ~__ballot_sync(ALL_LANES, is_led);
     }
-    if (rest >> lane & 1) add(place, share);
+    if (rest >> lane & 1) add(part, added);
 }
 
 /// How many rows of a warp, from a thread's on, have the same word there, if each thread says whether the one before has not;
@@ -102,31 +102,31 @@ __device__ uint32_t rows_alike(bool differs) {
 }
 
 /// Calls add(place, share) for the words of a labelled tile.  place_of(run) is the place of its part.
-template <class Tile, class PlaceOf, class Add>
-__device__ void add_words(const Labelled<Tile> &labelled, PlaceOf place_of, Add add) {
+template <class Tile, class PartOf, class Add>
+__device__ void add_words(const LabelledTile<Tile> &labelled, PartOf part_of, Add add) {
     const int at = threadIdx.x, lane = at % WARP;
     const uint32_t word = labelled.word[at], above = __shfl_up_sync(ALL_LANES, word, Tile::WORDS);
     const uint32_t rows = rows_alike<Tile>(lane < Tile::WORDS || above != word);
-    uint32_t main = NO_PLACE, own = 0;
+    uint32_t main_part = NO_PART, own = 0;
     if (word && rows) {
-        uint32_t number = labelled.runs_of(at).number_at(__ffs(word) - 1);
-        main = place_of(labelled.entry(number));
+        uint32_t number = labelled.runs_of(at).run_number_at(__ffs(word) - 1);
+        main_part = part_of(labelled.entry(number));
         for (uint32_t rest = word; rest; ++number) {
             const uint32_t segment = rest & ~(rest + (rest & -rest));
             rest &= ~segment;
-            if (place_of(labelled.entry(number)) == main) own |= segment;
+            if (part_of(labelled.entry(number)) == main_part) own |= segment;
         }
     }
-    add_together<Tile>(main, Share::of_rows<Tile>(at, rows, own), add);
+    add_by_warp<Tile>(main_part, PixelSums::of_rows<Tile>(at, rows, own), add);
     const uint32_t others = rows ? word & ~own : 0;
-    for_bits(others & ~(others << 1), [&](int from, int x) {
+    for_bits_of_warp(others & ~(others << 1), [&](int from, int x) {
         const uint32_t alike = __shfl_sync(ALL_LANES, rows, from);
         if (x < 0) return;
         const int there = at - lane + from;
-        const uint32_t place = place_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
+        const uint32_t part = part_of(labelled.run_at(there, x)), rest = labelled.word[there] >> x;
         const uint32_t length = rest == ~0u ? 32 : __ffs(~rest) - 1;
-        if (place != NO_PLACE)
-            add(place, Share::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
+        if (part != NO_PART)
+            add(part, PixelSums::of_rows<Tile>(there, alike, static_cast<uint32_t>(((1ull << length) - 1) << x)));
     });
 }
 
@@ -137,43 +137,43 @@ struct PartSums {
 
     uint32_t area[COUNT], sum[AXES][COUNT], lower[AXES - 1][COUNT], upper[AXES][COUNT];
 
-    __device__ void clear(uint32_t place) {
-        area[place] = 0;
+    __device__ void clear(uint32_t part) {
+        area[part] = 0;
 #pragma unroll
-        for (int a = 0; a < AXES; ++a) sum[a][place] = 0, upper[a][place] = 0;
+        for (int a = 0; a < AXES; ++a) sum[a][part] = 0, upper[a][part] = 0;
 #pragma unroll
-        for (int a = 0; a < AXES - 1; ++a) lower[a][place] = UINT32_MAX;
+        for (int a = 0; a < AXES - 1; ++a) lower[a][part] = UINT32_MAX;
     }
 
     /// Most boxes have grown already when more is put into them.
-    __device__ void add(uint32_t place, const Share &share) {
-        atomicAdd(&area[place], share.area);
+    __device__ void add(uint32_t part, const PixelSums &added) {
+        atomicAdd(&area[part], added.area);
 #pragma unroll
         for (int a = 0; a < AXES; ++a) {
-            if (share.sum[a]) atomicAdd(&sum[a][place], share.sum[a]);
-            if (a < AXES - 1 && share.lower[a] < lower[a][place]) atomicMin(&lower[a][place], share.lower[a]);
-            if (share.upper[a] > upper[a][place]) atomicMax(&upper[a][place], share.upper[a]);
+            if (added.sum[a]) atomicAdd(&sum[a][part], added.sum[a]);
+            if (a < AXES - 1 && added.lower[a] < lower[a][part]) atomicMin(&lower[a][part], added.lower[a]);
+            if (added.upper[a] > upper[a][part]) atomicMax(&upper[a][part], added.upper[a]);
         }
     }
 };
 
 /// The same of one part as it is kept.
-struct alignas(16) KeptSums {
+struct alignas(16) PackedSums {
     uint16_t first, area;
     uint32_t box;            // the lower and upper coordinates, axis by axis
     unsigned long long sum;  // likewise
 };
 
 template <class Tile, uint32_t COUNT>
-__device__ KeptSums keep_sums(const PartSums<Tile, COUNT> &sums, uint32_t place, uint32_t first) {
+__device__ PackedSums pack_sums(const PartSums<Tile, COUNT> &sums, uint32_t part, uint32_t first) {
     using Bits = PartBits<Tile>;
     constexpr uint32_t IN_ROW = Tile::WORDS * 32, LAST = Tile::PLANES > 1 ? IN_ROW * Tile::ROWS : IN_ROW;
-    KeptSums kept = {static_cast<uint16_t>(first), static_cast<uint16_t>(sums.area[place]), 0, 0};
+    PackedSums kept = {static_cast<uint16_t>(first), static_cast<uint16_t>(sums.area[part]), 0, 0};
 #pragma unroll
     for (int a = 0; a < Bits::AXES; ++a) {
-        const uint32_t lower = a < Bits::AXES - 1 ? sums.lower[a][place] : first / LAST;
-        kept.box |= (lower | sums.upper[a][place] << Bits::COORDINATE) << 2 * Bits::COORDINATE * a;
-        kept.sum |= static_cast<unsigned long long>(sums.sum[a][place]) << Bits::SUM * a;
+        const uint32_t lower = a < Bits::AXES - 1 ? sums.lower[a][part] : first / LAST;
+        kept.box |= (lower | sums.upper[a][part] << Bits::COORDINATE) << 2 * Bits::COORDINATE * a;
+        kept.sum |= static_cast<unsigned long long>(sums.sum[a][part]) << Bits::SUM * a;
     }
     return kept;
 }

@@ -27,7 +27,7 @@ __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
 }
 
 /// An order of nodes that has nothing to do with where they lie (the last steps of MurmurHash3).
-__device__ uint32_t shuffled(uint32_t node) {
+__device__ uint32_t random_order(uint32_t node) {
     node = (node ^ node >> 16) * 0x85ebca6bu;
     node = (node ^ node >> 13) * 0xc2b2ae35u;
     return node ^ node >> 16;
@@ -36,9 +36,9 @@ __device__ uint32_t shuffled(uint32_t node) {
 /// Which of two roots becomes the parent of the other.  In the order of first pixels a line through many tiles is one long
 /// way, if all of it is joined at once; at random ways are short (Jayanti and Tarjan 2016), but the lowest has to be found.
 template <class Tile>
-__device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
-    if (tiles.lowest) return shuffled(one) < shuffled(other);
-    if (tiles.total) return one < other;  // as they are only counted
+__device__ bool is_parent_of(const Tiles &tiles, uint32_t one, uint32_t other) {
+    if (tiles.lowest) return random_order(one) < random_order(other);
+    if (tiles.count_only) return one < other;  // as they are only counted
     // Tiles that are a row of tiles apart, or a plane, tell without a look at the pixels.
     const uint32_t tile = one >> Tile::NODE_BITS, other_tile = other >> Tile::NODE_BITS;
     const uint32_t apart = Tile::PLANES > 1 ? tiles.across * tiles.down : tiles.across;
@@ -48,11 +48,11 @@ __device__ bool is_above(const Tiles &tiles, uint32_t one, uint32_t other) {
 
 /// Joins two nodes.  Returns how many roots are roots no more.
 template <class Tile>
-__device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
+__device__ uint32_t unite(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
         find_roots(tiles, one, other);
         if (one == other) return 0;
-        if (is_above<Tile>(tiles, one, other)) {
+        if (is_parent_of<Tile>(tiles, one, other)) {
             const uint32_t above = one;
             one = other;
             other = above;
@@ -62,14 +62,14 @@ __device__ uint32_t join(const Tiles &tiles, uint32_t one, uint32_t other) {
 }
 
 /// A word of a rim row: its tile, and its row there.
-struct RimPlace {
+struct RimRow {
     uint32_t tile;
     int y, z;
 };
 
 /// The row some rows and planes from another one, in its tile or the next.  Returns false outside the image.
 template <class Tile>
-__device__ bool find_row(const Tiles &tiles, const Place &place, int y, int z, RimPlace &found) {
+__device__ bool find_row(const Tiles &tiles, const TilePlace &place, int y, int z, RimRow &found) {
     const int to_y = y < 0 ? -1 : y >= Tile::ROWS, to_z = z < 0 ? -1 : 0;
     if ((to_y < 0 && place.ty == 0) || (to_y > 0 && place.ty + 1 == tiles.down) || (to_z < 0 && place.tz == 0)) return false;
     found.tile = place.tile + to_y * static_cast<int>(tiles.across) + to_z * static_cast<int>(tiles.across * tiles.down);
@@ -79,26 +79,29 @@ __device__ bool find_row(const Tiles &tiles, const Place &place, int y, int z, R
 }
 
 template <class Tile>
-__device__ uint32_t word_in(const Tiles &tiles, const RimPlace &row, int column) {
+__device__ uint32_t word_in(const Tiles &tiles, const RimRow &row, int column) {
     const uint32_t at = (row.z * Tile::ROWS + row.y) * Tile::WORDS + column;
-    return at < tiles.kept ? tiles.bits[int64_t(row.tile) * tiles.kept + at] : 0;
+    return at < tiles.kept_words ? tiles.bits[int64_t(row.tile) * tiles.kept_words + at] : 0;
 }
 
 template <class Tile>
-__device__ uint32_t word_at(const Tiles &tiles, const Place &place, int y, int z, int column) {
-    RimPlace row;
+__device__ uint32_t word_at(const Tiles &tiles, const TilePlace &place, int y, int z, int column) {
+    RimRow row;
     return find_row<Tile>(tiles, place, y, z, row) ? word_in<Tile>(tiles, row, column) : 0;
 }
 
 /// A word of a rim row and the one to its left, and their nodes.
 template <class Tile>
 struct RimWord {
-    RimPlace row;
+    RimRow row;
     int column;
     uint32_t word, left_word;
 
-    __device__ RimWord(const Tiles &tiles, const RimPlace &row, int column, bool goes_left)
-        : row(row), column(column), word(word_in<Tile>(tiles, row, column)), left_word(0) {
+    __device__ RimWord(const Tiles &tiles, const RimRow &row, int column, bool goes_left)
+        : row(row),
+          column(column),
+          word(word_in<Tile>(tiles, row, column)),
+          left_word(0) {
         if (column > 0)
             left_word = word_in<Tile>(tiles, row, column - 1);
         else if (goes_left)
@@ -116,21 +119,21 @@ struct RimWord {
         const uint32_t tile = is_left && column == 0 ? row.tile - 1 : row.tile;
         const int in = (column + Tile::WORDS - is_left) % Tile::WORDS;
         const int64_t rim = int64_t(tile) * Tile::RIM_ROWS + Tile::rim_of_row(row.y, row.z);
-        return tile << Tile::NODE_BITS | tiles.rim[(rim * Tile::WORDS + in) * SLOTS + begin / 2];
+        return tile << Tile::NODE_BITS | tiles.rim[(rim * Tile::WORDS + in) * SLOTS_PER_WORD + begin / 2];
     }
 };
 
 /// A thread's word of all tiles, of which each has COUNT.  The first lanes of a warp have some, side by side.
 template <class Tile, int COUNT>
-struct Item {
+struct WarpItem {
     bool is_there;
-    Place place;
+    TilePlace place;
     int i;
 
-    __device__ Item(const Tiles &tiles, int64_t warp, int of_warp) {
+    __device__ WarpItem(const Tiles &tiles, int64_t warp, int words_per_warp) {
         const int lane = threadIdx.x % WARP;
-        const int64_t item = warp * of_warp + lane;
-        is_there = lane < of_warp && item < int64_t(tiles.count()) * COUNT;
+        const int64_t item = warp * words_per_warp + lane;
+        is_there = lane < words_per_warp && item < int64_t(tiles.count()) * COUNT;
         place = place_of<Tile>(tiles, is_there ? static_cast<uint32_t>(item / COUNT) : 0);
         i = is_there ? static_cast<int>(item % COUNT) : 0;
     }
@@ -138,40 +141,44 @@ struct Item {
 
 /// Joins what meets between words of rim rows and the rows a step before, in other rows or planes of tiles.
 template <class Tile>
-__device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int of_warp) {
-    constexpr bool REACH = Tile::step(0).reach;
-    const Item<Tile, Tile::BACK_ROWS * Tile::WORDS> own_item(tiles, warp, of_warp);
-    const Place &place = own_item.place;
+__device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int words_per_warp) {
+    constexpr bool DIAGONALS = Tile::earlier_row(0).diagonals;
+    const WarpItem<Tile, Tile::JOINING_RIM_ROWS * Tile::WORDS> own_item(tiles, warp, words_per_warp);
+    const TilePlace &place = own_item.place;
     const int row = Tile::row_of_rim(own_item.i / Tile::WORDS), column = own_item.i % Tile::WORDS;
     const int y = row % Tile::ROWS, z = row / Tile::ROWS;
     const RimWord<Tile> own(tiles, {place.tile, y, z}, column, place.tx > 0);
     uint32_t joined = 0;
 #pragma unroll
-    for (int s = 0; s < Tile::STEPS; ++s) {
-        const Step step = Tile::step(s);
-        RimPlace there = {place.tile, y, z};
+    for (int s = 0; s < Tile::EARLIER_ROWS; ++s) {
+        const EarlierRow earlier = Tile::earlier_row(s);
+        RimRow there = {place.tile, y, z};
         uint32_t rest = 0;
-        if (own_item.is_there && find_row<Tile>(tiles, place, y + step.dy, z + step.dz, there) && there.tile != place.tile) {
+        if (own_item.is_there && find_row<Tile>(tiles, place, y + earlier.dy, z + earlier.dz, there) &&
+            there.tile != place.tile) {
             const RimWord<Tile> other(tiles, there, column, place.tx > 0);
-            const Meetings meetings = meet(own.word, own.start(), own.left(), other.word, other.start(), other.left(), step.reach);
+            const Meetings meetings =
+                find_meetings(own.word, own.start(), own.left(), other.word, other.start(), other.left(), earlier.diagonals);
             rest = meetings.own | meetings.others;
             if (own.left() & other.left()) rest &= ~1u;  // these meet there already
             if (s == 0)
-                rest &= ~(meetings.others & joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), REACH));
+                rest &= ~(meetings.others &
+                          joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), DIAGONALS));
             else
-                rest &= ~joined_beside(own.word & other.word, word_at<Tile>(tiles, place, y + (step.dy ? step.dy : -1), z, column),
-                                       word_at<Tile>(tiles, place, step.dy ? y : y - 1, z - 1, column), step.dy, REACH);
+                rest &= ~joined_beside(
+                    own.word & other.word, word_at<Tile>(tiles, place, y + (earlier.dy ? earlier.dy : -1), z, column),
+                    word_at<Tile>(tiles, place, earlier.dy ? y : y - 1, z - 1, column), earlier.dy, DIAGONALS);
         }
-        for_bits(rest, [&](int lane, int x) {
-            const RimPlace from = {__shfl_sync(ALL_LANES, place.tile, lane), __shfl_sync(ALL_LANES, y, lane),
-                                   __shfl_sync(ALL_LANES, z, lane)};
-            const RimPlace to = {__shfl_sync(ALL_LANES, there.tile, lane), __shfl_sync(ALL_LANES, there.y, lane),
-                                 __shfl_sync(ALL_LANES, there.z, lane)};
+        for_bits_of_warp(rest, [&](int lane, int x) {
+            const RimRow from = {__shfl_sync(ALL_LANES, place.tile, lane), __shfl_sync(ALL_LANES, y, lane),
+                                 __shfl_sync(ALL_LANES, z, lane)};
+            const RimRow to = {__shfl_sync(ALL_LANES, there.tile, lane), __shfl_sync(ALL_LANES, there.y, lane),
+                               __shfl_sync(ALL_LANES, there.z, lane)};
             const int at = __shfl_sync(ALL_LANES, column, lane);
             const bool goes_left = __shfl_sync(ALL_LANES, place.tx, lane) > 0;
             if (x < 0) return;
-            joined += join<Tile>(tiles, RimWord<Tile>(tiles, from, at, goes_left).node_at(tiles, x),
-                                 RimWord<Tile>(tiles, to, at, goes_left).node_at(tiles, x));
+            joined += unite<Tile>(tiles, RimWord<Tile>(tiles, from, at, goes_left).node_at(tiles, x),
+                                  RimWord<Tile>(tiles, to, at, goes_left).node_at(tiles, x));
         });
     }
     return joined;
@@ -184,9 +191,9 @@ struct SideWords {
 
 /// Joins what meets between the rows of tiles side by side, and across their diagonals.
 template <class Tile>
-__device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int of_warp) {
+__device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int words_per_warp) {
     constexpr int ROWS = Tile::ROWS * Tile::PLANES, COUNT = ROWS / 32, DOWN = Tile::ROWS / 32;
-    const Item<Tile, COUNT> own_item(tiles, warp, of_warp);
+    const WarpItem<Tile, COUNT> own_item(tiles, warp, words_per_warp);
     const uint32_t tile = own_item.place.tile;
     const int i = own_item.i, y = i % DOWN, z = i / DOWN;
     const bool is_there = own_item.is_there && own_item.place.tx > 0;
@@ -198,28 +205,30 @@ __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int of_warp) 
     uint32_t joined = 0;
     // `own` are pixels of the first column, whose neighbours in the last one are so many rows and planes before them.
     const auto join_all = [&](uint32_t own, int own_back, int left_back) {
-        for_bits(own, [&](int lane, int bit) {
+        for_bits_of_warp(own, [&](int lane, int bit) {
             const uint32_t of = __shfl_sync(ALL_LANES, tile, lane);
             const int at = __shfl_sync(ALL_LANES, i, lane) * 32 + bit;
             if (bit < 0) return;
             const uint16_t *const side = tiles.side + int64_t(of) * (2 * ROWS) + at;
-            joined += join<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back],
-                                 (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
+            joined += unite<Tile>(tiles, of << Tile::NODE_BITS | side[-own_back],
+                                  (of - 1) << Tile::NODE_BITS | side[-ROWS - left_back]);
         });
     };
     const SideWords here = words_at(0, 0), above = words_at(-1, 0), plane = words_at(0, -1);
     const auto shifted = [](uint32_t word, uint32_t before) { return word << 1 | before >> 31; };
     const uint32_t both = here.own & here.left;
     join_all(both & ~shifted(both, above.own & above.left) & ~(plane.own & plane.left), 0, 0);
-    if (!Tile::step(0).reach) return joined;
+    if (!Tile::earlier_row(0).diagonals) return joined;
     const SideWords up = {shifted(here.own, above.own), shifted(here.left, above.left)};
-    const auto across = [](const SideWords &one, const SideWords &other) { return one.own & other.left & ~one.left & ~other.own; };
+    const auto across = [](const SideWords &one, const SideWords &other) {
+        return one.own & other.left & ~one.left & ~other.own;
+    };
     join_all(across(here, up), 0, 1);
     join_all(across(up, here), 1, 0);
     if (Tile::PLANES == 1) return joined;
     join_all(across(here, plane), 0, Tile::ROWS);
     join_all(across(plane, here), Tile::ROWS, 0);
-    if (Tile::STEPS < 4 || !Tile::step(Tile::STEPS - 1).reach) return joined;
+    if (Tile::EARLIER_ROWS < 4 || !Tile::earlier_row(Tile::EARLIER_ROWS - 1).diagonals) return joined;
     const SideWords up_plane = {plane.own << 1, plane.left << 1}, down_plane = {plane.own >> 1, plane.left >> 1};
     join_all(across(here, up_plane), 0, Tile::ROWS + 1);
     join_all(across(up_plane, here), Tile::ROWS + 1, 0);
@@ -230,32 +239,32 @@ __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int of_warp) 
 
 /// How the words of rims and sides are dealt out.  Joining them is waiting for memory, so that a small image has fewer of
 /// them a warp, and more warps.
-struct Deal {
+struct WorkSplit {
     int64_t row_blocks, side_blocks;
-    int of_warp;
+    int words_per_warp;
 
-    Deal(int64_t row_words, int64_t side_words) {
+    WorkSplit(int64_t row_words, int64_t side_words) {
         constexpr int64_t MANY = 16384;  // warps, twice as many as the largest devices run at once
-        of_warp = static_cast<int>(std::clamp<int64_t>((row_words + side_words) / MANY, 1, WARP));
-        row_blocks = ceil_div(ceil_div(row_words, of_warp), WARPS);
-        side_blocks = ceil_div(ceil_div(side_words, of_warp), WARPS);
+        words_per_warp = static_cast<int>(std::clamp<int64_t>((row_words + side_words) / MANY, 1, WARP));
+        row_blocks = ceil_div(ceil_div(row_words, words_per_warp), WARPS);
+        side_blocks = ceil_div(ceil_div(side_words, words_per_warp), WARPS);
     }
 };
 
 /// Blocks that share a multiprocessor: as many as there is room for, but volumes have no use for so few registers.
 template <class Tile>
-constexpr int JOINERS = Tile::PLANES > 1 ? 4 : 8;
+constexpr int JOIN_BLOCKS_PER_SM = Tile::PLANES > 1 ? 4 : 8;
 
 /// The first blocks take the rim rows, the others the sides.
 template <class Tile>
-__global__ void __launch_bounds__(BLOCK, JOINERS<Tile>) join_tiles(Tiles tiles, Deal deal) {
+__global__ void __launch_bounds__(BLOCK, JOIN_BLOCKS_PER_SM<Tile>) join_tiles(Tiles tiles, WorkSplit split) {
     const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    const uint32_t joined = blockIdx.x < deal.row_blocks
-                                ? join_rows<Tile>(tiles, warp, deal.of_warp)
-                                : join_columns<Tile>(tiles, warp - deal.row_blocks * WARPS, deal.of_warp);
-    if (!tiles.total) return;
-    const uint32_t of_warp = sum_of_warp(joined);
-    if (of_warp && threadIdx.x % WARP == 0) atomicSub(tiles.total, of_warp);
+    const uint32_t joined = blockIdx.x < split.row_blocks
+                                ? join_rows<Tile>(tiles, warp, split.words_per_warp)
+                                : join_columns<Tile>(tiles, warp - split.row_blocks * WARPS, split.words_per_warp);
+    if (!tiles.count_only) return;
+    const uint32_t joined_by_warp = sum_of_warp(joined);
+    if (joined_by_warp && threadIdx.x % WARP == 0) atomicSub(tiles.count_only, joined_by_warp);
 }
 
 /// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
@@ -268,11 +277,11 @@ __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
 
 /// Threads for the nodes of a tile, of which planes have few.
 template <class Tile>
-constexpr int FLATTENERS = Tile::PLANES > 1 ? BLOCK : WALKERS;
+constexpr int FLATTEN_THREADS = Tile::PLANES > 1 ? BLOCK : WALKERS;
 
 /// The first pixels of nodes that are no roots count no more.
 template <class Tile>
-__global__ void __launch_bounds__(FLATTENERS<Tile>) flatten_nodes(Tiles tiles) {
+__global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
         if (flatten(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
@@ -290,7 +299,7 @@ __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
     const uint32_t least = least_of_warp(is_usual && root != node ? own : UINT32_MAX);
     if (root == node) return;
     const uint32_t other = is_usual && own != least ? 0 : atomicMin(tiles.lowest + root, own);
-    drop_first<Tile>(tiles, pixel_at<Tile>(tiles, max(own, other)));
+    drop_first<Tile>(tiles, pixel_of_position<Tile>(tiles, max(own, other)));
 }
 
 }  // namespace
@@ -298,12 +307,13 @@ __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
 template <class Tile>
 void join_nodes(const Tiles &tiles, cudaStream_t stream) {
     const int64_t count = tiles.count();
-    const Deal deal(count * (Tile::BACK_ROWS * Tile::WORDS), tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
-    launch("join_tiles", join_tiles<Tile>, deal.row_blocks + deal.side_blocks, BLOCK, stream, tiles, deal);
-    if (tiles.total) return;
-    if constexpr (Tile::RANDOM_TILES > 0)
+    const WorkSplit split(count * (Tile::JOINING_RIM_ROWS * Tile::WORDS),
+                          tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
+    launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, stream, tiles, split);
+    if (tiles.count_only) return;
+    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
         if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, tiles.count(), BLOCK, stream, tiles);
-    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), FLATTENERS<Tile>, stream, tiles);
+    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), FLATTEN_THREADS<Tile>, stream, tiles);
 }
 
 template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);

@@ -16,52 +16,52 @@ __device__ inline uint32_t entry_of(uint32_t number) { return number + number / 
 
 /// The runs of a word of a strip.
 struct Runs {
-    uint32_t start, before;
+    uint32_t start, runs_before;
 
     /// The one that holds a pixel of the last of some columns, from the first on; beside a run, the last one before it.
-    __device__ uint32_t run_in(uint32_t columns) const { return entry_of(before + __popc(start & columns) - 1); }
+    __device__ uint32_t run_in(uint32_t columns) const { return entry_of(runs_before + __popc(start & columns) - 1); }
     /// The same of a column.
     __device__ uint32_t run_at(int x) const { return run_in(up_to(x)); }
     /// The one that begins at a column, a bit.
-    __device__ uint32_t run_from(uint32_t begin) const { return entry_of(before + __popc(start & (begin - 1))); }
+    __device__ uint32_t run_from(uint32_t begin) const { return entry_of(runs_before + __popc(start & (begin - 1))); }
 };
 
 template <class Tile_>
-struct Strips {
+struct RowPairs {
     using Tile = Tile_;
-    using Sums = PartSums<Tile, Tile::KEPT_PARTS>;
+    using Sums = PartSums<Tile, Tile::MOST_KEPT_PARTS>;
     static constexpr int WORDS = Tile::WORDS, THREADS = Tile::THREADS / 2;
-    static constexpr bool REACH = Tile::step(0).reach;
+    static constexpr bool DIAGONALS = Tile::earlier_row(0).diagonals;
     /// Of two columns side by side both may begin runs, but not with diagonals.
-    static constexpr uint32_t RUNS = THREADS * (REACH ? 16 : 32), ENTRIES = RUNS + RUNS / 32;
-    static constexpr int BLOCKS = REACH ? 6 : 5;  // that share a multiprocessor, as registers and memory allow
+    static constexpr uint32_t RUNS = THREADS * (DIAGONALS ? 16 : 32), ENTRIES = RUNS + RUNS / 32;
+    static constexpr int BLOCKS_PER_SM = DIAGONALS ? 6 : 5;  // that share a multiprocessor, as registers and memory allow
 
     /// The parent of a run is one of its part that is not higher.  A root may know more in the end: above, the number of its
     /// part, from 1, if it has one; and how far before the last pixel of the tile its own first one is, if others have told it.
-    static constexpr int PART = 16;
-    static constexpr uint32_t RUN = (1u << 14) - 1, TOLD = RUN + 1, LAST = Tile::THREADS * 32 - 1;
-    static_assert(ENTRIES <= RUN && LAST <= RUN && TOLD < 1u << PART);
+    static constexpr int PART_SHIFT = 16;
+    static constexpr uint32_t RUN_MASK = (1u << 14) - 1, HAS_FIRST = RUN_MASK + 1, LAST_PIXEL = Tile::THREADS * 32 - 1;
+    static_assert(ENTRIES <= RUN_MASK && LAST_PIXEL <= RUN_MASK && HAS_FIRST < 1u << PART_SHIFT);
 
     /// The sums lie behind the parents.  With diagonals there is room for both; without them there is unless nearly every
     /// other column begins a run.
-    static constexpr uint32_t SUMS = sizeof(Sums) / sizeof(uint32_t), SPACE = ENTRIES + (REACH ? SUMS : 0);
+    static constexpr uint32_t SUMS = sizeof(Sums) / sizeof(uint32_t), SPACE = ENTRIES + (DIAGONALS ? SUMS : 0);
 
-    static_assert(Tile::KEPT_PARTS == THREADS);  // a thread clears and keeps one
+    static_assert(Tile::MOST_KEPT_PARTS == THREADS);  // a thread clears and keeps one
 
     uint32_t parents[SPACE];
     uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
-    uint32_t start[THREADS];   // the columns at which runs begin
-    uint16_t before[THREADS];  // runs that begin before the word
-    uint32_t of_warp[THREADS / WARP];
-    uint32_t differs[THREADS / WARP];  // words that are not those of the strip before, a bit each
-    uint32_t first[Tile::KEPT_PARTS];  // pixels of the parts that have numbers
-    uint32_t nodes, parts, numbered;   // how many there are; and of those that are no nodes, how many have numbers
-    static_assert(Tile::KEPT_PARTS >= 1u << Tile::NODE_BITS);
+    uint32_t start[THREADS];        // the columns at which runs begin
+    uint16_t runs_before[THREADS];  // runs that begin before the word
+    uint32_t runs_of_warp[THREADS / WARP];
+    uint32_t differs[THREADS / WARP];       // words that are not those of the strip before, a bit each
+    uint32_t first[Tile::MOST_KEPT_PARTS];  // pixels of the parts that have numbers
+    uint32_t nodes, parts, numbered;        // how many there are; and of those that are no nodes, how many have numbers
+    static_assert(Tile::MOST_KEPT_PARTS >= 1u << Tile::NODE_BITS);
 
     __device__ Sums &sums() { return *reinterpret_cast<Sums *>(parents + SPACE - SUMS); }
     __device__ static bool has_sums(uint32_t runs) { return entry_of(runs) + SUMS <= SPACE; }
 
-    __device__ Runs runs_of(int at) const { return {start[at], before[at]}; }
+    __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
 
     /// The run of a pixel in a word of a row.
     __device__ uint32_t run_of_pixel(int at, int x) const { return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x); }
@@ -73,8 +73,8 @@ struct Strips {
     /// The root of a run; a step away if trees are flat.
     template <bool FLAT>
     __device__ uint32_t root_of(uint32_t run) const {
-        uint32_t up = load(run) & RUN;
-        while (!FLAT && up != run) run = up, up = load(run) & RUN;
+        uint32_t up = load(run) & RUN_MASK;
+        while (!FLAT && up != run) run = up, up = load(run) & RUN_MASK;
         return up;
     }
 };
@@ -90,14 +90,14 @@ __device__ inline uint32_t last_before(uint32_t word, uint32_t separators) {
 }
 
 /// A thread's words of a strip, and its runs there.
-struct Strip {
+struct WordPair {
     uint32_t upper, lower;
-    uint32_t start, before;
+    uint32_t start, runs_before;
     bool is_copy;       // the strip before is alike, row by row: the runs are its runs
     uint32_t unlinked;  // where runs begin that have no link here: all roots are among them
 
     __device__ uint32_t pixels() const { return upper | lower; }
-    __device__ Runs runs() const { return {start, before}; }
+    __device__ Runs runs() const { return {start, runs_before}; }
     /// The columns of some of the runs, of which this is where they begin; the first one may have begun before.
     __device__ uint32_t columns_of(uint32_t begins) const {
         const uint32_t others = start & ~begins;
@@ -111,62 +111,61 @@ struct Strip {
 };
 
 /// The word to the left, of which the last bit counts.
-template <class S>
+template <class Pairs>
 __device__ uint32_t left_of(uint32_t word) {
     const uint32_t left = __shfl_up_sync(ALL_LANES, word, 1);
-    return threadIdx.x % S::WORDS ? left >> 31 : 0;
+    return threadIdx.x % Pairs::WORDS ? left >> 31 : 0;
 }
 
 /// Tells the others which words are not those of the strip before, or not two rows that are alike.  Returns whether none of the
 /// strip's are.
-template <class S>
-__device__ bool compare_strips(S &strips, uint32_t upper, uint32_t lower) {
-    constexpr int WORDS = S::WORDS;
+template <class Pairs>
+__device__ bool differs_from_pair_before(Pairs &pairs, uint32_t upper, uint32_t lower) {
+    constexpr int WORDS = Pairs::WORDS;
     constexpr uint32_t STRIP = (1u << WORDS) - 1;
     const int at = threadIdx.x, lane = at % WARP, above = at / WORDS * (2 * WORDS) + at % WORDS - 2 * WORDS;
-    const bool differs =
-        upper != lower || above < 0 || strips.word[above] != upper || strips.word[above + WORDS] != upper;
+    const bool differs = upper != lower || above < 0 || pairs.word[above] != upper || pairs.word[above + WORDS] != upper;
     const uint32_t others = __ballot_sync(ALL_LANES, differs);
-    if (lane == 0) strips.differs[at / WARP] = others;
+    if (lane == 0) pairs.differs[at / WARP] = others;
     return !(others >> lane / WORDS * WORDS & STRIP);
 }
 
 /// Finds the runs of a thread's words, each its own parent, for all threads to see.  Returns how many there are in `runs`.
-template <class S>
-__device__ Strip find_runs(S &strips, uint32_t &runs) {
-    const uint32_t at = threadIdx.x, lane = at % WARP, first_word = at / S::WORDS * 2 * S::WORDS + at % S::WORDS;
-    Strip own = {strips.word[first_word], strips.word[first_word + S::WORDS], 0, 0, false, 0};
-    own.is_copy = compare_strips(strips, own.upper, own.lower);
-    const uint32_t left_upper = left_of<S>(own.upper), left_lower = left_of<S>(own.lower);
-    const uint32_t goes_on = S::REACH
+template <class Pairs>
+__device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
+    const uint32_t at = threadIdx.x, lane = at % WARP, first_word = at / Pairs::WORDS * 2 * Pairs::WORDS + at % Pairs::WORDS;
+    WordPair own = {pairs.word[first_word], pairs.word[first_word + Pairs::WORDS], 0, 0, false, 0};
+    own.is_copy = differs_from_pair_before(pairs, own.upper, own.lower);
+    const uint32_t left_upper = left_of<Pairs>(own.upper), left_lower = left_of<Pairs>(own.lower);
+    const uint32_t goes_on = Pairs::DIAGONALS
                                  ? own.pixels() << 1 | left_upper | left_lower
                                  : (own.upper & (own.upper << 1 | left_upper)) | (own.lower & (own.lower << 1 | left_lower));
     own.start = own.pixels() & ~goes_on;
     uint32_t from_here = __popc(own.start), end = own.is_copy ? 0 : from_here;  // runs of the strip, and of the tile
 #pragma unroll
-    for (uint32_t step = 1; step < S::WORDS; step *= 2) {
+    for (uint32_t step = 1; step < Pairs::WORDS; step *= 2) {
         const uint32_t later = __shfl_down_sync(ALL_LANES, from_here, step);
-        if (lane % S::WORDS + step < S::WORDS) from_here += later;
+        if (lane % Pairs::WORDS + step < Pairs::WORDS) from_here += later;
     }
 #pragma unroll
     for (uint32_t step = 1; step < WARP; step *= 2) {
         const uint32_t before = __shfl_up_sync(ALL_LANES, end, step);
         if (lane >= step) end += before;
     }
-    if (lane == WARP - 1) strips.of_warp[at / WARP] = end;
+    if (lane == WARP - 1) pairs.runs_of_warp[at / WARP] = end;
     __syncthreads();
     runs = 0;
-    own.before = end - (own.is_copy ? from_here : __popc(own.start));
+    own.runs_before = end - (own.is_copy ? from_here : __popc(own.start));
 #pragma unroll
-    for (uint32_t warp = 0; warp < S::THREADS / WARP; ++warp) {
-        const uint32_t here = strips.of_warp[warp];
-        if (warp < at / WARP) own.before += here;
+    for (uint32_t warp = 0; warp < Pairs::THREADS / WARP; ++warp) {
+        const uint32_t here = pairs.runs_of_warp[warp];
+        if (warp < at / WARP) own.runs_before += here;
         runs += here;
     }
-    strips.start[at] = own.start;
-    strips.before[at] = static_cast<uint16_t>(own.before);
-    uint4 *const parents = reinterpret_cast<uint4 *>(strips.parents);
-    for (uint32_t i = at; i * 4 < entry_of(runs); i += S::THREADS)
+    pairs.start[at] = own.start;
+    pairs.runs_before[at] = static_cast<uint16_t>(own.runs_before);
+    uint4 *const parents = reinterpret_cast<uint4 *>(pairs.parents);
+    for (uint32_t i = at; i * 4 < entry_of(runs); i += Pairs::THREADS)
         parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
     __syncthreads();
     return own;
@@ -174,26 +173,26 @@ __device__ Strip find_runs(S &strips, uint32_t &runs) {
 
 /// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.
 /// Returns the columns at which it does, and in `rest` those at which other runs meet.
-template <class S>
-__device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
+template <class Pairs>
+__device__ uint32_t link(Pairs &pairs, WordPair &own, Runs &above, uint32_t &rest) {
     const uint32_t at = threadIdx.x;
     uint32_t other = 0, left_other = 0;
     above = {0, 0};
-    if (at >= S::WORDS && !own.is_copy) {
-        const uint32_t there = (at / S::WORDS * 2 - 1) * S::WORDS + at % S::WORDS;
-        other = strips.word[there];
-        if (S::REACH && at % S::WORDS) left_other = strips.word[there - 1] >> 31;
-        above = strips.runs_of(at - S::WORDS);
+    if (at >= Pairs::WORDS && !own.is_copy) {
+        const uint32_t there = (at / Pairs::WORDS * 2 - 1) * Pairs::WORDS + at % Pairs::WORDS;
+        other = pairs.word[there];
+        if (Pairs::DIAGONALS && at % Pairs::WORDS) left_other = pairs.word[there - 1] >> 31;
+        above = pairs.runs_of(at - Pairs::WORDS);
     }
     uint32_t meet = own.upper & other;
-    if (S::REACH) meet = (own.upper | own.upper << 1 | left_of<S>(own.upper)) & (other | other << 1 | left_other);
-    const uint32_t goes_on = left_of<S>(meet);  // two runs have met before this word
+    if (Pairs::DIAGONALS) meet = (own.upper | own.upper << 1 | left_of<Pairs>(own.upper)) & (other | other << 1 | left_other);
+    const uint32_t goes_on = left_of<Pairs>(meet);  // two runs have met before this word
     const uint32_t linked = own.is_copy ? own.start : first_after(meet, own.start);
     rest = first_after(meet, own.start | above.start | (goes_on ^ 1)) & ~linked;
     const Runs runs = own.runs();
     for (uint32_t bits = own.is_copy ? 0 : linked; bits; bits &= bits - 1) {
         const uint32_t columns = bits ^ (bits - 1);
-        strips.parents[runs.run_in(columns)] = above.run_in(columns);
+        pairs.parents[runs.run_in(columns)] = above.run_in(columns);
     }
     own.unlinked = own.start & ~last_before(own.start, linked);
     return linked;
@@ -201,22 +200,22 @@ __device__ uint32_t link(S &strips, Strip &own, Runs &above, uint32_t &rest) {
 
 /// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop, so that
 /// the lanes of a warp do not wait at every run for the one with the longest way.
-template <class S>
-__device__ void flatten(S &strips, uint32_t runs) {
-    uint32_t run = entry_of(threadIdx.x), parent = strips.load(run);
+template <class Pairs>
+__device__ void flatten(Pairs &pairs, uint32_t runs) {
+    uint32_t run = entry_of(threadIdx.x), parent = pairs.load(run);
     for (const uint32_t end = entry_of(runs); run < end;) {
-        const uint32_t next = strips.load(parent);
+        const uint32_t next = pairs.load(parent);
         const bool is_root = next == parent;
-        if (!is_root) strips.store(run, next);
-        if (is_root) run += entry_of(S::THREADS);
+        if (!is_root) pairs.store(run, next);
+        if (is_root) run += entry_of(Pairs::THREADS);
         parent = next;
-        if (is_root) parent = strips.load(run);  // beyond the last run, of other memory
+        if (is_root) parent = pairs.load(run);  // beyond the last run, of other memory
     }
 }
 
 /// Joins runs that meet (see Labelled::climb).  Returns how many roots are roots no more.
-template <class S>
-__device__ uint32_t join_runs(S &strips, const Strip &own, const Runs &above, uint32_t rest) {
+template <class Pairs>
+__device__ uint32_t join_runs(Pairs &pairs, const WordPair &own, const Runs &above, uint32_t rest) {
     const Runs runs = own.runs();
     uint32_t one = 0, two = 0, joined = 0;
     for (;;) {
@@ -227,9 +226,9 @@ __device__ uint32_t join_runs(S &strips, const Strip &own, const Runs &above, ui
             one = runs.run_in(columns);
             two = above.run_in(columns);
         }
-        const uint32_t up_one = strips.load(one), up_two = strips.load(two), high = up_one > up_two ? one : two;
+        const uint32_t up_one = pairs.load(one), up_two = pairs.load(two), high = up_one > up_two ? one : two;
         two = min(up_one, up_two);
-        const uint32_t was = atomicMin(&strips.parents[high], two);
+        const uint32_t was = atomicMin(&pairs.parents[high], two);
         joined += was == high && two < high;
         one = was == high ? two : was;
     }

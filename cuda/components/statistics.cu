@@ -14,23 +14,23 @@ namespace apsis::cuda::components {
 namespace {
 
 /// An apsis_component under way: sums where the centroid will be.
-struct Sums {
+struct ComponentSums {
     long long first, area, lower[3], upper[3], sum[3];
 
     static constexpr uint32_t FIELDS = 11;
     /// A field of those of no pixels.
-    __device__ static long long none(uint32_t field) {
+    __device__ static long long empty(uint32_t field) {
         const bool is_least = field == 0 || (field >= 2 && field < 5), is_most = field >= 5 && field < 8;
         return is_least ? INT64_MAX : is_most ? -1 : 0;
     }
-    __device__ static Sums none() {
-        Sums sums;
+    __device__ static ComponentSums empty() {
+        ComponentSums sums;
 #pragma unroll
-        for (uint32_t i = 0; i < FIELDS; ++i) reinterpret_cast<long long *>(&sums)[i] = none(i);
+        for (uint32_t i = 0; i < FIELDS; ++i) reinterpret_cast<long long *>(&sums)[i] = empty(i);
         return sums;
     }
 
-    __device__ void add(const Sums &other) {
+    __device__ void add(const ComponentSums &other) {
         first = min(first, other.first);
         area += other.area;
         for (int a = 0; a < 3; ++a) {
@@ -41,7 +41,7 @@ struct Sums {
     }
 
     /// The same with those of other threads.  Most boxes have grown already when more is added.
-    __device__ void add_shared(const Sums &other) {
+    __device__ void add_shared(const ComponentSums &other) {
         const auto add = [](long long &field, long long value) {
             if (value) atomicAdd(reinterpret_cast<unsigned long long *>(&field), static_cast<unsigned long long>(value));
         };
@@ -54,46 +54,48 @@ struct Sums {
         }
     }
 };
-static_assert(sizeof(Sums) == sizeof(apsis_component) && sizeof(Sums) == Sums::FIELDS * sizeof(long long));
+static_assert(sizeof(ComponentSums) == sizeof(apsis_component) &&
+              sizeof(ComponentSums) == ComponentSums::FIELDS * sizeof(long long));
 
 /// Numbers of a window, which may end beyond the last component.
 struct Window {
-    Sums *sums;
-    uint32_t from, count;  // of components, from 0
-    const uint32_t *all;   // how many there are
+    ComponentSums *sums;
+    uint32_t from, count;             // of components, from 0
+    const uint32_t *component_count;  // how many there are
 
-    __device__ bool has(uint32_t number) const { return number - 1 - from < count; }
-    __device__ Sums &of(uint32_t number) const { return sums[number - 1 - from]; }
-    __device__ bool is_empty() const { return *all <= from; }
+    __device__ bool contains(uint32_t number) const { return number - 1 - from < count; }
+    __device__ ComponentSums &of(uint32_t number) const { return sums[number - 1 - from]; }
+    __device__ bool is_empty() const { return *component_count <= from; }
     /// Whether a component of it is there.
-    __device__ bool holds(uint32_t i) const { return i < count && from + i < *all; }
+    __device__ bool exists(uint32_t i) const { return i < count && from + i < *component_count; }
 };
 
 /// A thread a field, so that neighbouring threads write neighbouring fields.
-__global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *again) {
+__global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *measured_again) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i == 0) *again = 0;
-    if (window.holds(i / Sums::FIELDS)) reinterpret_cast<long long *>(window.sums)[i] = Sums::none(i % Sums::FIELDS);
+    if (i == 0) *measured_again = 0;
+    if (window.exists(i / ComponentSums::FIELDS))
+        reinterpret_cast<long long *>(window.sums)[i] = ComponentSums::empty(i % ComponentSums::FIELDS);
 }
 
 /// From sums to centroids.
 __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    if (!window.holds(i)) return;
-    const Sums sums = window.sums[i];
+    if (!window.exists(i)) return;
+    const ComponentSums sums = window.sums[i];
     double *const centroid = reinterpret_cast<apsis_component *>(window.sums)[i].centroid;
     for (int a = 0; a < 3; ++a) centroid[a] = static_cast<double>(sums.sum[a]) / static_cast<double>(sums.area);
 }
 
 /// What is known of a part, with coordinates of the image.
 template <class Tile>
-__device__ Sums sums_of(const KeptSums &kept, const Place &place, const Tiles &tiles) {
+__device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place, const Tiles &tiles) {
     using Bits = PartBits<Tile>;
     const auto bits = [](unsigned long long of, int from, int count) {
         return static_cast<long long>(of >> from & ((1ull << count) - 1));
     };
     const long long origin[3] = {place.x, place.y, place.z}, area = kept.area;
-    Sums sums = {index_at<Tile>(tiles, place, kept.first), area, {}, {}, {}};
+    ComponentSums sums = {index_at<Tile>(tiles, place, kept.first), area, {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
         const bool known = a < Bits::AXES;
@@ -107,25 +109,25 @@ __device__ Sums sums_of(const KeptSums &kept, const Place &place, const Tiles &t
 
 /// The same of a share.
 template <class Tile>
-__device__ Sums sums_of(const Share &share, const Place &place, const Tiles &tiles) {
-    const long long origin[3] = {place.x, place.y, place.z}, area = share.area;
-    Sums sums = {INT64_MAX, area, {}, {}, {}};
+__device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place, const Tiles &tiles) {
+    const long long origin[3] = {place.x, place.y, place.z}, area = added.area;
+    ComponentSums sums = {INT64_MAX, area, {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
-        sums.lower[a] = origin[a] + share.lower[a];
-        sums.upper[a] = origin[a] + share.upper[a];
-        sums.sum[a] = origin[a] * area + share.sum[a];
+        sums.lower[a] = origin[a] + added.lower[a];
+        sums.upper[a] = origin[a] + added.upper[a];
+        sums.sum[a] = origin[a] * area + added.sum[a];
     }
     return sums;
 }
 
 /// What a warp adds of one component.
-struct Together {
+struct WarpSums {
     uint32_t number;
-    Sums sums;  // of a lane
+    ComponentSums sums;  // of a lane
 
     /// Adds what a lane has of a component, or has not.
-    __device__ void add(bool has, uint32_t of, const Sums &more, const Window &window) {
+    __device__ void add(bool has, uint32_t of, const ComponentSums &more, const Window &window) {
         const uint32_t all = __ballot_sync(ALL_LANES, has);
         if (!all) return;
         if (number == 0) number = __shfl_sync(ALL_LANES, of, __ffs(all) - 1);
@@ -138,11 +140,11 @@ struct Together {
 
     /// Adds what the threads of a block have: a warp together, and warps of the same component.
     __device__ void finish(const Window &window) {
-        __shared__ Together of_warp[WARPS];
+        __shared__ WarpSums of_warp[WARPS];
         for (int step = WARP / 2; step > 0; step /= 2) {
-            Sums other;
+            ComponentSums other;
 #pragma unroll
-            for (uint32_t i = 0; i < Sums::FIELDS; ++i)
+            for (uint32_t i = 0; i < ComponentSums::FIELDS; ++i)
                 reinterpret_cast<long long *>(&other)[i] =
                     __shfl_xor_sync(ALL_LANES, reinterpret_cast<const long long *>(&sums)[i], step);
             sums.add(other);
@@ -150,7 +152,7 @@ struct Together {
         if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = *this;
         __syncthreads();
         if (threadIdx.x >= WARPS) return;
-        Together own = of_warp[threadIdx.x];
+        WarpSums own = of_warp[threadIdx.x];
         if (own.number == 0) return;
         for (uint32_t warp = 0; warp < WARPS; ++warp) {
             if (warp == threadIdx.x || of_warp[warp].number != own.number) continue;
@@ -163,10 +165,10 @@ struct Together {
 
 /// Whether components of a window may begin in a tile.
 template <class Tile>
-__device__ bool begins_in(const Window &window, const Place &place, const Tiles &tiles) {
+__device__ bool begins_in(const Window &window, const TilePlace &place, const Tiles &tiles) {
     const int64_t y = min(place.y + Tile::ROWS, tiles.height) - 1, z = min(place.z + Tile::PLANES, tiles.depth) - 1;
-    const uint32_t begin = tiles.before[tiles.rank_at(place.y, place.z, place.tx)];
-    const uint32_t end = tiles.before[tiles.rank_at(y, z, place.tx) + 1];
+    const uint32_t begin = tiles.firsts_before[tiles.tile_row_at(place.y, place.z, place.tx)];
+    const uint32_t end = tiles.firsts_before[tiles.tile_row_at(y, z, place.tx) + 1];
     return begin < window.from + window.count && end > window.from;
 }
 
@@ -176,8 +178,8 @@ __device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
     uint32_t low = 0, high = tiles.down * tiles.deep;  // whose first rows have fewer components before, and not
     while (low + 1 < high) {
         const uint32_t line = (low + high) / 2;
-        const Place place = place_of<Tile>(tiles, line * tiles.across);
-        const bool is_below = tiles.before[tiles.rank_at(place.y, place.z, 0)] >= window.from + window.count;
+        const TilePlace place = place_of<Tile>(tiles, line * tiles.across);
+        const bool is_below = tiles.firsts_before[tiles.tile_row_at(place.y, place.z, 0)] >= window.from + window.count;
         (is_below ? high : low) = line;
     }
     return high * tiles.across;
@@ -193,64 +195,67 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     const auto number_in = [&](uint32_t node) {  // 0 where it is soon known that the window has it not
         return tiles.parent[node] >> Tile::NODE_BITS < end ? number_of_node<Tile>(tiles, node) : 0;
     };
-    Together together = {0, Sums::none()};
+    WarpSums warp_sums = {0, ComponentSums::empty()};
     for (uint32_t tile = blockIdx.x * WARPS + threadIdx.x / WARP; tile < tiles.count(); tile += gridDim.x * WARPS) {
-        const uint32_t parts = tiles.parts[tile], nodes = tiles.joined ? tiles.nodes[tile] : 0;
-        const bool is_kept = parts != NOT_KEPT && parts != NODES_KEPT;
-        const Place place = place_of<Tile>(tiles, tile);
+        const uint32_t parts = tiles.kept_part_count[tile], nodes = tiles.has_nodes ? tiles.nodes[tile] : 0;
+        const bool is_kept = parts != NONE_KEPT && parts != ONLY_NODES_KEPT;
+        const TilePlace place = place_of<Tile>(tiles, tile);
         const bool begins = begins_in<Tile>(window, place, tiles);
-        const uint32_t known = parts == NOT_KEPT ? 0 : is_kept && begins ? parts : nodes;
+        const uint32_t known = parts == NONE_KEPT ? 0 : is_kept && begins ? parts : nodes;
         bool again = !is_kept && begins;
-        if (parts == NOT_KEPT && !again)
-            for (uint32_t i = lane; i < nodes; i += WARP) again = again || window.has(number_in(tile << Tile::NODE_BITS | i));
-        if (__any_sync(ALL_LANES, again) && lane == 0) tiles.again[1 + atomicAdd(tiles.again, 1u)] = tile;
+        if (parts == NONE_KEPT && !again)
+            for (uint32_t i = lane; i < nodes; i += WARP)
+                again = again || window.contains(number_in(tile << Tile::NODE_BITS | i));
+        if (__any_sync(ALL_LANES, again) && lane == 0) tiles.measured_again[1 + atomicAdd(tiles.measured_again, 1u)] = tile;
         for (uint32_t i = lane; i - lane < known; i += WARP) {
             uint32_t number = 0;
-            KeptSums kept = {};
-            if (i < known) kept = tiles.sums[int64_t(tile) * tiles.most_parts + i];
+            PackedSums kept = {};
+            if (i < known) kept = tiles.sums[int64_t(tile) * tiles.most_kept_parts + i];
             if (i < nodes && i < known)
                 number = number_in(tile << Tile::NODE_BITS | i);
             else if (i < known)
-                number = number_at<Tile>(tiles, place, kept.first);
-            const bool has = window.has(number), is_whole = i >= nodes;
-            const Sums sums = sums_of<Tile>(kept, place, tiles);
+                number = number_of_first<Tile>(tiles, place, kept.first);
+            const bool has = window.contains(number), is_whole = i >= nodes;
+            const ComponentSums sums = sums_of<Tile>(kept, place, tiles);
             if (has && is_whole) window.of(number) = sums;
-            together.add(has && !is_whole, number, sums, window);
+            warp_sums.add(has && !is_whole, number, sums, window);
         }
     }
-    together.finish(window);
+    warp_sums.finish(window);
 }
 
 /// Measures a tile of which not all parts were kept: what it has of components of a window, but of nodes that were kept.
 template <class Tile>
-__device__ void measure_tile(Labelled<Tile> &labelled, const Place &place, const Tiles &tiles, const Window &window) {
-    constexpr uint32_t ENTRIES = Labelled<Tile>::ENTRIES;
+__device__ void remeasure_tile(LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles, const Window &window) {
+    constexpr uint32_t ENTRIES = LabelledTile<Tile>::ENTRIES;
     const uint32_t runs = recall_tile(labelled, place, tiles);
-    name_roots(labelled, runs, place, tiles);
-    if (tiles.parts[place.tile] == NODES_KEPT) {
-        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { labelled.up(labelled.root_of_node(tiles, node)) = ENTRIES; });
+    number_roots(labelled, runs, place, tiles);
+    if (tiles.kept_part_count[place.tile] == ONLY_NODES_KEPT) {
+        for_nodes<Tile>(tiles, place.tile,
+                        [&](uint32_t node) { labelled.parent_of(labelled.root_of_node(tiles, node)) = ENTRIES; });
         __syncthreads();
     }
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
         const int x = __ffs(rest) - 1;
-        const uint32_t number = labelled.up(labelled.run_at(threadIdx.x, x)) - ENTRIES;
-        if (window.has(number)) window.of(number).first = index_at<Tile>(tiles, place, threadIdx.x * 32 + x);
+        const uint32_t number = labelled.parent_of(labelled.run_at(threadIdx.x, x)) - ENTRIES;
+        if (window.contains(number)) window.of(number).first = index_at<Tile>(tiles, place, threadIdx.x * 32 + x);
     }
     add_words<Tile>(
         labelled,
         [&](uint32_t run) {
-            const uint32_t up = labelled.up(run), number = (up < ENTRIES ? labelled.up(up) : up) - ENTRIES;
-            return window.has(number) ? number : NO_PLACE;
+            const uint32_t up = labelled.parent_of(run), number = (up < ENTRIES ? labelled.parent_of(up) : up) - ENTRIES;
+            return window.contains(number) ? number : NO_PART;
         },
-        [&](uint32_t number, const Share &share) { window.of(number).add_shared(sums_of<Tile>(share, place, tiles)); });
+        [&](uint32_t number, const PixelSums &added) { window.of(number).add_shared(sums_of<Tile>(added, place, tiles)); });
     __syncthreads();
 }
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::THREADS) measure_tiles(Tiles tiles, Window window) {
+__global__ void __launch_bounds__(Tile::THREADS) remeasure_tiles(Tiles tiles, Window window) {
     extern __shared__ __align__(16) uint8_t memory[];
-    for (uint32_t i = blockIdx.x; i < tiles.again[0]; i += gridDim.x)
-        measure_tile(*reinterpret_cast<Labelled<Tile> *>(memory), place_of<Tile>(tiles, tiles.again[1 + i]), tiles, window);
+    for (uint32_t i = blockIdx.x; i < tiles.measured_again[0]; i += gridDim.x)
+        remeasure_tile(*reinterpret_cast<LabelledTile<Tile> *>(memory), place_of<Tile>(tiles, tiles.measured_again[1 + i]),
+                       tiles, window);
 }
 
 }  // namespace
@@ -259,11 +264,13 @@ template <class Tile>
 void measure_components(const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count, cudaStream_t stream) {
     constexpr int64_t MANY = 512;  // blocks, as the largest devices run at once
     const int64_t warp_blocks = std::min(ceil_div(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
-    const Window window = {reinterpret_cast<Sums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
-                           tiles.before + tiles.ranks()};
-    launch("clear_window", clear_window, ceil_div(count * Sums::FIELDS, BLOCK), BLOCK, stream, window, tiles.again);
+    const Window window = {reinterpret_cast<ComponentSums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
+                           tiles.firsts_before + tiles.tile_rows()};
+    launch("clear_window", clear_window, ceil_div(count * ComponentSums::FIELDS, BLOCK), BLOCK, stream, window,
+           tiles.measured_again);
     launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
-    launch_large("measure_tiles", measure_tiles<Tile>, blocks, Tile::THREADS, sizeof(Labelled<Tile>), stream, tiles, window);
+    launch_large("remeasure_tiles", remeasure_tiles<Tile>, blocks, Tile::THREADS, sizeof(LabelledTile<Tile>), stream, tiles,
+                 window);
     launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
 }
 

@@ -15,33 +15,34 @@
 namespace apsis::cuda::components {
 
 /// From a row to one before it, whose pixels may be neighbours, also along a diagonal if it reaches.
-struct Step {
+struct EarlierRow {
     int dy, dz;
-    bool reach;
+    bool diagonals;
 };
 
 /// The rows of a tile that have neighbours in the next row or plane of tiles are its rim rows; a run in a word of such a
 /// row has a slot for its node: two runs never begin side by side, and so the slot is half the place of its first pixel.
-constexpr int SLOTS = 16;
+constexpr int SLOTS_PER_WORD = 16;
 
 /// Beside the area of a component: it touches the border of the image.
-constexpr unsigned long long TOUCHES = 1ull << 63;
+constexpr unsigned long long TOUCHES_BORDER = 1ull << 63;
 
 /// A tile of 2-D images.  Of 128 x 128 pixels less than 1/60 are at its rim, and their parents take 1/16 byte a pixel.
 template <int CONNECTIVITY>
 struct PlaneTile {
     static constexpr int WORDS = 4, ROWS = 128, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
-    static constexpr int BLOCKS = 3;       // that share a multiprocessor, at the least
-    static constexpr int NODE_BITS = 8;    // at most 254 pixels of a rim of 508 are not side by side
-    static constexpr uint32_t KEPT_PARTS = 256;  // of whose sums it keeps at the most: 1/4 byte a pixel; few have more that
-                                                 // are not small, and those are looked at again
+    static constexpr int BLOCKS_PER_SM = 3;  // that share a multiprocessor, at the least
+    static constexpr int NODE_BITS = 8;      // at most 254 pixels of a rim of 508 are not side by side
+    static constexpr uint32_t MOST_KEPT_PARTS =
+        256;  // of whose sums it keeps at the most: 1/4 byte a pixel; few have more that
+              // are not small, and those are looked at again
     /// Up to so many tiles, joining is waiting for memory, and nodes are joined at random (merge.cu): 2048 x 2048.
-    static constexpr int64_t RANDOM_TILES = 256;
+    static constexpr int64_t RANDOM_LINKING_TILES = 256;
     static constexpr int COLUMN_BITS = 15;  // of that many tiles in a row
-    static constexpr int RIM_ROWS = 2, STEPS = 1;
-    static constexpr int BACK_ROWS = 1;    // rim rows, of those the first, from which a step leads into another tile
+    static constexpr int RIM_ROWS = 2, EARLIER_ROWS = 1;
+    static constexpr int JOINING_RIM_ROWS = 1;  // rim rows, of those the first, from which a step leads into another tile
 
-    APSIS_BOTH static constexpr Step step(int) { return {-1, 0, CONNECTIVITY > 1}; }
+    APSIS_BOTH static constexpr EarlierRow earlier_row(int) { return {-1, 0, CONNECTIVITY > 1}; }
     APSIS_BOTH static constexpr int row_of_rim(int i) { return i * (ROWS - 1); }
     APSIS_BOTH static constexpr int rim_of_row(int y, int) { return y / (ROWS - 1); }
 };
@@ -50,79 +51,81 @@ struct PlaneTile {
 template <int CONNECTIVITY>
 struct VolumeTile {
     static constexpr int WORDS = 1, ROWS = 32, PLANES = 32, THREADS = WORDS * ROWS * PLANES;
-    static constexpr int BLOCKS = 2;
-    static constexpr int NODE_BITS = 12;   // at most 2884 voxels of a rim of 5768 are not side by side
-    static constexpr uint32_t KEPT_PARTS = 64;  // 1/32 byte a voxel: noise has more than 256 as well
-    static constexpr int64_t RANDOM_TILES = 0;  // ways in volumes are short
-    static constexpr int SIDES = PLANES - 2;
-    static constexpr int RIM_ROWS = 2 * ROWS + 2 * SIDES, STEPS = CONNECTIVITY > 1 ? 4 : 2;
-    static constexpr int BACK_ROWS = RIM_ROWS;
+    static constexpr int BLOCKS_PER_SM = 2;
+    static constexpr int NODE_BITS = 12;                // at most 2884 voxels of a rim of 5768 are not side by side
+    static constexpr uint32_t MOST_KEPT_PARTS = 64;     // 1/32 byte a voxel: noise has more than 256 as well
+    static constexpr int64_t RANDOM_LINKING_TILES = 0;  // ways in volumes are short
+    static constexpr int INNER_PLANES = PLANES - 2;
+    static constexpr int RIM_ROWS = 2 * ROWS + 2 * INNER_PLANES, EARLIER_ROWS = CONNECTIVITY > 1 ? 4 : 2;
+    static constexpr int JOINING_RIM_ROWS = RIM_ROWS;
 
-    APSIS_BOTH static constexpr Step step(int s) {
+    APSIS_BOTH static constexpr EarlierRow earlier_row(int s) {
         constexpr bool DIAGONAL = CONNECTIVITY > 1, CORNER = CONNECTIVITY > 2;
-        return s == 0 ? Step{-1, 0, DIAGONAL} : s == 1 ? Step{0, -1, DIAGONAL} : Step{s == 2 ? -1 : 1, -1, CORNER};
+        return s == 0   ? EarlierRow{-1, 0, DIAGONAL}
+               : s == 1 ? EarlierRow{0, -1, DIAGONAL}
+                        : EarlierRow{s == 2 ? -1 : 1, -1, CORNER};
     }
     /// The first plane's rows, the last one's, and of those between the first rows and the last ones.
     APSIS_BOTH static constexpr int row_of_rim(int i) {
         if (i < 2 * ROWS) return i < ROWS ? i : (PLANES - 1) * ROWS + i - ROWS;
         const int side = i - 2 * ROWS;
-        return side < SIDES ? (side + 1) * ROWS : (side - SIDES + 1) * ROWS + ROWS - 1;
+        return side < INNER_PLANES ? (side + 1) * ROWS : (side - INNER_PLANES + 1) * ROWS + ROWS - 1;
     }
     APSIS_BOTH static constexpr int rim_of_row(int y, int z) {
         if (z == 0 || z == PLANES - 1) return (z ? ROWS : 0) + y;
-        return 2 * ROWS + (y ? SIDES : 0) + z - 1;
+        return 2 * ROWS + (y ? INNER_PLANES : 0) + z - 1;
     }
 };
 
 /// Where a tile lies: among the tiles, and its first pixel.
-struct Place {
+struct TilePlace {
     uint32_t tile, tx, ty, tz;
     int64_t x, y, z;
 };
 
 /// What is known of a part.
-struct KeptSums;
+struct PackedSums;
 
 /// What a tile of more parts than are kept says instead of their number: it keeps those of its nodes, or nothing.  A few nodes
 /// among many parts are of large components, which are soon asked for.
-constexpr uint32_t NOT_KEPT = UINT32_MAX, NODES_KEPT = NOT_KEPT - 1, FEW_NODES = 64;
+constexpr uint32_t NONE_KEPT = UINT32_MAX, ONLY_NODES_KEPT = NONE_KEPT - 1, FEW_NODES = 64;
 
 struct Tiles {
     int64_t width, height, depth;
     uint32_t across, down, deep;
-    uint32_t kept;      // words of a tile: fewer than it has where the image is less high or deep
-    uint32_t most_parts;  // of which a tile keeps the sums: KEPT_PARTS, or fewer where it has few words
-    bool joined;        // whether tiles have neighbours, and nodes
-    uint32_t *bits;     // [tile][word]: the set
-    uint32_t *firsts;   // [tile][word]: the first pixels of parts that stand for a component
-    uint32_t *before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
-                        // before; and at the end, how many there are in all
-    uint32_t *nodes;    // [tile]: how many
-    uint32_t *parent;   // [node]: itself or another one of its component; in the end its root, of the lowest first pixel
-    uint32_t *lowest;   // [node]: of a root, the first pixel of its component (position_of), where nodes are joined at random
-                        // and any may be the root; or null
-    uint16_t *first;    // [node]: its first pixel in the tile
-    uint16_t *rim;      // [tile][rim row][word][slot]: nodes
-    uint16_t *side;     // [tile][left, right][row]: nodes of the first column and the last
+    uint32_t kept_words;       // words of a tile: fewer than it has where the image is less high or deep
+    uint32_t most_kept_parts;  // of which a tile keeps the sums: KEPT_PARTS, or fewer where it has few words
+    bool has_nodes;            // whether tiles have neighbours, and nodes
+    uint32_t *bits;            // [tile][word]: the set
+    uint32_t *firsts;          // [tile][word]: the first pixels of parts that stand for a component
+    uint32_t *firsts_before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
+                               // before; and at the end, how many there are in all
+    uint32_t *nodes;           // [tile]: how many
+    uint32_t *parent;          // [node]: itself or another one of its component; in the end its root, of the lowest first pixel
+    uint32_t *lowest;     // [node]: of a root, the first pixel of its component (position_of), where nodes are joined at random
+                          // and any may be the root; or null
+    uint16_t *first;      // [node]: its first pixel in the tile
+    uint16_t *rim;        // [tile][rim row][word][slot]: nodes
+    uint16_t *side;       // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
-    unsigned long long *area;  // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
-    uint32_t *parts;    // [tile]: of how many parts the sums are kept, the nodes first; or NODES_KEPT or NOT_KEPT
-    uint32_t *again;    // how many tiles are measured again, and which
-    KeptSums *sums;     // [tile][part]: what is known of them (measure.cuh)
-    uint32_t *total;    // where components are only counted: how many there are; then there are no first pixels
-    View store;         // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
+    unsigned long long *area;   // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
+    uint32_t *kept_part_count;  // [tile]: of how many parts the sums are kept, the nodes first; or NODES_KEPT or NOT_KEPT
+    uint32_t *measured_again;   // how many tiles are measured again, and which
+    PackedSums *sums;           // [tile][part]: what is known of them (measure.cuh)
+    uint32_t *count_only;       // where components are only counted: how many there are; then there are no first pixels
+    View root_store;            // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
     __host__ __device__ int64_t rows() const { return height * depth; }
-    __host__ __device__ int64_t ranks() const { return rows() * across; }
-    __host__ __device__ int64_t rank_at(int64_t y, int64_t z, uint32_t tx) const { return (z * height + y) * across + tx; }
+    __host__ __device__ int64_t tile_rows() const { return rows() * across; }
+    __host__ __device__ int64_t tile_row_at(int64_t y, int64_t z, uint32_t tx) const { return (z * height + y) * across + tx; }
 };
 
 #if defined(__CUDACC__)
 
 /// Of how many parts a tile with so many nodes and parts keeps the sums.
-__device__ inline uint32_t kept_parts(const Tiles &tiles, uint32_t nodes, uint32_t parts) {
-    return parts <= tiles.most_parts ? parts : nodes <= min(FEW_NODES, tiles.most_parts) ? nodes : 0;
+__device__ inline uint32_t count_kept_parts(const Tiles &tiles, uint32_t nodes, uint32_t parts) {
+    return parts <= tiles.most_kept_parts ? parts : nodes <= min(FEW_NODES, tiles.most_kept_parts) ? nodes : 0;
 }
 
 /// The pixels of a word up to x, with it and without.
@@ -130,37 +133,39 @@ __device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
 __device__ inline uint32_t below(int x) { return (1u << x) - 1; }
 
 template <class Tile>
-__device__ Place place_of(const Tiles &tiles, uint32_t tile) {
-    const uint32_t line = tile / tiles.across, tx = tile - line * tiles.across, tz = line / tiles.down, ty = line - tz * tiles.down;
+__device__ TilePlace place_of(const Tiles &tiles, uint32_t tile) {
+    const uint32_t line = tile / tiles.across, tx = tile - line * tiles.across, tz = line / tiles.down,
+                   ty = line - tz * tiles.down;
     return {tile, tx, ty, tz, int64_t(tx) * (Tile::WORDS * 32), int64_t(ty) * Tile::ROWS, int64_t(tz) * Tile::PLANES};
 }
 
 /// Whether a tile keeps the roots of its runs, where its labels will be.
 template <class Tile>
-__device__ bool is_stored(const Tiles &tiles, const Place &place) {
-    return tiles.store && place.x + Tile::WORDS * 32 <= tiles.width && place.y + Tile::ROWS <= tiles.height &&
+__device__ bool stores_roots(const Tiles &tiles, const TilePlace &place) {
+    return tiles.root_store && place.x + Tile::WORDS * 32 <= tiles.width && place.y + Tile::ROWS <= tiles.height &&
            place.z + Tile::PLANES <= tiles.depth;
 }
 
 /// Calls body(run, root) for a thread's share of the runs of such a tile.  A thread goes on in another row, or plane.
 template <class Tile, class Body>
-__device__ void for_stored_roots(const Tiles &tiles, const Place &place, uint32_t runs, Body body) {
+__device__ void for_stored_roots(const Tiles &tiles, const TilePlace &place, uint32_t runs, Body body) {
     constexpr int IN_ROW = Tile::WORDS * 32 * sizeof(uint32_t) / sizeof(uint16_t), ROWS = Tile::THREADS / IN_ROW;
-    static_assert(Tile::PLANES > 1 ? ROWS <= Tile::ROWS && SLOTS <= Tile::PLANES : ROWS * SLOTS <= Tile::ROWS);
-    uint8_t *row = tiles.store.row(place.y + threadIdx.x / IN_ROW, place.z) + place.x * 4;
-    const int64_t step = Tile::PLANES > 1 ? tiles.store.stride[2] : ROWS * tiles.store.stride[1];
+    static_assert(Tile::PLANES > 1 ? ROWS <= Tile::ROWS && SLOTS_PER_WORD <= Tile::PLANES
+                                   : ROWS * SLOTS_PER_WORD <= Tile::ROWS);
+    uint8_t *row = tiles.root_store.row(place.y + threadIdx.x / IN_ROW, place.z) + place.x * 4;
+    const int64_t step = Tile::PLANES > 1 ? tiles.root_store.stride[2] : ROWS * tiles.root_store.stride[1];
     for (uint32_t run = threadIdx.x; run < runs; run += Tile::THREADS, row += step)
         body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
 }
 
 /// The number of the component whose first pixel is that of a part, or 0 if it is left out.
 template <class Tile>
-__device__ uint32_t number_at(const Tiles &tiles, const Place &place, int first) {
+__device__ uint32_t number_of_first(const Tiles &tiles, const TilePlace &place, int first) {
     const int at = first / 32, row = at / Tile::WORDS;
-    const uint32_t *const firsts = tiles.firsts + int64_t(place.tile) * tiles.kept + row * Tile::WORDS;
+    const uint32_t *const firsts = tiles.firsts + int64_t(place.tile) * tiles.kept_words + row * Tile::WORDS;
     const uint32_t own = firsts[at % Tile::WORDS];
     if (!(own >> first % 32 & 1)) return 0;
-    uint32_t number = tiles.before[tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
+    uint32_t number = tiles.firsts_before[tiles.tile_row_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx)];
     for (int i = 0; i < at % Tile::WORDS; ++i) number += __popc(firsts[i]);
     return number + __popc(own & up_to(first % 32));
 }
@@ -180,12 +185,13 @@ __device__ FirstPixel first_of_node(const Tiles &tiles, uint32_t node) {
 template <class Tile>
 __device__ uint32_t position_of(const Tiles &tiles, const FirstPixel &pixel) {
     constexpr int WIDTH = Tile::WORDS * 32;
-    static_assert(Tile::PLANES == 1 && WIDTH <= Tile::ROWS && Tile::RANDOM_TILES * Tile::ROWS <= 1 << Tile::COLUMN_BITS);
+    static_assert(Tile::PLANES == 1 && WIDTH <= Tile::ROWS &&
+                  Tile::RANDOM_LINKING_TILES * Tile::ROWS <= 1 << Tile::COLUMN_BITS);
     const uint32_t ty = pixel.tile / tiles.across, tx = pixel.tile - ty * tiles.across;
     return (ty * Tile::ROWS + pixel.first / WIDTH) << Tile::COLUMN_BITS | (tx * WIDTH + pixel.first % WIDTH);
 }
 template <class Tile>
-__device__ FirstPixel pixel_at(const Tiles &tiles, uint32_t position) {
+__device__ FirstPixel pixel_of_position(const Tiles &tiles, uint32_t position) {
     constexpr uint32_t WIDTH = Tile::WORDS * 32;
     const uint32_t y = position >> Tile::COLUMN_BITS, x = position & below(Tile::COLUMN_BITS);
     return {y / Tile::ROWS * tiles.across + x / WIDTH, static_cast<int>(y % Tile::ROWS * WIDTH + x % WIDTH)};
@@ -196,16 +202,16 @@ template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     const uint32_t root = tiles.parent[node];
     FirstPixel pixel;
-    if constexpr (Tile::RANDOM_TILES > 0)
-        pixel = tiles.lowest ? pixel_at<Tile>(tiles, tiles.lowest[root]) : first_of_node<Tile>(tiles, root);
+    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
+        pixel = tiles.lowest ? pixel_of_position<Tile>(tiles, tiles.lowest[root]) : first_of_node<Tile>(tiles, root);
     else
         pixel = first_of_node<Tile>(tiles, root);
-    return number_at<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
+    return number_of_first<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
 }
 
 /// The index of a pixel of a tile in the image.
 template <class Tile>
-__device__ int64_t index_at(const Tiles &tiles, const Place &place, int pixel) {
+__device__ int64_t index_at(const Tiles &tiles, const TilePlace &place, int pixel) {
     const int at = pixel / 32, row = at / Tile::WORDS;
     const int64_t x = place.x + at % Tile::WORDS * 32 + pixel % 32;
     return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
@@ -213,33 +219,33 @@ __device__ int64_t index_at(const Tiles &tiles, const Place &place, int pixel) {
 
 /// Begins a union-find with a node, of which this is the first pixel.
 template <class Tile>
-__device__ void begin_node(const Tiles &tiles, const Place &place, uint32_t i, int first) {
+__device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t i, int first) {
     const uint32_t node = place.tile << Tile::NODE_BITS | i;
     tiles.parent[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
-    if constexpr (Tile::RANDOM_TILES > 0)
+    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }
 
 /// A first pixel counts no more.
 template <class Tile>
 __device__ void drop_first(const Tiles &tiles, const FirstPixel &pixel) {
-    const Place place = place_of<Tile>(tiles, pixel.tile);
+    const TilePlace place = place_of<Tile>(tiles, pixel.tile);
     const int at = pixel.first / 32, row = at / Tile::WORDS;
-    atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept + at, ~(1u << pixel.first % 32));
-    atomicSub(tiles.before + tiles.rank_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
+    atomicAnd(tiles.firsts + int64_t(place.tile) * tiles.kept_words + at, ~(1u << pixel.first % 32));
+    atomicSub(tiles.firsts_before + tiles.tile_row_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
 }
 
 /// Calls body(node) for the nodes of a block's tile.
 template <class Tile, class Body>
 __device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
-    if (!tiles.joined) return;
+    if (!tiles.has_nodes) return;
     const uint32_t count = tiles.nodes[tile];
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
 }
 
 /// Which set bit of a word is the n-th, n from 0.
-__device__ inline int find_bit(uint32_t word, int n) {
+__device__ inline int nth_bit(uint32_t word, int n) {
     int x = 0;
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) {
@@ -251,7 +257,7 @@ __device__ inline int find_bit(uint32_t word, int n) {
 
 /// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
 template <class Body>
-__device__ void for_bits(uint32_t word, Body body) {
+__device__ void for_bits_of_warp(uint32_t word, Body body) {
     const int lane = threadIdx.x % WARP;
     int end = __popc(word);
 #pragma unroll
@@ -267,7 +273,7 @@ __device__ void for_bits(uint32_t word, Body body) {
             if (__shfl_sync(ALL_LANES, end, from + step - 1) <= n) from += step;
         const uint32_t bits = __shfl_sync(ALL_LANES, word, from % WARP);
         const int before = __shfl_sync(ALL_LANES, end, from % WARP) - __popc(bits);
-        body(from % WARP, n < count ? find_bit(bits, n - before) : -1);
+        body(from % WARP, n < count ? nth_bit(bits, n - before) : -1);
     }
 }
 
@@ -278,28 +284,28 @@ struct Meetings {
     uint32_t own, others;  // where they begin
 };
 
-__device__ inline Meetings meet(uint32_t word, uint32_t start, uint32_t left, uint32_t other, uint32_t other_start,
-                                uint32_t other_left, bool reach) {
-    const uint32_t here = reach ? word | word << 1 | left : word;
-    const uint32_t there = reach ? other | other << 1 | other_left : other;
+__device__ inline Meetings find_meetings(uint32_t word, uint32_t start, uint32_t left, uint32_t other, uint32_t other_start,
+                                         uint32_t other_left, bool diagonals) {
+    const uint32_t here = diagonals ? word | word << 1 | left : word;
+    const uint32_t there = diagonals ? other | other << 1 | other_left : other;
     return {start & there, other_start & here & ~start};
 }
 
 /// Of meetings with the row before, those of runs that meet the same run in the row before that, or one and the same two:
 /// that these are joined is known there, or in still earlier rows.
-__device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t top, bool reach) {
-    return reach ? above << 2 & top << 1 : word << 2 & above << 2 & top & top << 1 & top << 2;
+__device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t top, bool diagonals) {
+    return diagonals ? above << 2 & top << 1 : word << 2 & above << 2 & top & top << 1 & top << 2;
 }
 
 /// Of meetings along a later step, those that are joined by way of the two other rows of four side by side, one in the same
 /// plane and one in the plane before: along a diagonal by way of either; along z by way of both, the rows before.  Where two
 /// meet, each has this pixel or the one before; `both` are those that have this one.
-__device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t plane, bool diagonal, bool reach) {
-    if (!reach) return diagonal ? row | plane : row & plane;
+__device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t plane, bool other_y, bool diagonals) {
+    if (!diagonals) return other_y ? row | plane : row & plane;
     const uint32_t row_left = row | row << 1, plane_left = plane | plane << 1;
     const uint32_t row_right = row | row >> 1, plane_right = plane | plane >> 1;
-    return diagonal ? row_left | plane_left | (both & (row_right | plane_right))
-                    : (row_left & plane_left) | (both & row_right & plane_right);
+    return other_y ? row_left | plane_left | (both & (row_right | plane_right))
+                   : (row_left & plane_left) | (both & row_right & plane_right);
 }
 
 #endif
@@ -312,7 +318,7 @@ void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t strea
 
 /// The same for planes, two rows at once, where no roots are to be kept; or only counts the parts.
 template <class Tile>
-void find_parts_by_strips(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+void find_parts_by_row_pairs(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
 /// Joins the nodes of tiles side by side, and takes the first pixels of those that are no roots away.
 template <class Tile>

@@ -9,21 +9,22 @@ namespace {
 
 /// Points every run, not only roots, at what the root has.
 template <class Tile>
-__device__ void spread_names(Labelled<Tile> &labelled, uint32_t runs) {
+__device__ void number_runs(LabelledTile<Tile> &labelled, uint32_t runs) {
     labelled.for_runs(runs, [&](uint32_t run) {
-        if (const uint32_t root = labelled.up(run); root < labelled.ENTRIES) labelled.up(run) = labelled.up(root);
+        if (const uint32_t root = labelled.parent_of(run); root < labelled.ENTRIES)
+            labelled.parent_of(run) = labelled.parent_of(root);
     });
     __syncthreads();
 }
 
 /// The labels of four pixels side by side, of which at most two runs have some.
 template <class Tile>
-__device__ uint4 labels_at(const Labelled<Tile> &labelled, int at, int bit) {
+__device__ uint4 labels_at(const LabelledTile<Tile> &labelled, int at, int bit) {
     const uint32_t word = labelled.word[at] >> bit & 15;
     if (!word) return make_uint4(0, 0, 0, 0);
     const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
-    const uint32_t first = labelled.before[at] + __popc(all & below(bit)) - goes_on;
-    const auto number_of = [&](uint32_t run) { return labelled.up(labelled.entry(run)) - labelled.ENTRIES; };
+    const uint32_t first = labelled.runs_before[at] + __popc(all & below(bit)) - goes_on;
+    const auto number_of = [&](uint32_t run) { return labelled.parent_of(labelled.entry(run)) - labelled.ENTRIES; };
     const uint32_t second = goes_on ? start : start & (start - 1);  // where it begins, if there is one
     const uint32_t one = number_of(first), other = second ? number_of(first + 1) : 0;
     const uint32_t later = word & -second;
@@ -33,7 +34,7 @@ __device__ uint4 labels_at(const Labelled<Tile> &labelled, int at, int bit) {
 
 /// Writes a tile's labels of 32 bits, a thread four pixels side by side at once, and then others some rows or planes on.
 template <class Tile>
-__device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, const View &labels) {
+__device__ void write_quads(const LabelledTile<Tile> &labelled, const TilePlace &place, const View &labels) {
     constexpr int QUADS = 32 / 4, IN_ROW = Tile::WORDS * QUADS, DOWN = Tile::THREADS / IN_ROW;
     constexpr int AXIS = Tile::PLANES > 1 ? 2 : 1, STEP = Tile::PLANES > 1 ? DOWN / Tile::ROWS : DOWN;
     static_assert(Tile::PLANES == 1 || DOWN % Tile::ROWS == 0);
@@ -51,20 +52,22 @@ __device__ void write_quads(const Labelled<Tile> &labelled, const Place &place, 
         if (here == 4)
             __stcs(reinterpret_cast<uint4 *>(to), number);
         else
-            for (int i = 0; i < here; ++i) reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
+            for (int i = 0; i < here; ++i)
+                reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
     }
 }
 
 /// Writes a tile's labels, or the set without what is left out: a lane a pixel.
 template <class Tile>
-__device__ void write_pixels(const Labelled<Tile> &labelled, const Place &place, const View &labels, bool complement) {
+__device__ void write_pixels(const LabelledTile<Tile> &labelled, const TilePlace &place, const View &labels, bool complement) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     for (int i = 0; i < WARP; ++i) {
         const int at = warp * WARP + i, row = at / Tile::WORDS;
         const int64_t x = place.x + at % Tile::WORDS * 32 + lane;
         const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
         if (y >= labels.size[1] || z >= labels.size[2]) continue;
-        const uint32_t number = labelled.word[at] >> lane & 1 ? labelled.up(labelled.run_at(at, lane)) - labelled.ENTRIES : 0;
+        const uint32_t number =
+            labelled.word[at] >> lane & 1 ? labelled.parent_of(labelled.run_at(at, lane)) - labelled.ENTRIES : 0;
         const bool is_inside = x < labels.size[0];
         uint8_t *const to = labels.row(y, z);
         if (labels.type == APSIS_BIT) {
@@ -79,14 +82,14 @@ __device__ void write_pixels(const Labelled<Tile> &labelled, const Place &place,
 }
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) write_tile(View labels, bool complement, Tiles tiles) {
+__global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM) write_tile(View labels, bool complement, Tiles tiles) {
     extern __shared__ __align__(16) uint8_t memory[];
-    Labelled<Tile> &labelled = *reinterpret_cast<Labelled<Tile> *>(memory);
-    const Place place = place_of<Tile>(tiles, blockIdx.x);
+    LabelledTile<Tile> &labelled = *reinterpret_cast<LabelledTile<Tile> *>(memory);
+    const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
     const uint32_t runs = recall_tile(labelled, place, tiles);
-    name_roots(labelled, runs, place, tiles);
-    spread_names(labelled, runs);
-    if (tiles.store)
+    number_roots(labelled, runs, place, tiles);
+    number_runs(labelled, runs);
+    if (tiles.root_store)
         write_quads<Tile>(labelled, place, labels);
     else
         write_pixels<Tile>(labelled, place, labels, complement);
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS) write_tile(View l
 
 template <class Tile>
 void write_labels(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
-    launch_large("write_tile", write_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(Labelled<Tile>), stream, job.labels,
+    launch_large("write_tile", write_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(LabelledTile<Tile>), stream, job.labels,
                  job.complement, tiles);
 }
 
