@@ -1,7 +1,10 @@
-// The components of a set on the device: tiles are labelled in shared memory, joined along their rims, counted by a scan,
-// and written.
+// Connected components on the device, step by step.  Tiles are labelled in shared memory (label_rows.cu, label_row_pairs.cu)
+// and joined along their rims (merge.cu); components are selected (select.cu), numbered by a scan, measured (statistics.cu),
+// and their labels written (write.cu).
 //
-// Cost: 1 byte a pixel in (1/8 from bits) and the labels out; in between 3/4 byte a pixel, most of it in the second cache.
+// The back end chooses this room for every call on components, unless a published method is asked for.
+//
+// Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
 #include <optional>
 
 #include "cuda/runtime/cub.h"  // before CUB's other headers
@@ -14,12 +17,12 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// Whether four labels side by side are one store.
+/// Whether four labels side by side can be stored at once.
 bool are_packed_i32(const View &labels) {
     return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
 }
 
-/// The tiles of a job without their memory.
+/// The sizes of a job's tiles; their memory is still missing.
 template <class Tile>
 Tiles shape_tiles(const ComponentsJob &job) {
     Tiles tiles = {};
@@ -56,8 +59,8 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.sums = carver.take<PackedSums>(count * tiles.most_kept_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
     const bool at_random = tiles.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
-    const auto lowest = carver.take<uint32_t>(at_random ? nodes : 0);  // the memory is the same whether components are wanted
-    tiles.lowest = at_random && !job.components ? lowest : nullptr;    // as these are looked up by where their roots are
+    const auto lowest = carver.take<uint32_t>(at_random ? nodes : 0);  // the memory is taken even if it goes unused: components
+    tiles.lowest = at_random && !job.components ? lowest : nullptr;    // are found where their roots are, and need none
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
     tiles.rim = carver.take<uint16_t>(tiles.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
@@ -65,7 +68,8 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.side_bits = carver.take<uint32_t>(tiles.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
 }
 
-/// From how many first pixels rows have to how many come before.  Without memory, returns the bytes that it needs.
+/// Scans the counts of first pixels of tile rows: each becomes the number of those before.  Without memory, returns the bytes
+/// that it needs.
 size_t scan_firsts(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
     const CallersError callers;
     check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.firsts_before, tiles.firsts_before, tiles.tile_rows() + 1, stream),
@@ -80,12 +84,12 @@ struct Scratch {
     void *select;
     void *scan;
     size_t scan_bytes;
-    apsis_component *window;  // some of what is known of components
+    apsis_component *window;  // components that are measured at once
     int64_t window_size;      // how many
     size_t bytes;
 
     Scratch(const ComponentsJob &job, void *memory) : tiles(shape_tiles<Tile>(job)) {
-        constexpr int64_t SHARE = 1024, LEAST = 1024;  // one for so many pixels: 1/11 byte a pixel
+        constexpr int64_t SHARE = 1024, LEAST = 1024;  // a component for so many pixels: 1/11 byte a pixel
         Carver carver(memory);
         carve_tiles<Tile>(job, tiles, carver);
         select = carver.take<uint8_t>(static_cast<int64_t>(select_bytes(job)));
@@ -97,7 +101,7 @@ struct Scratch {
     }
 };
 
-/// How many components there are, after the scan, or when they are counted.
+/// The number of components, on its way from the device.
 class ComponentCount {
   public:
     ComponentCount(const Tiles &tiles, HostNumber *number, cudaStream_t stream)
@@ -121,7 +125,7 @@ class ComponentCount {
     cudaStream_t stream_;
 };
 
-/// What is known of components, a window at a time.  The first one is measured while the host waits for their number.
+/// Measures components, a window at a time.  The first window is measured while the host waits for the number of components.
 template <class Tile>
 void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const ComponentCount &count, cudaStream_t stream) {
     int64_t end = job.capacity;

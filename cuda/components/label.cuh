@@ -1,8 +1,8 @@
-// Labels a tile in shared memory, run by run (He, Chao and Suzuki 2008; Komura 2015 for the union-find).
+// Labels a tile in shared memory, run by run (He, Chao and Suzuki 2008), with a union-find of atomic minima (Komura 2015).
 //
-// A thread has a word of 32 pixels.  Runs are numbered in the order of the tile, and each becomes the child of the first run
-// before that it meets: one store, as nobody else has a say in it.  What else it meets is joined by a union-find without
-// locks, in which the lowest run is the root.
+// A thread has a word of 32 pixels.  Runs are numbered in the order of the tile.  Each becomes the child of the first earlier
+// run that it meets: one store, as only this thread writes it.  Its other meetings are joined by a union-find without locks, in
+// which the lowest run of a part is the root.
 #pragma once
 
 #include <cub/block/block_scan.cuh>
@@ -19,21 +19,21 @@ struct LabelledTile {
 
     uint32_t word[THREADS];
     uint32_t start[THREADS];        // the pixels at which runs begin
-    uint32_t parents[ENTRIES];      // see up()
+    uint32_t parents[ENTRIES];      // of runs, see parent_of()
     uint16_t runs_before[THREADS];  // runs that begin before the word
     typename Scan::TempStorage scan;
 
-    /// A run is known by its entry among the parents: its number, but that one entry is left out after 32.  So threads that
-    /// walk the runs of their words, 8 or 16 each, meet as many banks of memory as threads that take runs side by side.
+    /// A run is known by its entry among the parents: its number, with one entry left out after every 32.  A thread walks the 8
+    /// or 16 runs of its word; with this gap the threads of a warp meet different banks of shared memory.
     __device__ static uint32_t entry(uint32_t number) { return number + number / 32; }
 
-    /// Calls body(run) for a thread's share of the runs, of which there are so many.
+    /// Block: calls body(run) for all runs, of which there are so many, each by one thread.
     template <class Body>
     __device__ static void for_runs(uint32_t runs, Body body) {
         for (uint32_t run = entry(threadIdx.x), end = entry(runs); run < end; run += entry(THREADS)) body(run);
     }
 
-    /// Of a run, itself or a lower run of its part; labelled, the lowest.
+    /// Itself or a lower run of its part; once labelled, the lowest run of its part.
     __device__ uint32_t &parent_of(uint32_t run) { return parents[run]; }
     __device__ uint32_t parent_of(uint32_t run) const { return parents[run]; }
 
@@ -41,7 +41,7 @@ struct LabelledTile {
     struct WordRuns {
         uint32_t start, runs_before;
 
-        /// The one that holds a pixel; beside a run, the last one before the pixel.
+        /// The run that holds a pixel; if the pixel is not set, the last run before it.
         __device__ uint32_t run_at(int x) const { return entry(run_number_at(x)); }
         __device__ uint32_t run_number_at(int x) const { return runs_before + __popc(start & up_to(x)) - 1; }
     };
@@ -53,13 +53,13 @@ struct LabelledTile {
         return run_at(first / 32, first % 32);
     }
 
-    /// Parents while others may change them.  Whichever value a thread meets leads up to the same root, so these two, and no
-    /// others, race by design; racecheck names them.
+    /// Access to parents that other threads may change.  Every value that a thread may read leads up to the same root, so the
+    /// races of these two functions, and no others, are harmless by design.  racecheck reports them.
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 
-    /// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop,
-    /// so that the lanes of a warp do not wait at every run for the one with the longest way.
+    /// Block: points every run at its root, while no runs are joined.  All runs of a thread and all steps up the trees are one
+    /// loop: so the lanes of a warp do not wait at every run for the longest path.
     __device__ void flatten(uint32_t runs) {
         uint32_t run = entry(threadIdx.x), end = entry(runs), parent = run < end ? load(run) : 0;
         while (run < end) {
@@ -79,7 +79,7 @@ struct LabelledTile {
         return y >= 0 && y < Tile::ROWS && at >= 0 ? word[at] : 0;
     }
 
-    /// Where the runs of this thread's word meet those of the row a step before.  Returns the other word's place.
+    /// Where the runs of this thread's word meet those of an earlier row.  Returns the index of the word there.
     __device__ int meet_row(EarlierRow earlier, Meetings &meetings) const {
         const int at = threadIdx.x, column = at % Tile::WORDS, y = at / Tile::WORDS % Tile::ROWS + earlier.dy;
         const int other = at + (earlier.dy + earlier.dz * Tile::ROWS) * Tile::WORDS;
@@ -91,7 +91,7 @@ struct LabelledTile {
         return other;
     }
 
-    /// Finds the runs of the words that are there, for all threads to see.  Returns how many there are.
+    /// Block: finds the runs of all words; all threads see them.  Returns how many there are.
     __device__ uint32_t find_runs() {
         const int at = threadIdx.x;
         const uint32_t left = at % Tile::WORDS ? word[at - 1] >> 31 : 0;
@@ -103,7 +103,7 @@ struct LabelledTile {
         return runs;
     }
 
-    /// Labels the runs, for all threads to see.
+    /// Block: labels the runs; all threads see the result.
     __device__ void label(uint32_t runs) {
         if (runs == 0) return;
         link();
@@ -116,7 +116,7 @@ struct LabelledTile {
         __syncthreads();
     }
 
-    /// A run is the child of the first one that it meets in the row before, or else of that in the plane before.
+    /// Makes a run the child of the first run that it meets in the row before, or else in the plane before.
     __device__ void link() {
         Meetings row, plane = {0, 0};
         const int above = meet_row(Tile::earlier_row(0), row),
@@ -130,7 +130,7 @@ struct LabelledTile {
         }
     }
 
-    /// Where a step's runs have to be joined: where they meet, are not linked, and others do not join them.
+    /// The meetings of this thread's word with an earlier row that need a union: not linked, and not implied by other joins.
     __device__ uint32_t to_join(int s, int &other) const {
         constexpr bool DIAGONALS = Tile::earlier_row(0).diagonals;
         Meetings row, meetings;
@@ -144,14 +144,14 @@ struct LabelledTile {
                               word_at(earlier.dy ? 0 : -1, -1), earlier.dy, DIAGONALS);
     }
 
-    /// What a thread has to join.
+    /// The meetings that a thread still has to join.
     struct PendingMeetings {
         uint32_t rest[Tile::EARLIER_ROWS];
         int other[Tile::EARLIER_ROWS];
-        WordRuns own, first_other;  // of the word, and of the other one of the first step
+        WordRuns own, first_other;  // of this word, and of the word in the first earlier row
     };
 
-    /// The next two runs of them, if there are any.
+    /// Takes a meeting, and finds its two runs.  Returns false if there is none left.
     __device__ bool next_meeting(PendingMeetings &meeting, uint32_t &one, uint32_t &two) const {
         uint32_t now = 0;
         int there = 0;
@@ -165,8 +165,8 @@ struct LabelledTile {
         return true;
     }
 
-    /// Joins what meets.  All meetings of a thread, and all steps up the trees, are one loop, so that the lanes of a warp
-    /// do not wait for the one with the longest way.
+    /// Joins the runs that meet.  All meetings of a thread and all steps up the trees are one loop, so that the lanes of a warp
+    /// do not wait at every meeting for the longest path.
     __device__ void join_rows() {
         PendingMeetings meeting;
         uint32_t one = 0, two = 0;
@@ -177,9 +177,9 @@ struct LabelledTile {
         while (one != two || next_meeting(meeting, one, two)) rem_step(one, two);
     }
 
-    /// Goes a step up from two runs that are to be of one part, until both are the same: the run with the higher parent gets
-    /// the lower one for its own, and what was its parent is left to be joined, if it was not the root itself (Rem's way,
-    /// Dijkstra 1976; Patwary, Blair and Manne 2010).  Where the parents are the same, that changes nothing.
+    /// A step of Rem's algorithm (Dijkstra 1976; Patwary, Blair and Manne 2010) for two runs of one part, until both are the
+    /// same. The run with the higher parent gets the lower parent.  Its old parent is joined next, unless the run was a root.
+    /// Nothing changes if the parents are the same.
     __device__ void rem_step(uint32_t &one, uint32_t &two) {
         const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;
         two = min(up_one, up_two);
@@ -188,7 +188,7 @@ struct LabelledTile {
     }
 };
 
-/// The part of a run that lies in a word: its first pixel there, and how many.  The first of those in `rest`.
+/// The first stretch of a run within a word, of those that begin in `rest`: its first pixel and its length.
 struct Segment {
     int x, length;
 };
@@ -198,8 +198,8 @@ __device__ inline Segment next_segment(uint32_t word, uint32_t rest) {
     return {x, word >> x == ~0u ? 32 : __ffs(~(word >> x)) - 1};
 }
 
-/// Labels a tile that has been found, for all threads to see: the roots of its runs wait where its labels will be, or it is
-/// labelled again from its bits.  Returns the number of runs.
+/// Block: labels a tile once more; all threads see it.  The roots of its runs are loaded from where its labels will be, or
+/// found again from its bits.  Returns the number of runs.
 template <class Tile>
 __device__ uint32_t recall_tile(LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles) {
     const uint32_t at = threadIdx.x;
@@ -216,7 +216,7 @@ __device__ uint32_t recall_tile(LabelledTile<Tile> &labelled, const TilePlace &p
     return runs;
 }
 
-/// Counts the first pixels of a row of a tile, by as many lanes as it has words.
+/// Warp: counts the first pixels of rows of a tile; as many lanes as a row has words count one row.
 template <class Tile>
 __device__ void count_firsts(uint32_t firsts, int at, const TilePlace &place, const Tiles &tiles) {
     const int row = at / Tile::WORDS;
@@ -234,8 +234,8 @@ __device__ uint32_t firsts_of(const TilePlace &place, const Tiles &tiles) {
     return threadIdx.x < tiles.kept_words ? tiles.firsts[int64_t(place.tile) * tiles.kept_words + threadIdx.x] : 0;
 }
 
-/// Points the roots of a labelled tile at ENTRIES more than the numbers of their components, 0 for what is left out, for all
-/// threads to see.
+/// Block: points the roots of a labelled tile at ENTRIES plus the numbers of their components, or plus 0 where those are left
+/// out; all threads see it.
 template <class Tile>
 __device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const TilePlace &place, const Tiles &tiles) {
     constexpr uint32_t ENTRIES = LabelledTile<Tile>::ENTRIES;

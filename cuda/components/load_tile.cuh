@@ -5,7 +5,7 @@
 
 namespace apsis::cuda::components {
 
-/// One bit a byte: whether it is not 0.  The sum of the places of those that are not, 128 times.
+/// The sum of 128 times the place values of those of four bytes that are not 0, and of `others`.
 __device__ inline uint32_t pack_four(uint32_t bytes, uint32_t places, uint32_t others) {
     const uint32_t marks = (bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
     return __dp4a(marks, places, others);
@@ -18,13 +18,13 @@ __device__ inline uint32_t pack_sixteen(uint4 bytes) {
     return first >> 7 | second << 1;
 }
 
-/// Of a word at x, the bits that are pixels of the image.
+/// The bits of a word at x that are pixels of the image.
 __device__ inline uint32_t inside(int64_t x, int64_t width) {
     return x >= width ? 0 : width - x >= 32 ? ~0u : (1u << static_cast<int>(width - x)) - 1;
 }
 
-/// Packs a tile from bytes of which 16 are one load.  A thread's loads, under way together, are so many rows or planes apart.
-/// Of a tile that is WHOLE, all of them are there, and so it is what it will be, or its complement.
+/// Block: packs a tile from bytes, 16 a load.  The loads of a thread are under way together, some rows or planes apart.  A
+/// WHOLE tile has no pixels outside the image; only then is the complement taken here.
 template <class Tile, int THREADS, bool WHOLE>
 __device__ void pack_aligned(const View &set, bool complement, const TilePlace &place, uint32_t *word) {
     constexpr int IN_ROW = 2 * Tile::WORDS, LOADS = 2 * Tile::THREADS / THREADS;
@@ -42,7 +42,7 @@ __device__ void pack_aligned(const View &set, bool complement, const TilePlace &
         if (WHOLE || left >= 16)
             bytes[k] = __ldcs(reinterpret_cast<const uint4 *>(from));
         else
-#pragma unroll 1  // at the edge of the image alone
+#pragma unroll 1  // only at the border of the image
             for (int i = 0; i < left; ++i) bits[k] |= (from[i] ? 1u : 0u) << i;
     }
     const uint32_t flip = WHOLE && complement ? ~0u : 0;
@@ -52,10 +52,10 @@ __device__ void pack_aligned(const View &set, bool complement, const TilePlace &
             static_cast<uint16_t>((pack_sixteen(bytes[k]) | bits[k]) ^ flip);
 }
 
-/// Packs a tile from bytes, a lane one of 32.
+/// Block: packs a tile from bytes with any stride, a lane one of 32.
 template <class Tile, int THREADS>
 __device__ void pack_bytes(const View &set, const TilePlace &place, uint32_t *word) {
-    constexpr int EACH = Tile::THREADS / (THREADS / WARP);  // words, of a warp
+    constexpr int EACH = Tile::THREADS / (THREADS / WARP);  // words of a warp
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
 #pragma unroll 8
     for (int i = 0; i < EACH; ++i) {
@@ -82,7 +82,7 @@ __device__ uint32_t gather_bits(const View &set, const TilePlace &place, int at)
     return bits;
 }
 
-/// Packs a tile by so many threads, for all of them to see after a barrier.
+/// Block: packs a tile with THREADS threads.  All of them see it after a barrier.
 template <class Tile, int THREADS>
 __device__ void pack_tile(const View &set, bool aligned, bool complement, const TilePlace &place, uint32_t *word) {
     const bool is_packed = set.type == APSIS_BIT, is_whole = place.x + Tile::WORDS * 32 <= set.size[0] &&
@@ -106,7 +106,7 @@ __device__ void pack_tile(const View &set, bool aligned, bool complement, const 
     }
 }
 
-/// Whether 16 bytes side by side are one load.
+/// Whether 16 bytes side by side can be loaded at once.
 inline bool is_aligned(const View &set) {
     return set.type == APSIS_U8 && set.stride[0] == 1 && rows_begin_at(set, sizeof(uint4));
 }

@@ -1,10 +1,9 @@
-// A set cut into tiles, for its components: a block of threads labels a tile in shared memory, a thread a word of 32
-// pixels (label.cuh), and this is kept of it outside.
+// How an image is cut into tiles, and what a tile keeps in global memory from one kernel to the next.
 //
-// What of a component lies in a tile is a part of it.  Parts at the rim of a tile may go on in the next one: they are its
-// nodes, joined by a union-find, of whose nodes one has the lowest pixel.  The first pixels of parts without nodes
-// and of roots stand for the components: a scan over how many of them each row of each tile has gives the numbers, in the
-// order of the image whatever the threads did.
+// A part is what lies in one tile of a component.  A part that touches the rim of its tile may go on in the next tile; it is
+// called a node.  Nodes are joined by a union-find (merge.cu).  A component is represented by its lowest pixel: the first pixel
+// of a part without a node, or of the root of joined nodes.  A scan over the counts of such first pixels, row by row of each
+// tile, gives the numbers of the components in the order of the image, whatever the threads did first.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,47 +13,46 @@
 
 namespace apsis::cuda::components {
 
-/// From a row to one before it, whose pixels may be neighbours, also along a diagonal if it reaches.
+/// Offset from a row to one before it whose pixels may be neighbours; with diagonals, also those one column aside.
 struct EarlierRow {
     int dy, dz;
     bool diagonals;
 };
 
-/// The rows of a tile that have neighbours in the next row or plane of tiles are its rim rows; a run in a word of such a
-/// row has a slot for its node: two runs never begin side by side, and so the slot is half the place of its first pixel.
+/// A rim row is a row of a tile that has neighbours in the next row or plane of tiles.  A run in a word of a rim row has a slot
+/// for its node.  Two runs never begin side by side, so the slot is half the column of the run's first pixel.
 constexpr int SLOTS_PER_WORD = 16;
 
-/// Beside the area of a component: it touches the border of the image.
+/// A flag in the area of a component: it touches the border of the image.
 constexpr unsigned long long TOUCHES_BORDER = 1ull << 63;
 
-/// A tile of 2-D images.  Of 128 x 128 pixels less than 1/60 are at its rim, and their parents take 1/16 byte a pixel.
+/// A tile of 2-D images.  Less than 1/60 of 128 x 128 pixels are at the rim, and their parents take 1/16 byte a pixel.
 template <int CONNECTIVITY>
 struct PlaneTile {
     static constexpr int WORDS = 4, ROWS = 128, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
-    static constexpr int BLOCKS_PER_SM = 3;  // that share a multiprocessor, at the least
-    static constexpr int NODE_BITS = 8;      // at most 254 pixels of a rim of 508 are not side by side
-    static constexpr uint32_t MOST_KEPT_PARTS =
-        256;  // of whose sums it keeps at the most: 1/4 byte a pixel; few have more that
-              // are not small, and those are looked at again
-    /// Up to so many tiles, joining is waiting for memory, and nodes are joined at random (merge.cu): 2048 x 2048.
+    static constexpr int BLOCKS_PER_SM = 3;  // at least
+    static constexpr int NODE_BITS = 8;      // at most 254 of the 508 pixels of a rim are in runs of their own
+    // Parts whose sums are kept: 1/4 byte a pixel.  Few tiles have more parts that are not small; they are measured again.
+    static constexpr uint32_t MOST_KEPT_PARTS = 256;
+    /// Up to so many tiles (2048 x 2048 pixels) joining waits for memory, and roots are linked in random order (merge.cu).
     static constexpr int64_t RANDOM_LINKING_TILES = 256;
-    static constexpr int COLUMN_BITS = 15;  // of that many tiles in a row
+    static constexpr int COLUMN_BITS = 15;  // of a pixel's column, in a row of so many tiles
     static constexpr int RIM_ROWS = 2, EARLIER_ROWS = 1;
-    static constexpr int JOINING_RIM_ROWS = 1;  // rim rows, of those the first, from which a step leads into another tile
+    static constexpr int JOINING_RIM_ROWS = 1;  // the first of the rim rows: their earlier row is in another tile
 
     APSIS_BOTH static constexpr EarlierRow earlier_row(int) { return {-1, 0, CONNECTIVITY > 1}; }
     APSIS_BOTH static constexpr int row_of_rim(int i) { return i * (ROWS - 1); }
     APSIS_BOTH static constexpr int rim_of_row(int y, int) { return y / (ROWS - 1); }
 };
 
-/// A tile of volumes: a cube has the least rim.
+/// A tile of volumes.  A cube has the smallest rim.
 template <int CONNECTIVITY>
 struct VolumeTile {
     static constexpr int WORDS = 1, ROWS = 32, PLANES = 32, THREADS = WORDS * ROWS * PLANES;
     static constexpr int BLOCKS_PER_SM = 2;
-    static constexpr int NODE_BITS = 12;                // at most 2884 voxels of a rim of 5768 are not side by side
+    static constexpr int NODE_BITS = 12;                // at most 2884 of the 5768 voxels of a rim are in runs of their own
     static constexpr uint32_t MOST_KEPT_PARTS = 64;     // 1/32 byte a voxel: noise has more than 256 as well
-    static constexpr int64_t RANDOM_LINKING_TILES = 0;  // ways in volumes are short
+    static constexpr int64_t RANDOM_LINKING_TILES = 0;  // trees are shallow in volumes
     static constexpr int INNER_PLANES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * INNER_PLANES, EARLIER_ROWS = CONNECTIVITY > 1 ? 4 : 2;
     static constexpr int JOINING_RIM_ROWS = RIM_ROWS;
@@ -65,7 +63,7 @@ struct VolumeTile {
                : s == 1 ? EarlierRow{0, -1, DIAGONAL}
                         : EarlierRow{s == 2 ? -1 : 1, -1, CORNER};
     }
-    /// The first plane's rows, the last one's, and of those between the first rows and the last ones.
+    /// Rim rows in order: those of the first plane, of the last plane, and the first and then the last rows of planes between.
     APSIS_BOTH static constexpr int row_of_rim(int i) {
         if (i < 2 * ROWS) return i < ROWS ? i : (PLANES - 1) * ROWS + i - ROWS;
         const int side = i - 2 * ROWS;
@@ -83,37 +81,37 @@ struct TilePlace {
     int64_t x, y, z;
 };
 
-/// What is known of a part.
+/// Area, box and sums of coordinates of a part.
 struct PackedSums;
 
-/// What a tile of more parts than are kept says instead of their number: it keeps those of its nodes, or nothing.  A few nodes
-/// among many parts are of large components, which are soon asked for.
+/// Said instead of the number of kept parts by a tile with more parts than fit: it keeps those of its nodes, or none.  It keeps
+/// them if they are few.  Such nodes are mostly of large components, which are likely to be asked for.
 constexpr uint32_t NONE_KEPT = UINT32_MAX, ONLY_NODES_KEPT = NONE_KEPT - 1, FEW_NODES = 64;
 
 struct Tiles {
     int64_t width, height, depth;
     uint32_t across, down, deep;
-    uint32_t kept_words;       // words of a tile: fewer than it has where the image is less high or deep
-    uint32_t most_kept_parts;  // of which a tile keeps the sums: KEPT_PARTS, or fewer where it has few words
-    bool has_nodes;            // whether tiles have neighbours, and nodes
-    uint32_t *bits;            // [tile][word]: the set
-    uint32_t *firsts;          // [tile][word]: the first pixels of parts that stand for a component
-    uint32_t *firsts_before;   // [row of the image][column of tiles]: how many of them there are; after the scan, how many come
-                               // before; and at the end, how many there are in all
-    uint32_t *nodes;           // [tile]: how many
-    uint32_t *parent;          // [node]: itself or another one of its component; in the end its root, of the lowest first pixel
-    uint32_t *lowest;     // [node]: of a root, the first pixel of its component (position_of), where nodes are joined at random
-                          // and any may be the root; or null
-    uint16_t *first;      // [node]: its first pixel in the tile
-    uint16_t *rim;        // [tile][rim row][word][slot]: nodes
-    uint16_t *side;       // [tile][left, right][row]: nodes of the first column and the last
-    uint32_t *side_bits;  // [tile][left, right][32 rows]: where these are
-    unsigned long long *area;   // [node]: of a root, that of its component, and TOUCHES; where they are selected by it
-    uint32_t *kept_part_count;  // [tile]: of how many parts the sums are kept, the nodes first; or NODES_KEPT or NOT_KEPT
-    uint32_t *measured_again;   // how many tiles are measured again, and which
-    PackedSums *sums;           // [tile][part]: what is known of them (measure.cuh)
-    uint32_t *count_only;       // where components are only counted: how many there are; then there are no first pixels
-    View root_store;            // the labels, if they are rows of plain 32 bits: there the roots of runs wait in whole tiles
+    uint32_t kept_words;        // words of a tile that can hold pixels: fewer than WORDS * ROWS * PLANES in a small image
+    uint32_t most_kept_parts;   // whose sums a tile has room for: MOST_KEPT_PARTS, or fewer where it has few words
+    bool has_nodes;             // whether there are neighbouring tiles, and so nodes
+    uint32_t *bits;             // [tile][word]: the set
+    uint32_t *firsts;           // [tile][word]: the first pixels of parts that represent a component
+    uint32_t *firsts_before;    // [tile row]: [row of the image][column of tiles].  How many first pixels it has; after the
+                                // scan, how many come before it; at the end, how many there are in all
+    uint32_t *nodes;            // [tile]: how many
+    uint32_t *parent;           // [node]: itself or another node of its component; in the end its root
+    uint32_t *lowest;           // [node]: of a root, the first pixel of its component (position_of), where roots are linked in
+                                // random order.  Else null: the root is the node with the lowest first pixel
+    uint16_t *first;            // [node]: its first pixel in the tile
+    uint16_t *rim;              // [tile][rim row][word][slot]: nodes
+    uint16_t *side;             // [tile][left, right][row]: nodes of the first column and the last
+    uint32_t *side_bits;        // [tile][left, right][32 rows]: which rows have such a node
+    unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; for selections
+    uint32_t *kept_part_count;  // [tile]: how many parts have kept sums, the nodes first; or ONLY_NODES_KEPT or NONE_KEPT
+    uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, which
+    PackedSums *sums;           // [tile][part] (measure.cuh)
+    uint32_t *count_only;       // where components are only counted: how many; there are no first pixels then
+    View root_store;            // the labels, if packed rows of 32 bits: whole tiles store the roots of their runs there
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
     __host__ __device__ int64_t rows() const { return height * depth; }
@@ -123,12 +121,12 @@ struct Tiles {
 
 #if defined(__CUDACC__)
 
-/// Of how many parts a tile with so many nodes and parts keeps the sums.
+/// For how many parts a tile with so many nodes and parts keeps the sums.
 __device__ inline uint32_t count_kept_parts(const Tiles &tiles, uint32_t nodes, uint32_t parts) {
     return parts <= tiles.most_kept_parts ? parts : nodes <= min(FEW_NODES, tiles.most_kept_parts) ? nodes : 0;
 }
 
-/// The pixels of a word up to x, with it and without.
+/// The bits of a word up to x, with it and without it.
 __device__ inline uint32_t up_to(int x) { return (2u << x) - 1; }
 __device__ inline uint32_t below(int x) { return (1u << x) - 1; }
 
@@ -139,14 +137,14 @@ __device__ TilePlace place_of(const Tiles &tiles, uint32_t tile) {
     return {tile, tx, ty, tz, int64_t(tx) * (Tile::WORDS * 32), int64_t(ty) * Tile::ROWS, int64_t(tz) * Tile::PLANES};
 }
 
-/// Whether a tile keeps the roots of its runs, where its labels will be.
+/// Whether a tile stores the roots of its runs where its labels will be.
 template <class Tile>
 __device__ bool stores_roots(const Tiles &tiles, const TilePlace &place) {
     return tiles.root_store && place.x + Tile::WORDS * 32 <= tiles.width && place.y + Tile::ROWS <= tiles.height &&
            place.z + Tile::PLANES <= tiles.depth;
 }
 
-/// Calls body(run, root) for a thread's share of the runs of such a tile.  A thread goes on in another row, or plane.
+/// Block: calls body(run, root) for the runs of such a tile.  A thread's next run has its root in another row or plane.
 template <class Tile, class Body>
 __device__ void for_stored_roots(const Tiles &tiles, const TilePlace &place, uint32_t runs, Body body) {
     constexpr int IN_ROW = Tile::WORDS * 32 * sizeof(uint32_t) / sizeof(uint16_t), ROWS = Tile::THREADS / IN_ROW;
@@ -158,7 +156,7 @@ __device__ void for_stored_roots(const Tiles &tiles, const TilePlace &place, uin
         body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
 }
 
-/// The number of the component whose first pixel is that of a part, or 0 if it is left out.
+/// The number of the component that the first pixel of a part represents, or 0 if that is left out.
 template <class Tile>
 __device__ uint32_t number_of_first(const Tiles &tiles, const TilePlace &place, int first) {
     const int at = first / 32, row = at / Tile::WORDS;
@@ -170,7 +168,7 @@ __device__ uint32_t number_of_first(const Tiles &tiles, const TilePlace &place, 
     return number + __popc(own & up_to(first % 32));
 }
 
-/// A pixel of a tile, the first of a part.
+/// The first pixel of a part.
 struct FirstPixel {
     uint32_t tile;
     int first;
@@ -181,7 +179,7 @@ __device__ FirstPixel first_of_node(const Tiles &tiles, uint32_t node) {
     return {node >> Tile::NODE_BITS, tiles.first[node]};
 }
 
-/// A pixel of few tiles in the order of the image, and back.
+/// A pixel as a number in the order of the image, and back.  Only for few tiles.
 template <class Tile>
 __device__ uint32_t position_of(const Tiles &tiles, const FirstPixel &pixel) {
     constexpr int WIDTH = Tile::WORDS * 32;
@@ -197,7 +195,7 @@ __device__ FirstPixel pixel_of_position(const Tiles &tiles, uint32_t position) {
     return {y / Tile::ROWS * tiles.across + x / WIDTH, static_cast<int>(y % Tile::ROWS * WIDTH + x % WIDTH)};
 }
 
-/// The number of a node's component, or 0 if it is left out.
+/// The number of a node's component, or 0 if that is left out.
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     const uint32_t root = tiles.parent[node];
@@ -209,7 +207,7 @@ __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     return number_of_first<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
 }
 
-/// The index of a pixel of a tile in the image.
+/// The index in the image of a pixel of a tile.
 template <class Tile>
 __device__ int64_t index_at(const Tiles &tiles, const TilePlace &place, int pixel) {
     const int at = pixel / 32, row = at / Tile::WORDS;
@@ -217,7 +215,7 @@ __device__ int64_t index_at(const Tiles &tiles, const TilePlace &place, int pixe
     return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
 }
 
-/// Begins a union-find with a node, of which this is the first pixel.
+/// Makes a node, with this first pixel, a root of the union-find.
 template <class Tile>
 __device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t i, int first) {
     const uint32_t node = place.tile << Tile::NODE_BITS | i;
@@ -227,7 +225,7 @@ __device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t 
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }
 
-/// A first pixel counts no more.
+/// A first pixel no longer represents a component.
 template <class Tile>
 __device__ void drop_first(const Tiles &tiles, const FirstPixel &pixel) {
     const TilePlace place = place_of<Tile>(tiles, pixel.tile);
@@ -236,7 +234,7 @@ __device__ void drop_first(const Tiles &tiles, const FirstPixel &pixel) {
     atomicSub(tiles.firsts_before + tiles.tile_row_at(place.y + row % Tile::ROWS, place.z + row / Tile::ROWS, place.tx), 1u);
 }
 
-/// Calls body(node) for the nodes of a block's tile.
+/// Block: calls body(node) for the nodes of a tile, each by one thread.
 template <class Tile, class Body>
 __device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
     if (!tiles.has_nodes) return;
@@ -244,7 +242,7 @@ __device__ void for_nodes(const Tiles &tiles, uint32_t tile, Body body) {
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) body(tile << Tile::NODE_BITS | i);
 }
 
-/// Which set bit of a word is the n-th, n from 0.
+/// The position of the n-th set bit of a word, n from 0.
 __device__ inline int nth_bit(uint32_t word, int n) {
     int x = 0;
 #pragma unroll
@@ -255,7 +253,8 @@ __device__ inline int nth_bit(uint32_t word, int n) {
     return x;
 }
 
-/// Calls body(lane, x) for the bits of the words that the lanes of a warp have: 32 at a time, whoever has them.
+/// Warp: calls body(lane, x) for all set bits of the words of all lanes, 32 at a time: each lane takes one of them, mostly of
+/// another lane's word.  Lanes that get none are called with x = -1.
 template <class Body>
 __device__ void for_bits_of_warp(uint32_t word, Body body) {
     const int lane = threadIdx.x % WARP;
@@ -277,9 +276,9 @@ __device__ void for_bits_of_warp(uint32_t word, Body body) {
     }
 }
 
-/// Which runs of two rows are neighbours, each pair once, in a word of both: either a run of the row begins where one of
-/// the other row is, or one of the other row begins where a run of the row has begun before.  A bit more before the words
-/// tells whether they go on to the left.
+/// Which runs of two rows are neighbours, each pair once, within a word: either a run of the one row begins beside one of the
+/// other row, or a run of the other row begins beside one that has begun before.  The bits to the left of both words tell
+/// whether a run goes on from there.
 struct Meetings {
     uint32_t own, others;  // where they begin
 };
@@ -291,15 +290,16 @@ __device__ inline Meetings find_meetings(uint32_t word, uint32_t start, uint32_t
     return {start & there, other_start & here & ~start};
 }
 
-/// Of meetings with the row before, those of runs that meet the same run in the row before that, or one and the same two:
-/// that these are joined is known there, or in still earlier rows.
+/// Of the meetings where a run v of the row above begins beside a run w of this row: those in which w also meets the run u just
+/// before v, and u and v are joined in the row before (`top`).  Then w and v need no union of their own.
 __device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t top, bool diagonals) {
     return diagonals ? above << 2 & top << 1 : word << 2 & above << 2 & top & top << 1 & top << 2;
 }
 
-/// Of meetings along a later step, those that are joined by way of the two other rows of four side by side, one in the same
-/// plane and one in the plane before: along a diagonal by way of either; along z by way of both, the rows before.  Where two
-/// meet, each has this pixel or the one before; `both` are those that have this one.
+/// Of the meetings with a row of the plane before, those that other joins imply.  If that row is at another y, the row of this
+/// plane at its y (`row`) and the row of its plane at this y (`plane`) touch both runs: a pixel in either joins them.  If it is
+/// at the same y, `row` and `plane` are the rows before, one in each plane: it takes pixels in both.  Where two runs meet, each
+/// has the pixel at x or the one before; `both` are the x at which both runs have it.
 __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t plane, bool other_y, bool diagonals) {
     if (!diagonals) return other_y ? row | plane : row & plane;
     const uint32_t row_left = row | row << 1, plane_left = plane | plane << 1;
@@ -310,26 +310,26 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 #endif
 
-// The steps of a call, each a kernel that is queued.
+// The steps of a call.  Each queues its kernels.
 
-/// Labels the tiles and tells their nodes, and of what they know of parts as much as they keep, if components are wanted.
+/// Labels the tiles and writes their nodes and first pixels; if components are wanted, also the sums of parts.
 template <class Tile>
 void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
-/// The same for planes, two rows at once, where no roots are to be kept; or only counts the parts.
+/// The same for planes, two rows at once; no roots are stored.  Or only counts components, where tiles.count_only is set.
 template <class Tile>
 void find_parts_by_row_pairs(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
 
-/// Joins the nodes of tiles side by side, and takes the first pixels of those that are no roots away.
+/// Joins nodes of neighbouring tiles, and drops the first pixels of those that are no roots.
 template <class Tile>
 void join_nodes(const Tiles &tiles, cudaStream_t stream);
 
-/// Takes the first pixels of components that are to be left out away, before the scan.
+/// Drops the first pixels of components that are not selected, before the scan.
 template <class Tile>
 void select_components(const ComponentsJob &job, const Tiles &tiles, void *memory, cudaStream_t stream);
 size_t select_bytes(const ComponentsJob &job);
 
-/// Finds what is known of a window of components, from a number on, so many if there are: once there are numbers.
+/// Measures a window of components: `count` of them, or fewer if there are fewer, from number `from` on.  After the scan.
 template <class Tile>
 void measure_components(const Tiles &tiles, apsis_component *window, int64_t from, int64_t count, cudaStream_t stream);
 
