@@ -178,7 +178,7 @@ struct LabelledTile {
     }
 
     /// A step of Rem's algorithm (Dijkstra 1976; Patwary, Blair and Manne 2010) for two runs of one part, until both are the
-    /// same. The run with the higher parent gets the lower parent.  Its old parent is joined next, unless the run was a root.
+    /// same.  The run with the higher parent gets the lower parent.  Its old parent is joined next, unless the run was a root.
     /// Nothing changes if the parents are the same.
     __device__ void rem_step(uint32_t &one, uint32_t &two) {
         const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;

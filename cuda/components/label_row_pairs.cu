@@ -1,7 +1,8 @@
-// Finds the parts of a plane's tiles where labels do not wait for them: for what is known of components, or how many there
-// are.  It tells what label_rows.cu tells, by strips (row_pairs.cuh).
+// First step for planes without packed 32-bit labels (find_parts() chooses): does what label_rows.cu does, by pairs of rows
+// (row_pairs.cuh).
 //
-// The root of a part may not have its first pixel: another run of the same strip may, if it alone has pixels of the upper row.
+// The first pixel of a part may not be in its root: another run of the same pair may have it, if it alone has pixels of the
+// upper row.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out; less where components are only counted.
 #include "cuda/components/load_tile.cuh"
@@ -11,20 +12,20 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// What is asked of a tile.
+/// What is to be found of a tile.
 enum class Result {
-    COUNT,   // how many components there are
-    FIRSTS,  // their first pixels too
-    SUMS     // and what is known of them
+    COUNT,   // the number of its parts
+    FIRSTS,  // also their first pixels
+    SUMS     // also their sums
 };
 
-/// A thread's pixel of the rim, if there is one: `at` is its word.
+/// A thread's pixel of the rim, if `is_there`; `at` is its word.
 struct RimPixel {
     bool is_there;
     int at, x;
 };
 
-/// Gives nodes to the parts at the rim, and writes who is where.
+/// Block: makes the parts at the rim nodes, and writes which node each rim pixel has.
 template <bool FLAT, class Pairs>
 __device__ void find_nodes(Pairs &pairs, uint32_t tile, const Tiles &tiles) {
     using Tile = typename Pairs::Tile;
@@ -55,24 +56,24 @@ __device__ void find_nodes(Pairs &pairs, uint32_t tile, const Tiles &tiles) {
     if (threadIdx.x == 0) tiles.nodes[tile] = pairs.nodes;
 }
 
-/// A pixel of a thread's words; `row` is 0 or 1, and of its bits the first one counts.
+/// The first pixel with a bit in a thread's words; `row` is 0 or 1.
 __device__ uint32_t pixel_of(uint32_t row, uint32_t bits) {
     constexpr int WORDS = PlaneTile<1>::WORDS;
     const uint32_t at = threadIdx.x;
     return ((at / WORDS * 2 + row) * WORDS + at % WORDS) * 32 + __ffs(bits) - 1;
 }
 
-/// Where a thread's words have roots, of these the ones without pixels of the upper row there, and other runs whose roots are
-/// in the same strip.
+/// Where a thread's words have roots; those of them without pixels of the upper row; and other runs whose root is in the same
+/// pair of rows.
 struct PairRoots {
     uint32_t roots, lower_only, siblings;
 };
 
-/// The run of the strip that a thread's words begin with is one of those before.
+/// Whether the first pixels of a thread's words are of a run that has begun in a word before.
 __device__ bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
-/// Finds the roots in a thread's words, and their first pixels there: where a root begins, unless it has some of the upper row.
-/// Roots of nodes have the numbers of these; the others get some if all parts are to have them.
+/// Finds the roots in a thread's words, and their first pixels: the first one of the upper row, or else where the root begins.
+/// Parts without a node get numbers if `all` are to have some.
 template <class Pairs>
 __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
     const uint32_t at = threadIdx.x, first_of_pair = entry_of(pairs.runs_before[at / Pairs::WORDS * Pairs::WORDS]);
@@ -96,7 +97,7 @@ __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
     return {roots, lower_only, siblings};
 }
 
-/// Tells roots about pixels of the upper row that other runs of the strip, or later words of the root, have.
+/// Offers to roots the pixels of the upper row that other runs of their pair have, or that they have in later words.
 template <class Pairs>
 __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t siblings) {
     const auto offer = [&](uint32_t root, uint32_t columns) {
@@ -113,7 +114,7 @@ __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t sibling
     if (root >= entry_of(pairs.runs_before[threadIdx.x / Pairs::WORDS * Pairs::WORDS])) offer(root, own.columns_from(1));
 }
 
-/// Finds the first pixels of roots that have none of the upper row where they begin: what they have been told, or there.
+/// Writes the first pixels of roots without pixels of the upper row in this word: a pixel that was offered, or their own first.
 template <class Pairs>
 __device__ void find_lower_firsts(Pairs &pairs, const WordPair &own, uint32_t lower_only) {
     const uint32_t at = threadIdx.x;
@@ -129,7 +130,7 @@ __device__ void find_lower_firsts(Pairs &pairs, const WordPair &own, uint32_t lo
     pairs.firsts[at / Pairs::WORDS * (2 * Pairs::WORDS) + Pairs::WORDS + at % Pairs::WORDS] = here;
 }
 
-/// Writes the words of a tile, and how many first pixels its rows have.
+/// Block: writes the words of a tile, and counts the first pixels of its rows.
 template <class Pairs>
 __device__ void write_words(const Pairs &pairs, const TilePlace &place, const Tiles &tiles) {
 #pragma unroll
@@ -142,7 +143,7 @@ __device__ void write_words(const Pairs &pairs, const TilePlace &place, const Ti
     }
 }
 
-/// Writes the words that other tiles look at: those of the first row and the last two.
+/// Writes the words that other tiles look at: those of the first row and of the last two.
 template <class Pairs>
 __device__ void write_rim(const Pairs &pairs, uint32_t tile, const Tiles &tiles) {
     constexpr uint32_t LAST = Pairs::Tile::THREADS - 2 * Pairs::WORDS;
@@ -150,7 +151,7 @@ __device__ void write_rim(const Pairs &pairs, uint32_t tile, const Tiles &tiles)
     if (at < Pairs::Tile::THREADS && at < tiles.kept_words) tiles.bits[int64_t(tile) * tiles.kept_words + at] = pairs.word[at];
 }
 
-/// How many strips, from a thread's on, have the same word there; 0 if the one before has it too.
+/// How many pairs, from this thread's on, have the same word; 0 if the pair before has it too.
 template <class Pairs>
 __device__ uint32_t pairs_alike(const Pairs &pairs) {
     constexpr int WORDS = Pairs::WORDS, DOWN = WARP / WORDS;
@@ -167,16 +168,16 @@ __device__ uint32_t pairs_alike(const Pairs &pairs) {
     return count + (later ? (__ffs(later) - 1) / WORDS : left);
 }
 
-/// Adds up what is known of parts that have numbers; all of them may.  What words have of the part that they begin with is
-/// added by whole warps, as there most words are of the same one; the rest run by run, dealt out to all lanes.  Strips that are
-/// alike are added as one.
+/// Warp: adds up the sums of the parts that have numbers; `all` says that every part has one.  In most words the first part is
+/// that of the words beside it: whole warps add its pixels together.  The rest is added run by run, dealt out to all lanes.
+/// Pairs with equal words are added as one.
 template <class Pairs>
 __device__ void add_pairs(Pairs &pairs, const WordPair &own, bool all) {
     using Tile = typename Pairs::Tile;
     const uint32_t alike = pairs_alike(pairs);
     const auto part_of = [&](uint32_t run) {
         const uint32_t up = pairs.load(run);
-        return ((up > Pairs::RUN_MASK ? up : pairs.load(up)) >> Pairs::PART_SHIFT) - 1;  // NO_PLACE without a number
+        return ((up > Pairs::RUN_MASK ? up : pairs.load(up)) >> Pairs::PART_SHIFT) - 1;  // NO_PART without a number
     };
     const auto add = [&](uint32_t part, const PixelSums &added) { pairs.sums().add(part, added); };
     uint32_t main_part = NO_PART, columns = 0, others = 0;

@@ -1,5 +1,5 @@
-// Finds the parts of a set's tiles: packs a tile into bits, labels it, and tells its nodes, the first pixels of its parts,
-// and what is known of them.
+// First step for volumes, and for planes whose labels are packed rows of 32 bits (find_parts() chooses): packs each tile into
+// bits, labels it (label.cuh), and writes its nodes, the first pixels of its parts, and their sums if components are wanted.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out.
 #include "cuda/components/load_tile.cuh"
@@ -9,8 +9,9 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// A labelled tile of which the roots at the rim know their nodes: one more, above a run, which whoever reads it meanwhile
-/// finds unchanged.  If it is measured, the other roots know which parts they are, the nodes being the first.
+/// A labelled tile whose parts get nodes and numbers.  The parent of a root holds, from bit PART_SHIFT on, 1 plus the number of
+/// its part; the bits below stay as they are, so that reading threads still find the root.  Parts with nodes have the lowest
+/// numbers; the others get theirs if the tile is measured.
 template <class Tile>
 struct TileParts {
     static constexpr int PART_SHIFT = 16;
@@ -22,7 +23,7 @@ struct TileParts {
     __device__ uint32_t root_at(int at, int x) const {
         return labelled.load(labelled.run_at(at, x)) & ((1u << PART_SHIFT) - 1);
     }
-    /// Gives the root of a run a node.  Which one it gets does not matter.
+    /// Makes the root of a run a node.  The order of the nodes does not matter.
     __device__ void make_node(int at, int x) {
         const uint32_t root = root_at(at, x);
         if (labelled.load(root) != root || atomicCAS(&labelled.parent_of(root), root, root | ~0u << PART_SHIFT) != root) return;
@@ -33,8 +34,7 @@ struct TileParts {
     }
 };
 
-/// Calls body(at, x, i) for the runs of words in rim rows, of which i counts the words, each by its own thread: a warp a word,
-/// a lane a pixel.
+/// Warp: calls body(at, x, i) for the runs that begin in word i of the rim rows; a lane has a pixel.
 template <class Tile, class Body>
 __device__ void for_rim_runs(const LabelledTile<Tile> &labelled, Body body) {
     const int lane = threadIdx.x % WARP;
@@ -45,7 +45,7 @@ __device__ void for_rim_runs(const LabelledTile<Tile> &labelled, Body body) {
     }
 }
 
-/// Calls body(at, x, i) for the pixels of the first column and the last: i counts rows, and of both columns.
+/// Block: calls body(at, x, i, is_set) for the pixels of the first column and the last; i counts the rows of both columns.
 template <class Tile, class Body>
 __device__ void for_side_pixels(const LabelledTile<Tile> &labelled, Body body) {
     constexpr int ROWS = Tile::ROWS * Tile::PLANES;
@@ -55,7 +55,7 @@ __device__ void for_side_pixels(const LabelledTile<Tile> &labelled, Body body) {
     }
 }
 
-/// Gives nodes to the parts at the rim, and writes who is where.
+/// Block: makes the parts at the rim nodes, and writes which node each rim pixel has.
 template <class Tile>
 __device__ void find_nodes(TileParts<Tile> &parts, uint32_t tile, const Tiles &tiles) {
     const LabelledTile<Tile> &labelled = parts.labelled;
@@ -76,7 +76,7 @@ __device__ void find_nodes(TileParts<Tile> &parts, uint32_t tile, const Tiles &t
     if (threadIdx.x == 0) tiles.nodes[tile] = parts.nodes;
 }
 
-/// The first pixels in a thread's word, and of nodes where they are.
+/// The first pixels of parts in a thread's word; with these nodes are written.
 template <class Tile>
 __device__ uint32_t find_firsts(const TileParts<Tile> &parts, const TilePlace &place, const Tiles &tiles) {
     const LabelledTile<Tile> &labelled = parts.labelled;
@@ -98,13 +98,13 @@ struct MeasuredTileParts : TileParts<Tile> {
     uint32_t first[Tile::MOST_KEPT_PARTS];
 };
 
-/// Numbers the parts of a tile that are no nodes after those, and keeps what is known of each, if there are not too many.
+/// Block: numbers the parts that are no nodes, after the nodes, and keeps the sums of all, or of the nodes, or of none.
 template <class Tile>
 __device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, uint32_t tile, const Tiles &tiles) {
     constexpr int PART_SHIFT = TileParts<Tile>::PART_SHIFT;
     LabelledTile<Tile> &labelled = parts.labelled;
     const int at = threadIdx.x;
-    const auto for_roots = [&](auto body) {  // of which a thread has those where parts begin
+    const auto for_roots = [&](auto body) {  // each root by the thread in whose word its part begins
         for (uint32_t rest = firsts; rest; rest &= rest - 1) {
             const int x = __ffs(rest) - 1;
             body(labelled.parent_of(labelled.run_at(at, x)), at * 32 + x);
@@ -129,7 +129,7 @@ __device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, u
         labelled,
         [&](uint32_t run) {
             const uint32_t up = labelled.parent_of(run);
-            return ((up >> PART_SHIFT ? up : labelled.parent_of(up)) >> PART_SHIFT) - 1;  // NO_PLACE without a part
+            return ((up >> PART_SHIFT ? up : labelled.parent_of(up)) >> PART_SHIFT) - 1;  // NO_PART without a number
         },
         [&](uint32_t part, const PixelSums &added) { parts.sums.add(part, added); });
     __syncthreads();

@@ -1,14 +1,14 @@
-// What is known of the parts of a tile, added up in shared memory: area, box and sums of coordinates.
+// Adds up area, box and sums of coordinates of the parts of a tile in shared memory.
 //
-// The pixels that a word has of the part that it begins with are added by whole warps, as there most words are of the same
-// one; what else the words of a warp have, run by run, dealt out to all lanes.  Rows that are alike are added as one.
+// In most words the first part is that of the words beside it: whole warps add its pixels together.  The rest is added run by
+// run, dealt out to all lanes.  Rows with equal words are added as one.
 #pragma once
 
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
 
-/// Coordinates in a tile have so few bits, and their sums so many.
+/// How many bits coordinates in a tile have, and sums of them.
 template <class Tile>
 struct PartBits {
     static constexpr int AXES = Tile::PLANES > 1 ? 3 : 2;
@@ -17,11 +17,11 @@ struct PartBits {
     static_assert((int64_t(Tile::THREADS) * 32 << COORDINATE) <= int64_t(1) << SUM);
 };
 
-/// What some pixels add to a part.
+/// Area, sums of coordinates and box of some pixels of a part.
 struct PixelSums {
     uint32_t area, sum[3], lower[3], upper[3];
 
-    /// Pixels of a word, and of as many rows after it.
+    /// Of pixels of a word, the same in so many rows from there on.
     template <class Tile>
     __device__ static PixelSums of_rows(int at, uint32_t rows, uint32_t pixels) {
         const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
@@ -32,7 +32,7 @@ struct PixelSums {
                 {left + 31 - __clz(static_cast<int>(pixels)), y + rows - 1, z}};
     }
 
-    /// Pixels of two rows of a word, side by side, and of as many such strips after them; `at` counts words of strips.
+    /// Of pixels of two rows of a word, the same in so many pairs of rows from there on; `at` counts words of pairs.
     template <class Tile>
     __device__ static PixelSums of_row_pairs(uint32_t at, uint32_t pairs, uint32_t upper, uint32_t lower) {
         const uint32_t left = at % Tile::WORDS * 32, y = at / Tile::WORDS * 2, columns = upper | lower;
@@ -44,7 +44,8 @@ struct PixelSums {
                 {left + 31 - __clz(static_cast<int>(columns)), y + 2 * (pairs - 1) + (lower != 0), 0}};
     }
 
-    /// The sum of the places of the bits of one word, and of another.  To places that do not count, others are moved that do.
+    /// The sum of the positions of the set bits of two words.  The bits of `other` are moved to bits that do not count, one
+    /// pass a bit of the position.
     __device__ static uint32_t sum_of_positions(uint32_t word, uint32_t other = 0) {
         constexpr uint32_t POSITION_BITS[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
         uint32_t sum = 0;
@@ -55,10 +56,10 @@ struct PixelSums {
     }
 };
 
-/// The place of a part that is not to be added.
+/// A part that is not measured.
 constexpr uint32_t NO_PART = UINT32_MAX;
 
-/// What the lanes of a warp that have some add together.
+/// Warp: the sums of the lanes that have pixels.
 template <class Tile>
 __device__ PixelSums total_of_warp(bool has, const PixelSums &own) {
     PixelSums all = {sum_of_warp(has ? own.area : 0), {}, {}, {}};
@@ -71,8 +72,8 @@ __device__ PixelSums total_of_warp(bool has, const PixelSums &own) {
     return all;
 }
 
-/// Calls add(place, share) for what each lane of a warp has of a part, or has not: what is of the same one, once; of a third,
-/// by itself.
+/// Warp: calls add(part, sums) for the lanes' parts.  Lanes of the same part add together, for two parts; the other lanes call
+/// it themselves.
 template <class Tile, class Add>
 __device__ void add_by_warp(uint32_t part, const PixelSums &added, Add add) {
     constexpr int ROUNDS = 2;
@@ -88,8 +89,8 @@ __device__ void add_by_warp(uint32_t part, const PixelSums &added, Add add) {
     if (rest >> lane & 1) add(part, added);
 }
 
-/// How many rows of a warp, from a thread's on, have the same word there, if each thread says whether the one before has not;
-/// 0 if it has.  So its pixels are of the same parts.
+/// Warp: how many rows of the warp, from this thread's on, have the same word, and so pixels of the same parts; 0 if the row
+/// before has it too.  Each thread says whether its word differs from that of the row before.
 template <class Tile>
 __device__ uint32_t rows_alike(bool differs) {
     constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
@@ -101,7 +102,7 @@ __device__ uint32_t rows_alike(bool differs) {
     return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
 }
 
-/// Calls add(place, share) for the words of a labelled tile.  place_of(run) is the place of its part.
+/// Warp: calls add(part, sums) for the words of a labelled tile. part_of(run) is the number of its part, or NO_PART.
 template <class Tile, class PartOf, class Add>
 __device__ void add_words(const LabelledTile<Tile> &labelled, PartOf part_of, Add add) {
     const int at = threadIdx.x, lane = at % WARP;
@@ -130,7 +131,7 @@ __device__ void add_words(const LabelledTile<Tile> &labelled, PartOf part_of, Ad
     });
 }
 
-/// Of up to COUNT parts, by their places.  Where a part begins along the last axis, its first pixel tells.
+/// Sums of up to COUNT parts.  The lower end along the last axis is not kept: the first pixel of a part tells.
 template <class Tile, uint32_t COUNT>
 struct PartSums {
     static constexpr int AXES = PartBits<Tile>::AXES;
@@ -145,7 +146,7 @@ struct PartSums {
         for (int a = 0; a < AXES - 1; ++a) lower[a][part] = UINT32_MAX;
     }
 
-    /// Most boxes have grown already when more is put into them.
+    /// Reads before the atomics, as most pixels do not make a box larger.
     __device__ void add(uint32_t part, const PixelSums &added) {
         atomicAdd(&area[part], added.area);
 #pragma unroll
@@ -157,11 +158,11 @@ struct PartSums {
     }
 };
 
-/// The same of one part as it is kept.
+/// The sums of a part in 16 bytes, for global memory.
 struct alignas(16) PackedSums {
     uint16_t first, area;
-    uint32_t box;            // the lower and upper coordinates, axis by axis
-    unsigned long long sum;  // likewise
+    uint32_t box;            // lower and upper coordinate, axis by axis
+    unsigned long long sum;  // axis by axis
 };
 
 template <class Tile, uint32_t COUNT>

@@ -1,28 +1,28 @@
-// Labels a tile of a plane two rows at once, where labels do not wait for it, and so from half as many words (label.cuh).
+// Labels a tile of a plane two rows at once, from half as many words as label.cuh.
 //
-// Two rows are a strip.  In a column of a strip all pixels are of one part, and so what is connected within a strip fills an
-// interval of columns: it is a run of the strip, and runs of strips are joined as those of rows are.  There are fewer of
-// them, and of noise far fewer.  The lowest run of a part is its root.
+// In a column of a pair of rows all set pixels are of one part.  So what is connected within a pair fills an interval of
+// columns, and is called a run of the pair.  Runs of pairs are linked and joined as runs of rows are, but there are fewer of
+// them, and far fewer in noise.  The lowest run of a part is its root.
 //
-// A strip that is a copy of the one before, row by row, has no runs of its own: it takes those.
+// A pair that equals the pair before, and whose two rows are equal, has no runs of its own: it takes those of the pair before.
 #pragma once
 
 #include "cuda/components/measure.cuh"
 
 namespace apsis::cuda::components {
 
-/// A run is known by its entry among the parents, which meet many banks (see Labelled::entry).
+/// A run is known by its entry among the parents (see LabelledTile::entry).
 __device__ inline uint32_t entry_of(uint32_t number) { return number + number / 32; }
 
-/// The runs of a word of a strip.
+/// The runs of a word of a pair.
 struct Runs {
     uint32_t start, runs_before;
 
-    /// The one that holds a pixel of the last of some columns, from the first on; beside a run, the last one before it.
+    /// The run at the last of these columns, which are all up to there; if none has a pixel there, the last run before.
     __device__ uint32_t run_in(uint32_t columns) const { return entry_of(runs_before + __popc(start & columns) - 1); }
-    /// The same of a column.
+    /// The run at a column.
     __device__ uint32_t run_at(int x) const { return run_in(up_to(x)); }
-    /// The one that begins at a column, a bit.
+    /// The run that begins at a column, given as a bit.
     __device__ uint32_t run_from(uint32_t begin) const { return entry_of(runs_before + __popc(start & (begin - 1))); }
 };
 
@@ -32,30 +32,31 @@ struct RowPairs {
     using Sums = PartSums<Tile, Tile::MOST_KEPT_PARTS>;
     static constexpr int WORDS = Tile::WORDS, THREADS = Tile::THREADS / 2;
     static constexpr bool DIAGONALS = Tile::earlier_row(0).diagonals;
-    /// Of two columns side by side both may begin runs, but not with diagonals.
+    /// Without diagonals two columns side by side may both begin runs.
     static constexpr uint32_t RUNS = THREADS * (DIAGONALS ? 16 : 32), ENTRIES = RUNS + RUNS / 32;
-    static constexpr int BLOCKS_PER_SM = DIAGONALS ? 6 : 5;  // that share a multiprocessor, as registers and memory allow
+    static constexpr int BLOCKS_PER_SM = DIAGONALS ? 6 : 5;  // as registers and shared memory allow
 
-    /// The parent of a run is one of its part that is not higher.  A root may know more in the end: above, the number of its
-    /// part, from 1, if it has one; and how far before the last pixel of the tile its own first one is, if others have told it.
+    /// The parent of a run is itself or a lower run of its part.  In the end a root holds more: from bit PART_SHIFT on, 1 plus
+    /// the number of its part, if it has one; and with HAS_FIRST, instead of the run, LAST_PIXEL minus the first pixel of the
+    /// part.
     static constexpr int PART_SHIFT = 16;
     static constexpr uint32_t RUN_MASK = (1u << 14) - 1, HAS_FIRST = RUN_MASK + 1, LAST_PIXEL = Tile::THREADS * 32 - 1;
     static_assert(ENTRIES <= RUN_MASK && LAST_PIXEL <= RUN_MASK && HAS_FIRST < 1u << PART_SHIFT);
 
-    /// The sums lie behind the parents.  With diagonals there is room for both; without them there is unless nearly every
-    /// other column begins a run.
+    /// The sums lie behind the parents.  With diagonals there is always room for both, without them unless nearly every other
+    /// column begins a run.
     static constexpr uint32_t SUMS = sizeof(Sums) / sizeof(uint32_t), SPACE = ENTRIES + (DIAGONALS ? SUMS : 0);
 
-    static_assert(Tile::MOST_KEPT_PARTS == THREADS);  // a thread clears and keeps one
+    static_assert(Tile::MOST_KEPT_PARTS == THREADS);  // a thread clears and keeps one part
 
     uint32_t parents[SPACE];
     uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
     uint32_t start[THREADS];        // the columns at which runs begin
     uint16_t runs_before[THREADS];  // runs that begin before the word
     uint32_t runs_of_warp[THREADS / WARP];
-    uint32_t differs[THREADS / WARP];       // words that are not those of the strip before, a bit each
-    uint32_t first[Tile::MOST_KEPT_PARTS];  // pixels of the parts that have numbers
-    uint32_t nodes, parts, numbered;        // how many there are; and of those that are no nodes, how many have numbers
+    uint32_t differs[THREADS / WARP];       // a bit a word: it differs from the pair before, or its two rows differ
+    uint32_t first[Tile::MOST_KEPT_PARTS];  // [part]: its first pixel
+    uint32_t nodes, parts, numbered;        // how many; `numbered`: parts that are no nodes and have a number
     static_assert(Tile::MOST_KEPT_PARTS >= 1u << Tile::NODE_BITS);
 
     __device__ Sums &sums() { return *reinterpret_cast<Sums *>(parents + SPACE - SUMS); }
@@ -66,11 +67,11 @@ struct RowPairs {
     /// The run of a pixel in a word of a row.
     __device__ uint32_t run_of_pixel(int at, int x) const { return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x); }
 
-    /// Parents while others may change them (see Labelled::load).
+    /// Access to parents that other threads may change (see LabelledTile::load).
     __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
     __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
 
-    /// The root of a run; a step away if trees are flat.
+    /// The root of a run; it is the parent if trees are flat.
     template <bool FLAT>
     __device__ uint32_t root_of(uint32_t run) const {
         uint32_t up = load(run) & RUN_MASK;
@@ -79,46 +80,45 @@ struct RowPairs {
     }
 };
 
-/// The first bits of a word from each separator on, before the next one.
+/// The first set bit of a word in each stretch that begins at a separator.
 __device__ inline uint32_t first_after(uint32_t word, uint32_t separators) {
     return word & ((~word + (separators & ~word)) | separators);
 }
 
-/// The last bits of a word up to each separator, after the one before.
+/// The last set bit of a word in each stretch that ends at a separator.
 __device__ inline uint32_t last_before(uint32_t word, uint32_t separators) {
     return __brev(first_after(__brev(word), __brev(separators)));
 }
 
-/// A thread's words of a strip, and its runs there.
+/// The two words of a thread, one in each row of a pair, and their runs.
 struct WordPair {
     uint32_t upper, lower;
     uint32_t start, runs_before;
-    bool is_copy;       // the strip before is alike, row by row: the runs are its runs
-    uint32_t unlinked;  // where runs begin that have no link here: all roots are among them
+    bool is_copy;       // the pair equals the one before: the runs are its runs
+    uint32_t unlinked;  // where runs begin that are not linked here: all roots are among them
 
     __device__ uint32_t pixels() const { return upper | lower; }
     __device__ Runs runs() const { return {start, runs_before}; }
-    /// The columns of some of the runs, of which this is where they begin; the first one may have begun before.
+    /// The columns of the runs that begin at these bits; the first run may have begun in a word before.
     __device__ uint32_t columns_of(uint32_t begins) const {
         const uint32_t others = start & ~begins;
         return first_after(others, begins) - first_after(begins, others | 1);
     }
-    /// The columns from one on, a bit, in which no other run begins.
+    /// The columns from a bit on, up to where the next run begins.
     __device__ uint32_t columns_from(uint32_t begin) const {
         const uint32_t later = start & ~(begin | (begin - 1));
         return ((later & -later) - 1) & ~(begin - 1);
     }
 };
 
-/// The word to the left, of which the last bit counts.
+/// Warp: the last bit of the word to the left.
 template <class Pairs>
 __device__ uint32_t left_of(uint32_t word) {
     const uint32_t left = __shfl_up_sync(ALL_LANES, word, 1);
     return threadIdx.x % Pairs::WORDS ? left >> 31 : 0;
 }
 
-/// Tells the others which words are not those of the strip before, or not two rows that are alike.  Returns whether none of the
-/// strip's are.
+/// Warp: marks the words that differ from the pair before, or whose two rows differ.  Returns whether no word of the pair does.
 template <class Pairs>
 __device__ bool differs_from_pair_before(Pairs &pairs, uint32_t upper, uint32_t lower) {
     constexpr int WORDS = Pairs::WORDS;
@@ -130,7 +130,7 @@ __device__ bool differs_from_pair_before(Pairs &pairs, uint32_t upper, uint32_t 
     return !(others >> lane / WORDS * WORDS & STRIP);
 }
 
-/// Finds the runs of a thread's words, each its own parent, for all threads to see.  Returns how many there are in `runs`.
+/// Block: finds the runs of all words, each its own parent; all threads see them.  `runs` becomes how many there are.
 template <class Pairs>
 __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
     const uint32_t at = threadIdx.x, lane = at % WARP, first_word = at / Pairs::WORDS * 2 * Pairs::WORDS + at % Pairs::WORDS;
@@ -141,7 +141,8 @@ __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
                                  ? own.pixels() << 1 | left_upper | left_lower
                                  : (own.upper & (own.upper << 1 | left_upper)) | (own.lower & (own.lower << 1 | left_lower));
     own.start = own.pixels() & ~goes_on;
-    uint32_t from_here = __popc(own.start), end = own.is_copy ? 0 : from_here;  // runs of the strip, and of the tile
+    uint32_t from_here = __popc(own.start),
+             end = own.is_copy ? 0 : from_here;  // runs of the pair from this word on, and of the warp up to it
 #pragma unroll
     for (uint32_t step = 1; step < Pairs::WORDS; step *= 2) {
         const uint32_t later = __shfl_down_sync(ALL_LANES, from_here, step);
@@ -171,8 +172,8 @@ __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
     return own;
 }
 
-/// Makes each run the child of the first one that it meets in the strip before, if that is in the word where it begins.
-/// Returns the columns at which it does, and in `rest` those at which other runs meet.
+/// Block: makes each run the child of the first run of the pair above that it meets, if they meet in the word where it begins.
+/// Returns where linked runs begin; `rest` are the columns at which other runs meet.
 template <class Pairs>
 __device__ uint32_t link(Pairs &pairs, WordPair &own, Runs &above, uint32_t &rest) {
     const uint32_t at = threadIdx.x;
@@ -186,7 +187,7 @@ __device__ uint32_t link(Pairs &pairs, WordPair &own, Runs &above, uint32_t &res
     }
     uint32_t meet = own.upper & other;
     if (Pairs::DIAGONALS) meet = (own.upper | own.upper << 1 | left_of<Pairs>(own.upper)) & (other | other << 1 | left_other);
-    const uint32_t goes_on = left_of<Pairs>(meet);  // two runs have met before this word
+    const uint32_t goes_on = left_of<Pairs>(meet);  // two runs meet already in the word before
     const uint32_t linked = own.is_copy ? own.start : first_after(meet, own.start);
     rest = first_after(meet, own.start | above.start | (goes_on ^ 1)) & ~linked;
     const Runs runs = own.runs();
@@ -198,8 +199,8 @@ __device__ uint32_t link(Pairs &pairs, WordPair &own, Runs &above, uint32_t &res
     return linked;
 }
 
-/// Every run points at its root, if nobody joins any.  All runs of a thread, and all steps up the trees, are one loop, so that
-/// the lanes of a warp do not wait at every run for the one with the longest way.
+/// Block: points every run at its root, while no runs are joined.  All runs of a thread and all steps up the trees are one
+/// loop, so that the lanes of a warp do not wait at every run for the longest path.
 template <class Pairs>
 __device__ void flatten(Pairs &pairs, uint32_t runs) {
     uint32_t run = entry_of(threadIdx.x), parent = pairs.load(run);
@@ -209,11 +210,11 @@ __device__ void flatten(Pairs &pairs, uint32_t runs) {
         if (!is_root) pairs.store(run, next);
         if (is_root) run += entry_of(Pairs::THREADS);
         parent = next;
-        if (is_root) parent = pairs.load(run);  // beyond the last run, of other memory
+        if (is_root) parent = pairs.load(run);  // beyond the last run this reads other memory of the tile
     }
 }
 
-/// Joins runs that meet (see Labelled::climb).  Returns how many roots are roots no more.
+/// Joins runs that meet (see LabelledTile::rem_step).  Returns how many roots have got a parent.
 template <class Pairs>
 __device__ uint32_t join_runs(Pairs &pairs, const WordPair &own, const Runs &above, uint32_t rest) {
     const Runs runs = own.runs();
