@@ -1,13 +1,15 @@
-// Joins the parts of tiles into components: a union-find without locks over nodes.
+// Joins the parts of tiles into components: a union-find over nodes without locks (path halving; a root is linked by
+// compare-and-swap).  Chosen wherever an image has tiles with neighbours.
 //
-// Cost: what the nodes take, less than 1/4 byte a pixel in 2-D.
+// Cost: reading the nodes, less than 1/4 byte a pixel in 2-D.
 #include "cuda/components/tiles.h"
 
 namespace apsis::cuda::components {
 
 namespace {
 
-/// Goes from two nodes to their roots, or to where they meet, and halves the ways.  Both at once: it is waiting for memory.
+/// Goes from two nodes to their roots, or to where their paths meet, and halves the paths.  Both at once, as it waits for
+/// memory.
 __device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
     while (one != other) {
         const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
@@ -26,27 +28,28 @@ __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
     return index_at<Tile>(tiles, place_of<Tile>(tiles, node >> Tile::NODE_BITS), tiles.first[node]);
 }
 
-/// An order of nodes that has nothing to do with where they lie (the last steps of MurmurHash3).
+/// An order of nodes that is unrelated to where they lie (the last steps of MurmurHash3).
 __device__ uint32_t random_order(uint32_t node) {
     node = (node ^ node >> 16) * 0x85ebca6bu;
     node = (node ^ node >> 13) * 0xc2b2ae35u;
     return node ^ node >> 16;
 }
 
-/// Which of two roots becomes the parent of the other.  In the order of first pixels a line through many tiles is one long
-/// way, if all of it is joined at once; at random ways are short (Jayanti and Tarjan 2016), but the lowest has to be found.
+/// Which of two roots becomes the parent of the other.  If the lower first pixel decides, all nodes of a line through many
+/// tiles may become one long path.  Randomized linking keeps paths short (Jayanti and Tarjan 2016), but then the lowest first
+/// pixel has to be found afterwards.
 template <class Tile>
 __device__ bool is_parent_of(const Tiles &tiles, uint32_t one, uint32_t other) {
     if (tiles.lowest) return random_order(one) < random_order(other);
-    if (tiles.count_only) return one < other;  // as they are only counted
-    // Tiles that are a row of tiles apart, or a plane, tell without a look at the pixels.
+    if (tiles.count_only) return one < other;  // any order serves to count
+    // Tiles a row of tiles or more apart, or a plane, tell without reading the pixels.
     const uint32_t tile = one >> Tile::NODE_BITS, other_tile = other >> Tile::NODE_BITS;
     const uint32_t apart = Tile::PLANES > 1 ? tiles.across * tiles.down : tiles.across;
     if (max(tile, other_tile) - min(tile, other_tile) >= apart) return tile < other_tile;
     return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
 }
 
-/// Joins two nodes.  Returns how many roots are roots no more.
+/// Joins two nodes.  Returns how many roots have got a parent.
 template <class Tile>
 __device__ uint32_t unite(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
@@ -61,13 +64,13 @@ __device__ uint32_t unite(const Tiles &tiles, uint32_t one, uint32_t other) {
     }
 }
 
-/// A word of a rim row: its tile, and its row there.
+/// A rim row: its tile, and where it is there.
 struct RimRow {
     uint32_t tile;
     int y, z;
 };
 
-/// The row some rows and planes from another one, in its tile or the next.  Returns false outside the image.
+/// Finds the row at (y, z), counted from a tile, which may be in the tile before or after.  Returns false outside the image.
 template <class Tile>
 __device__ bool find_row(const Tiles &tiles, const TilePlace &place, int y, int z, RimRow &found) {
     const int to_y = y < 0 ? -1 : y >= Tile::ROWS, to_z = z < 0 ? -1 : 0;
@@ -90,7 +93,7 @@ __device__ uint32_t word_at(const Tiles &tiles, const TilePlace &place, int y, i
     return find_row<Tile>(tiles, place, y, z, row) ? word_in<Tile>(tiles, row, column) : 0;
 }
 
-/// A word of a rim row and the one to its left, and their nodes.
+/// A word of a rim row with the word to its left, and the nodes of their runs.
 template <class Tile>
 struct RimWord {
     RimRow row;
@@ -110,7 +113,7 @@ struct RimWord {
     __device__ uint32_t start() const { return word & ~(word << 1); }
     __device__ uint32_t left() const { return left_word >> 31; }
 
-    /// The node of the run at pixel x, or beside it of the one before.
+    /// The node of the run at pixel x, or of the run that ends just before it.
     __device__ uint32_t node_at(const Tiles &tiles, int x) const {
         const bool is_here = word >> x & 1, is_left = !is_here && x == 0;
         const uint32_t run_word = is_left ? left_word : word;
@@ -123,7 +126,7 @@ struct RimWord {
     }
 };
 
-/// A thread's word of all tiles, of which each has COUNT.  The first lanes of a warp have some, side by side.
+/// The word of a thread, of all words of all tiles; each tile has COUNT.  The first lanes of a warp have words side by side.
 template <class Tile, int COUNT>
 struct WarpItem {
     bool is_there;
@@ -139,7 +142,7 @@ struct WarpItem {
     }
 };
 
-/// Joins what meets between words of rim rows and the rows a step before, in other rows or planes of tiles.
+/// Warp: joins the runs of rim rows with those of their earlier rows, where these are in other rows or planes of tiles.
 template <class Tile>
 __device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int words_per_warp) {
     constexpr bool DIAGONALS = Tile::earlier_row(0).diagonals;
@@ -160,7 +163,7 @@ __device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int words_per_wa
             const Meetings meetings =
                 find_meetings(own.word, own.start(), own.left(), other.word, other.start(), other.left(), earlier.diagonals);
             rest = meetings.own | meetings.others;
-            if (own.left() & other.left()) rest &= ~1u;  // these meet there already
+            if (own.left() & other.left()) rest &= ~1u;  // these have met in the word to the left
             if (s == 0)
                 rest &= ~(meetings.others &
                           joined_before(own.word, other.word, word_at<Tile>(tiles, place, y - 2, z, column), DIAGONALS));
@@ -184,12 +187,12 @@ __device__ uint32_t join_rows(const Tiles &tiles, int64_t warp, int words_per_wa
     return joined;
 }
 
-/// The first column of a tile and its left neighbour's last one, 32 rows of a plane of each.
+/// The first column of a tile and the last of its left neighbour, 32 rows of a plane.
 struct SideWords {
     uint32_t own, left;
 };
 
-/// Joins what meets between the rows of tiles side by side, and across their diagonals.
+/// Warp: joins the pixels of first columns with those of the last columns of tiles to the left.
 template <class Tile>
 __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int words_per_warp) {
     constexpr int ROWS = Tile::ROWS * Tile::PLANES, COUNT = ROWS / 32, DOWN = Tile::ROWS / 32;
@@ -203,7 +206,7 @@ __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int words_per
         return SideWords{*own, *(own - COUNT)};
     };
     uint32_t joined = 0;
-    // `own` are pixels of the first column, whose neighbours in the last one are so many rows and planes before them.
+    // Joins pixels of the first column, `own`, and pixels of the last; they are these many rows before the bits of `own`.
     const auto join_all = [&](uint32_t own, int own_back, int left_back) {
         for_bits_of_warp(own, [&](int lane, int bit) {
             const uint32_t of = __shfl_sync(ALL_LANES, tile, lane);
@@ -237,8 +240,8 @@ __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int words_per
     return joined;
 }
 
-/// How the words of rims and sides are dealt out.  Joining them is waiting for memory, so that a small image has fewer of
-/// them a warp, and more warps.
+/// How the words of rim rows and of sides are dealt out.  Joining waits for memory; so in a small image a warp has fewer words,
+/// and there are more warps.
 struct WorkSplit {
     int64_t row_blocks, side_blocks;
     int words_per_warp;
@@ -251,7 +254,7 @@ struct WorkSplit {
     }
 };
 
-/// Blocks that share a multiprocessor: as many as there is room for, but volumes have no use for so few registers.
+/// Blocks that share a multiprocessor: as many as fit.  In volumes a thread needs more registers.
 template <class Tile>
 constexpr int JOIN_BLOCKS_PER_SM = Tile::PLANES > 1 ? 4 : 8;
 
@@ -267,19 +270,19 @@ __global__ void __launch_bounds__(BLOCK, JOIN_BLOCKS_PER_SM<Tile>) join_tiles(Ti
     if (joined_by_warp && threadIdx.x % WARP == 0) atomicSub(tiles.count_only, joined_by_warp);
 }
 
-/// Points a node at its root and returns that.  Nobody joins any, and each thread writes only its own node: another's would
-/// be led back to where it has been.
+/// Points a node at its root, and returns that.  No nodes are joined meanwhile.  A thread writes only the parent of its own
+/// node: another node may have been pointed at its root already, and would be led back.
 __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
     uint32_t parent = __ldcg(tiles.parent + node);
     for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
     return parent;
 }
 
-/// Threads for the nodes of a tile, of which planes have few.
+/// Threads for the nodes of a tile: in planes these are few.
 template <class Tile>
 constexpr int FLATTEN_THREADS = Tile::PLANES > 1 ? BLOCK : WALKERS;
 
-/// The first pixels of nodes that are no roots count no more.
+/// Drops the first pixels of nodes that are no roots.
 template <class Tile>
 __global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
@@ -287,8 +290,8 @@ __global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles til
     });
 }
 
-/// Where any node may be the root: of two first pixels of a component, when they meet at the root, the later one counts no
-/// more.  Of the nodes of a warp, most have the same root: only one of these goes there.
+/// The same after randomized linking.  A node brings its first pixel to its root: the lower one stays, the other is dropped.
+/// Most nodes of a warp have the same root; of these only the lowest goes there.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
     static_assert(1 << Tile::NODE_BITS <= BLOCK);

@@ -120,14 +120,14 @@ __device__ uint32_t left_of(uint32_t word) {
 
 /// Warp: marks the words that differ from the pair before, or whose two rows differ.  Returns whether no word of the pair does.
 template <class Pairs>
-__device__ bool differs_from_pair_before(Pairs &pairs, uint32_t upper, uint32_t lower) {
+__device__ bool is_copy_of_pair_before(Pairs &pairs, uint32_t upper, uint32_t lower) {
     constexpr int WORDS = Pairs::WORDS;
-    constexpr uint32_t STRIP = (1u << WORDS) - 1;
+    constexpr uint32_t PAIR = (1u << WORDS) - 1;
     const int at = threadIdx.x, lane = at % WARP, above = at / WORDS * (2 * WORDS) + at % WORDS - 2 * WORDS;
     const bool differs = upper != lower || above < 0 || pairs.word[above] != upper || pairs.word[above + WORDS] != upper;
     const uint32_t others = __ballot_sync(ALL_LANES, differs);
     if (lane == 0) pairs.differs[at / WARP] = others;
-    return !(others >> lane / WORDS * WORDS & STRIP);
+    return !(others >> lane / WORDS * WORDS & PAIR);
 }
 
 /// Block: finds the runs of all words, each its own parent; all threads see them.  `runs` becomes how many there are.
@@ -135,7 +135,7 @@ template <class Pairs>
 __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
     const uint32_t at = threadIdx.x, lane = at % WARP, first_word = at / Pairs::WORDS * 2 * Pairs::WORDS + at % Pairs::WORDS;
     WordPair own = {pairs.word[first_word], pairs.word[first_word + Pairs::WORDS], 0, 0, false, 0};
-    own.is_copy = differs_from_pair_before(pairs, own.upper, own.lower);
+    own.is_copy = is_copy_of_pair_before(pairs, own.upper, own.lower);
     const uint32_t left_upper = left_of<Pairs>(own.upper), left_lower = left_of<Pairs>(own.lower);
     const uint32_t goes_on = Pairs::DIAGONALS
                                  ? own.pixels() << 1 | left_upper | left_lower

@@ -1,11 +1,12 @@
-// Which components are kept: by area, by whether they touch the border of the image, and the largest of them.
+// Selects components: by area, by whether they touch the border of the image, and the largest ones.  Chosen where the job
+// selects().
 //
-// A tile is labelled again and its parts are weighed in shared memory; nodes add up their areas at their roots.  The rank of
-// a component, its area above and its first pixel below, later ones ranking lower, is its own; that of the last one to be
-// kept is found digit by digit from the highest: a pass over the tiles counts the components that have the digits found so
-// far, by the next one (a radix selection).
+// Tiles are labelled again.  Areas of parts are added up in shared memory, those of nodes at their roots.  To find the largest,
+// each component has a rank of its own: the area in the high bits and the first pixel in the low ones, earlier pixels ranking
+// higher.  A radix selection finds the rank of the last component to be kept, digit by digit from the highest: a pass over the
+// tiles counts, for each value of the next digit, the components with the digits found so far.
 //
-// Cost: 1/4 byte a pixel a pass; one without a number of largest ones, and some seven more with it.
+// Cost: 1/4 byte a pixel a pass: one pass, and some seven more if the largest are asked for.
 #include "core/keys.h"
 #include "cuda/components/label.cuh"
 
@@ -15,11 +16,11 @@ namespace {
 
 using Rank = unsigned __int128;
 
-constexpr int DIGIT_BITS = 11;  // bits of a rank that a pass settles: as many counters as shared memory has room for
+constexpr int DIGIT_BITS = 11;  // bits of a rank that a pass settles: shared memory has room for this many counters
 constexpr int BINS = 1 << DIGIT_BITS;
 constexpr int CHOOSE_THREADS = 1024;
 
-/// What is asked for.
+/// Which components are to be kept.
 struct Criteria {
     int64_t min_area, max_area;
     bool no_border, no_inner;
@@ -38,21 +39,21 @@ struct Criteria {
         const int64_t pixels = static_cast<int64_t>(area & ~TOUCHES_BORDER);
         return pixels >= min_area && pixels <= max_area && !(area & TOUCHES_BORDER ? no_border : no_inner);
     }
-    /// Larger components rank higher, and of equal ones those that come first.
+    /// Larger components rank higher; of equal ones, earlier ones do.
     __device__ Rank rank_of(unsigned long long area, int64_t first) const {
         return Rank(area & ~TOUCHES_BORDER) << key_bits | static_cast<uint64_t>((int64_t(1) << key_bits) - 1 - first);
     }
 };
 
-/// How far the search for the rank of the last component to be kept has come.
+/// The state of the search for the rank of the last component to be kept.
 struct RankSearch {
     Rank least_rank;
-    unsigned long long remaining;  // to be kept, of those with the digits found so far
+    unsigned long long remaining;  // to be kept, of the components with the digits found so far
     uint32_t found;
     uint32_t bins[BINS];
 };
 
-/// A labelled tile of which the roots have the areas of their parts instead of themselves, with TOUCH, or are known as nodes.
+/// A labelled tile whose roots hold NO_AREA plus the area of their part, with TOUCH_BIT, or NODE_BIT with the node.
 template <class Tile>
 struct TileAreas {
     static constexpr uint32_t TOUCH_BIT = 1u << 31, NODE_BIT = 1u << 30, NO_AREA = LabelledTile<Tile>::ENTRIES;
@@ -79,7 +80,7 @@ struct TileAreas {
     __device__ uint32_t node_of(uint32_t root) const { return labelled.parent_of(root) & ~NODE_BIT; }
 };
 
-/// Labels and weighs a tile, for all threads to see.
+/// Block: labels a tile and adds up the areas of its parts; all threads see them.
 template <class Tile>
 __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place, const Tiles &tiles) {
     LabelledTile<Tile> &labelled = areas.labelled;
@@ -91,7 +92,7 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     const bool at_edge = y == 0 || y == tiles.height - 1 || (criteria.is_volume && (z == 0 || z == tiles.depth - 1));
     const uint32_t word = labelled.word[at];
-    // What a root has may grow while others look at it; it is NOTHING or more before and after, which is all that they ask.
+    // A root grows while other threads read it.  They only ask whether it is at least NO_AREA, which does not change.
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
         const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.load(run);
@@ -100,7 +101,7 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
     __syncthreads();
 }
 
-/// Keeps of a thread's first pixels those for which keep(root, x) says so, and counts them again.
+/// Block: keeps the first pixels for which keep(root, x) is true, and counts them again.
 template <class Tile, class Keep>
 __device__ void filter_firsts(const LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles, Keep keep) {
     const int at = threadIdx.x;
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(BLOCK) clear_areas(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.area[node] = 0; });
 }
 
-/// Drops parts that are whole components and not wanted; the others add up at their roots.
+/// Drops parts that are whole components and not wanted.  Areas of nodes are added at their roots.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Criteria criteria) {
     TileAreas<Tile> &areas = shared_areas<Tile>();
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(BLOCK) drop_unwanted_nodes(Tiles tiles, Criter
     });
 }
 
-/// Weighs a tile, after which its nodes say which ones they are.
+/// Block: adds up areas; then the roots of nodes hold which node they are.
 template <class Tile>
 __device__ void sum_areas_of_nodes(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place,
                                    const Tiles &tiles) {
@@ -170,7 +171,7 @@ __device__ Rank rank_of_part(const TileAreas<Tile> &areas, const Criteria &crite
     return criteria.rank_of(area, index_at<Tile>(tiles, place, static_cast<int>(threadIdx.x) * 32 + x));
 }
 
-/// Counts the components of tiles from `from` on that have the digits found so far, by the one at `shift`.
+/// Counts the components that have the digits found so far, by their digit at `shift`, in tiles from `from` on.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS)
     count_digits(Tiles tiles, Criteria criteria, uint32_t from, int shift, RankSearch *search) {
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(Tile::THREADS)
         if (areas.bins[i]) atomicAdd(&search->bins[i], areas.bins[i]);
 }
 
-/// Settles a digit: the highest with which, and with all above it, there are as many as are to be kept.  One block.
+/// Finds the lowest value of the digit that is kept, from the highest down.  One block.
 __global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSearch *search) {
     using Scan = cub::BlockScan<uint32_t, CHOOSE_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Scan::TempStorage memory;
@@ -207,7 +208,7 @@ __global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSe
     Scan(memory).ExclusiveSum(counts, above, total);
     const unsigned long long remaining = search->remaining;
     __syncthreads();
-    if (total <= remaining && threadIdx.x == 0) search->found = 1;  // there are no more than are wanted
+    if (total <= remaining && threadIdx.x == 0) search->found = 1;  // all that are left are kept
     for (int i = 0; i < EACH; ++i) {
         if (total <= remaining || above[i] >= remaining || above[i] + counts[i] < remaining) continue;
         search->least_rank |= Rank(BINS - 1 - (threadIdx.x * EACH + i)) << shift;
@@ -233,7 +234,7 @@ __global__ void begin_search(RankSearch *search, unsigned long long largest) {
     for (int i = threadIdx.x; i < BINS; i += blockDim.x) search->bins[i] = 0;
 }
 
-/// Keeps the largest of `count` tiles.
+/// Keeps the largest components of `count` tiles.
 template <class Tile>
 void keep_largest(const ComponentsJob &job, const Tiles &tiles, uint32_t from, uint32_t count, RankSearch *search,
                   cudaStream_t stream) {

@@ -1,24 +1,24 @@
-// What is known of each component: first pixel, area, box and sums of coordinates, added up from what tiles have kept of
-// their parts (label_rows.cu).
+// Measures components: first pixel, area, box and centroid, from the kept sums of parts (label_rows.cu, label_row_pairs.cu).
+// Chosen where components are wanted; they are measured a window at a time, so that memory does not depend on how many there
+// are.
 //
-// A part without a node is all of its component, and is written down once; the others meet in atomic additions, which are
-// whole numbers and so do not depend on the order.  A warp adds up what its tiles have of one component before it does so:
-// a large component is in all tiles.  A tile of so many parts that they were not kept is labelled and measured again, if it
-// has components that are asked for.  Of components the device holds a window at a time, however many there are.
+// A part without a node is its whole component, and is written as it is.  Sums of nodes are added by atomics: whole numbers, so
+// that the order does not matter.  A large component is in all tiles, so that a warp first adds up what its tiles have of one
+// component.  A tile whose sums were not kept is labelled and measured again if it has components of the window.
 //
-// Cost: 1/4 byte a pixel at the most, and 88 bytes a component.
+// Cost: at most 1/4 byte a pixel, and 88 bytes a component.
 #include "cuda/components/measure.cuh"
 
 namespace apsis::cuda::components {
 
 namespace {
 
-/// An apsis_component under way: sums where the centroid will be.
+/// An apsis_component being added up: sums of coordinates lie where the centroid will be.
 struct ComponentSums {
     long long first, area, lower[3], upper[3], sum[3];
 
     static constexpr uint32_t FIELDS = 11;
-    /// A field of those of no pixels.
+    /// The value of a field before anything is added.
     __device__ static long long empty(uint32_t field) {
         const bool is_least = field == 0 || (field >= 2 && field < 5), is_most = field >= 5 && field < 8;
         return is_least ? INT64_MAX : is_most ? -1 : 0;
@@ -40,7 +40,7 @@ struct ComponentSums {
         }
     }
 
-    /// The same with those of other threads.  Most boxes have grown already when more is added.
+    /// Adds to sums that other threads add to.  Reads before the atomics, as most sums do not make a box larger.
     __device__ void add_shared(const ComponentSums &other) {
         const auto add = [](long long &field, long long value) {
             if (value) atomicAdd(reinterpret_cast<unsigned long long *>(&field), static_cast<unsigned long long>(value));
@@ -57,20 +57,20 @@ struct ComponentSums {
 static_assert(sizeof(ComponentSums) == sizeof(apsis_component) &&
               sizeof(ComponentSums) == ComponentSums::FIELDS * sizeof(long long));
 
-/// Numbers of a window, which may end beyond the last component.
+/// Components that are measured at once; the window may end beyond the last component.
 struct Window {
     ComponentSums *sums;
     uint32_t from, count;             // of components, from 0
-    const uint32_t *component_count;  // how many there are
+    const uint32_t *component_count;  // in all
 
     __device__ bool contains(uint32_t number) const { return number - 1 - from < count; }
     __device__ ComponentSums &of(uint32_t number) const { return sums[number - 1 - from]; }
     __device__ bool is_empty() const { return *component_count <= from; }
-    /// Whether a component of it is there.
+    /// Whether the i-th component of the window exists.
     __device__ bool exists(uint32_t i) const { return i < count && from + i < *component_count; }
 };
 
-/// A thread a field, so that neighbouring threads write neighbouring fields.
+/// A thread has a field, so that neighbouring threads write neighbouring fields.
 __global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *measured_again) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i == 0) *measured_again = 0;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *m
         reinterpret_cast<long long *>(window.sums)[i] = ComponentSums::empty(i % ComponentSums::FIELDS);
 }
 
-/// From sums to centroids.
+/// Turns sums into centroids.
 __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (!window.exists(i)) return;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     for (int a = 0; a < 3; ++a) centroid[a] = static_cast<double>(sums.sum[a]) / static_cast<double>(sums.area);
 }
 
-/// What is known of a part, with coordinates of the image.
+/// The kept sums of a part, with coordinates of the image.
 template <class Tile>
 __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place, const Tiles &tiles) {
     using Bits = PartBits<Tile>;
@@ -107,7 +107,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
     return sums;
 }
 
-/// The same of a share.
+/// The same of some pixels of a part.
 template <class Tile>
 __device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place, const Tiles &tiles) {
     const long long origin[3] = {place.x, place.y, place.z}, area = added.area;
@@ -121,12 +121,12 @@ __device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place,
     return sums;
 }
 
-/// What a warp adds of one component.
+/// The sums of one component that a warp adds together.
 struct WarpSums {
     uint32_t number;
-    ComponentSums sums;  // of a lane
+    ComponentSums sums;  // of this lane
 
-    /// Adds what a lane has of a component, or has not.
+    /// Warp: adds the sums of those lanes that have some.
     __device__ void add(bool has, uint32_t of, const ComponentSums &more, const Window &window) {
         const uint32_t all = __ballot_sync(ALL_LANES, has);
         if (!all) return;
@@ -138,7 +138,7 @@ struct WarpSums {
             window.of(of).add_shared(more);
     }
 
-    /// Adds what the threads of a block have: a warp together, and warps of the same component.
+    /// Block: adds the sums to the window: lanes of a warp together, and warps of the same component.
     __device__ void finish(const Window &window) {
         __shared__ WarpSums of_warp[WARPS];
         for (int step = WARP / 2; step > 0; step /= 2) {
@@ -163,7 +163,7 @@ struct WarpSums {
     }
 };
 
-/// Whether components of a window may begin in a tile.
+/// Whether a component of the window may begin in a tile.
 template <class Tile>
 __device__ bool begins_in(const Window &window, const TilePlace &place, const Tiles &tiles) {
     const int64_t y = min(place.y + Tile::ROWS, tiles.height) - 1, z = min(place.z + Tile::PLANES, tiles.depth) - 1;
@@ -172,10 +172,10 @@ __device__ bool begins_in(const Window &window, const TilePlace &place, const Ti
     return begin < window.from + window.count && end > window.from;
 }
 
-/// The first tile below all that components of a window begin in: a bisection over rows of tiles.
+/// A tile from which on no component of the window begins: the first tile of a row of tiles, by bisection.
 template <class Tile>
 __device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
-    uint32_t low = 0, high = tiles.down * tiles.deep;  // whose first rows have fewer components before, and not
+    uint32_t low = 0, high = tiles.down * tiles.deep;  // rows of tiles: one with fewer components before it, and one without
     while (low + 1 < high) {
         const uint32_t line = (low + high) / 2;
         const TilePlace place = place_of<Tile>(tiles, line * tiles.across);
@@ -185,14 +185,14 @@ __device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
     return high * tiles.across;
 }
 
-/// Adds what tiles have kept of their parts, and tells which are to be measured again.  A warp has some tiles far from one
-/// another, as the components of a window begin in tiles side by side.
+/// Adds the kept sums of tiles, and lists the tiles to be measured again.  The tiles of a warp lie far apart, as the components
+/// of a window begin in neighbouring tiles.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     if (window.is_empty()) return;
     const uint32_t lane = threadIdx.x % WARP;
     const uint32_t end = tiles_before_end<Tile>(window, tiles);
-    const auto number_in = [&](uint32_t node) {  // 0 where it is soon known that the window has it not
+    const auto number_in = [&](uint32_t node) {  // 0 where its tile already rules the window out
         return tiles.parent[node] >> Tile::NODE_BITS < end ? number_of_node<Tile>(tiles, node) : 0;
     };
     WarpSums warp_sums = {0, ComponentSums::empty()};
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     warp_sums.finish(window);
 }
 
-/// Measures a tile of which not all parts were kept: what it has of components of a window, but of nodes that were kept.
+/// Block: measures a tile whose sums were not all kept: its components in the window, without nodes whose sums were kept.
 template <class Tile>
 __device__ void remeasure_tile(LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles, const Window &window) {
     constexpr uint32_t ENTRIES = LabelledTile<Tile>::ENTRIES;
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(Tile::THREADS) remeasure_tiles(Tiles tiles, Wi
 
 template <class Tile>
 void measure_components(const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count, cudaStream_t stream) {
-    constexpr int64_t MANY = 512;  // blocks, as the largest devices run at once
+    constexpr int64_t MANY = 512;  // blocks, as many as the largest devices run at once
     const int64_t warp_blocks = std::min(ceil_div(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
     const Window window = {reinterpret_cast<ComponentSums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
                            tiles.firsts_before + tiles.tile_rows()};

@@ -1,13 +1,13 @@
-// Writes the labels: every run gets its component's number.
+// Last step: writes the labels, or the selected set.  Every run gets the number of its component.
 //
-// Cost: 1/4 byte a pixel in and the labels out.
+// Cost: 1/4 byte a pixel in and the output.
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
 
 namespace {
 
-/// Points every run, not only roots, at what the root has.
+/// Block: gives every run the number of its root.
 template <class Tile>
 __device__ void number_runs(LabelledTile<Tile> &labelled, uint32_t runs) {
     labelled.for_runs(runs, [&](uint32_t run) {
@@ -17,7 +17,7 @@ __device__ void number_runs(LabelledTile<Tile> &labelled, uint32_t runs) {
     __syncthreads();
 }
 
-/// The labels of four pixels side by side, of which at most two runs have some.
+/// The labels of four pixels side by side: of at most two runs.
 template <class Tile>
 __device__ uint4 labels_at(const LabelledTile<Tile> &labelled, int at, int bit) {
     const uint32_t word = labelled.word[at] >> bit & 15;
@@ -25,14 +25,14 @@ __device__ uint4 labels_at(const LabelledTile<Tile> &labelled, int at, int bit) 
     const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
     const uint32_t first = labelled.runs_before[at] + __popc(all & below(bit)) - goes_on;
     const auto number_of = [&](uint32_t run) { return labelled.parent_of(labelled.entry(run)) - labelled.ENTRIES; };
-    const uint32_t second = goes_on ? start : start & (start - 1);  // where it begins, if there is one
+    const uint32_t second = goes_on ? start : start & (start - 1);  // where the second run begins, if there is one
     const uint32_t one = number_of(first), other = second ? number_of(first + 1) : 0;
     const uint32_t later = word & -second;
     const auto label = [&](int i) { return later >> i & 1 ? other : word >> i & 1 ? one : 0; };
     return make_uint4(label(0), label(1), label(2), label(3));
 }
 
-/// Writes a tile's labels of 32 bits, a thread four pixels side by side at once, and then others some rows or planes on.
+/// Block: writes a tile's labels of 32 bits.  A thread writes four pixels at once, then four of another row or plane.
 template <class Tile>
 __device__ void write_quads(const LabelledTile<Tile> &labelled, const TilePlace &place, const View &labels) {
     constexpr int QUADS = 32 / 4, IN_ROW = Tile::WORDS * QUADS, DOWN = Tile::THREADS / IN_ROW;
@@ -57,7 +57,7 @@ __device__ void write_quads(const LabelledTile<Tile> &labelled, const TilePlace 
     }
 }
 
-/// Writes a tile's labels, or the set without what is left out: a lane a pixel.
+/// Block: writes a tile's labels of any type, or the selected set; a lane writes a pixel.
 template <class Tile>
 __device__ void write_pixels(const LabelledTile<Tile> &labelled, const TilePlace &place, const View &labels, bool complement) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
