@@ -26,41 +26,44 @@ void for_rows(const Block &block, Body body) {
 }
 
 /// From a row to one before it, whose pixels may be neighbours, and how far beyond a run's ends they are.
-struct Step {
-    int64_t dy, dz, reach;
+struct EarlierRow {
+    int64_t dy, dz, diagonals;
 };
 
 struct Blocks {
     int64_t width, height, depth;
-    bool volume;              // rows of different z can be neighbours
-    int64_t tall, deep;       // extents of a block
-    Step step[4];
-    int steps;
+    bool volume;                        // rows of different z can be neighbours
+    int64_t block_height, block_depth;  // extents of a block
+    EarlierRow earlier[4];
+    int earlier_rows;
 
     Blocks(const ComponentsJob &job, int threads)
-        : width(job.set.size[0]), height(job.set.size[1]), depth(job.set.size[2]), volume(job.axes == 3) {
+        : width(job.set.size[0]),
+          height(job.set.size[1]),
+          depth(job.set.size[2]),
+          volume(job.axes == 3) {
         constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: worth a task, and within a second cache
         const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
         const int64_t rows = std::max<int64_t>(share / width, 1);
         const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(rows)));
-        tall = std::min(height, volume && depth > 1 ? std::max(side, rows / depth) : rows);
-        deep = std::clamp<int64_t>(rows / tall, 1, depth);
+        block_height = std::min(height, volume && depth > 1 ? std::max(side, rows / depth) : rows);
+        block_depth = std::clamp<int64_t>(rows / block_height, 1, depth);
         const int64_t diagonal = job.connectivity > 1, corner = job.connectivity > 2;
-        const Step every[4] = {{-1, 0, diagonal}, {0, -1, diagonal}, {-1, -1, corner}, {1, -1, corner}};
-        steps = !volume ? 1 : diagonal ? 4 : 2;
-        std::copy_n(every, 4, step);
+        const EarlierRow all[4] = {{-1, 0, diagonal}, {0, -1, diagonal}, {-1, -1, corner}, {1, -1, corner}};
+        earlier_rows = !volume ? 1 : diagonal ? 4 : 2;
+        std::copy_n(all, 4, earlier);
     }
 
     int64_t rows() const { return height * depth; }
     int64_t row_at(int64_t y, int64_t z) const { return z * height + y; }
     int64_t words() const { return (width + 63) / 64; }
     int64_t runs() const { return (width + 1) / 2; }  // of a row, at most
-    int64_t across() const { return (height + tall - 1) / tall; }
-    int64_t count() const { return across() * ((depth + deep - 1) / deep); }
+    int64_t across() const { return (height + block_height - 1) / block_height; }
+    int64_t count() const { return across() * ((depth + block_depth - 1) / block_depth); }
 
     Block at(int64_t i) const {
-        const int64_t y = i % across() * tall, z = i / across() * deep;
-        return {y, std::min(y + tall, height), z, std::min(z + deep, depth)};
+        const int64_t y = i % across() * block_height, z = i / across() * block_depth;
+        return {y, std::min(y + block_height, height), z, std::min(z + block_depth, depth)};
     }
     /// Whether a row has neighbours in another block.
     bool is_border(const Block &block, int64_t y, int64_t z) const {
@@ -69,8 +72,9 @@ struct Blocks {
     }
     /// How many rows of a block have, at most.
     int64_t borders_of_block() const {
-        const int64_t inner = std::max<int64_t>(tall - 2, 0) * (volume ? std::max<int64_t>(deep - 2, 0) : deep);
-        return tall * deep - inner;
+        const int64_t inner =
+            std::max<int64_t>(block_height - 2, 0) * (volume ? std::max<int64_t>(block_depth - 2, 0) : block_depth);
+        return block_height * block_depth - inner;
     }
     /// How many rows of the image have.
     int64_t borders() const {
@@ -79,12 +83,10 @@ struct Blocks {
             if (blocks < 2) return length;
             return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + length - (blocks - 1) * extent - 1;
         };
-        return rows() - inner(height, tall) * (volume ? inner(depth, deep) : depth);
+        return rows() - inner(height, block_height) * (volume ? inner(depth, block_depth) : depth);
     }
     /// Whether a row lies at the border of its image.
-    bool at_edge(int64_t y, int64_t z) const {
-        return y == 0 || y == height - 1 || (volume && (z == 0 || z == depth - 1));
-    }
+    bool at_edge(int64_t y, int64_t z) const { return y == 0 || y == height - 1 || (volume && (z == 0 || z == depth - 1)); }
 };
 
 }  // namespace apsis::cpu::components

@@ -32,17 +32,23 @@ class Labelling {
   public:
     /// Numbers go on from `numbered`; the image's rows are those of slice z of a batch, and later ones.
     Labelling(const ComponentsJob &job, int threads, void *scratch, int64_t numbered = 0, int64_t z = 0)
-        : job_(job), blocks_(checked(Blocks(job, threads))), threads_(threads), total_(numbered),
+        : job_(job),
+          blocks_(checked(Blocks(job, threads))),
+          threads_(threads),
+          total_(numbered),
           selects_(job.selects()),
-          keeps_(job.labels && !job.is_mask() && !selects_ && job.labels.stride[0] == pixel_size()), carver_(scratch),
-          parts_(job_, blocks_, carver_), slots_(blocks_, selects_, carver_),
-          selection_(job_, ORDINAL + bits_below(blocks_.rows())), statistics_(job_, blocks_, parts_, numbered, z) {
-        base_ = carver_.take<int64_t>(blocks_.rows());
-        begun_ = carver_.take<uint32_t>(blocks_.rows());
+          keeps_parts_(job.labels && !job.is_mask() && !selects_ && job.labels.stride[0] == pixel_size()),
+          carver_(scratch),
+          parts_(job_, blocks_, carver_),
+          slots_(blocks_, selects_, carver_),
+          selection_(job_, ORDINAL_BITS + bits_below(blocks_.rows())),
+          statistics_(job_, blocks_, parts_, numbered, z) {
+        numbers_before_ = carver_.take<int64_t>(blocks_.rows());
+        parts_begun_ = carver_.take<uint32_t>(blocks_.rows());
         Carver count;
-        Bench(blocks_, count);
-        bench_bytes_ = count.used();
-        benches_ = carver_.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
+        ThreadScratch(blocks_, count);
+        thread_scratch_bytes_ = count.used();
+        thread_scratch_ = carver_.take<uint8_t>(static_cast<int64_t>(thread_scratch_bytes_) * threads);
     }
 
     Labelling(const Labelling &) = delete;  // its members refer to each other
@@ -53,17 +59,17 @@ class Labelling {
     int64_t run(Arena &arena, const Progress &progress) {
         arena_ = &arena;
         progress_ = &progress;
-        slots_.give();
-        for_blocks(0, 0.4, [this](const Bench &b, const Block &block) { find_parts(b, block); });
-        for_blocks(0.4, 0.45, [this](const Bench &b, const Block &block) { join_parts(b, block); });
-        if (selects_) for_blocks(0.45, 0.5, [this](const Bench &, const Block &block) { slots_.gather(block); });
+        slots_.assign();
+        for_blocks(0, 0.4, [this](const ThreadScratch &scratch, const Block &block) { find_parts(scratch, block); });
+        for_blocks(0.4, 0.45, [this](const ThreadScratch &scratch, const Block &block) { join_parts(scratch, block); });
+        if (selects_) for_blocks(0.45, 0.5, [this](const ThreadScratch &, const Block &block) { slots_.gather(block); });
         if (job_.largest < INT64_MAX) find_least_rank();
-        for_blocks(0.5, 0.55, [this](const Bench &b, const Block &block) { count_roots(b, block); });
+        for_blocks(0.5, 0.55, [this](const ThreadScratch &scratch, const Block &block) { count_roots(scratch, block); });
         sum_rows();
         if (!job_.labels && !job_.components) return total_;
-        for_blocks(0.55, 0.6, [this](const Bench &b, const Block &block) { number_roots(b, block); });
+        for_blocks(0.55, 0.6, [this](const ThreadScratch &scratch, const Block &block) { number_roots(scratch, block); });
         statistics_.begin(total_, arena);
-        for_blocks(0.6, 1, [this](const Bench &b, const Block &block) { write(b, block); });
+        for_blocks(0.6, 1, [this](const ThreadScratch &scratch, const Block &block) { write(scratch, block); });
         statistics_.finish(arena);
         return total_;
     }
@@ -72,59 +78,59 @@ class Labelling {
     int64_t pixel_size() const { return job_.labels.type == APSIS_I64 ? 8 : 4; }
     int64_t row_at(int64_t y, int64_t z) const { return blocks_.row_at(y, z); }
 
-    Bench bench(int thread) const {
-        Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(thread));
-        return Bench(blocks_, carver);
+    ThreadScratch scratch_of(int thread) const {
+        Carver carver(thread_scratch_ + thread_scratch_bytes_ * static_cast<size_t>(thread));
+        return ThreadScratch(blocks_, carver);
     }
 
     template <class Body>
     void for_blocks(double from, double to, Body body) {
-        parallel_for(*arena_, blocks_.count(), *progress_, from, to, [&](int64_t i) {
-            body(bench(Arena::thread()), blocks_.at(i));
-        });
+        parallel_for(*arena_, blocks_.count(), *progress_, from, to,
+                     [&](int64_t i) { body(scratch_of(Arena::thread()), blocks_.at(i)); });
     }
 
     // ---- Parts, and those that are joined ----
 
-    void find_parts(const Bench &b, const Block &block) const {
+    void find_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
             parts_.pack_row(y, z);
             const uint32_t first = slots_.first_of(row_at(y, z));
             if (first != NO_SLOT) std::fill_n(slots_.key + first, blocks_.runs(), -1);
         });
-        const uint32_t parts = parts_.find(b, block);
-        if (selects_) parts_.measure(b, block, parts);
-        slots_.mark(b, block, parts, [this](uint32_t slot, uint32_t own) { slots_.parent[slot] = own; });
+        const uint32_t parts = parts_.find(scratch, block);
+        if (selects_) parts_.measure(scratch, block, parts);
+        slots_.mark(scratch, block, parts, [this](uint32_t slot, uint32_t own) { slots_.parent[slot] = own; });
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             const int64_t row = row_at(y, z);
-            begun_[row] = b.begin[j + 1] - b.begin[j];
-            for (uint32_t part = b.begin[j]; part < b.begin[j + 1]; ++part) {
-                if (b.number[part] == 0) continue;
-                const int64_t slot = -1 - b.number[part];
-                slots_.key[slot] = row << ORDINAL | (part - b.begin[j]);
+            parts_begun_[row] = scratch.begin[j + 1] - scratch.begin[j];
+            for (uint32_t part = scratch.begin[j]; part < scratch.begin[j + 1]; ++part) {
+                if (scratch.number[part] == 0) continue;
+                const int64_t slot = -1 - scratch.number[part];
+                slots_.key[slot] = row << ORDINAL_BITS | (part - scratch.begin[j]);
                 if (!selects_) continue;
-                slots_.area[slot] = b.area[part] & ~TOUCHES;
-                slots_.touches[slot] = (b.area[part] & TOUCHES) != 0;
+                slots_.area[slot] = scratch.area[part] & ~TOUCHES_BORDER;
+                slots_.touches[slot] = (scratch.area[part] & TOUCHES_BORDER) != 0;
             }
-            if (keeps_)
-                std::memcpy(job_.labels.row(y, z), b.part + b.run[j], (b.run[j + 1] - b.run[j]) * sizeof *b.part);
+            if (keeps_parts_)
+                std::memcpy(job_.labels.row(y, z), scratch.part + scratch.run[j],
+                            (scratch.run[j + 1] - scratch.run[j]) * sizeof *scratch.part);
         });
     }
 
-    void join_parts(const Bench &b, const Block &block) const {
+    void join_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
             const int64_t row = row_at(y, z);
-            if (slots_.first_of(row) == NO_SLOT || !parts_.count_row(b, 0, row)) return;
-            for (const Step *step = blocks_.step; step < blocks_.step + blocks_.steps; ++step) {
-                const int64_t other_y = y + step->dy, other_z = z + step->dz;
+            if (slots_.first_of(row) == NO_SLOT || !parts_.count_row(scratch, 0, row)) return;
+            for (const EarlierRow *earlier = blocks_.earlier; earlier < blocks_.earlier + blocks_.earlier_rows; ++earlier) {
+                const int64_t other_y = y + earlier->dy, other_z = z + earlier->dz;
                 const bool inside = other_y >= 0 && other_y < blocks_.height && other_z >= 0;
                 if (!inside || block.holds(other_y, other_z)) continue;
                 const int64_t other = row_at(other_y, other_z);
-                if (!parts_.count_row(b, 1, other)) continue;
-                const BitRow above = parts_.bit_row(b, 1, other), below = parts_.bit_row(b, 0, row);
-                const int64_t meetings = find_meetings(above, below, blocks_.width, step->reach, b.met);
+                if (!parts_.count_row(scratch, 1, other)) continue;
+                const BitRow above = parts_.bit_row(scratch, 1, other), below = parts_.bit_row(scratch, 0, row);
+                const int64_t meetings = find_meetings(above, below, blocks_.width, earlier->diagonals, scratch.met);
                 for (int64_t i = 0; i < meetings; ++i)
-                    slots_.join(slots_.first_of(row) + b.met[2 * i + 1], slots_.first_of(other) + b.met[2 * i]);
+                    slots_.join(slots_.first_of(row) + scratch.met[2 * i + 1], slots_.first_of(other) + scratch.met[2 * i]);
             }
         });
     }
@@ -140,54 +146,56 @@ class Labelling {
     /// Calls body(key, part, slot) for the parts that begin in row j of a block, in order, where they have a slot (otherwise
     /// it is -1) or are kept.
     template <class Body>
-    void for_parts(const Bench &b, int64_t j, int64_t row, Body body) const {
-        const uint32_t first = b.begin[j], end = b.begin[j + 1];
+    void for_parts(const ThreadScratch &scratch, int64_t j, int64_t row, Body body) const {
+        const uint32_t first = scratch.begin[j], end = scratch.begin[j + 1];
         for (uint32_t part = first; part < end; ++part) {
-            const int64_t key = row << ORDINAL | (part - first), slot = -1 - b.number[part];
-            const uint32_t area = selects_ ? b.area[part] : 0;
-            if (slot >= 0 || !selects_ || selection_.keeps(area & ~TOUCHES, area & TOUCHES, key)) body(key, part, slot);
+            const int64_t key = row << ORDINAL_BITS | (part - first), slot = -1 - scratch.number[part];
+            const uint32_t area = selects_ ? scratch.area[part] : 0;
+            if (slot >= 0 || !selects_ || selection_.keeps(area & ~TOUCHES_BORDER, area & TOUCHES_BORDER, key))
+                body(key, part, slot);
         }
     }
 
     /// Tells again which parts begin in which row of a block and which have slots; for a selection, from its bits.
-    void find_parts_again(const Bench &b, const Block &block) const {
+    void find_parts_again(const ThreadScratch &scratch, const Block &block) const {
         if (selects_) {
-            const uint32_t parts = parts_.find(b, block);
-            parts_.measure(b, block, parts);
-            return slots_.mark(b, block, parts, [](uint32_t, uint32_t) {});
+            const uint32_t parts = parts_.find(scratch, block);
+            parts_.measure(scratch, block, parts);
+            return slots_.mark(scratch, block, parts, [](uint32_t, uint32_t) {});
         }
-        const uint32_t parts = recall_begins(b, block);
-        std::fill_n(b.number, parts + 1, 0);
+        const uint32_t parts = recall_begins(scratch, block);
+        std::fill_n(scratch.number, parts + 1, 0);
         slots_.for_parts(block, [&](uint32_t slot) {
-            const int64_t key = slots_.key[slot], row = key >> ORDINAL, ordinal = key & ((int64_t(1) << ORDINAL) - 1);
-            b.number[b.begin[block.at(row % blocks_.height, row / blocks_.height)] + ordinal] = -1 - int64_t(slot);
+            const int64_t key = slots_.key[slot], row = key >> ORDINAL_BITS, ordinal = key & ((int64_t(1) << ORDINAL_BITS) - 1);
+            scratch.number[scratch.begin[block.at(row % blocks_.height, row / blocks_.height)] + ordinal] = -1 - int64_t(slot);
         });
     }
 
-    uint32_t recall_begins(const Bench &b, const Block &block) const {
+    uint32_t recall_begins(const ThreadScratch &scratch, const Block &block) const {
         uint32_t parts = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            b.begin[j] = parts + 1;
-            parts += begun_[row_at(y, z)];
+            scratch.begin[j] = parts + 1;
+            parts += parts_begun_[row_at(y, z)];
         });
-        b.begin[block.rows()] = parts + 1;
+        scratch.begin[block.rows()] = parts + 1;
         return parts;
     }
 
     void find_least_rank() {
-        selection_.find_least_rank(bits_below(job_.set.pixels() + 1), [this](int shift) { count_digits(shift); },
-                                   [this](int digit) { return bin(digit); });
+        selection_.find_least_rank(
+            bits_below(job_.set.pixels() + 1), [this](int shift) { count_digits(shift); },
+            [this](int digit) { return bin(digit); });
     }
 
     void count_digits(int shift) {
-        for (int thread = 0; thread < threads_; ++thread) std::fill_n(bench(thread).bins, Selection::BINS, 0);
-        for_blocks(0.5, 0.5, [&](const Bench &b, const Block &block) {
-            find_parts_again(b, block);
+        for (int thread = 0; thread < threads_; ++thread) std::fill_n(scratch_of(thread).bins, Selection::BINS, 0);
+        for_blocks(0.5, 0.5, [&](const ThreadScratch &scratch, const Block &block) {
+            find_parts_again(scratch, block);
             for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-                for_parts(b, j, row_at(y, z), [&](int64_t key, uint32_t part, int64_t slot) {
+                for_parts(scratch, j, row_at(y, z), [&](int64_t key, uint32_t part, int64_t slot) {
                     if (slot >= 0 && !is_root(static_cast<uint32_t>(slot), key)) return;
-                    const int64_t area = slot >= 0 ? slots_.area[slot] : b.area[part] & ~TOUCHES;
-                    if (const int digit = selection_.digit_of(area, key, shift); digit >= 0) ++b.bins[digit];
+                    const int64_t area = slot >= 0 ? slots_.area[slot] : scratch.area[part] & ~TOUCHES_BORDER;
+                    if (const int digit = selection_.digit_of(area, key, shift); digit >= 0) ++scratch.bins[digit];
                 });
             });
         });
@@ -195,25 +203,26 @@ class Labelling {
 
     int64_t bin(int digit) const {
         int64_t count = 0;
-        for (int thread = 0; thread < threads_; ++thread) count += bench(thread).bins[digit];
+        for (int thread = 0; thread < threads_; ++thread) count += scratch_of(thread).bins[digit];
         return count;
     }
 
     // ---- Numbers ----
 
-    void count_roots(const Bench &b, const Block &block) const {
+    void count_roots(const ThreadScratch &scratch, const Block &block) const {
         if (!selects_) {
-            for_rows(block, [&](int64_t, int64_t y, int64_t z) { base_[row_at(y, z)] = begun_[row_at(y, z)]; });
-            return slots_.for_parts(
-                block, [this](uint32_t slot) { base_[slots_.key[slot] >> ORDINAL] -= slots_.root_of(slot) != slot; });
+            for_rows(block, [&](int64_t, int64_t y, int64_t z) { numbers_before_[row_at(y, z)] = parts_begun_[row_at(y, z)]; });
+            return slots_.for_parts(block, [this](uint32_t slot) {
+                numbers_before_[slots_.key[slot] >> ORDINAL_BITS] -= slots_.root_of(slot) != slot;
+            });
         }
-        find_parts_again(b, block);
+        find_parts_again(scratch, block);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             int64_t roots = 0;
-            for_parts(b, j, row_at(y, z), [&](int64_t key, uint32_t, int64_t slot) {
+            for_parts(scratch, j, row_at(y, z), [&](int64_t key, uint32_t, int64_t slot) {
                 roots += slot < 0 || is_root(static_cast<uint32_t>(slot), key);
             });
-            base_[row_at(y, z)] = roots;
+            numbers_before_[row_at(y, z)] = roots;
         });
     }
 
@@ -221,17 +230,17 @@ class Labelling {
     void sum_rows() {
         for (int64_t row = 0; row < blocks_.rows(); ++row) {
             const int64_t before = total_;
-            total_ += base_[row];
-            base_[row] = before;
+            total_ += numbers_before_[row];
+            numbers_before_[row] = before;
         }
     }
 
     /// A root's key becomes its number, or 0 if it is left out.
-    void number_roots(const Bench &b, const Block &block) const {
-        find_parts_again(b, block);
+    void number_roots(const ThreadScratch &scratch, const Block &block) const {
+        find_parts_again(scratch, block);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            int64_t number = base_[row_at(y, z)];
-            for_parts(b, j, row_at(y, z), [&](int64_t key, uint32_t, int64_t slot) {
+            int64_t number = numbers_before_[row_at(y, z)];
+            for_parts(scratch, j, row_at(y, z), [&](int64_t key, uint32_t, int64_t slot) {
                 const bool counts = slot < 0 || is_root(static_cast<uint32_t>(slot), key);
                 number += counts;
                 if (slot >= 0) slots_.key[slot] = counts ? number : 0;
@@ -242,43 +251,43 @@ class Labelling {
     // ---- Writing ----
 
     /// The parts of a block's runs, from the rows of the output.
-    uint32_t recall_parts(const Bench &b, const Block &block) const {
+    uint32_t recall_parts(const ThreadScratch &scratch, const Block &block) const {
         uint32_t runs = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            b.run[j] = runs;
-            const uint32_t found = parts_.count_row(b, 0, row_at(y, z));
-            std::memcpy(b.part + runs, job_.labels.row(y, z), found * sizeof *b.part);
-            b.run[j + 1] = runs += found;
+            scratch.run[j] = runs;
+            const uint32_t found = parts_.count_row(scratch, 0, row_at(y, z));
+            std::memcpy(scratch.part + runs, job_.labels.row(y, z), found * sizeof *scratch.part);
+            scratch.run[j + 1] = runs += found;
         });
-        return recall_begins(b, block);
+        return recall_begins(scratch, block);
     }
 
-    void write(const Bench &b, const Block &block) const {
-        const uint32_t parts = keeps_ ? recall_parts(b, block) : parts_.find(b, block);
-        if (selects_) parts_.measure(b, block, parts);
-        slots_.mark(b, block, parts, [](uint32_t, uint32_t) {});
-        name_parts(b, block);
-        if (job_.components) statistics_.add(b, block, parts);
+    void write(const ThreadScratch &scratch, const Block &block) const {
+        const uint32_t parts = keeps_parts_ ? recall_parts(scratch, block) : parts_.find(scratch, block);
+        if (selects_) parts_.measure(scratch, block, parts);
+        slots_.mark(scratch, block, parts, [](uint32_t, uint32_t) {});
+        name_parts(scratch, block);
+        if (job_.components) statistics_.add(scratch, block, parts);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            if (job_.labels) write_row(job_, b, parts_.bits_of(row_at(y, z)), b.part + b.run[j], y, z);
+            if (job_.labels) write_row(job_, scratch, parts_.bits_of(row_at(y, z)), scratch.part + scratch.run[j], y, z);
         });
         end_stream();
     }
 
     /// Gives every part the number of its component, or 0, and those with slots an area that tells their place among them.
-    void name_parts(const Bench &b, const Block &block) const {
+    void name_parts(const ThreadScratch &scratch, const Block &block) const {
         uint32_t with_slots = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            int64_t number = base_[row_at(y, z)];
-            for_parts(b, j, row_at(y, z), [&](int64_t, uint32_t part, int64_t slot) {
+            int64_t number = numbers_before_[row_at(y, z)];
+            for_parts(scratch, j, row_at(y, z), [&](int64_t, uint32_t part, int64_t slot) {
                 if (slot < 0) {
-                    b.number[part] = ++number;
-                    if (job_.components) b.area[part] = 0;
+                    scratch.number[part] = ++number;
+                    if (job_.components) scratch.area[part] = 0;
                     return;
                 }
                 const uint32_t root = slots_.root_of(static_cast<uint32_t>(slot));
-                b.number[part] = slots_.key[root];
-                b.area[part] = ++with_slots;
+                scratch.number[part] = slots_.key[root];
+                scratch.area[part] = ++with_slots;
                 if (root == slot && slots_.key[root] > 0) ++number;
             });
         });
@@ -289,16 +298,16 @@ class Labelling {
     int threads_;
     int64_t total_;  // the last number that was given
     bool selects_;
-    bool keeps_;  // the parts of runs, in the rows of the output
+    bool keeps_parts_;  // the parts of runs, in the rows of the output
     Carver carver_;
     Parts parts_;
     Slots slots_;
     Selection selection_;
     Statistics statistics_;
-    int64_t *base_;    // [row]: how many components begin before it
-    uint32_t *begun_;  // [row]: parts that begin in it
-    uint8_t *benches_;
-    size_t bench_bytes_;
+    int64_t *numbers_before_;  // [row]: how many components begin before it
+    uint32_t *parts_begun_;    // [row]: parts that begin in it
+    uint8_t *thread_scratch_;
+    size_t thread_scratch_bytes_;
     Arena *arena_ = nullptr;
     const Progress *progress_ = nullptr;
 };

@@ -6,7 +6,7 @@
 namespace apsis::cpu::components {
 
 /// `bits` are those of the set, and `part` holds the part of each of the row's runs.
-void write_row(const ComponentsJob &job, const Bench &b, const uint64_t *bits, const uint32_t *part, int64_t y,
+void write_row(const ComponentsJob &job, const ThreadScratch &scratch, const uint64_t *bits, const uint32_t *part, int64_t y,
                int64_t z);
 
 }  // namespace apsis::cpu::components

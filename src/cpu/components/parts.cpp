@@ -15,18 +15,18 @@ uint32_t root_in(uint32_t *parent, uint32_t run) {
 }
 
 /// From trees to parts.  Which runs are roots cannot be foreseen: no branch asks.
-uint32_t number_parts(const Bench &b, int64_t rows) {
+uint32_t number_parts(const ThreadScratch &scratch, int64_t rows) {
     uint32_t parts = 0;
     for (int64_t j = 0; j < rows; ++j) {
-        b.begin[j] = parts + 1;
-        for (uint32_t run = b.run[j]; run < b.run[j + 1]; ++run) {
-            const uint32_t up = b.parent[run];
+        scratch.begin[j] = parts + 1;
+        for (uint32_t run = scratch.run[j]; run < scratch.run[j + 1]; ++run) {
+            const uint32_t up = scratch.parent[run];
             parts += up == run;
-            b.part[run] = parts;  // if it is a root
-            b.part[run] = b.part[up];
+            scratch.part[run] = parts;  // if it is a root
+            scratch.part[run] = scratch.part[up];
         }
     }
-    b.begin[rows] = parts + 1;
+    scratch.begin[rows] = parts + 1;
     return parts;
 }
 
@@ -43,46 +43,48 @@ void Parts::pack_row(int64_t y, int64_t z) const {
         word[x >> 6] |= uint64_t(is_set(job_.set, pixels, x) != job_.complement) << (x & 63);
 }
 
-uint32_t Parts::find(const Bench &b, const Block &block) const {
+uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
     uint32_t runs = 0;
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
         const int64_t at = blocks_.row_at(y, z);
-        const BitRow row = bit_row(b, j, at);
-        const uint32_t found = count_row(b, j, at);
-        b.run[j] = runs;
-        b.run[j + 1] = runs + found;
-        std::iota(b.parent + runs, b.parent + runs + found, runs);
-        for (const Step *step = blocks_.step; found && step < blocks_.step + blocks_.steps; ++step) {
-            const int64_t other_y = y + step->dy, other_z = z + step->dz;
+        const BitRow row = bit_row(scratch, j, at);
+        const uint32_t found = count_row(scratch, j, at);
+        scratch.run[j] = runs;
+        scratch.run[j + 1] = runs + found;
+        std::iota(scratch.parent + runs, scratch.parent + runs + found, runs);
+        for (const EarlierRow *earlier = blocks_.earlier; found && earlier < blocks_.earlier + blocks_.earlier_rows;
+             ++earlier) {
+            const int64_t other_y = y + earlier->dy, other_z = z + earlier->dz;
             if (!block.holds(other_y, other_z)) continue;
             const int64_t other = block.at(other_y, other_z);
-            join_runs(b, bit_row(b, other, blocks_.row_at(other_y, other_z)), b.run[other], row, runs, step->reach);
+            join_runs(scratch, bit_row(scratch, other, blocks_.row_at(other_y, other_z)), scratch.run[other], row, runs,
+                      earlier->diagonals);
         }
         runs += found;
     });
-    return number_parts(b, block.rows());
+    return number_parts(scratch, block.rows());
 }
 
 /// Makes one tree of those of runs that meet; the lowest run is its root.
-void Parts::join_runs(const Bench &b, const BitRow &other, uint32_t first_other, const BitRow &row, uint32_t first,
-                      int64_t reach) const {
-    const int64_t meetings = find_meetings(other, row, blocks_.width, reach, b.met);
+void Parts::join_runs(const ThreadScratch &scratch, const BitRow &other, uint32_t first_other, const BitRow &row,
+                      uint32_t first, int64_t diagonals) const {
+    const int64_t meetings = find_meetings(other, row, blocks_.width, diagonals, scratch.met);
     for (int64_t i = 0; i < meetings; ++i) {
-        const uint32_t one = root_in(b.parent, first_other + b.met[2 * i]);
-        const uint32_t two = root_in(b.parent, first + b.met[2 * i + 1]);
-        b.parent[std::max(one, two)] = std::min(one, two);  // itself, if they are one
+        const uint32_t one = root_in(scratch.parent, first_other + scratch.met[2 * i]);
+        const uint32_t two = root_in(scratch.parent, first + scratch.met[2 * i + 1]);
+        scratch.parent[std::max(one, two)] = std::min(one, two);  // itself, if they are one
     }
 }
 
-void Parts::measure(const Bench &b, const Block &block, uint32_t parts) const {
-    std::fill_n(b.area, parts + 1, 0);
+void Parts::measure(const ThreadScratch &scratch, const Block &block, uint32_t parts) const {
+    std::fill_n(scratch.area, parts + 1, 0);
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-        const int64_t runs = find_runs(bits_of(blocks_.row_at(y, z)), blocks_.width, b.ends);
+        const int64_t runs = find_runs(bits_of(blocks_.row_at(y, z)), blocks_.width, scratch.ends);
         const bool edge = blocks_.at_edge(y, z);
         for (int64_t i = 0; i < runs; ++i) {
-            uint32_t &area = b.area[b.part[b.run[j] + i]];
-            area += b.ends[2 * i + 1] - b.ends[2 * i];
-            if (edge || b.ends[2 * i] == 0 || b.ends[2 * i + 1] == blocks_.width) area |= TOUCHES;
+            uint32_t &area = scratch.area[scratch.part[scratch.run[j] + i]];
+            area += scratch.ends[2 * i + 1] - scratch.ends[2 * i];
+            if (edge || scratch.ends[2 * i] == 0 || scratch.ends[2 * i + 1] == blocks_.width) area |= TOUCHES_BORDER;
         }
     });
 }

@@ -10,32 +10,34 @@ namespace apsis::cpu::components {
 class Parts {
   public:
     Parts(const ComponentsJob &job, const Blocks &blocks, Carver &carver)
-        : job_(job), blocks_(blocks), pitch_(blocks.words() + 1) {
+        : job_(job),
+          blocks_(blocks),
+          pitch_(blocks.words() + 1) {
         bits_ = carver.take<uint64_t>(blocks.rows() * pitch_ + 1);
     }
 
     uint64_t *bits_of(int64_t row) const { return bits_ + row * pitch_ + 1; }
 
     /// Row j of the bench is this row of the image.
-    BitRow bit_row(const Bench &b, int64_t j, int64_t row) const {
-        return {bits_of(row), b.start + j * blocks_.words(), b.before + j * blocks_.words()};
+    BitRow bit_row(const ThreadScratch &scratch, int64_t j, int64_t row) const {
+        return {bits_of(row), scratch.start + j * blocks_.words(), scratch.before + j * blocks_.words()};
     }
-    uint32_t count_row(const Bench &b, int64_t j, int64_t row) const {
+    uint32_t count_row(const ThreadScratch &scratch, int64_t j, int64_t row) const {
         const int64_t at = j * blocks_.words();
-        return static_cast<uint32_t>(count_runs(bits_of(row), blocks_.width, b.start + at, b.before + at));
+        return static_cast<uint32_t>(count_runs(bits_of(row), blocks_.width, scratch.start + at, scratch.before + at));
     }
 
     void pack_row(int64_t y, int64_t z) const;
 
     /// Finds the part of every run.  Returns how many parts there are; they are numbered from 1, by their lowest pixel.
-    uint32_t find(const Bench &b, const Block &block) const;
+    uint32_t find(const ThreadScratch &scratch, const Block &block) const;
 
     /// Finds the areas of parts, and whether they touch the image's border.
-    void measure(const Bench &b, const Block &block, uint32_t parts) const;
+    void measure(const ThreadScratch &scratch, const Block &block, uint32_t parts) const;
 
   private:
-    void join_runs(const Bench &b, const BitRow &other, uint32_t first_other, const BitRow &row, uint32_t first,
-                   int64_t reach) const;
+    void join_runs(const ThreadScratch &scratch, const BitRow &other, uint32_t first_other, const BitRow &row, uint32_t first,
+                   int64_t diagonals) const;
 
     const ComponentsJob &job_;
     const Blocks &blocks_;

@@ -92,7 +92,8 @@ int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int6
             for (int j = 0; j < 4; ++j) {
                 const uint64_t started = pixels ^ (pixels - 1);  // up to the lowest pixel; all, if there is none
                 to[2 * (k + j)] = one.before[i] + static_cast<uint32_t>(__builtin_popcountll(one.start[i] & started)) - 1;
-                to[2 * (k + j) + 1] = other.before[i] + static_cast<uint32_t>(__builtin_popcountll(other.start[i] & started)) - 1;
+                to[2 * (k + j) + 1] =
+                    other.before[i] + static_cast<uint32_t>(__builtin_popcountll(other.start[i] & started)) - 1;
                 pixels &= pixels - 1;
             }
         to += 2 * count;
@@ -101,8 +102,8 @@ int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int6
 }
 
 template <class Pixel>
-HWY_INLINE void Fill(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
-                     const int64_t *number, Pixel *row) {
+HWY_INLINE void Fill(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number,
+                     Pixel *row) {
     const hn::CappedTag<Pixel, 64 / sizeof(Pixel)> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     std::memset(row, 0, static_cast<size_t>(width) * sizeof *row);
@@ -115,13 +116,11 @@ HWY_INLINE void Fill(const uint32_t *ends, const uint32_t *part, int64_t runs, i
     }
 }
 
-void FillRuns32(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
-                const int64_t *number, int32_t *row) {
+void FillRuns32(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row) {
     Fill(ends, part, runs, width, number, row);
 }
 
-void FillRuns64(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
-                const int64_t *number, int64_t *row) {
+void FillRuns64(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row) {
     Fill(ends, part, runs, width, number, row);
 }
 
@@ -174,19 +173,15 @@ int64_t find_meetings(const BitRow &one, const BitRow &other, int64_t width, int
     return HWY_DYNAMIC_DISPATCH(FindMeetings)(one, other, width, reach, met);
 }
 
-void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
-               const int64_t *number, int32_t *row) {
+void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row) {
     HWY_DYNAMIC_DISPATCH(FillRuns32)(ends, part, runs, width, number, row);
 }
 
-void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width,
-               const int64_t *number, int64_t *row) {
+void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row) {
     HWY_DYNAMIC_DISPATCH(FillRuns64)(ends, part, runs, width, number, row);
 }
 
-void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to) {
-    HWY_DYNAMIC_DISPATCH(StreamBytes)(from, bytes, to);
-}
+void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to) { HWY_DYNAMIC_DISPATCH(StreamBytes)(from, bytes, to); }
 
 void end_stream() { HWY_DYNAMIC_DISPATCH(EndStream)(); }
 

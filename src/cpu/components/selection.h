@@ -7,8 +7,8 @@ namespace apsis::cpu::components {
 
 class Selection {
   public:
-    static constexpr int DIGIT = 11;  // bits of a rank that one pass over the image settles
-    static constexpr int64_t BINS = int64_t(1) << DIGIT;
+    static constexpr int DIGIT_BITS = 11;  // bits of a rank that one pass over the image settles
+    static constexpr int64_t BINS = int64_t(1) << DIGIT_BITS;
 
     /// A component's key is less than 2^key_bits, and lower if it comes first.
     Selection(const ComponentsJob &job, int key_bits) : job_(job), key_bits_(key_bits) {}
@@ -20,8 +20,8 @@ class Selection {
 
     /// The digit at `shift` of a component's rank, or -1 if a higher one is not that of the last to be kept.
     int digit_of(int64_t area, int64_t key, int shift) const {
-        const Wide rank = rank_of(area, key);
-        if (rank >> shift >> DIGIT != least_rank_ >> shift >> DIGIT) return -1;
+        const Rank rank = rank_of(area, key);
+        if (rank >> shift >> DIGIT_BITS != least_rank_ >> shift >> DIGIT_BITS) return -1;
         return static_cast<int>(static_cast<unsigned>(rank >> shift) & (BINS - 1));
     }
 
@@ -31,28 +31,28 @@ class Selection {
     template <class Count, class Bin>
     void find_least_rank(int area_bits, Count count, Bin bin) {
         int64_t left = job_.largest;
-        for (int shift = (key_bits_ + area_bits) / DIGIT * DIGIT; shift >= 0; shift -= DIGIT) {
+        for (int shift = (key_bits_ + area_bits) / DIGIT_BITS * DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
             count(shift);
             int digit = BINS - 1;
             for (; digit >= 0 && bin(digit) < left; --digit) left -= bin(digit);
             if (digit < 0) return;  // there are no more than are wanted
-            least_rank_ |= Wide(static_cast<unsigned>(digit)) << shift;
+            least_rank_ |= Rank(static_cast<unsigned>(digit)) << shift;
             if (bin(digit) == left) return;
         }
     }
 
   private:
-    using Wide = unsigned __int128;
+    using Rank = unsigned __int128;
 
     /// Larger components rank higher, and of equal ones those that come first.
-    Wide rank_of(int64_t area, int64_t key) const {
+    Rank rank_of(int64_t area, int64_t key) const {
         const int64_t earliness = (int64_t(1) << key_bits_) - 1 - key;
-        return Wide(static_cast<uint64_t>(area)) << key_bits_ | static_cast<uint64_t>(earliness);
+        return Rank(static_cast<uint64_t>(area)) << key_bits_ | static_cast<uint64_t>(earliness);
     }
 
     const ComponentsJob &job_;
     int key_bits_;
-    Wide least_rank_ = 0;
+    Rank least_rank_ = 0;
 };
 
 }  // namespace apsis::cpu::components

@@ -8,13 +8,13 @@
 namespace apsis::cpu::components {
 
 constexpr uint32_t NO_SLOT = UINT32_MAX;
-constexpr int ORDINAL = 30;  // bits of a part's number among those that begin in its row
+constexpr int ORDINAL_BITS = 30;  // bits of a part's number among those that begin in its row
 
 class Slots {
   public:
     static int64_t count(const Blocks &blocks) { return blocks.borders() * blocks.runs(); }
     static bool fit(const Blocks &blocks) {
-        return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (63 - ORDINAL);
+        return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (63 - ORDINAL_BITS);
     }
 
     /// Areas and borders are kept if they are asked for.
@@ -36,7 +36,7 @@ class Slots {
     /// The first slot of a row, or NO_SLOT.
     uint32_t first_of(int64_t row) const { return first_[row]; }
 
-    void give() const {
+    void assign() const {
         uint32_t next = 0;
         for (int64_t i = 0; i < blocks_.count(); ++i) {
             const Block block = blocks_.at(i);
@@ -60,12 +60,12 @@ class Slots {
 
     /// The number of a part that has a slot becomes minus 1 minus the first of its slots; `visit` is told of every slot.
     template <class Visit>
-    void mark(const Bench &b, const Block &block, uint32_t parts, Visit visit) const {
-        std::fill_n(b.number, parts + 1, 0);
+    void mark(const ThreadScratch &scratch, const Block &block, uint32_t parts, Visit visit) const {
+        std::fill_n(scratch.number, parts + 1, 0);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            const uint32_t first = first_[blocks_.row_at(y, z)], runs = b.run[j + 1] - b.run[j];
+            const uint32_t first = first_[blocks_.row_at(y, z)], runs = scratch.run[j + 1] - scratch.run[j];
             for (uint32_t i = 0; first != NO_SLOT && i < runs; ++i) {
-                int64_t &number = b.number[b.part[b.run[j] + i]];
+                int64_t &number = scratch.number[scratch.part[scratch.run[j] + i]];
                 if (number == 0) number = -1 - int64_t(first + i);
                 visit(first + i, static_cast<uint32_t>(-1 - number));
             }

@@ -20,7 +20,7 @@ void choose_shared(int64_t &to, int64_t value, Better better) {
     }
 }
 
-void add_shared(Sums &to, const Sums &sums) {
+void add_shared(ComponentSums &to, const ComponentSums &sums) {
     choose_shared(to.first, sums.first, std::less<int64_t>());
     apsis::add_shared(to.area, sums.area);
     for (int a = 0; a < 3; ++a) {
@@ -48,29 +48,29 @@ void Statistics::begin(int64_t total, Arena &arena) {
 
 /// Runs of parts without slots are added where they belong, those of the others first by themselves, so that threads
 /// meet once a part.
-void Statistics::add(const Bench &b, const Block &block, uint32_t parts) const {
+void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t parts) const {
     for (uint32_t part = 1; part <= parts; ++part)
-        if (b.number[part] && b.area[part]) b.sums[b.area[part] - 1].clear();
+        if (scratch.number[part] && scratch.area[part]) scratch.sums[scratch.area[part] - 1].clear();
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
         const int64_t row = blocks_.row_at(y, z), first = (row + z_ * blocks_.height) * blocks_.width;
-        const int64_t runs = find_runs(parts_.bits_of(row), blocks_.width, b.ends);
+        const int64_t runs = find_runs(parts_.bits_of(row), blocks_.width, scratch.ends);
         for (int64_t i = 0; i < runs; ++i) {
-            const uint32_t part = b.part[b.run[j] + i];
-            const int64_t at = b.number[part] - numbered_ - 1;
+            const uint32_t part = scratch.part[scratch.run[j] + i];
+            const int64_t at = scratch.number[part] - numbered_ - 1;
             if (at < 0 || at >= count_) continue;
-            Sums &to = b.area[part] ? b.sums[b.area[part] - 1] : sums()[at];
-            to.add(first + b.ends[2 * i], b.ends[2 * i], b.ends[2 * i + 1], y, z + z_);
+            ComponentSums &to = scratch.area[part] ? scratch.sums[scratch.area[part] - 1] : sums()[at];
+            to.add(first + scratch.ends[2 * i], scratch.ends[2 * i], scratch.ends[2 * i + 1], y, z + z_);
         }
     });
     for (uint32_t part = 1; part <= parts; ++part) {
-        const int64_t at = b.number[part] - numbered_ - 1;
-        if (at >= 0 && at < count_ && b.area[part]) add_shared(sums()[at], b.sums[b.area[part] - 1]);
+        const int64_t at = scratch.number[part] - numbered_ - 1;
+        if (at >= 0 && at < count_ && scratch.area[part]) add_shared(sums()[at], scratch.sums[scratch.area[part] - 1]);
     }
 }
 
 void Statistics::finish(Arena &arena) const {
     for_components(arena, count_, [this](int64_t k) {
-        const Sums of = sums()[k];
+        const ComponentSums of = sums()[k];
         for (int a = 0; a < 3; ++a)
             job_.components[k].centroid[a] = static_cast<double>(of.sum[a]) / static_cast<double>(of.area);
     });

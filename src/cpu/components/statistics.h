@@ -8,11 +8,11 @@
 
 namespace apsis::cpu::components {
 
-struct Bench;
+struct ThreadScratch;
 class Parts;
 
 /// An apsis_component under way: sums where the centroid will be.
-struct Sums {
+struct ComponentSums {
     int64_t first, area, lower[3], upper[3], sum[3];
 
     void clear() { *this = {INT64_MAX, 0, {INT64_MAX, INT64_MAX, INT64_MAX}, {-1, -1, -1}, {0, 0, 0}}; }
@@ -30,22 +30,26 @@ struct Sums {
         }
     }
 };
-static_assert(sizeof(Sums) == sizeof(apsis_component));
+static_assert(sizeof(ComponentSums) == sizeof(apsis_component));
 
 class Statistics {
   public:
     /// Of the components numbered after `numbered`; the image's rows are those of slice z of a batch, and later ones.
     Statistics(const ComponentsJob &job, const Blocks &blocks, const Parts &parts, int64_t numbered, int64_t z)
-        : job_(job), blocks_(blocks), parts_(parts), numbered_(numbered), z_(z) {}
+        : job_(job),
+          blocks_(blocks),
+          parts_(parts),
+          numbered_(numbered),
+          z_(z) {}
 
     /// `total` is the last number that was given.
     void begin(int64_t total, Arena &arena);
     /// Adds a block whose parts are found and have their numbers.
-    void add(const Bench &b, const Block &block, uint32_t parts) const;
+    void add(const ThreadScratch &scratch, const Block &block, uint32_t parts) const;
     void finish(Arena &arena) const;
 
   private:
-    Sums *sums() const { return reinterpret_cast<Sums *>(job_.components); }
+    ComponentSums *sums() const { return reinterpret_cast<ComponentSums *>(job_.components); }
 
     const ComponentsJob &job_;
     const Blocks &blocks_;

@@ -8,26 +8,26 @@
 
 namespace apsis::cpu::components {
 
-constexpr uint32_t TOUCHES = uint32_t(1) << 31;  // beside the area of a part: it touches the image's border
+constexpr uint32_t TOUCHES_BORDER = uint32_t(1) << 31;  // beside the area of a part: it touches the image's border
 
-struct Bench {
-    uint32_t *ends;     // of the runs of a row
-    uint64_t *start;    // [row][word], see BitRow
-    uint32_t *before;   // [row][word], likewise
-    uint32_t *run;      // [row]: the number of its first run in `part`
-    uint32_t *begin;    // [row]: the first part that begins in it, or in a later one
-    uint32_t *part;     // [run]
-    uint32_t *parent;   // [run]: a run of its tree that is not higher
-    uint32_t *met;      // runs of two rows that meet
-    uint32_t *area;     // [part], with TOUCHES
-    int64_t *number;    // [part]: what it is called outside; before that, minus 1 minus its slot, or 0 if it has none
-    uint8_t *line;      // a row of the output
-    uint64_t *mask;     // a row of bits of the output
-    Sums *sums;         // of parts with slots
-    uint64_t *bins;     // of areas
+struct ThreadScratch {
+    uint32_t *ends;       // of the runs of a row
+    uint64_t *start;      // [row][word], see BitRow
+    uint32_t *before;     // [row][word], likewise
+    uint32_t *run;        // [row]: the number of its first run in `part`
+    uint32_t *begin;      // [row]: the first part that begins in it, or in a later one
+    uint32_t *part;       // [run]
+    uint32_t *parent;     // [run]: a run of its tree that is not higher
+    uint32_t *met;        // runs of two rows that meet
+    uint32_t *area;       // [part], with TOUCHES
+    int64_t *number;      // [part]: what it is called outside; before that, minus 1 minus its slot, or 0 if it has none
+    uint8_t *line;        // a row of the output
+    uint64_t *mask;       // a row of bits of the output
+    ComponentSums *sums;  // of parts with slots
+    uint64_t *bins;       // of areas
 
-    Bench(const Blocks &blocks, Carver &carver) {
-        const int64_t rows = blocks.tall * blocks.deep, runs = rows * blocks.runs();
+    ThreadScratch(const Blocks &blocks, Carver &carver) {
+        const int64_t rows = blocks.block_height * blocks.block_depth, runs = rows * blocks.runs();
         ends = carver.take<uint32_t>(blocks.width + 64);
         start = carver.take<uint64_t>(std::max<int64_t>(rows, 2) * blocks.words());
         before = carver.take<uint32_t>(std::max<int64_t>(rows, 2) * blocks.words());
@@ -40,7 +40,7 @@ struct Bench {
         number = carver.take<int64_t>(runs + 1);
         line = carver.take<uint8_t>(blocks.width * 8 + 64);
         mask = carver.take<uint64_t>(blocks.words());
-        sums = carver.take<Sums>(blocks.borders_of_block() * blocks.runs());
+        sums = carver.take<ComponentSums>(blocks.borders_of_block() * blocks.runs());
         bins = carver.take<uint64_t>(Selection::BINS);
     }
 };
