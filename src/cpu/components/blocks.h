@@ -1,4 +1,4 @@
-// An image cut into blocks of whole rows, each small enough for a thread's cache, and which rows they meet at.
+// Cuts an image into blocks of whole rows, each small enough for a thread's cache, and says which rows meet other blocks.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ void for_rows(const Block &block, Body body) {
         for (int64_t y = block.y0; y < block.y1; ++y) body(j++, y, z);
 }
 
-/// From a row to one before it, whose pixels may be neighbours, and how far beyond a run's ends they are.
+/// Offset from a row to one before it whose pixels may be neighbours.  With diagonals (1, else 0) a run reaches one column
+/// more.
 struct EarlierRow {
     int64_t dy, dz, diagonals;
 };
@@ -65,21 +66,21 @@ struct Blocks {
         const int64_t y = i % across() * block_height, z = i / across() * block_depth;
         return {y, std::min(y + block_height, height), z, std::min(z + block_depth, depth)};
     }
-    /// Whether a row has neighbours in another block.
+    /// Whether a row has neighbours in another block: a border row.
     bool is_border(const Block &block, int64_t y, int64_t z) const {
         return (y == block.y0 && y > 0) || (y == block.y1 - 1 && block.y1 < height) ||
                (volume && ((z == block.z0 && z > 0) || (z == block.z1 - 1 && block.z1 < depth)));
     }
-    /// How many rows of a block have, at most.
+    /// How many border rows a block has, at most.
     int64_t borders_of_block() const {
         const int64_t inner =
             std::max<int64_t>(block_height - 2, 0) * (volume ? std::max<int64_t>(block_depth - 2, 0) : block_depth);
         return block_height * block_depth - inner;
     }
-    /// How many rows of the image have.
+    /// How many border rows the image has.
     int64_t borders() const {
         const auto inner = [](int64_t length, int64_t extent) {
-            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have one such row, others two
+            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have one border row, others two
             if (blocks < 2) return length;
             return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + length - (blocks - 1) * extent - 1;
         };

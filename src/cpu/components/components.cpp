@@ -1,13 +1,15 @@
-// apsis_components on the CPU, run by run (He, Chao and Suzuki 2008), in blocks of rows.
+// apsis_components on the CPU, run by run (He, Chao and Suzuki 2008), in blocks of rows.  The back end chooses it for every
+// call on components, unless a published method is asked for.
 //
-// A block is labelled by one thread, in cache.  What of a component lies in a block is a part of it; only parts that
-// reach a row with neighbours in another block need to be known outside, and they are joined through the runs of those
-// rows, their slots.  Of joined parts the one with the lowest pixel is the root, so that counting roots row by row gives
-// the numbers in order (a scan over rows), whatever the threads did.  Then the blocks are written.
+// A block is labelled by one thread, in cache.  A part is what lies in one block of a component.  Only parts that reach a row
+// with neighbours in another block are needed outside.  They are joined through the runs of those rows, the slots (slots.h).
+// The joined part with the lowest pixel becomes the root; so counting roots row by row (a scan) gives the numbers in the order
+// of the image, whatever the threads did first.  Then the blocks are written.
 //
-// What a block found is not kept, but where the labels are wanted: then the parts of a row's runs wait in that row of
-// the output.  Otherwise (statistics, masks, selections) a block is labelled again from its bits, which takes less than
-// writing it down.  Memory is 1/8 byte a pixel for the bits, the slots, and a block a thread.
+// Where labels are wanted, the parts of a row's runs are kept in that row of the output.  Otherwise (statistics, masks,
+// selections) a block is labelled again from its bits, which takes less time than keeping its parts.
+//
+// Cost: 1 byte a pixel in and the output.  Memory is 1/8 byte a pixel for the bits, the slots, and a block a thread.
 #include "cpu/components/components.h"
 
 #include <cstring>
@@ -20,7 +22,7 @@
 namespace apsis::cpu::components {
 namespace {
 
-/// Blocks of rows, if the runs at their borders can be numbered.
+/// The blocks, if the runs of border rows can be numbered.
 Blocks checked(const Blocks &blocks) {
     if (Slots::fit(blocks)) return blocks;
     throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on the CPU",
@@ -30,7 +32,7 @@ Blocks checked(const Blocks &blocks) {
 
 class Labelling {
   public:
-    /// Numbers go on from `numbered`; the image's rows are those of slice z of a batch, and later ones.
+    /// Numbers go on after `numbered`.  The first row of the image is the first row of slice z of a batch.
     Labelling(const ComponentsJob &job, int threads, void *scratch, int64_t numbered = 0, int64_t z = 0)
         : job_(job),
           blocks_(checked(Blocks(job, threads))),
@@ -89,7 +91,7 @@ class Labelling {
                      [&](int64_t i) { body(scratch_of(Arena::thread()), blocks_.at(i)); });
     }
 
-    // ---- Parts, and those that are joined ----
+    // ---- Parts, and how they are joined ----
 
     void find_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
@@ -137,14 +139,14 @@ class Labelling {
 
     // ---- Selections ----
 
-    /// Whether a slot stands for a component that is kept.
+    /// Whether a slot represents a component that is kept.
     bool is_root(uint32_t slot, int64_t key) const {
         if (slots_.root_of(slot) != slot) return false;
         return !selects_ || selection_.keeps(slots_.area[slot], slots_.touches[slot], key);
     }
 
-    /// Calls body(key, part, slot) for the parts that begin in row j of a block, in order, where they have a slot (otherwise
-    /// it is -1) or are kept.
+    /// Calls body(key, part, slot) for the parts that begin in row j of a block, in order.  Parts with a slot are all there; of
+    /// the others, whose slot is -1, those that are kept.
     template <class Body>
     void for_parts(const ThreadScratch &scratch, int64_t j, int64_t row, Body body) const {
         const uint32_t first = scratch.begin[j], end = scratch.begin[j + 1];
@@ -156,7 +158,7 @@ class Labelling {
         }
     }
 
-    /// Tells again which parts begin in which row of a block and which have slots; for a selection, from its bits.
+    /// Finds again which parts begin in which row of a block, and which have slots; for a selection, from its bits.
     void find_parts_again(const ThreadScratch &scratch, const Block &block) const {
         if (selects_) {
             const uint32_t parts = parts_.find(scratch, block);
@@ -226,7 +228,7 @@ class Labelling {
         });
     }
 
-    /// From how many roots a row has to how many are before it.
+    /// The count of roots in a row becomes the count of those in the rows before it.
     void sum_rows() {
         for (int64_t row = 0; row < blocks_.rows(); ++row) {
             const int64_t before = total_;
@@ -235,7 +237,7 @@ class Labelling {
         }
     }
 
-    /// A root's key becomes its number, or 0 if it is left out.
+    /// The key of a root becomes its number, or 0 if it is left out.
     void number_roots(const ThreadScratch &scratch, const Block &block) const {
         find_parts_again(scratch, block);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
@@ -250,7 +252,7 @@ class Labelling {
 
     // ---- Writing ----
 
-    /// The parts of a block's runs, from the rows of the output.
+    /// Loads the parts of a block's runs from the rows of the output.
     uint32_t recall_parts(const ThreadScratch &scratch, const Block &block) const {
         uint32_t runs = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
@@ -274,7 +276,8 @@ class Labelling {
         end_stream();
     }
 
-    /// Gives every part the number of its component, or 0, and those with slots an area that tells their place among them.
+    /// Gives every part the number of its component, or 0.  The areas are not needed any more: that of a part with a slot
+    /// becomes its place among such parts, from 1, and that of another part 0.
     void name_parts(const ThreadScratch &scratch, const Block &block) const {
         uint32_t with_slots = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
@@ -298,14 +301,14 @@ class Labelling {
     int threads_;
     int64_t total_;  // the last number that was given
     bool selects_;
-    bool keeps_parts_;  // the parts of runs, in the rows of the output
+    bool keeps_parts_;  // the parts of runs are kept in the rows of the output
     Carver carver_;
     Parts parts_;
     Slots slots_;
     Selection selection_;
     Statistics statistics_;
     int64_t *numbers_before_;  // [row]: how many components begin before it
-    uint32_t *parts_begun_;    // [row]: parts that begin in it
+    uint32_t *parts_begun_;    // [row]: how many parts begin in it
     uint8_t *thread_scratch_;
     size_t thread_scratch_bytes_;
     Arena *arena_ = nullptr;
@@ -322,7 +325,7 @@ ComponentsJob slice_of(const ComponentsJob &job, int64_t z) {
     return slice;
 }
 
-/// The largest of each slice can only be found slice by slice.
+/// The largest components of a slice are found slice by slice.
 bool goes_by_slices(const ComponentsJob &job) { return job.axes == 2 && job.set.size[2] > 1 && job.largest < INT64_MAX; }
 
 }  // namespace

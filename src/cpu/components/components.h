@@ -1,4 +1,4 @@
-// apsis_components on the CPU.
+// Connected components on the CPU: what the room offers to the back end and to paths.
 #pragma once
 
 #include "runtime/backend.h"

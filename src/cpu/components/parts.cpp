@@ -7,14 +7,14 @@
 namespace apsis::cpu::components {
 namespace {
 
-/// Most runs are roots or next to one, and which of both they are cannot be foreseen: no branch asks.
+/// The root of a run.  Most runs are roots or children of one; which is hard to predict, so there is no branch for either.
 uint32_t root_in(uint32_t *parent, uint32_t run) {
     uint32_t root = parent[run];
     while (parent[root] != root) root = parent[root] = parent[parent[root]];
     return parent[run] = root;
 }
 
-/// From trees to parts.  Which runs are roots cannot be foreseen: no branch asks.
+/// Numbers the trees: each is a part.  Which runs are roots is hard to predict, so there is no branch for it.
 uint32_t number_parts(const ThreadScratch &scratch, int64_t rows) {
     uint32_t parts = 0;
     for (int64_t j = 0; j < rows; ++j) {
@@ -65,14 +65,14 @@ uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
     return number_parts(scratch, block.rows());
 }
 
-/// Makes one tree of those of runs that meet; the lowest run is its root.
+/// Joins the runs of two rows that meet; the lowest run of a tree is its root.
 void Parts::join_runs(const ThreadScratch &scratch, const BitRow &other, uint32_t first_other, const BitRow &row,
                       uint32_t first, int64_t diagonals) const {
     const int64_t meetings = find_meetings(other, row, blocks_.width, diagonals, scratch.met);
     for (int64_t i = 0; i < meetings; ++i) {
         const uint32_t one = root_in(scratch.parent, first_other + scratch.met[2 * i]);
         const uint32_t two = root_in(scratch.parent, first + scratch.met[2 * i + 1]);
-        scratch.parent[std::max(one, two)] = std::min(one, two);  // itself, if they are one
+        scratch.parent[std::max(one, two)] = std::min(one, two);  // if both are the same, it stays its own parent
     }
 }
 

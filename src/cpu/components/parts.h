@@ -1,5 +1,5 @@
-// A block by itself: its set packed, its runs found, and those that meet made parts.  A part is what of a component
-// lies in the block.
+// Labels a block by itself: packs its set, finds its runs, and joins those that meet to parts.  A part is what lies in one
+// block of a component.
 #pragma once
 
 #include "cpu/components/runs.h"
@@ -18,7 +18,7 @@ class Parts {
 
     uint64_t *bits_of(int64_t row) const { return bits_ + row * pitch_ + 1; }
 
-    /// Row j of the bench is this row of the image.
+    /// A row of the image, whose counts are row j of the scratch memory.
     BitRow bit_row(const ThreadScratch &scratch, int64_t j, int64_t row) const {
         return {bits_of(row), scratch.start + j * blocks_.words(), scratch.before + j * blocks_.words()};
     }

@@ -1,4 +1,4 @@
-// Runs of set pixels: see runs.h.
+// See runs.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/components/runs.cpp"
 #include <hwy/cache_control.h>
@@ -11,7 +11,7 @@
 #include "cpu/components/runs.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace apsis {
+namespace apsis::cpu::components {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -66,7 +66,7 @@ int64_t FindRuns(const uint64_t *word, int64_t width, uint32_t *ends) {
         uint64_t change = word[i] ^ (word[i] << 1 | word[i - 1] >> 63);
         const int count = __builtin_popcountll(change);
         const uint32_t x = static_cast<uint32_t>(i * 64);
-        for (int k = 0; k < count; k += 8)  // eight at a time, wanted or not: how many there are is hard to foresee
+        for (int k = 0; k < count; k += 8)  // always eight at once: how many there are is hard to predict
             for (int j = 0; j < 8; ++j) {
                 to[k + j] = x + static_cast<uint32_t>(__builtin_ctzll(change | uint64_t(1) << 63));
                 change &= change - 1;
@@ -77,8 +77,8 @@ int64_t FindRuns(const uint64_t *word, int64_t width, uint32_t *ends) {
     return (to - ends) / 2;
 }
 
-/// Of two runs that meet, the one that starts later starts beside or upon the other, or, with diagonals, one pixel after it:
-/// so every meeting has a pixel of its own, and the runs are those that have started last.
+/// Of two runs that meet, one starts later: beside a pixel of the other, or with diagonals one pixel after it.  So every
+/// meeting has a start of its own, and its runs are the last ones that have started by then.
 int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int64_t reach, uint32_t *met) {
     uint32_t *to = met;
     const uint64_t diagonal = reach ? ~uint64_t(0) : 0;
@@ -88,7 +88,7 @@ int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int6
     for (int64_t i = 0; i < words_of(width); ++i) {
         uint64_t pixels = (one.start[i] & spread(other, i)) | (other.start[i] & spread(one, i));
         const int count = __builtin_popcountll(pixels);
-        for (int k = 0; k < count; k += 4)  // four at a time, wanted or not: how many there are is hard to foresee
+        for (int k = 0; k < count; k += 4)  // always four at once: how many there are is hard to predict
             for (int j = 0; j < 4; ++j) {
                 const uint64_t started = pixels ^ (pixels - 1);  // up to the lowest pixel; all, if there is none
                 to[2 * (k + j)] = one.before[i] + static_cast<uint32_t>(__builtin_popcountll(one.start[i] & started)) - 1;
@@ -137,11 +137,11 @@ void StreamBytes(const uint8_t *from, int64_t bytes, uint8_t *to) {
 void EndStream() { hwy::FlushStream(); }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace apsis
+}  // namespace apsis::cpu::components
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace apsis {
+namespace apsis::cpu::components {
 
 HWY_EXPORT(PackBytes);
 HWY_EXPORT(PackBits);
@@ -185,5 +185,5 @@ void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to) { HWY_DYNAMIC
 
 void end_stream() { HWY_DYNAMIC_DISPATCH(EndStream)(); }
 
-}  // namespace apsis
+}  // namespace apsis::cpu::components
 #endif

@@ -1,13 +1,13 @@
-// Runs of set pixels: found in rows of bits, with their meetings, and written out again.
+// Runs of set pixels: found in rows of bits, with the runs of another row that they meet, and written out again.
 //
 // A run is a longest stretch of set pixels in a row (Rosenfeld and Pfaltz 1966; labelled run by run by He, Chao and Suzuki
-// 2008).  Where the runs of a row begin and end, and which runs of two rows meet, is counted in 64-bit words, so that
-// nothing is searched for.  Compiled once for every instruction set.
+// 2008).  Runs and meetings are counted in 64-bit words, without any search.  Compiled once for every instruction set
+// (Highway).
 #pragma once
 
 #include <cstdint>
 
-namespace apsis {
+namespace apsis::cpu::components {
 
 /// A row of bits, lowest first.  word[-1] is 0, and so are the bits beyond the row's last pixel.
 struct BitRow {
@@ -16,28 +16,29 @@ struct BitRow {
     const uint32_t *before;  // [word]: how many of its runs start before the word
 };
 
-/// Packs bytes, non-zero ones as 1, into the words of a row; `flip` packs the others.
+/// Packs bytes into the words of a row, non-zero ones as 1; with `flip` as 0.
 void pack_bytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word);
 void pack_bits(const uint8_t *bits, int64_t width, bool flip, uint64_t *word);
 
 /// Finds where runs start, and counts them before each word.  Returns how many the row has.
 int64_t count_runs(const uint64_t *word, int64_t width, uint64_t *start, uint32_t *before);
 
-/// Writes where the runs of a row begin and end, one after the other: ends[2 i] <= x < ends[2 i + 1].  May write up to
-/// 64 elements more.  Returns the number of runs.
+/// Writes where the runs of a row begin and end: ends[2 i] <= x < ends[2 i + 1].  May write up to 64 elements more.  Returns
+/// the number of runs.
 int64_t find_runs(const uint64_t *word, int64_t width, uint32_t *ends);
 
-/// Writes which runs of two rows are neighbours, in order: met[2 i] of the one and met[2 i + 1] of the other.  A run
-/// reaches so far beyond its ends: 0, or 1 with diagonals.  May write up to 8 elements more.  Returns the number of pairs,
-/// which is less than that of runs.
+/// Writes which runs of two rows are neighbours, in order: met[2 i] of the one row and met[2 i + 1] of the other.  `reach` is
+/// how far a run reaches beyond its ends: 0, or 1 with diagonals.  May write up to 8 elements more.  Returns the number of
+/// pairs, which is less than the number of runs.
 int64_t find_meetings(const BitRow &one, const BitRow &other, int64_t width, int64_t reach, uint32_t *met);
 
-/// Writes number[part] over every run of a row, and number[0], which is 0, between them.  May write up to 64 bytes beyond the row.
+/// Writes number[part] over every run of a row, and number[0], which is 0, between them.  May write up to 64 bytes beyond the
+/// row.
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row);
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row);
 
-/// Copies bytes that will not be read again soon; other threads see them after end_stream().
+/// Copies bytes past the caches; other threads see them after end_stream().
 void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to);
 void end_stream();
 
-}  // namespace apsis
+}  // namespace apsis::cpu::components

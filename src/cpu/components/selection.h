@@ -1,4 +1,4 @@
-// Which components are kept: by area, by the border, and of those the largest.
+// Selects components: by area, by whether they touch the border of the image, and the largest ones (a radix selection by rank).
 #pragma once
 
 #include "runtime/backend.h"
@@ -10,7 +10,7 @@ class Selection {
     static constexpr int DIGIT_BITS = 11;  // bits of a rank that one pass over the image settles
     static constexpr int64_t BINS = int64_t(1) << DIGIT_BITS;
 
-    /// A component's key is less than 2^key_bits, and lower if it comes first.
+    /// A component's key is less than 2^key_bits; earlier components have lower keys.
     Selection(const ComponentsJob &job, int key_bits) : job_(job), key_bits_(key_bits) {}
 
     bool keeps(int64_t area, bool touches, int64_t key) const {
@@ -18,16 +18,16 @@ class Selection {
                (job_.largest == INT64_MAX || rank_of(area, key) >= least_rank_);
     }
 
-    /// The digit at `shift` of a component's rank, or -1 if a higher one is not that of the last to be kept.
+    /// The digit at `shift` of a component's rank, or -1 if its higher digits are not those found so far.
     int digit_of(int64_t area, int64_t key, int shift) const {
         const Rank rank = rank_of(area, key);
         if (rank >> shift >> DIGIT_BITS != least_rank_ >> shift >> DIGIT_BITS) return -1;
         return static_cast<int>(static_cast<unsigned>(rank >> shift) & (BINS - 1));
     }
 
-    /// Finds the rank of the last component to be kept, digit by digit from the highest: count(shift) passes over the
-    /// image, after which bin(digit) says how many components have the digits found so far, and this one.  No area has
-    /// more than area_bits bits.
+    /// Finds the rank of the last component to be kept, digit by digit from the highest. count(shift) makes a pass over the
+    /// image; then bin(digit) is how many components have the digits found so far, and this one next.  Areas have at most
+    /// area_bits bits.
     template <class Count, class Bin>
     void find_least_rank(int area_bits, Count count, Bin bin) {
         int64_t left = job_.largest;
@@ -35,7 +35,7 @@ class Selection {
             count(shift);
             int digit = BINS - 1;
             for (; digit >= 0 && bin(digit) < left; --digit) left -= bin(digit);
-            if (digit < 0) return;  // there are no more than are wanted
+            if (digit < 0) return;  // all that are left are kept
             least_rank_ |= Rank(static_cast<unsigned>(digit)) << shift;
             if (bin(digit) == left) return;
         }
@@ -44,7 +44,7 @@ class Selection {
   private:
     using Rank = unsigned __int128;
 
-    /// Larger components rank higher, and of equal ones those that come first.
+    /// Larger components rank higher; of equal ones, earlier ones do.
     Rank rank_of(int64_t area, int64_t key) const {
         const int64_t earliness = (int64_t(1) << key_bits_) - 1 - key;
         return Rank(static_cast<uint64_t>(area)) << key_bits_ | static_cast<uint64_t>(earliness);

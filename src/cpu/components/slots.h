@@ -1,6 +1,6 @@
-// Between blocks: the runs of rows with neighbours in another block are slots, which stand for their parts, and are
-// joined by a union-find without locks that all threads share.  A component's root is a slot of the part with its lowest
-// pixel, whatever the threads did.
+// Joins parts of different blocks.  The runs of border rows are slots, which represent their parts; they are joined by a
+// union-find without locks that all threads share.  The root of a component is a slot of the part with its lowest pixel,
+// whatever the threads did first.
 #pragma once
 
 #include "cpu/components/thread_scratch.h"
@@ -8,7 +8,7 @@
 namespace apsis::cpu::components {
 
 constexpr uint32_t NO_SLOT = UINT32_MAX;
-constexpr int ORDINAL_BITS = 30;  // bits of a part's number among those that begin in its row
+constexpr int ORDINAL_BITS = 30;  // of the place of a part among those that begin in its row
 
 class Slots {
   public:
@@ -17,7 +17,7 @@ class Slots {
         return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (63 - ORDINAL_BITS);
     }
 
-    /// Areas and borders are kept if they are asked for.
+    /// Areas and borders are kept if `measured`.
     Slots(const Blocks &blocks, bool measured, Carver &carver) : blocks_(blocks) {
         const int64_t slots = count(blocks);
         first_ = carver.take<uint32_t>(blocks.rows());
@@ -28,8 +28,8 @@ class Slots {
     }
 
     uint32_t *parent;  // [slot]
-    int64_t *key;      // [slot]: of the first slot of a part, the row that the part begins in and its ordinal there;
-                       // of the others -1
+    int64_t *key;      // [slot]: of the first slot of a part, the row in which it begins, and its ordinal there;
+                       // of other slots -1
     int64_t *area;     // [slot]
     uint8_t *touches;  // [slot]
 
@@ -48,7 +48,7 @@ class Slots {
         }
     }
 
-    /// Calls body(slot) for the slots of a block that stand for a part.
+    /// Calls body(slot) for the first slots of the parts of a block.
     template <class Body>
     void for_parts(const Block &block, Body body) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
@@ -58,7 +58,7 @@ class Slots {
         });
     }
 
-    /// The number of a part that has a slot becomes minus 1 minus the first of its slots; `visit` is told of every slot.
+    /// Gives every part with slots the number -1 - its first slot; calls visit(slot, first slot) for every slot.
     template <class Visit>
     void mark(const ThreadScratch &scratch, const Block &block, uint32_t parts, Visit visit) const {
         std::fill_n(scratch.number, parts + 1, 0);
@@ -83,7 +83,7 @@ class Slots {
         }
     }
 
-    /// The root with the lowest pixel stays one, whoever comes first.
+    /// Of the roots, the one with the lower pixel stays a root, whichever thread comes first.
     void join(uint32_t one, uint32_t other) const {
         for (;;) {
             one = root_of(one);
@@ -96,7 +96,7 @@ class Slots {
         }
     }
 
-    /// A root's area becomes that of its component.
+    /// Adds areas up at the roots.
     void gather(const Block &block) const {
         for_parts(block, [this](uint32_t slot) {
             const uint32_t root = root_of(slot);

@@ -1,4 +1,4 @@
-// What is known of components, gathered run by run by all threads, in the array that the caller gave.
+// Measures components, run by run, by all threads, in the array that the caller gave.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace apsis::cpu::components {
 struct ThreadScratch;
 class Parts;
 
-/// An apsis_component under way: sums where the centroid will be.
+/// An apsis_component being added up: sums of coordinates lie where the centroid will be.
 struct ComponentSums {
     int64_t first, area, lower[3], upper[3], sum[3];
 
@@ -34,7 +34,7 @@ static_assert(sizeof(ComponentSums) == sizeof(apsis_component));
 
 class Statistics {
   public:
-    /// Of the components numbered after `numbered`; the image's rows are those of slice z of a batch, and later ones.
+    /// Of the components numbered after `numbered`.  The first row of the image is the first row of slice z of a batch.
     Statistics(const ComponentsJob &job, const Blocks &blocks, const Parts &parts, int64_t numbered, int64_t z)
         : job_(job),
           blocks_(blocks),
@@ -44,7 +44,7 @@ class Statistics {
 
     /// `total` is the last number that was given.
     void begin(int64_t total, Arena &arena);
-    /// Adds a block whose parts are found and have their numbers.
+    /// Adds a block whose parts have their numbers.
     void add(const ThreadScratch &scratch, const Block &block, uint32_t parts) const;
     void finish(Arena &arena) const;
 
@@ -55,7 +55,7 @@ class Statistics {
     const Blocks &blocks_;
     const Parts &parts_;
     int64_t numbered_, z_;
-    int64_t count_ = 0;  // that fit into the array
+    int64_t count_ = 0;  // that the array has room for
 };
 
 }  // namespace apsis::cpu::components

@@ -1,4 +1,4 @@
-// What one thread works on while components are found: the runs of a block, its parts, and a row.
+// What one thread works on: the runs of a block, its parts, and a row of the output.
 #pragma once
 
 #include "cpu/components/blocks.h"
@@ -8,23 +8,23 @@
 
 namespace apsis::cpu::components {
 
-constexpr uint32_t TOUCHES_BORDER = uint32_t(1) << 31;  // beside the area of a part: it touches the image's border
+constexpr uint32_t TOUCHES_BORDER = uint32_t(1) << 31;  // a flag in the area of a part: it touches the border of the image
 
 struct ThreadScratch {
     uint32_t *ends;       // of the runs of a row
     uint64_t *start;      // [row][word], see BitRow
     uint32_t *before;     // [row][word], likewise
-    uint32_t *run;        // [row]: the number of its first run in `part`
-    uint32_t *begin;      // [row]: the first part that begins in it, or in a later one
+    uint32_t *run;        // [row]: its first run
+    uint32_t *begin;      // [row]: the first part that begins in it or in a later row
     uint32_t *part;       // [run]
     uint32_t *parent;     // [run]: a run of its tree that is not higher
-    uint32_t *met;        // runs of two rows that meet
-    uint32_t *area;       // [part], with TOUCHES
-    int64_t *number;      // [part]: what it is called outside; before that, minus 1 minus its slot, or 0 if it has none
+    uint32_t *met;        // pairs of runs of two rows that meet
+    uint32_t *area;       // [part], with TOUCHES_BORDER
+    int64_t *number;      // [part]: of its component; before that -1 - its first slot, or 0 if it has none
     uint8_t *line;        // a row of the output
     uint64_t *mask;       // a row of bits of the output
     ComponentSums *sums;  // of parts with slots
-    uint64_t *bins;       // of areas
+    uint64_t *bins;       // counts of digits of ranks
 
     ThreadScratch(const Blocks &blocks, Carver &carver) {
         const int64_t rows = blocks.block_height * blocks.block_depth, runs = rows * blocks.runs();
