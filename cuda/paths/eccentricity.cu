@@ -19,37 +19,37 @@ namespace apsis::cuda::paths {
 namespace {
 
 constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
-constexpr int64_t TINY = 24;              // a component of so many pixels has a field from each, if the budget allows it
+constexpr int64_t TINY_SIZE = 24;         // a component of so many pixels has a field from each, if the budget allows it
 
 /// Which components are solved how: classes of small ones, and behind them those for pair bounds.
-struct Sorting {
+struct SizeClasses {
     int64_t budget;
     uint32_t small;  // the most pixels of a small one
 
     /// Pair bounds take twice as many fields as there are pixels, at most: such a budget does not run out.
     __device__ bool is_small(uint32_t size) const {
-        return size <= small && (size <= TINY ? size : 2 * int64_t(size)) <= budget;
+        return size <= small && (size <= TINY_SIZE ? size : 2 * int64_t(size)) <= budget;
     }
     __device__ int class_of(uint32_t size) const {
-        if (!is_small(size)) return CLASSES;
+        if (!is_small(size)) return SIZE_CLASSES;
         int of = 0;
-        while (size > LEAST_CLASS << of) ++of;
+        while (size > SMALLEST_CLASS << of) ++of;
         return of;
     }
 };
 
-struct Counts {
-    uint32_t of[CLASSES + 1], largest;  // components of each class; pixels of the largest small one
+struct ClassCounts {
+    uint32_t of[SIZE_CLASSES + 1], largest;  // components of each class; pixels of the largest small one
 };
 
 /// Counts the components of each class, or lists them, each class from `next` on.
 template <bool LISTS>
 __global__ void __launch_bounds__(BLOCK)
-    sort_components(const uint32_t *start, uint32_t components, Sorting sorting, Counts *next, uint32_t *list) {
+    sort_components(const uint32_t *start, uint32_t components, SizeClasses classes, ClassCounts *next, uint32_t *list) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % WARP;
     const uint32_t size = i < components ? start[i + 1] - start[i] : 0;
-    const int own = i < components ? sorting.class_of(size) : -1;
-    for (int each = 0; each <= CLASSES; ++each) {
+    const int own = i < components ? classes.class_of(size) : -1;
+    for (int each = 0; each <= SIZE_CLASSES; ++each) {
         const uint32_t all = __ballot_sync(ALL_LANES, own == each);
         if (!all) continue;
         uint32_t place = 0;
@@ -57,12 +57,12 @@ __global__ void __launch_bounds__(BLOCK)
         place = __shfl_sync(ALL_LANES, place, 0) + __popc(all & ((1u << lane) - 1));
         if (LISTS && own == each) list[place] = i;
     }
-    const uint32_t largest = greatest_of_warp(own >= 0 && own < CLASSES ? size : 0);
+    const uint32_t largest = greatest_of_warp(own >= 0 && own < SIZE_CLASSES ? size : 0);
     if (!LISTS && lane == 0 && largest > 0) atomicMax(&next->largest, largest);
 }
 
 __global__ void __launch_bounds__(BLOCK)
-    find_listed(const uint32_t *start, const uint32_t *list, uint32_t count, Found *found) {
+    list_ranges(const uint32_t *start, const uint32_t *list, uint32_t count, ComponentRange *found) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
 }
@@ -83,17 +83,18 @@ __device__ void choose_of_warp(Length &value, uint32_t &pixel) {
 
 /// What is known of small components: a warp has one.
 template <class Length>
-__global__ void __launch_bounds__(BLOCK) describe(Ranks ranks, Known<Length> known, Steps steps, uint32_t first,
-                                                  uint32_t count, Sorting sorting, apsis_extent *extents) {
+__global__ void __launch_bounds__(BLOCK)
+    describe_components(Ranks ranks, LowerBounds<Length> bounds, Steps steps, uint32_t first, uint32_t count,
+                        SizeClasses classes, apsis_extent *extents) {
     const uint32_t i = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
     if (i >= count) return;
     const uint32_t begin = ranks.start[first + i], end = ranks.start[first + i + 1];
-    if (!sorting.is_small(end - begin)) return;
+    if (!classes.is_small(end - begin)) return;
     Length longest = -1, least = -1;  // the latter from the largest number down
-    uint32_t far = NONE, centre = NONE, lowest = NONE;
+    uint32_t far = NO_PIXEL, centre = NO_PIXEL, lowest = NO_PIXEL;
     for (uint32_t rank = begin + threadIdx.x % WARP; rank < end; rank += WARP) {
         const uint32_t pixel = ranks.pixel[rank];
-        const Length lower = known.lower[rank];
+        const Length lower = bounds.lower[rank];
         choose(longest, far, lower, pixel);
         choose(least, centre, static_cast<Length>(Lengths<Length>::NONE - lower), pixel);
         lowest = min(lowest, pixel);
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(BLOCK) describe(Ranks ranks, Known<Length> kno
     if (threadIdx.x % WARP > 0) return;
     const double radius = static_cast<double>(Lengths<Length>::NONE - least);
     extents[i] = {lowest,
-                  {far, known.farthest[ranks.rank[far]]},
+                  {far, bounds.farthest[ranks.rank[far]]},
                   centre,
                   real_length(steps, static_cast<double>(longest)),
                   real_length(steps, radius),
@@ -118,14 +119,14 @@ __device__ void put_length(const View &to, const Raster::Place &at, const Steps 
 
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
-    write_pixels(Ranks ranks, Known<Length> known, View eccentricity, View farthest, Steps steps) {
+    write_pixels(Ranks ranks, LowerBounds<Length> bounds, View eccentricity, View farthest, Steps steps) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= ranks.raster.pixels()) return;
     const Raster::Place at = ranks.raster.place(i);
     const uint32_t rank = ranks.rank[i];
-    const bool is_member = rank != NONE;
+    const bool is_member = rank != NO_PIXEL;
     if (eccentricity) {
-        const Length length = is_member ? known.lower[rank] : 0;
+        const Length length = is_member ? bounds.lower[rank] : 0;
         switch (eccentricity.type) {
             case APSIS_I32: put_length<int32_t>(eccentricity, at, steps, is_member, length); break;
             case APSIS_I64: put_length<int64_t>(eccentricity, at, steps, is_member, length); break;
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(BLOCK)
         }
     }
     if (farthest) {
-        const int64_t pixel = is_member ? int64_t(known.farthest[rank]) : -1;
+        const int64_t pixel = is_member ? int64_t(bounds.farthest[rank]) : -1;
         uint8_t *const row = farthest.row(at.y, at.z);
         if (farthest.type == APSIS_I32)
             put(farthest, row, at.x, static_cast<int32_t>(pixel));
@@ -155,13 +156,13 @@ class Eccentricity {
         ranks_.start = carver.take<uint32_t>(starts);
         list_ = carver.take<uint32_t>(starts);
         spare_ = carver.take<uint32_t>(pixels);
-        known_ = {carver.take<Length>(pixels), carver.take<uint32_t>(pixels)};
+        bounds_ = {carver.take<Length>(pixels), carver.take<uint32_t>(pixels)};
         room_ = std::max(pixels / SHARE, LEAST);
         extents_ = carver.take<apsis_extent>(room_);
-        counts_ = carver.take<Counts>(1);
-        const size_t own = from_every()
+        counts_ = carver.take<ClassCounts>(1);
+        const size_t own = is_every_source()
                                ? every_source_bytes<Length>(job)
-                               : std::max(pair_bounds_bytes<Length>(job), sizeof(Found) * static_cast<size_t>(starts));
+                               : std::max(pair_bounds_bytes<Length>(job), sizeof(ComponentRange) * static_cast<size_t>(starts));
         memory_ = carver.take<uint8_t>(static_cast<int64_t>(std::max(ranking_bytes(job), own)));
         bytes_ = carver.used();
     }
@@ -174,18 +175,18 @@ class Eccentricity {
         components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05));
         report(progress, 0.1, stream);
         *job_.report = {components_, 0, 0, 0, 0, 0};
-        if (from_every())
-            solve_from_every();
+        if (is_every_source())
+            solve_every_pixel();
         else
             solve();
-        launch("write_pixels", write_pixels<Length>, ceil_div(job_.set.pixels(), BLOCK), BLOCK, stream, ranks_, known_,
+        launch("write_pixels", write_pixels<Length>, ceil_div(job_.set.pixels(), BLOCK), BLOCK, stream, ranks_, bounds_,
                job_.eccentricity, job_.farthest, job_.steps);
         if (job_.count) *job_.count = components_;
         report(progress, 1, stream);
     }
 
   private:
-    bool from_every() const { return job_.method == APSIS_EVERY_SOURCE; }
+    bool is_every_source() const { return job_.method == APSIS_EVERY_SOURCE; }
     uint32_t count() const { return static_cast<uint32_t>(components_); }
 
     /// The progress of a part of the whole.
@@ -200,8 +201,8 @@ class Eccentricity {
         check(cudaStreamSynchronize(stream_), "waiting for components");
     }
 
-    void solve_from_every() {
-        job_.report->most_fields = solve_every_source<Length>(job_, ranks_, count(), known_.lower, known_.farthest, memory_,
+    void solve_every_pixel() {
+        job_.report->most_fields = solve_every_source<Length>(job_, ranks_, count(), bounds_.lower, bounds_.farthest, memory_,
                                                               stream_, within(0.1, 0.9));
         job_.report->fields = count_members();
         describe_small({INT64_MAX, UINT32_MAX});
@@ -216,31 +217,32 @@ class Eccentricity {
     // ---- Small components, and pair bounds ----
 
     void solve() {
-        const Sorting sorting = {job_.budget, SMALL<Length>};
-        const Counts counts = count_classes(sorting);
-        list_classes(sorting, counts);
+        const SizeClasses classes = {job_.budget, MOST_SMALL<Length>};
+        const ClassCounts counts = count_classes(classes);
+        list_classes(classes, counts);
         uint32_t first = 0;
-        for (int i = 0; i < CLASSES; first += counts.of[i++])
-            solve_small(job_, ranks_, list_ + first, counts.of[i], LEAST_CLASS << i, known_.lower, known_.farthest, stream_);
-        describe_small(sorting);
-        const std::vector<Found> found = read_found(list_ + first, counts.of[CLASSES]);
+        for (int i = 0; i < SIZE_CLASSES; first += counts.of[i++])
+            solve_small(job_, ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i, bounds_.lower, bounds_.farthest,
+                        stream_);
+        describe_small(classes);
+        const std::vector<ComponentRange> found = read_found(list_ + first, counts.of[SIZE_CLASSES]);
         int64_t rest = 0;
-        for (const Found &each : found) rest += each.size;
+        for (const ComponentRange &each : found) rest += each.size;
         const int64_t members = count_members();
         *job_.report = {components_, members - rest, counts.largest, rest, 0, 0};
         solve_pairs(found, members - rest, members);
     }
 
-    Counts count_classes(const Sorting &sorting) {
-        Counts counts;
+    ClassCounts count_classes(const SizeClasses &classes) {
+        ClassCounts counts;
         check(cudaMemsetAsync(counts_, 0, sizeof counts, stream_), "counting components");
         launch("sort_components", sort_components<false>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
-               sorting, counts_, list_);
+               classes, counts_, list_);
         read(&counts, counts_, 1);
         return counts;
     }
 
-    void list_classes(const Sorting &sorting, Counts counts) {
+    void list_classes(const SizeClasses &classes, ClassCounts counts) {
         uint32_t next = 0;
         for (uint32_t &each : counts.of) {
             const uint32_t here = each;
@@ -249,26 +251,27 @@ class Eccentricity {
         }
         check(cudaMemcpyAsync(counts_, &counts, sizeof counts, cudaMemcpyHostToDevice, stream_), "listing components");
         launch("sort_components", sort_components<true>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
-               sorting, counts_, list_);
+               classes, counts_, list_);
     }
 
-    std::vector<Found> read_found(const uint32_t *list, uint32_t count) const {
-        std::vector<Found> found(count);
-        Found *const listed = reinterpret_cast<Found *>(memory_);
-        launch("find_listed", find_listed, ceil_div(count, BLOCK), BLOCK, stream_, ranks_.start, list, count, listed);
+    std::vector<ComponentRange> read_found(const uint32_t *list, uint32_t count) const {
+        std::vector<ComponentRange> found(count);
+        ComponentRange *const listed = reinterpret_cast<ComponentRange *>(memory_);
+        launch("list_ranges", list_ranges, ceil_div(count, BLOCK), BLOCK, stream_, ranks_.start, list, count, listed);
         read(found.data(), listed, count);
-        std::sort(found.begin(), found.end(), [](const Found &a, const Found &b) { return a.component < b.component; });
+        std::sort(found.begin(), found.end(),
+                  [](const ComponentRange &a, const ComponentRange &b) { return a.component < b.component; });
         return found;
     }
 
-    void solve_pairs(const std::vector<Found> &found, int64_t done, int64_t members) {
+    void solve_pairs(const std::vector<ComponentRange> &found, int64_t done, int64_t members) {
         const int64_t before = job_.report->fields;
-        const auto told = [&](int64_t fields, int64_t proved) {
+        const auto on_turn = [&](int64_t fields, int64_t proved) {
             job_.report->fields = before + fields;
             job_.report->open = members - done - proved;
             report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
         };
-        const auto certificates = solve_by_pairs(job_, ranks_, known_, spare_, found, members, memory_, stream_, told);
+        const auto certificates = solve_by_pairs(job_, ranks_, bounds_, spare_, found, members, memory_, stream_, on_turn);
         EccentricityJob::Report &report = *job_.report;
         report.fields = before;
         for (const Certificate<Length> &each : certificates) {
@@ -284,23 +287,23 @@ class Eccentricity {
         }
     }
 
-    void describe_small(const Sorting &sorting) {
+    void describe_small(const SizeClasses &classes) {
         const int64_t wanted = std::min(components_, job_.capacity);
         for (int64_t first = 0; first < wanted; first += room_) {
             const int64_t here = std::min(room_, wanted - first);
-            launch("describe", describe<Length>, ceil_div(here, WARPS), BLOCK, stream_, ranks_, known_, job_.steps,
-                   static_cast<uint32_t>(first), static_cast<uint32_t>(here), sorting, extents_);
+            launch("describe_components", describe_components<Length>, ceil_div(here, WARPS), BLOCK, stream_, ranks_, bounds_,
+                   job_.steps, static_cast<uint32_t>(first), static_cast<uint32_t>(here), classes, extents_);
             read(job_.extents + first, extents_, static_cast<size_t>(here));
         }
     }
 
     EccentricityJob job_;
     Ranks ranks_;
-    Known<Length> known_;
+    LowerBounds<Length> bounds_;
     uint32_t *list_, *spare_;
     apsis_extent *extents_;
     int64_t room_;  // how many
-    Counts *counts_;
+    ClassCounts *counts_;
     uint8_t *memory_;
     size_t bytes_;
     cudaStream_t stream_ = nullptr;
@@ -311,9 +314,7 @@ class Eccentricity {
 bool may_be_narrow(const EccentricityJob &job) { return job.steps.most <= NARROW_STEP; }
 
 /// Whether no path can be too long for short lengths.
-bool is_narrow(const EccentricityJob &job) {
-    return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most;
-}
+bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }
 
 }  // namespace
 
@@ -325,15 +326,15 @@ size_t eccentricity_scratch(const EccentricityJob &job) {
 void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
     double most = 0;  // a second try does not go back
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
-    const Progress told = progress ? forward : Progress();
+    const Progress forward_progress = progress ? forward : Progress();
     if (may_be_narrow(job)) {
         try {
-            return Eccentricity<int32_t>(job, scratch).run(stream, told);
+            return Eccentricity<int32_t>(job, scratch).run(stream, forward_progress);
         } catch (const TooLong &) {
         }
     }
     try {
-        Eccentricity<int64_t>(job, scratch).run(stream, told);
+        Eccentricity<int64_t>(job, scratch).run(stream, forward_progress);
     } catch (const TooLong &) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^60 units of length");
     }

@@ -16,7 +16,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int TURNS = 8;  // of both kernels, from one question of the host to the next
+constexpr int ITERATIONS = 8;  // of both kernels, from one question of the host to the next
 
 /// What the host asks for.
 struct Changes {
@@ -39,7 +39,10 @@ struct Relaxation {
     static int64_t fields_of(int64_t pixels) { return std::clamp<int64_t>((1 << 20) / pixels, 1, 256); }
 
     Relaxation(const EccentricityJob &job, const Ranks &of_set, Carver &carver)
-        : ranks(of_set), moves(job.steps, job.axes), fields(fields_of(job.set.pixels())), items(fields * job.set.pixels()) {
+        : ranks(of_set),
+          moves(job.steps, job.axes),
+          fields(fields_of(job.set.pixels())),
+          items(fields * job.set.pixels()) {
         cost = carver.take<Length>(items);
         updating = carver.take<Length>(items);
         mask = carver.take<uint8_t>(items);
@@ -65,8 +68,7 @@ template <class Length>
 __global__ void __launch_bounds__(BLOCK) plant_sources(Relaxation<Length> relaxation, uint32_t components, uint32_t first) {
     const int64_t i = first_item();
     if (i >= components * relaxation.fields) return;
-    const uint32_t component = static_cast<uint32_t>(i / relaxation.fields), *const start =
-                                                                                 relaxation.ranks.start + component;
+    const uint32_t component = static_cast<uint32_t>(i / relaxation.fields), *const start = relaxation.ranks.start + component;
     const int64_t field = i % relaxation.fields, rank = start[0] + first + field;
     if (rank >= start[1]) return;
     const int64_t at = field * relaxation.ranks.raster.pixels() + relaxation.ranks.pixel[rank];
@@ -83,7 +85,7 @@ __global__ void __launch_bounds__(BLOCK) k1(Relaxation<Length> relaxation) {
     const Raster::Place at = relaxation.ranks.raster.place(static_cast<uint32_t>(i - field * pixels));
     for (int k = 0; k < relaxation.moves.count; ++k) {
         const uint32_t to = relaxation.moves.target(relaxation.ranks.raster, at, k);
-        if (to == NONE || relaxation.ranks.rank[to] == NONE) continue;
+        if (to == NO_PIXEL || relaxation.ranks.rank[to] == NO_PIXEL) continue;
         const Length sum = relaxation.cost[i] + static_cast<Length>(relaxation.moves.weight[k]);
         if (sum > relaxation.FULL)
             relaxation.changes->too_long = 1;
@@ -111,7 +113,7 @@ __global__ void __launch_bounds__(BLOCK)
     const int64_t field = i % relaxation.fields, source = start[0] + first + field;
     if (source >= start[1]) return;
     Length best = -1;
-    uint32_t pixel = NONE;
+    uint32_t pixel = NO_PIXEL;
     for (uint32_t rank = start[0] + threadIdx.x % WARP; rank < start[1]; rank += WARP) {
         const uint32_t own = relaxation.ranks.pixel[rank];
         const Length length = relaxation.cost[field * relaxation.ranks.raster.pixels() + own];
@@ -130,12 +132,11 @@ void relax(const Relaxation<Length> &relaxation, cudaStream_t stream) {
     const int64_t blocks = ceil_div(relaxation.items, BLOCK);
     for (Changes changes = {1, 0}; changes.changed;) {
         check(cudaMemsetAsync(relaxation.changes, 0, sizeof changes, stream), "beginning to relax");
-        for (int turn = 0; turn < TURNS; ++turn) {
+        for (int turn = 0; turn < ITERATIONS; ++turn) {
             launch("k1", k1<Length>, blocks, BLOCK, stream, relaxation);
             launch("k2", k2<Length>, blocks, BLOCK, stream, relaxation);
         }
-        check(cudaMemcpyAsync(&changes, relaxation.changes, sizeof changes, cudaMemcpyDeviceToHost, stream),
-              "reading changes");
+        check(cudaMemcpyAsync(&changes, relaxation.changes, sizeof changes, cudaMemcpyDeviceToHost, stream), "reading changes");
         check(cudaStreamSynchronize(stream), "relaxing");
         if (changes.too_long) throw TooLong();
     }

@@ -16,21 +16,21 @@ uint32_t power_above(int64_t least) {
 }
 
 template <class Value>
-__global__ void __launch_bounds__(BLOCK) clear_waiting(FieldTasks<Value> tasks, OnlyIf condition) {
+__global__ void __launch_bounds__(BLOCK) clear_waiting(FieldTasks<Value> tasks, DeviceCondition condition) {
     if (!condition.holds()) return;
     const int64_t count = tasks.tasks();
-    for (int64_t i = first_item(); i < max(count, int64_t(tasks.places)); i += item_step()) {
+    for (int64_t i = first_item(); i < max(count, int64_t(tasks.queue_size)); i += item_step()) {
         if (i < count) tasks.pending[i] = Lengths<Value>::NONE;
         if (i < ceil_div(count, 32)) tasks.is_listed[i] = 0;
-        if (i < tasks.places) tasks.queue[i] = NO_TASK;
+        if (i < tasks.queue_size) tasks.queue[i] = NO_TASK;
         if (i < tasks.fields) tasks.field[i] = {0, 1, 0, {0, 0}};
         if (i == 0) *tasks.counters = {0, 0, 0, tasks.fields};
     }
 }
 
 template <class Length>
-__global__ void __launch_bounds__(BLOCK) fill_fields(FieldTasks<Length> tasks, const uint32_t *members, Length *lengths,
-                                                     OnlyIf condition) {
+__global__ void __launch_bounds__(BLOCK)
+    fill_fields(FieldTasks<Length> tasks, const uint32_t *members, Length *lengths, DeviceCondition condition) {
     if (!condition.holds()) return;
     const int64_t cells = tasks.shape.cells();
     for (int64_t i = first_item(); i < cells; i += item_step()) {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(BLOCK) fill_fields(FieldTasks<Length> tasks, c
 
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) plant_sources(FieldTasks<Length> tasks, Length *lengths, const FieldSource *sources,
-                                                       int64_t count, OnlyIf condition) {
+                                                       int64_t count, DeviceCondition condition) {
     if (!condition.holds()) return;
     for (int64_t i = first_item(); i < count; i += item_step()) {
         if (sources[i].cell < 0) continue;
@@ -62,41 +62,43 @@ FieldShape::FieldShape(const int64_t size[3], int axes) : axes(axes), width(size
 
 template <class Value>
 FieldTasks<Value>::FieldTasks(const FieldShape &shape, int64_t fields, Carver &carver)
-    : shape(shape), fields(static_cast<uint32_t>(fields)) {
+    : shape(shape),
+      fields(static_cast<uint32_t>(fields)) {
     if (fields > INT32_MAX || shape.tiles() > INT32_MAX || tasks() > INT32_MAX)
         throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for paths on a CUDA device",
                     static_cast<long long>(shape.width), static_cast<long long>(shape.height),
                     static_cast<long long>(shape.depth));
     pending = carver.take<Value>(tasks());
-    far = carver.take<uint32_t>(2 * tasks());
+    far_tiles = carver.take<uint32_t>(2 * tasks());
     is_listed = carver.take<uint32_t>(ceil_div(tasks(), 32));
-    places = power_above(tasks() + MOST_RESIDENT);
-    queue = carver.take<uint32_t>(places);
+    queue_size = power_above(tasks() + MOST_RESIDENT);
+    queue = carver.take<uint32_t>(queue_size);
     field = carver.take<Field>(fields);
     counters = carver.take<Counters>(1);
 }
 
 template <class Value>
-void clear_tasks(const FieldTasks<Value> &tasks, OnlyIf condition, cudaStream_t stream) {
-    launch("clear_waiting", clear_waiting<Value>, ceil_div(tasks.places, BLOCK), BLOCK, stream, tasks, condition);
+void clear_tasks(const FieldTasks<Value> &tasks, DeviceCondition condition, cudaStream_t stream) {
+    launch("clear_waiting", clear_waiting<Value>, ceil_div(tasks.queue_size, BLOCK), BLOCK, stream, tasks, condition);
 }
 
 template <class Length>
 void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Length *lengths, const FieldSource *sources,
-                  int64_t count, OnlyIf condition, cudaStream_t stream) {
+                  int64_t count, DeviceCondition condition, cudaStream_t stream) {
     launch("fill_fields", fill_fields<Length>, ceil_div(tasks.shape.cells(), BLOCK), BLOCK, stream, tasks, members, lengths,
            condition);
-    launch("plant_sources", plant_sources<Length>, ceil_div(count, BLOCK), BLOCK, stream, tasks, lengths, sources, count, condition);
+    launch("plant_sources", plant_sources<Length>, ceil_div(count, BLOCK), BLOCK, stream, tasks, lengths, sources, count,
+           condition);
 }
 
 namespace {
 
 template <class Near, class Length>
-void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
-                 cudaStream_t stream) {
+void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
+                 DeviceCondition condition, cudaStream_t stream) {
     using Limits = Lengths<Length>;
     constexpr Length ALL = Limits::LONGEST;
-    Walk<Shortest<Length, Near>> walk = {tasks, lengths, nullptr, {}, ALL, ALL, 0, too_long, condition};
+    Walk<ShortestPaths<Length, Near>> walk = {tasks, lengths, nullptr, {}, ALL, ALL, 0, too_long, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     if (steps.limit <= Limits::LONGEST)
         walk.longest = static_cast<Length>(steps.limit);
@@ -109,9 +111,9 @@ void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &
 }  // namespace
 
 template <class Length>
-void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
-                cudaStream_t stream) {
-    if (steps.most <= MOST_COUNTED_STEP)
+void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
+                DeviceCondition condition, cudaStream_t stream) {
+    if (steps.most <= LARGEST_LOCAL_STEP)
         run_counted<int32_t>(tasks, lengths, steps, too_long, condition, stream);
     else
         run_counted<Length>(tasks, lengths, steps, too_long, condition, stream);
@@ -119,13 +121,13 @@ void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &s
 
 template struct FieldTasks<int32_t>;
 template struct FieldTasks<int64_t>;
-template void clear_tasks(const FieldTasks<int32_t> &, OnlyIf, cudaStream_t);
-template void clear_tasks(const FieldTasks<int64_t> &, OnlyIf, cudaStream_t);
-template void start_fields(const FieldTasks<int32_t> &, const uint32_t *, int32_t *, const FieldSource *, int64_t, OnlyIf,
-                           cudaStream_t);
-template void start_fields(const FieldTasks<int64_t> &, const uint32_t *, int64_t *, const FieldSource *, int64_t, OnlyIf,
-                           cudaStream_t);
-template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, uint32_t *, OnlyIf, cudaStream_t);
-template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, uint32_t *, OnlyIf, cudaStream_t);
+template void clear_tasks(const FieldTasks<int32_t> &, DeviceCondition, cudaStream_t);
+template void clear_tasks(const FieldTasks<int64_t> &, DeviceCondition, cudaStream_t);
+template void start_fields(const FieldTasks<int32_t> &, const uint32_t *, int32_t *, const FieldSource *, int64_t,
+                           DeviceCondition, cudaStream_t);
+template void start_fields(const FieldTasks<int64_t> &, const uint32_t *, int64_t *, const FieldSource *, int64_t,
+                           DeviceCondition, cudaStream_t);
+template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, uint32_t *, DeviceCondition, cudaStream_t);
+template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, uint32_t *, DeviceCondition, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

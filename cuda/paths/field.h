@@ -81,15 +81,15 @@ struct FieldShape {
 /// step from a wall is short, and no step to a wall makes it shorter.
 template <class Value>
 struct Lengths {
-    static constexpr Value WALL = Value(Value(1) << (8 * sizeof(Value) - 2)) * -2;      // the least number
-    static constexpr Value LONGEST = (Value(1) << (8 * sizeof(Value) - 2)) - 1;         // a quarter of all numbers
-    static constexpr Value MOST_STEP = Value(1) << (sizeof(Value) == 4 ? 20 : 52);      // no step may be longer
-    static constexpr Value UNSEEN = LONGEST + MOST_STEP + 1;                            // no path is known yet
-    static constexpr Value NONE = -(WALL + 1);                                          // nothing waits
+    static constexpr Value WALL = Value(Value(1) << (8 * sizeof(Value) - 2)) * -2;  // the least number
+    static constexpr Value LONGEST = (Value(1) << (8 * sizeof(Value) - 2)) - 1;     // a quarter of all numbers
+    static constexpr Value MOST_STEP = Value(1) << (sizeof(Value) == 4 ? 20 : 52);  // no step may be longer
+    static constexpr Value UNSEEN = LONGEST + MOST_STEP + 1;                        // no path is known yet
+    static constexpr Value NONE = -(WALL + 1);                                      // nothing waits
 };
 
 /// A condition that the device knows: work that is queued under it is done only if the word is zero, or is not.
-struct OnlyIf {
+struct DeviceCondition {
     const uint32_t *word = nullptr;
     bool is_set = true;
 
@@ -103,22 +103,22 @@ struct FieldTasks {
     uint32_t fields;
 
     struct Field {
-        Value threshold;     // what waits below it is near
-        uint32_t busy;       // tasks in the queue or in work, and one while the far ones are looked through
-        uint32_t turn;       // which of the two lists is written
-        uint32_t listed[2];  // how many the lists have
+        Value threshold;        // what waits below it is near
+        uint32_t busy;          // tasks in the queue or in work, and one while the far ones are looked through
+        uint32_t turn;          // which of the two lists is written
+        uint32_t list_size[2];  // how many the lists have
     };
     struct Counters {
-        uint32_t head, tail;  // of the queue: tickets given to takers, and to givers
-        uint32_t begun;       // fields whose sources have been looked for
-        uint32_t left;        // fields that are not done
+        uint32_t head, tail;    // of the queue: tickets given to takers, and to givers
+        uint32_t fields_begun;  // fields whose sources have been looked for
+        uint32_t fields_left;   // fields that are not done
     };
 
     Value *pending;       // [field][tile]: the least of what has changed at its rim since it was last taken, or NONE
-    uint32_t *far;        // [list][field][tile]: the tiles that wait, and some that do no more
+    uint32_t *far_tiles;  // [list][field][tile]: the tiles that wait, and some that do no more
     uint32_t *is_listed;  // [field][tile]: a bit
     uint32_t *queue;      // a ring
-    uint32_t places;      // a power of two
+    uint32_t queue_size;  // a power of two
     Field *field;         // [field]
     Counters *counters;
 
@@ -130,7 +130,7 @@ struct FieldTasks {
 
 /// Nothing waits; to be called before fields are started.
 template <class Value>
-void clear_tasks(const FieldTasks<Value> &tasks, OnlyIf condition, cudaStream_t stream);
+void clear_tasks(const FieldTasks<Value> &tasks, DeviceCondition condition, cudaStream_t stream);
 
 /// A cell from which paths of a field begin; there is none if it is negative.
 struct FieldSource {
@@ -142,18 +142,18 @@ struct FieldSource {
 /// are 0.  Both arrays are the device's.
 template <class Length>
 void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Length *lengths, const FieldSource *sources,
-                  int64_t count, OnlyIf condition, cudaStream_t stream);
+                  int64_t count, DeviceCondition condition, cudaStream_t stream);
 
 /// From the sources to all that they reach within the limit of steps.  Where a length is within a step of LONGEST, *too_long
 /// is set, which the caller has cleared, and what lies behind may stay UNSEEN.  No step may be longer than MOST_STEP.
 template <class Length>
-void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long, OnlyIf condition,
-                cudaStream_t stream);
+void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
+                DeviceCondition condition, cudaStream_t stream);
 
 /// The same steps with names instead of lengths, along shortest paths only: from the cells of length 0 to all others the
 /// least of the names that reach them.  Sources hold their names, other cells UNSEEN or, where no path leads, a wall.
 template <class Name, class Length>
-void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, OnlyIf condition,
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, DeviceCondition condition,
                cudaStream_t stream);
 
 }  // namespace apsis::cuda::paths

@@ -8,18 +8,18 @@
 namespace apsis::cuda::paths {
 
 template <class Name, class Length>
-void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, OnlyIf condition,
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, DeviceCondition condition,
                cudaStream_t stream) {
     using Limits = Lengths<Name>;
     constexpr Name ALL = Limits::LONGEST, NEAR = Limits::NONE;
-    Walk<Lowest<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition};
+    Walk<LowestNames<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     run_walk("walk_tiles", walk, steps.connectivity, stream);
 }
 
-template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, OnlyIf, cudaStream_t);
-template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, OnlyIf, cudaStream_t);
-template void run_names(const FieldTasks<int64_t> &, int64_t *, const int32_t *, const Steps &, OnlyIf, cudaStream_t);
-template void run_names(const FieldTasks<int64_t> &, int64_t *, const int64_t *, const Steps &, OnlyIf, cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int32_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int64_t *, const Steps &, DeviceCondition, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

@@ -18,14 +18,13 @@ constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks, more than
 /// What a place of the queue holds; other numbers are tasks.
 constexpr uint32_t NO_TASK = ~0u, LEAVE = ~0u - 1;
 
-__device__ inline int32_t atomic_least(int32_t *to, int32_t value) { return atomicMin(to, value); }
-__device__ inline int64_t atomic_least(int64_t *to, int64_t value) {
+__device__ inline int32_t atomic_min(int32_t *to, int32_t value) { return atomicMin(to, value); }
+__device__ inline int64_t atomic_min(int64_t *to, int64_t value) {
     return static_cast<int64_t>(atomicMin(reinterpret_cast<long long *>(to), static_cast<long long>(value)));
 }
 __device__ inline int32_t atomic_exchange(int32_t *to, int32_t value) { return atomicExch(to, value); }
 __device__ inline int64_t atomic_exchange(int64_t *to, int64_t value) {
-    return static_cast<int64_t>(
-        atomicExch(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(value)));
+    return static_cast<int64_t>(atomicExch(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(value)));
 }
 
 /// A task's number is that of its tile among all tiles of all fields.
@@ -36,7 +35,7 @@ __device__ uint32_t field_of(const FieldTasks<Value> &tasks, uint32_t task) {
 
 /// What is near from some value on.
 template <class Value>
-__device__ Value end_of_near(Value least, Value span) {
+__device__ Value near_threshold(Value least, Value span) {
     constexpr Value NONE = Lengths<Value>::NONE;
     return least < NONE - span ? least + span : NONE;
 }
@@ -52,7 +51,7 @@ __device__ Value least_in_warp(Value value) {
 template <class Value>
 __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
     const uint32_t ticket = atomicAdd(&tasks.counters->tail, 1u);
-    while (atomicCAS(tasks.queue + (ticket & (tasks.places - 1)), NO_TASK, task) != NO_TASK) {
+    while (atomicCAS(tasks.queue + (ticket & (tasks.queue_size - 1)), NO_TASK, task) != NO_TASK) {
     }
 }
 
@@ -67,7 +66,7 @@ __device__ void queue_task(const FieldTasks<Value> &tasks, uint32_t field, uint3
 template <class Value>
 __device__ uint32_t take_task(const FieldTasks<Value> &tasks) {
     constexpr unsigned PAUSE = 40;  // nanoseconds: some hundred blocks that look do not keep memory busy
-    volatile uint32_t *const place = tasks.queue + (atomicAdd(&tasks.counters->head, 1u) & (tasks.places - 1));
+    volatile uint32_t *const place = tasks.queue + (atomicAdd(&tasks.counters->head, 1u) & (tasks.queue_size - 1));
     uint32_t task;
     while ((task = *place) == NO_TASK) __nanosleep(PAUSE);
     __threadfence();
@@ -78,7 +77,7 @@ __device__ uint32_t take_task(const FieldTasks<Value> &tasks) {
 /// One of the two lists of a field.
 template <class Value>
 __device__ uint32_t *list_of(const FieldTasks<Value> &tasks, uint32_t field, uint32_t turn) {
-    return tasks.far + (turn ? tasks.tasks() : 0) + int64_t(field) * tasks.shape.tiles();
+    return tasks.far_tiles + (turn ? tasks.tasks() : 0) + int64_t(field) * tasks.shape.tiles();
 }
 
 /// Puts a tile that waits into its field's list, unless it is there still from before.
@@ -87,7 +86,7 @@ __device__ void list_far(const FieldTasks<Value> &tasks, uint32_t field, uint32_
     const uint32_t bit = 1u << task % 32;
     if (atomicOr(tasks.is_listed + task / 32, bit) & bit) return;
     typename FieldTasks<Value>::Field &own = tasks.field[field];
-    const uint32_t turn = __ldcg(&own.turn), place = atomicAdd(&own.listed[turn], 1u);
+    const uint32_t turn = __ldcg(&own.turn), place = atomicAdd(&own.list_size[turn], 1u);
     __stcg(list_of(tasks, field, turn) + place, task);
 }
 
@@ -96,7 +95,7 @@ __device__ void list_far(const FieldTasks<Value> &tasks, uint32_t field, uint32_
 template <class Value>
 __device__ bool wake(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task, Value key) {
     constexpr Value NONE = Lengths<Value>::NONE;
-    const Value before = atomic_least(tasks.pending + task, key), threshold = __ldcg(&tasks.field[field].threshold);
+    const Value before = atomic_min(tasks.pending + task, key), threshold = __ldcg(&tasks.field[field].threshold);
     if (key >= before) return false;
     if (key < threshold) return before == NONE || before >= threshold;
     if (before == NONE) list_far(tasks, field, task);
@@ -115,12 +114,12 @@ __device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_s
 /// A block looks through a field's far tiles: those within `span` of the nearest are near now.  It is alone with the field
 /// until it queues the second of them.  Returns the first, or NO_TASK if nothing waits.
 template <class Value, int THREADS>
-__device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
+__device__ uint32_t queue_near_tiles(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
     __shared__ Value least;
     __shared__ uint32_t near, kept;
     constexpr Value NONE = Lengths<Value>::NONE;
     typename FieldTasks<Value>::Field &own = tasks.field[field];
-    const uint32_t turn = __ldcg(&own.turn), count = __ldcg(&own.listed[turn]);
+    const uint32_t turn = __ldcg(&own.turn), count = __ldcg(&own.list_size[turn]);
     uint32_t *const list = list_of(tasks, field, turn), *const other = list_of(tasks, field, !turn);
     if (threadIdx.x == 0) least = NONE, near = kept = 0;
     __syncthreads();
@@ -131,10 +130,10 @@ __device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, V
         key = __ldcg(tasks.pending + task);
         own_least = min(own_least, key);
     }
-    if (own_least < NONE) atomic_least(&least, own_least);
+    if (own_least < NONE) atomic_min(&least, own_least);
     __syncthreads();
     if (least == NONE) return NO_TASK;
-    const Value threshold = end_of_near(least, span);
+    const Value threshold = near_threshold(least, span);
     for (uint32_t start = 0; start < count; start += THREADS) {
         const uint32_t i = start + threadIdx.x;
         if (count > THREADS) {  // else they are known
@@ -152,8 +151,8 @@ __device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, V
     if (threadIdx.x == 0) {
         __stcg(&own.threshold, threshold);
         __stcg(&own.turn, uint32_t(!turn));
-        __stcg(&own.listed[turn], 0u);
-        __stcg(&own.listed[!turn], kept);
+        __stcg(&own.list_size[turn], 0u);
+        __stcg(&own.list_size[!turn], kept);
     }
     __syncthreads();
     __threadfence();
@@ -164,11 +163,12 @@ __device__ uint32_t bring_near(const FieldTasks<Value> &tasks, uint32_t field, V
 /// The caller has the only task of a field, as it has seen, and goes on with nothing below `least`.  If no other task waits
 /// in a list either, that is near from now on.  Returns what is near.
 template <class Value>
-__device__ Value go_on_alone(const FieldTasks<Value> &tasks, uint32_t field, Value least, Value span) {
+__device__ Value continue_alone(const FieldTasks<Value> &tasks, uint32_t field, Value least, Value span) {
     typename FieldTasks<Value>::Field &own = tasks.field[field];
     __threadfence();  // what others have listed, they listed before they left
     Value threshold = __ldcg(&own.threshold);
-    if ((__ldcg(&own.listed[0]) | __ldcg(&own.listed[1])) == 0) __stcg(&own.threshold, threshold = end_of_near(least, span));
+    if ((__ldcg(&own.list_size[0]) | __ldcg(&own.list_size[1])) == 0)
+        __stcg(&own.threshold, threshold = near_threshold(least, span));
     return threshold;
 }
 
@@ -185,9 +185,9 @@ __device__ uint32_t leave_field(const FieldTasks<Value> &tasks, uint32_t field, 
     }
     __syncthreads();
     if (!is_last) return NO_TASK;
-    const uint32_t task = bring_near<Value, THREADS>(tasks, field, span);
+    const uint32_t task = queue_near_tiles<Value, THREADS>(tasks, field, span);
     if (task != NO_TASK) return task;
-    if (threadIdx.x == 0) is_end = atomicSub(&tasks.counters->left, 1u) == 1;
+    if (threadIdx.x == 0) is_end = atomicSub(&tasks.counters->fields_left, 1u) == 1;
     __syncthreads();
     for (uint32_t i = threadIdx.x; is_end && i < gridDim.x; i += THREADS) put_in_queue(tasks, LEAVE);
     return NO_TASK;
@@ -199,7 +199,7 @@ __device__ uint32_t next_task(const FieldTasks<Value> &tasks, bool &all_begun, V
     __shared__ uint32_t next;
     while (!all_begun) {
         __syncthreads();
-        if (threadIdx.x == 0) next = atomicAdd(&tasks.counters->begun, 1u);
+        if (threadIdx.x == 0) next = atomicAdd(&tasks.counters->fields_begun, 1u);
         __syncthreads();
         const uint32_t field = next;
         all_begun = field >= tasks.fields;

@@ -26,45 +26,45 @@ namespace apsis::cuda::paths {
 
 /// What a wall, or a cell that no path is known to, gives: no more than nothing.
 template <class Local>
-__device__ Local to_give(Local value) {
+__device__ Local offered(Local value) {
     using Number = std::make_unsigned_t<Local>;
     return static_cast<Local>(min(static_cast<Number>(value), static_cast<Number>(Lengths<Local>::UNSEEN)));
 }
 
 /// Shortest paths: values are lengths, and Near are what is counted in a tile.
 template <class Path, class Near = Path>
-struct Shortest {
+struct ShortestPaths {
     using Value = Path;
     using Length = Path;
     using Local = Near;
     using Step = Near;
-    using Seen = Local;
+    using Cell = Local;
     static constexpr bool HAS_LENGTHS = false;
 
     template <int CELLS>
     struct Cells {
         volatile Local value[CELLS];
 
-        __device__ Seen see(int at) const { return value[at]; }
+        __device__ Cell load(int at) const { return value[at]; }
     };
-    __device__ static Local value_of(Seen seen) { return seen; }
-    __device__ static Seen with(Seen, Local value) { return value; }
-    __device__ static Local offer(Local best, Seen from, Step step, Seen) { return min(best, static_cast<Local>(from + step)); }
+    __device__ static Local value_of(Cell cell) { return cell; }
+    __device__ static Cell with(Cell, Local value) { return value; }
+    __device__ static Local offer(Local best, Cell from, Step step, Cell) { return min(best, static_cast<Local>(from + step)); }
     /// What another lane has seen; shuffle(number) is its number.
     template <class Shuffle>
-    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+    __device__ static Cell of_lane(Cell own, Shuffle shuffle) {
         return shuffle(own);
     }
 };
 
 /// The lowest names along them: values are names, and lengths are known.
 template <class Name, class Path>
-struct Lowest {
+struct LowestNames {
     using Value = Name;
     using Length = Path;
     using Local = Name;
     using Step = Path;
-    struct Seen {
+    struct Cell {
         Name name;
         Length length;
     };
@@ -75,15 +75,15 @@ struct Lowest {
         volatile Name value[CELLS];
         Length length[CELLS];
 
-        __device__ Seen see(int at) const { return {value[at], length[at]}; }
+        __device__ Cell load(int at) const { return {value[at], length[at]}; }
     };
-    __device__ static Name value_of(Seen seen) { return seen.name; }
-    __device__ static Seen with(Seen seen, Name value) { return {value, seen.length}; }
-    __device__ static Name offer(Name best, Seen from, Length step, Seen to) {
+    __device__ static Name value_of(Cell cell) { return cell.name; }
+    __device__ static Cell with(Cell cell, Name value) { return {value, cell.length}; }
+    __device__ static Name offer(Name best, Cell from, Length step, Cell to) {
         return from.length + step == to.length ? min(best, from.name) : best;
     }
     template <class Shuffle>
-    __device__ static Seen seen_by(Seen own, Shuffle shuffle) {
+    __device__ static Cell of_lane(Cell own, Shuffle shuffle) {
         return {shuffle(own.name), shuffle(own.length)};
     }
 };
@@ -102,24 +102,24 @@ struct Walk {
     Value near_end;  // a step from above this may be too long
     Value span;      // of what is near at a time
     uint32_t *too_long;
-    OnlyIf condition;
+    DeviceCondition condition;
 };
 
 /// A tile in shared memory, with a rim of one cell.  Rows and planes lie so that the cells of a warp lie in different banks of
 /// memory, whichever axis it goes along.
 template <class Rule, int AXES, int CONNECTIVITY>
-struct Region {
+struct SharedTile {
     using Value = typename Rule::Value;
     using Local = typename Rule::Local;
     using Tile = FieldTile<AXES>;
     static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, WARPS = 2 * AXES, THREADS = WARPS * WARP;
     // Blocks of a multiprocessor: a thread has 64 registers, and with long values twice as many.
-    static constexpr int RESIDENT = (sizeof(Value) == 4 ? 1024 : 512) / THREADS;
+    static constexpr int BLOCKS_PER_SM = (sizeof(Value) == 4 ? 1024 : 512) / THREADS;
     static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
     static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
     static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
     static constexpr int SIDE_BY_SIDE = 4;  // cells that a thread takes at once
-    static constexpr int EACH = (Tile::CELLS + THREADS * SIDE_BY_SIDE - 1) / (THREADS * SIDE_BY_SIDE);  // times that it does
+    static constexpr int GROUPS = (Tile::CELLS + THREADS * SIDE_BY_SIDE - 1) / (THREADS * SIDE_BY_SIDE);  // times that it does
     static constexpr int AROUND = AXES == 2 ? 9 : 27, ITSELF = AROUND / 2;  // tiles, itself the one in the middle
     static constexpr int LANE_CELLS = AXES == 2 ? 1 : SIDE * SIDE / WARP;   // side by side along the second axis of a plane
     static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep sees what the cells beside one gain
@@ -129,12 +129,12 @@ struct Region {
     // From which layers a warp has to go on, as each says; of even and odd rounds.
     alignas(16) uint32_t changed[2][WARPS][WARPS];
     // Of the tiles around; of even and odd visits, since some warps begin one while others look back.
-    struct Prospect {
+    struct NextTiles {
         Value gain[AROUND];  // the least that a tile gains, or NONE
         uint32_t idle;       // those for which nobody waits: bits
         Value threshold;     // what is near
         bool is_alone;       // whether no other task of the field is in the queue or in work
-    } prospect[2];
+    } next_tiles[2];
     Value key;  // with which a task was woken, or with which the last one of a field goes on
 
     struct Spot {
@@ -166,8 +166,8 @@ struct Region {
 
 /// The way that a warp goes through a tile.
 template <class Rule, int AXES, int CONNECTIVITY>
-struct Course {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+struct SweepPath {
+    using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
     using Step = typename Rule::Step;
     int axis;
     bool is_back;       // layer after layer, forward or back
@@ -176,12 +176,12 @@ struct Course {
     Step step[4];       // to the next layer: straight, and along its first axis too, its second, or both
     Step aside;         // along its first axis
 
-    __device__ explicit Course(const Walk<Rule> &walk) {
+    __device__ explicit SweepPath(const Walk<Rule> &walk) {
         axis = threadIdx.x / WARP / 2;
         is_back = threadIdx.x / WARP % 2;
-        start = Shape::first_of_lane(axis, is_back ? Shape::SIDE - 1 : 0).at();
-        stride = (is_back ? -1 : 1) * Shape::stride(axis);
-        second = AXES == 2 ? 0 : Shape::stride(axis == 2 ? 1 : 2);
+        start = Shared::first_of_lane(axis, is_back ? Shared::SIDE - 1 : 0).at();
+        stride = (is_back ? -1 : 1) * Shared::stride(axis);
+        second = AXES == 2 ? 0 : Shared::stride(axis == 2 ? 1 : 2);
         const int kind = 1 << axis, along = axis == 0 ? 2 : 1;
         step[0] = static_cast<Step>(walk.step[kind]);
         step[1] = static_cast<Step>(walk.step[kind | along]);
@@ -190,11 +190,11 @@ struct Course {
         aside = static_cast<Step>(walk.step[along]);
     }
     /// Layers by number along the axis, and in the order in which they are come to; bits both.
-    __device__ uint32_t in_order(uint32_t layers) const { return is_back ? __brev(layers) >> (32 - Shape::SIDE) : layers; }
+    __device__ uint32_t in_order(uint32_t layers) const { return is_back ? __brev(layers) >> (32 - Shared::SIDE) : layers; }
     /// A lane's cells of a layer, from the first one on.
-    __device__ void see(const Shape &region, int at, typename Rule::Seen (&own)[Shape::LANE_CELLS]) const {
+    __device__ void load(const Shared &shared, int at, typename Rule::Cell (&own)[Shared::LANE_CELLS]) const {
 #pragma unroll
-        for (int k = 0; k < Shape::LANE_CELLS; ++k) own[k] = region.cells.see(at + k * second);
+        for (int k = 0; k < Shared::LANE_CELLS; ++k) own[k] = shared.cells.load(at + k * second);
     }
 };
 
@@ -202,52 +202,54 @@ struct Course {
 /// the layer it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Layer {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    using Seen = typename Rule::Seen;
+    using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
+    using Cell = typename Rule::Cell;
     using Local = typename Rule::Local;
-    static constexpr int WING = CONNECTIVITY > 1, BESIDE = AXES == 3 ? WING : 0, COUNT = Shape::LANE_CELLS;
-    Seen seen[COUNT + 2 * BESIDE][1 + 2 * WING];
+    static constexpr int REACH_FIRST = CONNECTIVITY > 1, REACH_SECOND = AXES == 3 ? REACH_FIRST : 0, COUNT = Shared::LANE_CELLS;
+    Cell cell[COUNT + 2 * REACH_SECOND][1 + 2 * REACH_FIRST];
 
-    __device__ explicit Layer(const Seen (&own)[COUNT]) {
+    __device__ explicit Layer(const Cell (&own)[COUNT]) {
 #pragma unroll
-        for (int j = 0; j < COUNT; ++j) seen[j + BESIDE][WING] = Rule::with(own[j], to_give(Rule::value_of(own[j])));
-        if constexpr (BESIDE) {
-            seen[0][WING] = from_before<Shape::SIDE, WARP>(seen[COUNT][WING]);
-            seen[COUNT + 1][WING] = from_behind<Shape::SIDE, WARP>(seen[1][WING]);
+        for (int j = 0; j < COUNT; ++j)
+            cell[j + REACH_SECOND][REACH_FIRST] = Rule::with(own[j], offered(Rule::value_of(own[j])));
+        if constexpr (REACH_SECOND) {
+            cell[0][REACH_FIRST] = from_before<Shared::SIDE, WARP>(cell[COUNT][REACH_FIRST]);
+            cell[COUNT + 1][REACH_FIRST] = from_behind<Shared::SIDE, WARP>(cell[1][REACH_FIRST]);
         }
-        if constexpr (WING) {
-            constexpr int CORNERS = CONNECTIVITY == AXES ? 0 : BESIDE;
+        if constexpr (REACH_FIRST) {
+            constexpr int CORNERS = CONNECTIVITY == AXES ? 0 : REACH_SECOND;
 #pragma unroll
-            for (int j = CORNERS; j < COUNT + 2 * BESIDE - CORNERS; ++j) {
-                seen[j][0] = from_before<1, Shape::SIDE>(seen[j][1]);
-                seen[j][2] = from_behind<1, Shape::SIDE>(seen[j][1]);
+            for (int j = CORNERS; j < COUNT + 2 * REACH_SECOND - CORNERS; ++j) {
+                cell[j][0] = from_before<1, Shared::SIDE>(cell[j][1]);
+                cell[j][2] = from_behind<1, Shared::SIDE>(cell[j][1]);
             }
         }
     }
     template <int BY, int WIDTH>
-    __device__ static Seen from_before(Seen own) {
-        return Rule::seen_by(own, [](auto number) { return __shfl_up_sync(ALL_LANES, number, BY, WIDTH); });
+    __device__ static Cell from_before(Cell own) {
+        return Rule::of_lane(own, [](auto number) { return __shfl_up_sync(ALL_LANES, number, BY, WIDTH); });
     }
     template <int BY, int WIDTH>
-    __device__ static Seen from_behind(Seen own) {
-        return Rule::seen_by(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
+    __device__ static Cell from_behind(Cell own) {
+        return Rule::of_lane(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
     }
 
     /// What a lane's k-th cell of the next layer becomes, or of the one behind: lengths that are offered to both are the same.
-    __device__ Local best(const Course<Rule, AXES, CONNECTIVITY> &course, int k, Seen to) const {
-        Local best = Rule::offer(Lengths<Local>::UNSEEN, seen[k + BESIDE][WING], course.step[0], to);
+    __device__ Local best(const SweepPath<Rule, AXES, CONNECTIVITY> &path, int k, Cell to) const {
+        Local best = Rule::offer(Lengths<Local>::UNSEEN, cell[k + REACH_SECOND][REACH_FIRST], path.step[0], to);
 #pragma unroll
-        for (int j = -BESIDE; j <= BESIDE; ++j)
+        for (int j = -REACH_SECOND; j <= REACH_SECOND; ++j)
 #pragma unroll
-            for (int i = -WING; i <= WING; ++i)
+            for (int i = -REACH_FIRST; i <= REACH_FIRST; ++i)
                 if ((i || j) && (i != 0) + (j != 0) < CONNECTIVITY)
-                    best = Rule::offer(best, seen[k + j + BESIDE][i + WING], course.step[(i != 0) + 2 * (j != 0)], to);
+                    best =
+                        Rule::offer(best, cell[k + j + REACH_SECOND][i + REACH_FIRST], path.step[(i != 0) + 2 * (j != 0)], to);
         return min(best, Rule::value_of(to));
     }
     /// Whether a lane's cell of the layer itself gains by those beside it.
-    __device__ bool gains(const Course<Rule, AXES, CONNECTIVITY> &course, Seen own) const {
+    __device__ bool gains_aside(const SweepPath<Rule, AXES, CONNECTIVITY> &path, Cell own) const {
         const Local least = Rule::value_of(own);
-        return Rule::offer(Rule::offer(least, seen[0][0], course.aside, own), seen[0][2], course.aside, own) < least;
+        return Rule::offer(Rule::offer(least, cell[0][0], path.aside, own), cell[0][2], path.aside, own) < least;
     }
 };
 
@@ -269,24 +271,24 @@ __device__ uint32_t columns_of(uint32_t cells) {
 }
 
 /// Tells all warps but one from which layers along each axis to go on in a round; a warp does so once in every round.
-template <class Shape>
-__device__ void mark_layers(Shape &region, int round, const uint32_t (&layers)[3], int but) {
+template <class Shared>
+__device__ void mark_layers(Shared &shared, int round, const uint32_t (&layers)[3], int but) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
-    if (lane < Shape::WARPS) region.changed[round % 2][lane][warp] = lane == but ? 0 : own;
+    if (lane < Shared::WARPS) shared.changed[round % 2][lane][warp] = lane == but ? 0 : own;
 }
 /// What the warps have told this one.
-template <class Shape>
-__device__ uint32_t marked_layers(const Shape &region, int round) {
+template <class Shared>
+__device__ uint32_t marked_layers(const Shared &shared, int round) {
     uint32_t layers = 0;
 #pragma unroll
-    for (int warp = 0; warp < Shape::WARPS; ++warp) layers |= region.changed[round % 2][threadIdx.x / WARP][warp];
+    for (int warp = 0; warp < Shared::WARPS; ++warp) layers |= shared.changed[round % 2][threadIdx.x / WARP][warp];
     return layers;
 }
 
 /// In which layers a lane finds what: bits.
 template <int CELLS>
-struct Found {
+struct SweepGains {
     uint32_t kept[CELLS] = {};  // each of its cells has become shorter in the next one
     uint32_t aside = 0;         // a cell gains by those beside it
     uint32_t behind = 0;        // the layer behind gains
@@ -298,41 +300,41 @@ struct Found {
 /// in the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.  Where nothing
 /// is found, memory is lowered to what it was: that takes less time than to decide.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ uint32_t sweep_from(const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region,
-                               uint32_t rest, Found<Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &found) {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
+__device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared,
+                               uint32_t rest, SweepGains<SharedTile<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &gains) {
+    using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
     using Local = typename Rule::Local;
-    constexpr int COUNT = Shape::LANE_CELLS;
-    constexpr uint32_t ALL_LAYERS = ~0u >> (32 - Shape::SIDE);
+    constexpr int COUNT = Shared::LANE_CELLS;
+    constexpr uint32_t ALL_LAYERS = ~0u >> (32 - Shared::SIDE);
     uint32_t layer = rest & -rest;  // its bit
-    int at = course.start + (__ffs(static_cast<int>(rest)) - 1) * course.stride;
-    typename Rule::Seen before[COUNT], own[COUNT], next[COUNT], after[COUNT];
+    int at = path.start + (__ffs(static_cast<int>(rest)) - 1) * path.stride;
+    typename Rule::Cell before[COUNT], own[COUNT], next[COUNT], after[COUNT];
     bool is_kept[COUNT] = {};
     const auto keep = [&] {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            Local *const value = const_cast<Local *>(&region.cells.value[at + k * course.second]);
+            Local *const value = const_cast<Local *>(&shared.cells.value[at + k * path.second]);
             // Others sweep over it too.
-            if (is_kept[k] || (AXES == 2 && sizeof(Local) == 4)) atomic_least(value, Rule::value_of(own[k]));
+            if (is_kept[k] || (AXES == 2 && sizeof(Local) == 4)) atomic_min(value, Rule::value_of(own[k]));
         }
     };
-    course.see(region, at - course.stride, before);
-    course.see(region, at, own);
-    course.see(region, at + course.stride, next);
+    path.load(shared, at - path.stride, before);
+    path.load(shared, at, own);
+    path.load(shared, at + path.stride, next);
     uint32_t vote = ALL_LANES, vote_before;
     do {
-        course.see(region, at + 2 * course.stride, after);
+        path.load(shared, at + 2 * path.stride, after);
         const Layer<Rule, AXES, CONNECTIVITY> from(own);
         keep();
         bool has_kept = false;
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
-            const Local best = from.best(course, k, next[k]);
+            const Local best = from.best(path, k, next[k]);
             is_kept[k] = best < Rule::value_of(next[k]);
             has_kept |= is_kept[k];
-            if (is_kept[k]) found.kept[k] |= layer;
-            if (from.best(course, k, before[k]) < Rule::value_of(before[k])) found.behind |= layer;
-            if (Shape::LOOKS_ASIDE && from.gains(course, own[k])) found.aside |= layer;
+            if (is_kept[k]) gains.kept[k] |= layer;
+            if (from.best(path, k, before[k]) < Rule::value_of(before[k])) gains.behind |= layer;
+            if (Shared::LOOKS_ASIDE && from.gains_aside(path, own[k])) gains.aside |= layer;
             before[k] = own[k];
             own[k] = Rule::with(next[k], best);
             next[k] = after[k];
@@ -340,7 +342,7 @@ __device__ uint32_t sweep_from(const Course<Rule, AXES, CONNECTIVITY> &course, R
         vote_before = vote;
         vote = __ballot_sync(ALL_LANES, has_kept);
         layer <<= 1;
-        at += course.stride;
+        at += path.stride;
     } while (layer & ALL_LAYERS && (vote_before || rest & layer));
     keep();
     if (vote) rest |= layer;
@@ -349,53 +351,55 @@ __device__ uint32_t sweep_from(const Course<Rule, AXES, CONNECTIVITY> &course, R
 
 /// Goes through the tile from the layers that have changed.  Returns whether it has found anything that others have to look at.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ bool sweep(const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region, int round) {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    Found<Shape::LANE_CELLS> found;
-    for (uint32_t rest = course.in_order(marked_layers(region, round)); rest;) rest = sweep_from(course, region, rest, found);
+__device__ bool sweep(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared,
+                      int round) {
+    using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
+    SweepGains<Shared::LANE_CELLS> gains;
+    for (uint32_t rest = path.in_order(marked_layers(shared, round)); rest;) rest = sweep_from(path, shared, rest, gains);
     uint32_t cells = 0, rows = 0;
 #pragma unroll
-    for (int k = 0; k < Shape::LANE_CELLS; ++k) {
-        const uint32_t kept = __ballot_sync(ALL_LANES, found.kept[k] != 0);
+    for (int k = 0; k < Shared::LANE_CELLS; ++k) {
+        const uint32_t kept = __ballot_sync(ALL_LANES, gains.kept[k] != 0);
         cells |= kept;
-        rows |= rows_of<Shape::SIDE, Shape::LANE_CELLS>(kept) << k;
+        rows |= rows_of<Shared::SIDE, Shared::LANE_CELLS>(kept) << k;
     }
-    uint32_t columns = columns_of<Shape::SIDE>(cells);
-    if constexpr (Shape::LOOKS_ASIDE) {
-        const uint32_t aside = __ballot_sync(ALL_LANES, found.aside != 0);
+    uint32_t columns = columns_of<Shared::SIDE>(cells);
+    if constexpr (Shared::LOOKS_ASIDE) {
+        const uint32_t aside = __ballot_sync(ALL_LANES, gains.aside != 0);
         columns = aside << 1 | aside >> 1;
         rows = 0;
     }
-    const uint32_t behind = course.in_order(any_of_warp(found.behind));
-    const uint32_t layers[3] = {course.axis == 0 ? behind : columns,
-                                course.axis == 0   ? columns
-                                : course.axis == 1 ? behind
-                                                   : rows,
-                                course.axis == 2 ? behind : rows};
-    mark_layers(region, round + 1, layers, threadIdx.x / WARP);
+    const uint32_t behind = path.in_order(any_of_warp(gains.behind));
+    const uint32_t layers[3] = {path.axis == 0 ? behind : columns,
+                                path.axis == 0   ? columns
+                                : path.axis == 1 ? behind
+                                                 : rows,
+                                path.axis == 2 ? behind : rows};
+    mark_layers(shared, round + 1, layers, threadIdx.x / WARP);
     return cells && (columns | rows | behind);
 }
 
 /// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void offer_beyond(const Course<Rule, AXES, CONNECTIVITY> &course, const Region<Rule, AXES, CONNECTIVITY> &region,
-                             typename Rule::Local (&best)[Region<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
-    using Shape = Region<Rule, AXES, CONNECTIVITY>;
-    const int last = course.start + (Shape::SIDE - 1) * course.stride;
-    typename Rule::Seen own[Shape::LANE_CELLS], beyond[Shape::LANE_CELLS];
-    course.see(region, last, own);
-    course.see(region, last + course.stride, beyond);
+__device__ void offer_beyond(const SweepPath<Rule, AXES, CONNECTIVITY> &path,
+                             const SharedTile<Rule, AXES, CONNECTIVITY> &shared,
+                             typename Rule::Local (&best)[SharedTile<Rule, AXES, CONNECTIVITY>::LANE_CELLS]) {
+    using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
+    const int last = path.start + (Shared::SIDE - 1) * path.stride;
+    typename Rule::Cell own[Shared::LANE_CELLS], beyond[Shared::LANE_CELLS];
+    path.load(shared, last, own);
+    path.load(shared, last + path.stride, beyond);
     const Layer<Rule, AXES, CONNECTIVITY> from(own);
 #pragma unroll
-    for (int k = 0; k < Shape::LANE_CELLS; ++k)
-        best[k] = from.best(course, k, Rule::with(beyond[k], Lengths<typename Rule::Local>::UNSEEN));
+    for (int k = 0; k < Shared::LANE_CELLS; ++k)
+        best[k] = from.best(path, k, Rule::with(beyond[k], Lengths<typename Rule::Local>::UNSEEN));
 }
 
 /// Rounds of sweeps by all warps, until one finds nothing.
 template <class Rule, int AXES, int CONNECTIVITY>
-__device__ void shorten(const Course<Rule, AXES, CONNECTIVITY> &course, Region<Rule, AXES, CONNECTIVITY> &region) {
+__device__ void shorten(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared) {
     int round = 0;
-    while (__syncthreads_or(sweep(course, region, round))) ++round;
+    while (__syncthreads_or(sweep(path, shared, round))) ++round;
 }
 
 }  // namespace apsis::cuda::paths

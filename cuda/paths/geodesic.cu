@@ -15,42 +15,42 @@ namespace apsis::cuda::paths {
 namespace {
 
 /// Four cells of a row of a tile, and where the first lies.
-constexpr int QUAD = 4;
+constexpr int GROUP = 4;
 
 template <class Value>
-struct alignas(16) Four {
-    Value of[QUAD];
+struct alignas(16) FourCells {
+    Value of[GROUP];
 };
 
 template <class Value>
-__device__ const Four<Value> &four_at(const Value *values, int64_t cell) {
-    return *reinterpret_cast<const Four<Value> *>(values + cell);
+__device__ const FourCells<Value> &four_cells(const Value *values, int64_t cell) {
+    return *reinterpret_cast<const FourCells<Value> *>(values + cell);
 }
 template <class Value>
-__device__ Four<Value> &four_at(Value *values, int64_t cell) {
-    return *reinterpret_cast<Four<Value> *>(values + cell);
+__device__ FourCells<Value> &four_cells(Value *values, int64_t cell) {
+    return *reinterpret_cast<FourCells<Value> *>(values + cell);
 }
 
 /// Walls, pixels of the set and seeds.
 template <class Length>
-__global__ void __launch_bounds__(BLOCK) start_image(FieldTasks<Length> tasks, Length *lengths, View set, View seeds,
-                                                     bool complement) {
+__global__ void __launch_bounds__(BLOCK)
+    start_image(FieldTasks<Length> tasks, Length *lengths, View set, View seeds, bool complement) {
     using Limits = Lengths<Length>;
     const FieldShape &shape = tasks.shape;
-    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
+    for (int64_t cell = first_item() * GROUP; cell < shape.cells(); cell += item_step() * GROUP) {
         const FieldShape::Place at = shape.place_of(cell);
         const bool is_there = shape.holds(at);
         const uint8_t *const members = set.row(at.y, at.z), *const sources = seeds.row(at.y, at.z);
         bool is_any = false;
-        Four<Length> four;
+        FourCells<Length> cells;
 #pragma unroll
-        for (int k = 0; k < QUAD; ++k) {
+        for (int k = 0; k < GROUP; ++k) {
             const bool is_member = is_there && at.x + k < shape.width && is_set(set, members, at.x + k) != complement;
             const bool is_seed = is_member && is_set(seeds, sources, at.x + k);
-            four.of[k] = is_seed ? 0 : is_member ? Limits::UNSEEN : Limits::WALL;
+            cells.of[k] = is_seed ? 0 : is_member ? Limits::UNSEEN : Limits::WALL;
             is_any |= is_seed;
         }
-        four_at(lengths, cell) = four;
+        four_cells(lengths, cell) = cells;
         begin_at(tasks, cell, is_any);
     }
 }
@@ -66,8 +66,8 @@ __device__ int64_t widen(int32_t length) {
 
 /// Lengths from one cell to another take more room in their own place; they are the second half of all that have not yet,
 /// so that nobody's is written over.  Those that have a step to what is too long begin the longer paths.
-__global__ void __launch_bounds__(BLOCK) widen_half(FieldTasks<int64_t> tasks, void *lengths, int64_t from, int64_t to,
-                                                    int32_t most, OnlyIf condition) {
+__global__ void __launch_bounds__(BLOCK)
+    widen_half(FieldTasks<int64_t> tasks, void *lengths, int64_t from, int64_t to, int32_t most, DeviceCondition condition) {
     if (!condition.holds()) return;
     const int32_t key = Lengths<int32_t>::LONGEST - most + 1;
     for (int64_t cell = from + first_item(); cell < to; cell += item_step()) {
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(BLOCK) widen_half(FieldTasks<int64_t> tasks, v
 }
 
 /// The first ones.
-__global__ void __launch_bounds__(LAST_WIDENED) widen_rest(FieldTasks<int64_t> tasks, void *lengths, int64_t count,
-                                                           int32_t most, OnlyIf condition) {
+__global__ void __launch_bounds__(LAST_WIDENED)
+    widen_rest(FieldTasks<int64_t> tasks, void *lengths, int64_t count, int32_t most, DeviceCondition condition) {
     if (!condition.holds()) return;
     const int32_t key = Lengths<int32_t>::LONGEST - most + 1;
     const int32_t length = threadIdx.x < count ? static_cast<const int32_t *>(lengths)[threadIdx.x] : -1;
@@ -91,49 +91,50 @@ __global__ void __launch_bounds__(LAST_WIDENED) widen_rest(FieldTasks<int64_t> t
 
 /// The seeds' names, and who is to have one.
 template <class Name, class Length>
-__global__ void __launch_bounds__(BLOCK) start_names(FieldTasks<Name> tasks, Name *names, const Length *lengths,
-                                                     OnlyIf condition) {
+__global__ void __launch_bounds__(BLOCK)
+    start_names(FieldTasks<Name> tasks, Name *names, const Length *lengths, DeviceCondition condition) {
     using Limits = Lengths<Name>;
     if (!condition.holds()) return;
     const FieldShape &shape = tasks.shape;
-    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
-        const Four<Length> length = four_at(lengths, cell);
+    for (int64_t cell = first_item() * GROUP; cell < shape.cells(); cell += item_step() * GROUP) {
+        const FourCells<Length> length = four_cells(lengths, cell);
         const int64_t index = shape.index_of(shape.place_of(cell));
         bool is_any = false;
-        Four<Name> name;
+        FourCells<Name> name;
 #pragma unroll
-        for (int k = 0; k < QUAD; ++k) {
+        for (int k = 0; k < GROUP; ++k) {
             const bool is_reached = length.of[k] >= 0 && length.of[k] <= Lengths<Length>::LONGEST;
             name.of[k] = length.of[k] == 0 ? static_cast<Name>(index + k) : is_reached ? Limits::UNSEEN : Limits::WALL;
             is_any |= length.of[k] == 0;
         }
-        four_at(names, cell) = name;
+        four_cells(names, cell) = name;
         begin_at(tasks, cell, is_any);
     }
 }
 
 /// Writes four pixels side by side, those of them that lie in the image.
 template <class Pixel, class Value, class PixelOf>
-__device__ void write_four(const View &to, const FieldShape::Place &at, const Four<Value> &values, PixelOf pixel_of) {
+__device__ void write_cells(const View &to, const FieldShape::Place &at, const FourCells<Value> &values, PixelOf pixel_of) {
     uint8_t *const row = to.row(at.y, at.z);
-    Four<Pixel> four;
+    FourCells<Pixel> cells;
 #pragma unroll
-    for (int k = 0; k < QUAD; ++k) four.of[k] = pixel_of(values.of[k]);
-    if (to.stride[0] == sizeof(Pixel) && at.x + QUAD <= to.size[0] &&
-        reinterpret_cast<uintptr_t>(row + at.x * sizeof(Pixel)) % alignof(Four<Pixel>) == 0) {
-        *reinterpret_cast<Four<Pixel> *>(row + at.x * sizeof(Pixel)) = four;
+    for (int k = 0; k < GROUP; ++k) cells.of[k] = pixel_of(values.of[k]);
+    if (to.stride[0] == sizeof(Pixel) && at.x + GROUP <= to.size[0] &&
+        reinterpret_cast<uintptr_t>(row + at.x * sizeof(Pixel)) % alignof(FourCells<Pixel>) == 0) {
+        *reinterpret_cast<FourCells<Pixel> *>(row + at.x * sizeof(Pixel)) = cells;
     } else {
 #pragma unroll
-        for (int k = 0; k < QUAD; ++k)
-            if (at.x + k < to.size[0]) put(to, row, at.x + k, four.of[k]);
+        for (int k = 0; k < GROUP; ++k)
+            if (at.x + k < to.size[0]) put(to, row, at.x + k, cells.of[k]);
     }
 }
 
 template <class Length>
-__device__ void write_lengths(const View &to, const Steps &steps, const FieldShape::Place &at, const Four<Length> &lengths) {
+__device__ void write_lengths(const View &to, const Steps &steps, const FieldShape::Place &at,
+                              const FourCells<Length> &lengths) {
     const auto write = [&](auto pixel) {
         using Pixel = decltype(pixel);
-        write_four<Pixel>(to, at, lengths, [&](Length length) {
+        write_cells<Pixel>(to, at, lengths, [&](Length length) {
             const Pixel reached = length <= Lengths<Length>::LONGEST ? length_pixel<Pixel>(steps, length) : no_path<Pixel>();
             return length < 0 ? static_cast<Pixel>(-1) : reached;
         });
@@ -147,10 +148,10 @@ __device__ void write_lengths(const View &to, const Steps &steps, const FieldSha
 }
 
 template <class Name>
-__device__ void write_names(const View &to, const FieldShape::Place &at, const Four<Name> &names) {
+__device__ void write_names(const View &to, const FieldShape::Place &at, const FourCells<Name> &names) {
     const auto write = [&](auto pixel) {
         using Pixel = decltype(pixel);
-        write_four<Pixel>(to, at, names, [](Name name) {
+        write_cells<Pixel>(to, at, names, [](Name name) {
             return static_cast<Pixel>(name >= 0 && name <= Lengths<Name>::LONGEST ? name : -1);
         });
     };
@@ -159,13 +160,13 @@ __device__ void write_names(const View &to, const FieldShape::Place &at, const F
 
 template <class Name, class Length>
 __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Length *lengths, const Name *names, View distance,
-                                                     View nearest, Steps steps, OnlyIf condition) {
+                                                     View nearest, Steps steps, DeviceCondition condition) {
     if (!condition.holds()) return;
-    for (int64_t cell = first_item() * QUAD; cell < shape.cells(); cell += item_step() * QUAD) {
+    for (int64_t cell = first_item() * GROUP; cell < shape.cells(); cell += item_step() * GROUP) {
         const FieldShape::Place at = shape.place_of(cell);
         if (!shape.holds(at)) continue;
-        if (distance) write_lengths(distance, steps, at, four_at(lengths, cell));
-        if (nearest) write_names(nearest, at, four_at(names, cell));
+        if (distance) write_lengths(distance, steps, at, four_cells(lengths, cell));
+        if (nearest) write_names(nearest, at, four_cells(names, cell));
     }
 }
 
@@ -199,9 +200,9 @@ struct Scratch {
         Carver carver(tasks);
         return FieldTasks<Value>(shape, 1, carver);
     }
-    int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * QUAD); }
+    int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * GROUP); }
     /// Lengths of 32 bits are those that count unless there are none, or one was too long.
-    OnlyIf if_long(bool is_long) const { return {may_be_short && may_be_long ? too_long : nullptr, is_long}; }
+    DeviceCondition if_long(bool is_long) const { return {may_be_short && may_be_long ? too_long : nullptr, is_long}; }
 };
 
 template <class Length, class Name>
@@ -215,7 +216,8 @@ void find_lengths(const GeodesicJob &job, const Scratch<Name> &scratch, cudaStre
 }
 
 template <class Name>
-void go_on_with_long(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+void continue_with_64_bits(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCondition condition,
+                           cudaStream_t stream) {
     const FieldTasks<int64_t> tasks = scratch.template tasks_of<int64_t>();
     const int32_t most = static_cast<int32_t>(job.steps.most);
     clear_tasks(tasks, condition, stream);
@@ -230,7 +232,7 @@ void go_on_with_long(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyI
 }
 
 template <class Length, class Name>
-void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCondition condition, cudaStream_t stream) {
     const FieldTasks<Name> tasks = scratch.template tasks_of<Name>();
     const Length *const lengths = static_cast<const Length *>(scratch.lengths);
     clear_tasks(tasks, condition, stream);
@@ -239,7 +241,7 @@ void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf con
 }
 
 template <class Length, class Name>
-void write_all(const GeodesicJob &job, const Scratch<Name> &scratch, OnlyIf condition, cudaStream_t stream) {
+void write_all(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCondition condition, cudaStream_t stream) {
     launch("write_image", write_image<Name, Length>, scratch.blocks(), BLOCK, stream, scratch.shape,
            static_cast<const Length *>(scratch.lengths), scratch.names, job.distance, job.nearest, job.steps, condition);
 }
@@ -255,16 +257,16 @@ void run(const GeodesicJob &job, void *memory, cudaStream_t stream, const Progre
     };
     if (scratch.may_be_short) find_lengths<int32_t>(job, scratch, stream);
     if (scratch.may_be_short && scratch.may_be_long)
-        go_on_with_long(job, scratch, scratch.if_long(true), stream);
+        continue_with_64_bits(job, scratch, scratch.if_long(true), stream);
     else if (scratch.may_be_long)
         find_lengths<int64_t>(job, scratch, stream);
     report(progress, job.nearest ? 0.5 : 0.9, stream);
     if (job.nearest)
-        each([&](OnlyIf condition) { find_names<int32_t>(job, scratch, condition, stream); },
-             [&](OnlyIf condition) { find_names<int64_t>(job, scratch, condition, stream); });
+        each([&](DeviceCondition condition) { find_names<int32_t>(job, scratch, condition, stream); },
+             [&](DeviceCondition condition) { find_names<int64_t>(job, scratch, condition, stream); });
     report(progress, 0.95, stream);
-    each([&](OnlyIf condition) { write_all<int32_t>(job, scratch, condition, stream); },
-         [&](OnlyIf condition) { write_all<int64_t>(job, scratch, condition, stream); });
+    each([&](DeviceCondition condition) { write_all<int32_t>(job, scratch, condition, stream); },
+         [&](DeviceCondition condition) { write_all<int64_t>(job, scratch, condition, stream); });
     report(progress, 1, stream);
 }
 

@@ -7,29 +7,29 @@
 namespace apsis::cuda::paths {
 
 constexpr int LEVELS = 3;
-constexpr uint32_t SPAN = 64, LARGE = SPAN * SPAN;  // ranks of a span of the first level and of the second
-constexpr uint32_t PROVED = UINT32_MAX;             // a witness: there is none
-constexpr int CREW = 512;      // threads that share a large span, or a piece: they fill a device at 1024^2 pixels
-constexpr int PROVERS = 256;   // threads that share a part of a large span, a pixel each: some pixels' searches are long
-constexpr int PARTS = LARGE / PROVERS;
+constexpr uint32_t SPAN = 64, LARGE_SPAN = SPAN * SPAN;  // ranks of a span of the first level and of the second
+constexpr uint32_t PROVED = UINT32_MAX;                  // a witness: there is none
+constexpr int SPAN_THREADS = 512;   // threads that share a large span, or a piece: they fill a device at 1024^2 pixels
+constexpr int PROOF_THREADS = 256;  // threads that share a part of a large span, a pixel each: some pixels' searches are long
+constexpr int PROOF_PARTS = LARGE_SPAN / PROOF_THREADS;
 
 /// The larger value, and of equal ones that of the lower pixel.
 template <class Length>
-struct Best {
+struct Largest {
     Length value = -1;
-    uint32_t pixel = NONE;
+    uint32_t pixel = NO_PIXEL;
 
-    APSIS_BOTH bool operator>(const Best &other) const {
+    APSIS_BOTH bool operator>(const Largest &other) const {
         return value > other.value || (value == other.value && pixel < other.pixel);
     }
 };
 
 /// A field that is made.
 template <class Length>
-struct Made {
-    uint32_t source;    // a rank, or NONE if there is no such field
-    int32_t hub;        // which one it has become, or -1
-    Best<Length> most;  // the eccentricity of the source, and its farthest pixel
+struct MadeField {
+    uint32_t source;       // a rank, or NONE if there is no such field
+    int32_t hub;           // which one it has become, or -1
+    Largest<Length> most;  // the eccentricity of the source, and its farthest pixel
 };
 
 /// A pixel that is not proved, and the witness that becomes a source.
@@ -43,7 +43,7 @@ enum Stage : uint32_t { STARTING, SEARCHING, PROVEN, OUT_OF_BUDGET };
 
 /// A component under way.
 template <class Length>
-struct Piece {
+struct ComponentState {
     uint32_t begin, size;
     uint32_t first[LEVELS];  // its first span of each level
     Stage stage;
@@ -52,36 +52,36 @@ struct Piece {
     uint32_t replaced;  // hubs that others took the place of
     int64_t fields;
     Target<Length> target[BATCH<Length>];
-    Made<Length> made[BATCH<Length>];  // the fields of the witnesses, and then those of new hubs
+    MadeField<Length> made[BATCH<Length>];  // the fields of the witnesses, and then those of new hubs
     Length gap;
-    Best<Length> end, centre;  // the largest lower bound, and minus the least one
-    Best<Length> widest;       // the largest eccentricity of a source, and the pixel that it is
+    Largest<Length> end, centre;           // the largest lower bound, and minus the least one
+    Largest<Length> widest;                // the largest eccentricity of a source, and the pixel that it is
     uint32_t lowest, other_end, opposite;  // the farthest pixels from the end, and from that source
 
     APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(ceil_div(size, int64_t(SPAN) << 6 * level)); }
     APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
-    APSIS_BOTH bool has_made() const {
-        for (const Made<Length> &each : made)
-            if (each.source != NONE) return true;
+    APSIS_BOTH bool has_fields() const {
+        for (const MadeField<Length> &each : made)
+            if (each.source != NO_PIXEL) return true;
         return false;
     }
 };
 
 /// What the host reads after each turn.  All begins at 0.
-struct Turn {
+struct TurnReport {
     unsigned long long open;
     uint32_t active, targets;  // pieces, and the most targets of one
     uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
     uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a piece, a new hub
     uint32_t has_hidden_ends;                // whether a piece has an end whose farthest pixel is not known
-    unsigned long long fields;  // of all turns so far
+    unsigned long long fields;               // of all turns so far
 };
 
 /// The weakest of some pixels: the least lower bound, and the lowest rank that has it; none at first.
 template <class Length>
 struct Weakest {
     Length lower = Lengths<Length>::NONE;
-    uint32_t rank = NONE;
+    uint32_t rank = NO_PIXEL;
 
     APSIS_BOTH bool operator<(const Weakest &other) const {
         return lower < other.lower || (lower == other.lower && rank < other.rank);
@@ -90,11 +90,11 @@ struct Weakest {
 
 /// The pixels that are not proved of a part of a large span.
 template <class Length>
-struct Rest {
+struct OpenPixels {
     Weakest<Length> weakest;
     uint32_t open;
 
-    APSIS_BOTH void add(const Rest &other) {
+    APSIS_BOTH void add(const OpenPixels &other) {
         if (other.weakest < weakest) weakest = other.weakest;
         open += other.open;
     }
@@ -105,7 +105,7 @@ struct Pairs {
     Ranks ranks;
     Moves moves;
     FieldShape shape;
-    Known<Length> known;
+    LowerBounds<Length> bounds;
     int64_t budget;
     uint32_t *witness;   // [rank]: all pairs with ranks below it, in the piece, are closed; or PROVED
     uint8_t *is_source;  // [rank]
@@ -113,18 +113,18 @@ struct Pairs {
     int room;            // for so many hubs
     Length *hub;         // [rank][hub]
     Length *field;       // [made][cell]
-    Piece<Length> *piece;
-    uint32_t pieces;           // how many there may be
-    uint32_t spans[LEVELS];    // likewise
-    uint32_t *piece_of;        // [large span]
-    Length *top[LEVELS];       // [span][hub]: the largest length from a hub
-    uint32_t *low[LEVELS];     // [span]: the lowest pixel
-    uint32_t *open;            // [half a span]: the pixels that are not proved, as bits
-    uint32_t *count_open;      // [large span]
-    Rest<Length> *rest;        // [large span][part]
-    Best<Length> *most;        // [made][large span]
-    FieldSource *source;       // [made][piece]
-    Turn *turn;
+    ComponentState<Length> *component;
+    uint32_t components;              // how many there may be
+    uint32_t spans[LEVELS];           // likewise
+    uint32_t *component_of;           // [large span]
+    Length *hub_maxima[LEVELS];       // [span][hub]: the largest length from a hub
+    uint32_t *lowest_pixel[LEVELS];   // [span]: the lowest pixel
+    uint32_t *open_bits;              // [half a span]: the pixels that are not proved, as bits
+    uint32_t *open_count;             // [large span]
+    OpenPixels<Length> *open_pixels;  // [large span][part]
+    Largest<Length> *most;            // [made][large span]
+    FieldSource *source;              // [made][piece]
+    TurnReport *turn;
 
     APSIS_BOTH Length *field_of(int made) const { return field + made * shape.cells(); }
 
@@ -134,9 +134,9 @@ struct Pairs {
         return shape.cell_of(at.x, at.y, at.z);
     }
     __device__ Length *hubs_of(uint32_t rank) const { return hub + int64_t(rank - first) * room; }
-    __device__ Length *tops_of(int level, uint32_t span) const { return top[level] + int64_t(span) * room; }
-    __device__ void plan(int made, uint32_t of_piece, uint32_t rank) const {
-        source[made * int64_t(pieces) + of_piece] = {rank == NONE ? -1 : cell_of(ranks.pixel[rank]), made};
+    __device__ Length *hub_maxima_of(int level, uint32_t span) const { return hub_maxima[level] + int64_t(span) * room; }
+    __device__ void set_source(int made, uint32_t of_component, uint32_t rank) const {
+        source[made * int64_t(components) + of_component] = {rank == NO_PIXEL ? -1 : cell_of(ranks.pixel[rank]), made};
     }
 #endif
 };
@@ -155,19 +155,19 @@ __device__ Number greatest_of_lanes(Number value) {
 }
 
 template <class Length>
-__device__ Best<Length> best_of_lanes(Best<Length> best) {
+__device__ Largest<Length> largest_of_lanes(Largest<Length> best) {
     const Length value = greatest_of_lanes(best.value);
-    return {value, least_of_lanes(best.value == value ? best.pixel : NONE)};
+    return {value, least_of_lanes(best.value == value ? best.pixel : NO_PIXEL)};
 }
 template <class Length>
 __device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
     const Length lower = least_of_lanes(weakest.lower);
-    return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NONE)};
+    return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NO_PIXEL)};
 }
 
 /// Lengths from some hubs that are read at once.
 template <class Length>
-struct alignas(16) Line {
+struct alignas(16) HubLine {
     static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
     Length of[EACH];
 };
@@ -177,11 +177,11 @@ template <class Length>
 __device__ Length least_sum(const Length *one, const Length *other, int hubs) {
     Length least = Lengths<Length>::NONE;
 #pragma unroll 2  // with more, registers are spilt
-    for (int h = 0; h < hubs; h += Line<Length>::EACH) {
-        const auto a = *reinterpret_cast<const Line<Length> *>(one + h);
-        const auto b = *reinterpret_cast<const Line<Length> *>(other + h);
+    for (int h = 0; h < hubs; h += HubLine<Length>::EACH) {
+        const auto a = *reinterpret_cast<const HubLine<Length> *>(one + h);
+        const auto b = *reinterpret_cast<const HubLine<Length> *>(other + h);
 #pragma unroll
-        for (int k = 0; k < Line<Length>::EACH; ++k)
+        for (int k = 0; k < HubLine<Length>::EACH; ++k)
             if (h + k < hubs) least = min(least, a.of[k] + b.of[k]);
     }
     return least;
@@ -203,10 +203,10 @@ __device__ bool is_open(Length bound, uint32_t pixel, const Claim<Length> &claim
 /// Calls body(span, begin, end) for the spans of a block's large span, a warp each, with the ranks of the piece that they
 /// have.
 template <class Length, class Body>
-__device__ void for_spans(const Piece<Length> &piece, uint32_t large, Body body) {
-    const uint32_t first = (large - piece.first[1]) * SPAN, last = min(first + SPAN, piece.spans(0));
+__device__ void for_spans(const ComponentState<Length> &component, uint32_t large, Body body) {
+    const uint32_t first = (large - component.first[1]) * SPAN, last = min(first + SPAN, component.spans(0));
     for (uint32_t i = first + threadIdx.x / WARP; i < last; i += blockDim.x / WARP)
-        body(piece.first[0] + i, piece.begin + i * SPAN, piece.begin + min((i + 1) * SPAN, piece.size));
+        body(component.first[0] + i, component.begin + i * SPAN, component.begin + min((i + 1) * SPAN, component.size));
 }
 
 #endif

@@ -25,13 +25,13 @@ namespace apsis::cuda::paths {
 
 /// What is known of pixels, by rank.
 template <class Length>
-struct Known {
+struct LowerBounds {
     Length *lower;       // the lower bound
     uint32_t *farthest;  // the pixel that it comes from, where that is wanted
 };
 
 /// A component: its number, from 0, and its ranks.
-struct Found {
+struct ComponentRange {
     uint32_t component, begin, size;
 };
 
@@ -49,7 +49,7 @@ struct Certificate {
 struct TooLong {};
 
 /// Told how many fields there have been, and how many more pixels are proved.
-using Told = std::function<void(int64_t, int64_t)>;
+using OnTurn = std::function<void(int64_t, int64_t)>;
 
 /// The memory of all that pair bounds keep beside what is known.
 template <class Length>
@@ -58,8 +58,9 @@ size_t pair_bounds_bytes(const EccentricityJob &job);
 /// Solves components, each with job.budget fields at most, of a set of `members` pixels.  `spare` has room for a number a
 /// pixel.  The other ends are looked for only if extents are wanted.
 template <class Length>
-std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, const Ranks &ranks, const Known<Length> &known,
-                                                uint32_t *spare, const std::vector<Found> &found, int64_t members,
-                                                void *memory, cudaStream_t stream, const Told &told);
+std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, const Ranks &ranks,
+                                                const LowerBounds<Length> &bounds, uint32_t *spare,
+                                                const std::vector<ComponentRange> &found, int64_t members, void *memory,
+                                                cudaStream_t stream, const OnTurn &on_turn);
 
 }  // namespace apsis::cuda::paths

@@ -13,13 +13,15 @@ template <class Length, bool FARTHEST>
 class Search {
   public:
     /// For a warp, whose first pixel has this rank.
-    __device__ Search(const Pairs<Length> &pairs, const Piece<Length> &piece, uint32_t begin)
-        : pairs_(pairs), piece_(piece), own_(begin + threadIdx.x % WARP) {
-        span_ = piece.first[0] + (begin - piece.begin) / SPAN;
-        if (own_ < piece.begin + piece.size) witness_ = pairs.witness[own_];
+    __device__ Search(const Pairs<Length> &pairs, const ComponentState<Length> &component, uint32_t begin)
+        : pairs_(pairs),
+          component_(component),
+          own_(begin + threadIdx.x % WARP) {
+        span_ = component.first[0] + (begin - component.begin) / SPAN;
+        if (own_ < component.begin + component.size) witness_ = pairs.witness[own_];
         bool searches = false;
         if (witness_ != PROVED) {
-            claim_ = {pairs.known.lower[own_], FARTHEST ? pairs.known.farthest[own_] : 0};
+            claim_ = {pairs.bounds.lower[own_], FARTHEST ? pairs.bounds.farthest[own_] : 0};
             searches = !has_witness();
         }
         searching_ = __ballot_sync(ALL_LANES, searches);
@@ -27,15 +29,15 @@ class Search {
     }
 
     __device__ void run() {
-        if (searching_) look<LEVELS - 1>(0, piece_.spans(LEVELS - 1));
+        if (searching_) search_level<LEVELS - 1>(0, component_.spans(LEVELS - 1));
     }
 
     /// Those that have found none are proved.  Returns the others.
-    __device__ Rest<Length> finish() const {
+    __device__ OpenPixels<Length> finish() const {
         const bool is_open = witness_ != PROVED && !is_searching();
         if (witness_ != PROVED) pairs_.witness[own_] = is_open ? witness_ : PROVED;
         const uint32_t open = __ballot_sync(ALL_LANES, is_open);
-        if (threadIdx.x % WARP == 0) pairs_.open[2 * span_ + (own_ - piece_.begin) / WARP % 2] = open;
+        if (threadIdx.x % WARP == 0) pairs_.open_bits[2 * span_ + (own_ - component_.begin) / WARP % 2] = open;
         Weakest<Length> own;
         if (is_open) own = {claim_.lower, own_};
         return {weakest_of_lanes(own), static_cast<uint32_t>(__popc(open))};
@@ -45,7 +47,7 @@ class Search {
     __device__ bool is_searching() const { return searching_ >> threadIdx.x % WARP & 1; }
 
     __device__ Length bound_of(uint32_t one, uint32_t other) const {
-        return least_sum(pairs_.hubs_of(one), pairs_.hubs_of(other), piece_.hubs);
+        return least_sum(pairs_.hubs_of(one), pairs_.hubs_of(other), component_.hubs);
     }
 
     /// Whether the pair that was open is so still.
@@ -64,43 +66,44 @@ class Search {
 
     /// Looks at some spans of a level, in order.
     template <int LEVEL>
-    __device__ void look(uint32_t from, uint32_t to) {
-        from = max(from, (closed_ - piece_.begin) >> 6 * (LEVEL + 1));
+    __device__ void search_level(uint32_t from, uint32_t to) {
+        from = max(from, (closed_ - component_.begin) >> 6 * (LEVEL + 1));
         for (; from < to && searching_; from += WARP) {
-            const uint32_t other = piece_.first[LEVEL] + from + threadIdx.x % WARP;
+            const uint32_t other = component_.first[LEVEL] + from + threadIdx.x % WARP;
             Length sum = -1;
-            uint32_t low = NONE;
+            uint32_t lowest = NO_PIXEL;
             if (from + threadIdx.x % WARP < to) {
-                sum = least_sum(pairs_.tops_of(0, span_), pairs_.tops_of(LEVEL, other), piece_.hubs);
-                low = FARTHEST ? pairs_.low[LEVEL][other] : 0;
+                sum = least_sum(pairs_.hub_maxima_of(0, span_), pairs_.hub_maxima_of(LEVEL, other), component_.hubs);
+                lowest = FARTHEST ? pairs_.lowest_pixel[LEVEL][other] : 0;
             }
             for (uint32_t rest = ALL_LANES; searching_;) {
-                const uint32_t open = rest & __ballot_sync(ALL_LANES, is_open<FARTHEST>(sum, low, weakest_));
+                const uint32_t open = rest & __ballot_sync(ALL_LANES, is_open<FARTHEST>(sum, lowest, weakest_));
                 if (!open) break;
                 const uint32_t next = __ffs(open) - 1;
                 rest = ~((2u << next) - 1);
                 if constexpr (LEVEL > 0)
-                    look<LEVEL - 1>((from + next) * SPAN, min((from + next + 1) * SPAN, piece_.spans(LEVEL - 1)));
+                    search_level<LEVEL - 1>((from + next) * SPAN, min((from + next + 1) * SPAN, component_.spans(LEVEL - 1)));
                 else
-                    look_into(from + next);
+                    search_span(from + next);
             }
         }
     }
 
     /// Those that find a witness in a span search no more.
-    __device__ void look_into(uint32_t other) {
-        const uint32_t begin = piece_.begin + other * SPAN, end = piece_.begin + min((other + 1) * SPAN, piece_.size);
-        const uint32_t span = piece_.first[0] + other, low = FARTHEST ? pairs_.low[0][span] : 0;
+    __device__ void search_span(uint32_t other) {
+        const uint32_t begin = component_.begin + other * SPAN,
+                       end = component_.begin + min((other + 1) * SPAN, component_.size);
+        const uint32_t span = component_.first[0] + other, lowest = FARTHEST ? pairs_.lowest_pixel[0][span] : 0;
         bool tries = is_searching() && witness_ < end;
         if (tries) {
-            const Length sum = least_sum(pairs_.hubs_of(own_), pairs_.tops_of(0, span), piece_.hubs);
-            tries = is_open<FARTHEST>(sum, low, claim_);
+            const Length sum = least_sum(pairs_.hubs_of(own_), pairs_.hub_maxima_of(0, span), component_.hubs);
+            tries = is_open<FARTHEST>(sum, lowest, claim_);
         }
         const uint32_t before = searching_;
         for (uint32_t rest = __ballot_sync(ALL_LANES, tries); rest; rest &= rest - 1) {
             const int lane = __ffs(rest) - 1;
             const uint32_t witness = find_witness(lane, begin, end);
-            if (witness == NONE) continue;
+            if (witness == NO_PIXEL) continue;
             searching_ &= ~(1u << lane);
             if (static_cast<int>(threadIdx.x) % WARP == lane) witness_ = witness;
         }
@@ -118,48 +121,49 @@ class Search {
                             is_open<FARTHEST>(bound_of(v, q), FARTHEST ? pairs_.ranks.pixel[q] : 0, claim);
             if (const uint32_t found = __ballot_sync(ALL_LANES, is)) return begin + __ffs(found) - 1;
         }
-        return NONE;
+        return NO_PIXEL;
     }
 
     const Pairs<Length> &pairs_;
-    const Piece<Length> &piece_;
-    uint32_t own_, span_;         // the lane's rank, the warp's span
-    uint32_t witness_ = PROVED;   // the lane's
+    const ComponentState<Length> &component_;
+    uint32_t own_, span_;        // the lane's rank, the warp's span
+    uint32_t witness_ = PROVED;  // the lane's
     Claim<Length> claim_ = {0, 0};
-    uint32_t searching_;          // lanes, as bits
-    Claim<Length> weakest_;       // of them
-    uint32_t closed_;             // pairs with ranks below it are closed
+    uint32_t searching_;     // lanes, as bits
+    Claim<Length> weakest_;  // of them
+    uint32_t closed_;        // pairs with ranks below it are closed
 };
 
 template <class Length>
-constexpr int RESIDENT = sizeof(Length) == 4 ? 3 : 2;  // blocks of a multiprocessor: with more, registers are spilt
+constexpr int PROOF_BLOCKS_PER_SM = sizeof(Length) == 4 ? 3 : 2;  // blocks of a multiprocessor: with more, registers are spilt
 
 /// A block has a part of a large span.
 template <class Length, bool FARTHEST>
-__global__ void __launch_bounds__(PROVERS, RESIDENT<Length>) prove_part(Pairs<Length> pairs, uint32_t first) {
-    __shared__ Rest<Length> rests[PROVERS / WARP];
-    const uint32_t large = first + blockIdx.x / PARTS, part = blockIdx.x % PARTS, warp = threadIdx.x / WARP;
-    const Piece<Length> &piece = pairs.piece[pairs.piece_of[large]];
-    if (!piece.is_active()) return;
-    const uint32_t begin = piece.begin + (large - piece.first[1]) * LARGE + part * PROVERS + warp * WARP;
-    Rest<Length> rest = {{}, 0};
-    if (begin < piece.begin + ceil_div(piece.size, SPAN) * SPAN) {  // whole spans: both halves tell which pixels are open
-        Search<Length, FARTHEST> search(pairs, piece, begin);
+__global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) prove_part(Pairs<Length> pairs, uint32_t first) {
+    __shared__ OpenPixels<Length> open_of_warps[PROOF_THREADS / WARP];
+    const uint32_t large = first + blockIdx.x / PROOF_PARTS, part = blockIdx.x % PROOF_PARTS, warp = threadIdx.x / WARP;
+    const ComponentState<Length> &component = pairs.component[pairs.component_of[large]];
+    if (!component.is_active()) return;
+    const uint32_t begin = component.begin + (large - component.first[1]) * LARGE_SPAN + part * PROOF_THREADS + warp * WARP;
+    OpenPixels<Length> own = {{}, 0};
+    if (begin <
+        component.begin + ceil_div(component.size, SPAN) * SPAN) {  // whole spans: both halves tell which pixels are open
+        Search<Length, FARTHEST> search(pairs, component, begin);
         search.run();
-        rest = search.finish();
+        own = search.finish();
     }
-    if (threadIdx.x % WARP == 0) rests[warp] = rest;
+    if (threadIdx.x % WARP == 0) open_of_warps[warp] = own;
     __syncthreads();
     if (threadIdx.x > 0) return;
-    for (int i = 1; i < PROVERS / WARP; ++i) rest.add(rests[i]);
-    pairs.rest[large * PARTS + part] = rest;
+    for (int i = 1; i < PROOF_THREADS / WARP; ++i) own.add(open_of_warps[i]);
+    pairs.open_pixels[large * PROOF_PARTS + part] = own;
 }
 
 }  // namespace
 
 template <class Length, bool FARTHEST>
 void prove(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream) {
-    launch("prove_part", prove_part<Length, FARTHEST>, spans.count() * PARTS, PROVERS, stream, pairs, spans.begin);
+    launch("prove_part", prove_part<Length, FARTHEST>, spans.count() * PROOF_PARTS, PROOF_THREADS, stream, pairs, spans.begin);
 }
 
 template void prove<int32_t, false>(const Pairs<int32_t> &, const Range &, cudaStream_t);

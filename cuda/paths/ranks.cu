@@ -13,13 +13,13 @@ namespace apsis::cuda::paths {
 namespace {
 
 /// A box of pixels, and the part of it that is looked at.
-struct Cut {
+struct NestedBox {
     uint32_t x, y, z;               // where in the box
     uint32_t width, height, depth;  // of the box
     uint32_t before;                // pixels before the box
 
     /// From a place in a box to the place in the tile that it lies in.
-    __device__ Cut tile(uint32_t side, uint32_t deep) const {
+    __device__ NestedBox tile(uint32_t side, uint32_t deep) const {
         const uint32_t x0 = x / side * side, y0 = y / side * side, z0 = z / deep * deep;
         const uint32_t tall = min(side, height - y0), thick = min(deep, depth - z0);
         return {x - x0,
@@ -36,18 +36,18 @@ struct Cut {
 /// How many pixels come before one in the order of tiles.
 __device__ uint32_t place_in_tiles(const Raster &raster, uint32_t pixel, bool is_deep) {
     const Raster::Place at = raster.place(pixel);
-    const Cut image = {static_cast<uint32_t>(at.x),
-                       static_cast<uint32_t>(at.y),
-                       static_cast<uint32_t>(at.z),
-                       raster.width,
-                       raster.height,
-                       raster.depth,
-                       0};
+    const NestedBox image = {static_cast<uint32_t>(at.x),
+                             static_cast<uint32_t>(at.y),
+                             static_cast<uint32_t>(at.z),
+                             raster.width,
+                             raster.height,
+                             raster.depth,
+                             0};
     return (is_deep ? image.tile(16, 16).tile(4, 4) : image.tile(64, 1).tile(8, 1)).place();
 }
 
 __global__ void __launch_bounds__(BLOCK)
-    put_in_tiles(Raster raster, bool is_deep, const uint32_t *label, uint32_t *key, uint32_t *pixel) {
+    order_by_tiles(Raster raster, bool is_deep, const uint32_t *label, uint32_t *key, uint32_t *pixel) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= raster.pixels()) return;
     const uint32_t place = place_in_tiles(raster, i, is_deep);
@@ -60,23 +60,23 @@ __global__ void __launch_bounds__(BLOCK) number_ranks(Ranks ranks, const uint32_
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, pixels = static_cast<uint32_t>(ranks.raster.pixels());
     if (i >= pixels) return;
     const uint32_t own = label[i];
-    ranks.rank[ranks.pixel[i]] = own ? i : NONE;
+    ranks.rank[ranks.pixel[i]] = own ? i : NO_PIXEL;
     if (own && (i == 0 || label[i - 1] != own)) ranks.start[own - 1] = i;
     if (i == 0) ranks.start[count] = pixels;
 }
 
-ComponentsJob parts_of(const EccentricityJob &job, uint32_t *label, int64_t *count) {
-    ComponentsJob parts;
-    parts.set = parts.labels = job.set;
-    parts.axes = job.axes;
-    parts.connectivity = job.connectivity;
-    parts.complement = job.complement;
-    parts.count = count;
-    parts.labels.data = reinterpret_cast<uint8_t *>(label);
-    parts.labels.type = APSIS_I32;
-    parts.labels.stride[0] = sizeof *label;
-    for (int a = 1; a < 3; ++a) parts.labels.stride[a] = parts.labels.stride[a - 1] * job.set.size[a - 1];
-    return parts;
+ComponentsJob components_job(const EccentricityJob &job, uint32_t *label, int64_t *count) {
+    ComponentsJob components;
+    components.set = components.labels = job.set;
+    components.axes = job.axes;
+    components.connectivity = job.connectivity;
+    components.complement = job.complement;
+    components.count = count;
+    components.labels.data = reinterpret_cast<uint8_t *>(label);
+    components.labels.type = APSIS_I32;
+    components.labels.stride[0] = sizeof *label;
+    for (int a = 1; a < 3; ++a) components.labels.stride[a] = components.labels.stride[a - 1] * job.set.size[a - 1];
+    return components;
 }
 
 /// Sorts pixels by key.  Without memory, returns the bytes that it needs.
@@ -90,19 +90,20 @@ size_t sort(cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &pixel
 /// Components first, then the sort: one after the other they use the same memory.
 struct Scratch {
     uint32_t *key[2];
-    void *sort, *parts;
+    void *sort, *components;
     size_t sort_bytes, bytes;
 
     Scratch(const EccentricityJob &job, void *memory) {
         uint32_t label;  // any address serves to count
         int64_t count;
-        Carver sorting(memory), labelling(memory);
+        Carver classes(memory), labelling(memory);
         cub::DoubleBuffer<uint32_t> keys, pixels;
         sort_bytes = paths::sort(keys, pixels, job.set.pixels(), 32, nullptr, 0, nullptr);
-        for (uint32_t *&each : key) each = sorting.take<uint32_t>(job.set.pixels());
-        sort = sorting.take<uint8_t>(static_cast<int64_t>(sort_bytes));
-        parts = labelling.take<uint8_t>(static_cast<int64_t>(components::components_scratch(parts_of(job, &label, &count))));
-        bytes = std::max(sorting.used(), labelling.used());
+        for (uint32_t *&each : key) each = classes.take<uint32_t>(job.set.pixels());
+        sort = classes.take<uint8_t>(static_cast<int64_t>(sort_bytes));
+        components =
+            labelling.take<uint8_t>(static_cast<int64_t>(components::components_scratch(components_job(job, &label, &count))));
+        bytes = std::max(classes.used(), labelling.used());
     }
 };
 
@@ -123,9 +124,9 @@ int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, 
     const Scratch scratch(job, memory);
     const int64_t pixels = job.set.pixels();
     int64_t count = 0;
-    components::find_components(parts_of(job, ranks.rank, &count), scratch.parts, stream, progress);
+    components::find_components(components_job(job, ranks.rank, &count), scratch.components, stream, progress);
     const bool is_deep = job.axes == 3 && ranks.raster.depth > 1;
-    launch("put_in_tiles", put_in_tiles, ceil_div(pixels, BLOCK), BLOCK, stream, ranks.raster, is_deep, ranks.rank,
+    launch("order_by_tiles", order_by_tiles, ceil_div(pixels, BLOCK), BLOCK, stream, ranks.raster, is_deep, ranks.rank,
            scratch.key[0], ranks.pixel);
     cub::DoubleBuffer<uint32_t> key(scratch.key[0], scratch.key[1]), pixel(ranks.pixel, spare);
     sort(key, pixel, pixels, std::max(bits_below(count + 1), 1), scratch.sort, scratch.sort_bytes, stream);

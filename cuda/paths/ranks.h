@@ -9,7 +9,7 @@
 
 namespace apsis::cuda::paths {
 
-constexpr uint32_t NONE = UINT32_MAX;  // no pixel, no rank
+constexpr uint32_t NO_PIXEL = UINT32_MAX;  // no pixel, no rank
 
 /// An image as numbered pixels.
 struct Raster {
@@ -45,7 +45,8 @@ struct Moves {
     APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
         const uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
                        z = static_cast<uint32_t>(from.z + by[k][2]);
-        return x < raster.width && y < raster.height && z < raster.depth ? (z * raster.height + y) * raster.width + x : NONE;
+        return x < raster.width && y < raster.height && z < raster.depth ? (z * raster.height + y) * raster.width + x
+                                                                         : NO_PIXEL;
     }
 };
 

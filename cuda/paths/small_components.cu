@@ -13,23 +13,23 @@ namespace {
 
 /// A component of up to `most` pixels, in the order of the image, with the fields of 32 of them.
 template <class Length, int HALF>
-struct Small {
+struct SmallComponent {
     static constexpr int WORDS = (HALF + 3) / 4;  // of neighbours in one direction, four places a word
     static constexpr Length UNSEEN = Length(1) << (8 * sizeof(Length) - 2);  // a step can be added to it
 
-    Length *length;                // [pixel][lane]
-    uint32_t *pixel;               // [pixel]
-    uint32_t (*beside)[2][WORDS];  // [pixel][back, on]: the places of neighbours, or its own
-    uint8_t *place, *order;        // [rank]: its pixel's place; [place]: its rank
+    Length *length;                   // [pixel][lane]
+    uint32_t *pixel;                  // [pixel]
+    uint32_t (*neighbour)[2][WORDS];  // [pixel][back, on]: the places of neighbours, or its own
+    uint8_t *place, *order;           // [rank]: its pixel's place; [place]: its rank
 
     static constexpr size_t bytes(uint32_t most) {
         return most * (WARP * sizeof(Length) + sizeof(uint32_t) * (1 + 2 * WORDS) + 2);
     }
-    __device__ Small(uint8_t *memory, uint32_t most) {
+    __device__ SmallComponent(uint8_t *memory, uint32_t most) {
         length = reinterpret_cast<Length *>(memory);
         pixel = reinterpret_cast<uint32_t *>(length + most * WARP);
-        beside = reinterpret_cast<uint32_t(*)[2][WORDS]>(pixel + most);
-        place = reinterpret_cast<uint8_t *>(beside + most);
+        neighbour = reinterpret_cast<uint32_t(*)[2][WORDS]>(pixel + most);
+        place = reinterpret_cast<uint8_t *>(neighbour + most);
         order = place + most;
     }
 
@@ -51,13 +51,13 @@ struct Small {
         for (uint32_t i = threadIdx.x; i < size; i += WARP) {
             const Raster::Place at = ranks.raster.place(pixel[i]);
             for (int on = 0; on < 2; ++on) {
-                for (int w = 0; w < WORDS; ++w) beside[i][on][w] = i * 0x01010101u;
+                for (int w = 0; w < WORDS; ++w) neighbour[i][on][w] = i * 0x01010101u;
                 for (int k = 0; k < HALF; ++k) {
                     const uint32_t to = moves.target(ranks.raster, at, on * HALF + k);
-                    const uint32_t rank = to == NONE ? NONE : ranks.rank[to];
-                    if (rank == NONE) continue;
+                    const uint32_t rank = to == NO_PIXEL ? NO_PIXEL : ranks.rank[to];
+                    if (rank == NO_PIXEL) continue;
                     const int bit = k % 4 * 8;
-                    uint32_t &word = beside[i][on][k / 4];
+                    uint32_t &word = neighbour[i][on][k / 4];
                     word = (word & ~(255u << bit)) | static_cast<uint32_t>(place[rank - begin]) << bit;
                 }
             }
@@ -72,7 +72,7 @@ struct Small {
         Length least = before;
 #pragma unroll
         for (int k = 0; k < HALF; ++k) {
-            const uint32_t other = beside[i][on][k / 4] >> k % 4 * 8 & 255;
+            const uint32_t other = neighbour[i][on][k / 4] >> k % 4 * 8 & 255;
             least = min(least, length[other * WARP + threadIdx.x] + static_cast<Length>(moves.weight[on * HALF + k]));
         }
         own = least;
@@ -94,10 +94,10 @@ struct Small {
 };
 
 template <class Length, int HALF>
-__global__ void __launch_bounds__(WARP) solve_one(Ranks ranks, Moves moves, const uint32_t *list, uint32_t count,
-                                                  uint32_t most, Length *longest, uint32_t *farthest) {
+__global__ void __launch_bounds__(WARP) solve_small_components(Ranks ranks, Moves moves, const uint32_t *list, uint32_t count,
+                                                               uint32_t most, Length *longest, uint32_t *farthest) {
     extern __shared__ __align__(16) uint8_t memory[];
-    const Small<Length, HALF> small(memory, most);
+    const SmallComponent<Length, HALF> small(memory, most);
     for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
         const uint32_t begin = ranks.start[list[i]], size = ranks.start[list[i] + 1] - begin;
         __syncwarp();
@@ -119,10 +119,10 @@ __global__ void __launch_bounds__(WARP) solve_one(Ranks ranks, Moves moves, cons
 }
 
 template <class Length, int HALF>
-void launch_small(const Ranks &ranks, const Moves &moves, const uint32_t *list, uint32_t count, uint32_t most,
-                  Length *longest, uint32_t *farthest, cudaStream_t stream) {
-    launch_large("solve_one", solve_one<Length, HALF>, count, WARP, Small<Length, HALF>::bytes(most), stream, ranks, moves,
-                 list, count, most, longest, farthest);
+void launch_small(const Ranks &ranks, const Moves &moves, const uint32_t *list, uint32_t count, uint32_t most, Length *longest,
+                  uint32_t *farthest, cudaStream_t stream) {
+    launch_large("solve_small_components", solve_small_components<Length, HALF>, count, WARP,
+                 SmallComponent<Length, HALF>::bytes(most), stream, ranks, moves, list, count, most, longest, farthest);
 }
 
 }  // namespace
@@ -139,9 +139,9 @@ void solve_small(const EccentricityJob &job, const Ranks &ranks, const uint32_t 
     run(ranks, moves, list, count, most, longest, farthest, stream);
 }
 
-template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int32_t *,
-                          uint32_t *, cudaStream_t);
-template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int64_t *,
-                          uint32_t *, cudaStream_t);
+template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int32_t *, uint32_t *,
+                          cudaStream_t);
+template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int64_t *, uint32_t *,
+                          cudaStream_t);
 
 }  // namespace apsis::cuda::paths

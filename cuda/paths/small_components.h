@@ -6,11 +6,11 @@
 namespace apsis::cuda::paths {
 
 /// Sizes come in classes, each of components of twice as many pixels as the last; and larger ones.
-constexpr int CLASSES = 4;
-constexpr uint32_t LEAST_CLASS = 32;
+constexpr int SIZE_CLASSES = 4;
+constexpr uint32_t SMALLEST_CLASS = 32;
 template <class Length>
-constexpr uint32_t SMALL =
-    LEAST_CLASS << (sizeof(Length) == 4 ? CLASSES - 1 : CLASSES - 2);  // the largest: see their memory
+constexpr uint32_t MOST_SMALL =
+    SMALLEST_CLASS << (sizeof(Length) == 4 ? SIZE_CLASSES - 1 : SIZE_CLASSES - 2);  // the largest: see their memory
 
 /// The eccentricities of components that are listed, all of at most `most` pixels: a length and a farthest pixel by rank.
 template <class Length>
