@@ -1,12 +1,12 @@
-// Fields of lengths: what waits, how they begin, and their walk.
+// Fields of lengths on the host: memory of the tasks, start, and which kind of walk runs (values counted in 32 bits, or not).
 #include "cuda/paths/field_block.cuh"
 
 namespace apsis::cuda::paths {
 
 namespace {
 
-/// How many cells are near at a time, counted along the longest steps: more keep more of the device busy, and fewer visit
-/// tiles less often, which counts where there are many of them.
+/// How far the near tasks reach, in cells, along the longest steps.  More keep more of the device busy; fewer visit tiles less
+/// often, which counts in 3-D, where there are many tiles.
 constexpr int NEAR_CELLS[2] = {192, 16};  // in 2-D and 3-D
 
 uint32_t power_above(int64_t least) {

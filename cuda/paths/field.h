@@ -1,10 +1,11 @@
 // Fields: the lengths of the shortest paths from some sources to every pixel of a set, many fields at once.
 //
-// The lengths are the unique least fixpoint of length(v) = min(length(u) + step), so that they are the same whatever is
-// computed first.  An image is cut into tiles, and a task is a tile of a field: a block takes the tile's lengths into
-// shared memory, shortens them until nothing changes, and gives what the neighbouring tiles gain to them.  Those wait as
-// tasks then, the near ones in a queue that all fields share, the far ones in a list of their field until nothing nearer
-// is left (near-far, Davidson et al. 2014).  No block waits for one that may not have begun, and the host for none.
+// The lengths are the unique least fixpoint of length(v) = min(length(u) + step), so that they do not depend on what is
+// computed first.  An image is cut into tiles; a task is a tile of a field.  A block loads the tile's lengths into shared
+// memory, shortens them until nothing changes (field_tile.cuh), and passes on to neighbouring tiles what they gain
+// (field_block.cuh).  These become tasks: near ones in a queue that all fields share, far ones in a list of their field until
+// nothing nearer is left (field_tasks.cuh; near-far, Davidson et al. 2014).  No block waits for a block that may not have
+// begun, and the host for none.
 //
 //     FieldTasks<int32_t> tasks(shape, fields, carver);
 //     clear_tasks(tasks, always, stream);
@@ -13,7 +14,7 @@
 //
 // Lengths lie tile by tile, field after field: that of cell c in field k is lengths[k * shape.cells() + c].
 //
-// Memory beside the lengths: some 20 bytes a tile and a field.  Cost: a tile is visited about twice.
+// Cost: a tile is visited about twice.  Memory beside the lengths: some 20 bytes a tile and a field.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +26,15 @@
 
 namespace apsis::cuda::paths {
 
-/// The tiles of images in 2 or 3 dimensions: a row of one in 2-D is what a warp reads at once.
+/// The tiles of images in 2 or 3 dimensions.  In 2-D a row of a tile is what a warp reads at once.
 template <int AXES>
 struct FieldTile {
     static constexpr int WIDTH = AXES == 2 ? 32 : 8, HEIGHT = WIDTH, DEPTH = AXES == 2 ? 1 : WIDTH;
     static constexpr int CELLS = WIDTH * HEIGHT * DEPTH;
 };
 
-/// Where the cells of a field lie: an image's pixels, and those that fill its last tiles.  In 2-D every z has tiles of its
-/// own, and no step leads from one to another.
+/// Where the cells of a field lie.  Cells are the pixels of an image, and those that fill up its last tiles.  In 2-D every z
+/// has tiles of its own, and no step leads from one z to another.
 struct FieldShape {
     int axes;
     int64_t width, height, depth;
@@ -75,20 +76,20 @@ struct FieldShape {
     }
 };
 
-/// What a cell may hold beside a length from 0 to LONGEST.
+/// What a cell may hold: a length from 0 to LONGEST, or one of these.
 ///
-/// To begin a step, a length is read as a number without sign, and one that may be shortened as a number with sign.  So no
-/// step from a wall is short, and no step to a wall makes it shorter.
+/// Where a step begins, a length is read as unsigned: a wall is then larger than all lengths.  Where a step ends, it is read as
+/// signed: a wall is then smaller than all, and never shortened.
 template <class Value>
 struct Lengths {
     static constexpr Value WALL = Value(Value(1) << (8 * sizeof(Value) - 2)) * -2;  // the least number
     static constexpr Value LONGEST = (Value(1) << (8 * sizeof(Value) - 2)) - 1;     // a quarter of all numbers
     static constexpr Value MOST_STEP = Value(1) << (sizeof(Value) == 4 ? 20 : 52);  // no step may be longer
     static constexpr Value UNSEEN = LONGEST + MOST_STEP + 1;                        // no path is known yet
-    static constexpr Value NONE = -(WALL + 1);                                      // nothing waits
+    static constexpr Value NONE = -(WALL + 1);                                      // greater than all: nothing waits
 };
 
-/// A condition that the device knows: work that is queued under it is done only if the word is zero, or is not.
+/// A condition on the device: work queued under it is done only if the word is not zero (or is zero).  Without a word, always.
 struct DeviceCondition {
     const uint32_t *word = nullptr;
     bool is_set = true;
@@ -96,27 +97,27 @@ struct DeviceCondition {
     APSIS_BOTH bool holds() const { return !word || (*word != 0) == is_set; }
 };
 
-/// What waits, of `fields` fields.  Value is int32_t or int64_t.
+/// The waiting tasks of `fields` fields.  Value is int32_t or int64_t.
 template <class Value>
 struct FieldTasks {
     FieldShape shape;
     uint32_t fields;
 
     struct Field {
-        Value threshold;        // what waits below it is near
-        uint32_t busy;          // tasks in the queue or in work, and one while the far ones are looked through
+        Value threshold;        // tiles that wait with less are near
+        uint32_t busy;          // tasks in the queue or in work, and one while the list of far tiles is looked through
         uint32_t turn;          // which of the two lists is written
-        uint32_t list_size[2];  // how many the lists have
+        uint32_t list_size[2];  // of both lists
     };
     struct Counters {
-        uint32_t head, tail;    // of the queue: tickets given to takers, and to givers
-        uint32_t fields_begun;  // fields whose sources have been looked for
+        uint32_t head, tail;    // of the queue: tickets given to blocks that take tasks, and that put some in
+        uint32_t fields_begun;  // fields that have begun
         uint32_t fields_left;   // fields that are not done
     };
 
-    Value *pending;       // [field][tile]: the least of what has changed at its rim since it was last taken, or NONE
-    uint32_t *far_tiles;  // [list][field][tile]: the tiles that wait, and some that do no more
-    uint32_t *is_listed;  // [field][tile]: a bit
+    Value *pending;       // [field][tile]: the least value that has changed at its rim since it was taken last, or NONE
+    uint32_t *far_tiles;  // [list][field][tile]: the tiles that wait, and some that no longer do
+    uint32_t *is_listed;  // [field][tile]: a bit: whether the tile is in a list
     uint32_t *queue;      // a ring
     uint32_t queue_size;  // a power of two
     Field *field;         // [field]
@@ -128,30 +129,30 @@ struct FieldTasks {
     APSIS_BOTH int64_t tasks() const { return shape.tiles() * fields; }
 };
 
-/// Nothing waits; to be called before fields are started.
+/// Nothing waits.  To be called before fields are started.
 template <class Value>
 void clear_tasks(const FieldTasks<Value> &tasks, DeviceCondition condition, cudaStream_t stream);
 
-/// A cell from which paths of a field begin; there is none if it is negative.
+/// A cell from which the paths of a field begin; no source if it is negative.
 struct FieldSource {
     int64_t cell;
     int64_t field;
 };
 
-/// Fills all fields: cells that `members` has bits for, 32 side by side in a word, are UNSEEN, others are walls, and sources
-/// are 0.  Both arrays are the device's.
+/// Fills all fields.  Cells with a bit in `members`, 32 cells a word, become UNSEEN, sources 0, and all others walls.  Both
+/// arrays are the device's.
 template <class Length>
 void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Length *lengths, const FieldSource *sources,
                   int64_t count, DeviceCondition condition, cudaStream_t stream);
 
-/// From the sources to all that they reach within the limit of steps.  Where a length is within a step of LONGEST, *too_long
-/// is set, which the caller has cleared, and what lies behind may stay UNSEEN.  No step may be longer than MOST_STEP.
+/// Finds the lengths from the sources to all cells within the limit of steps.  If a length comes within a step of LONGEST, sets
+/// *too_long, which the caller has cleared; cells behind may stay UNSEEN.  No step may be longer than MOST_STEP.
 template <class Length>
 void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
                 DeviceCondition condition, cudaStream_t stream);
 
-/// The same steps with names instead of lengths, along shortest paths only: from the cells of length 0 to all others the
-/// least of the names that reach them.  Sources hold their names, other cells UNSEEN or, where no path leads, a wall.
+/// Finds for every cell the lowest name of a source that one of its shortest paths comes from.  Cells of length 0 hold their
+/// names, others UNSEEN, or a wall where no path leads.
 template <class Name, class Length>
 void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, DeviceCondition condition,
                cudaStream_t stream);

@@ -1,8 +1,7 @@
-// A block's work on a task: it takes a tile, shortens its lengths until nothing changes, and gives to its neighbours.
+// A block's work on a task: it loads a tile, shortens its lengths until nothing changes, and passes on what neighbours gain.
 //
-// When nothing changes any more, the cells around the tile are reached like others, and what becomes shorter by it goes to
-// the tiles that they belong to.  Of these the block goes on with one that is near and that nobody waits for, at once; the
-// others are woken.
+// When nothing changes any more, the cells around the tile are reached like others; what becomes shorter there is passed on to
+// their tiles.  If one of these tiles is near and not waiting yet, the block goes on with it at once; the others are woken.
 #pragma once
 
 #include "cuda/paths/field_tile.cuh"
@@ -11,25 +10,25 @@ namespace apsis::cuda::paths {
 
 constexpr int NOWHERE = -1;
 
-/// The most that a tile counts from its base, so that no path through its cells is too long; and the longest step with which
-/// it does.
+/// The largest value, counted from its base, that a tile holds: then no path through its cells is too long.  And the longest
+/// step for which values are counted so.
 constexpr int32_t LARGEST_LOCAL = Lengths<int32_t>::LONGEST / 2, LARGEST_LOCAL_STEP = 1 << 18;
 static_assert(int64_t(FieldTile<2>::CELLS) * LARGEST_LOCAL_STEP <= LARGEST_LOCAL, "");
 
-/// The thread's number, for what is computed from it anew whenever a tile is visited: kept meanwhile, it would take more
-/// registers than there are.
+/// The thread's number.  The compiler may not keep what is computed from it from one visit to the next: that would take too
+/// many registers.
 __device__ inline int this_thread() {
     int thread = threadIdx.x;
     asm volatile("" : "+r"(thread));
     return thread;
 }
 
-/// A tile's task, and where its neighbours are.
+/// The task that a block works on, and its neighbours.
 template <class Rule>
 struct TileVisit {
     using Value = typename Rule::Value;
-    uint32_t task, field, x, y, z;  // the tile's place among tiles
-    Value key;                      // what has changed at its rim, or has begun, are values from here on
+    uint32_t task, field, x, y, z;  // where the tile lies among tiles
+    Value key;                      // only values from here on have changed, or begin
 
     __device__ TileVisit(const Walk<Rule> &walk, uint32_t task, Value key)
         : task(task),
@@ -42,13 +41,13 @@ struct TileVisit {
         z = line / shape.down;
     }
     __device__ bool has(const FieldShape &shape, int dx, int dy, int dz) const {
-        return x + dx < shape.across && y + dy < shape.down && z + dz < shape.deep;  // numbers without sign
+        return x + dx < shape.across && y + dy < shape.down && z + dz < shape.deep;  // unsigned: -1 is large
     }
     /// The task of a neighbour in the same field.
     __device__ uint32_t beside(const FieldShape &shape, int dx, int dy, int dz) const {
         return task + dx + (dy + dz * static_cast<int>(shape.down)) * static_cast<int>(shape.across);
     }
-    /// Goes on to that.
+    /// Goes on to a neighbour.
     __device__ void move(const FieldShape &shape, int dx, int dy, int dz, Value with) {
         task = beside(shape, dx, dy, dz);
         x += dx, y += dy, z += dz;
@@ -56,7 +55,7 @@ struct TileVisit {
     }
 };
 
-/// The tiles around one, itself among them: the n-th lies at (dx, dy, dz).
+/// The n-th of the tiles around one, itself among them, lies at (dx, dy, dz).
 template <int AXES>
 struct NeighbourOffset {
     int dx, dy, dz;
@@ -64,7 +63,7 @@ struct NeighbourOffset {
     __device__ explicit NeighbourOffset(int n) : dx(n % 3 - 1), dy(n / 3 % 3 - 1), dz(AXES == 2 ? 0 : n / 9 - 1) {}
 };
 
-/// Cells side by side.
+/// Four cells side by side.
 template <class Value>
 struct alignas(16) FourCells {
     Value of[4];
@@ -81,17 +80,17 @@ __device__ inline FourCells<int64_t> read_four(const int64_t *from) {
     return {{joined(one.x, one.y), joined(one.z, one.w), joined(other.x, other.y), joined(other.z, other.w)}};
 }
 
-/// What a thread's cells of the tile and around it held when it was taken.
+/// What a thread's cells, in the tile and around it, held when it was loaded.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct LoadedCells {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
     using Value = typename Rule::Value;
     FourCells<typename Rule::Local> own[Shared::GROUPS];
     Value face[Shared::LANE_CELLS], edge;
-    Value least_too_large;  // the least that is not counted, or NONE
+    Value least_too_large;  // the least value that is too large to be counted, or NONE
 };
 
-/// Calls body(k, first cell of the tile, spot) for a thread's cells, some side by side.
+/// Block: calls body(k, first cell of the tile, spot) for the cells of the tile, a thread some side by side.
 template <class Shared, class Body>
 __device__ void for_own_cells(Body body) {
     const int thread = this_thread();
@@ -102,7 +101,7 @@ __device__ void for_own_cells(Body body) {
     }
 }
 
-/// Calls body(cell of the fields, number of the tile around) for a spot beyond the tile, if that lies in a tile.
+/// Calls body(cell of the field, number of its tile among those around) for a spot outside the tile, if that lies in a tile.
 template <class Shared, class Rule, class Body>
 __device__ void with_neighbour(const FieldShape &shape, const TileVisit<Rule> &visit, const typename Shared::Spot &spot,
                                Body body) {
@@ -113,8 +112,8 @@ __device__ void with_neighbour(const FieldShape &shape, const TileVisit<Rule> &v
          dx + 1 + 3 * (dy + 1) + (Shared::DEPTH == 1 ? 0 : 9 * (dz + 1)));
 }
 
-/// Calls body(spot, cell of the fields, number of the tile around, k) for a thread's cells of the face beyond the tile that
-/// its warp sweeps to, and body(spot, ..., -1) for its cell beyond an edge.
+/// Block: calls body(spot, cell of the field, number of its tile, k) for the cells around the tile: a thread's k-th cell beyond
+/// the face that its warp sweeps to, or with k = -1 its cell beyond an edge.
 template <class Shared, class Rule, class Body>
 __device__ void for_rim_cells(const FieldShape &shape, const TileVisit<Rule> &visit, Body body) {
     const int thread = this_thread();
@@ -144,11 +143,11 @@ struct LocalValues {
         if (value < base) return Lengths<Local>::WALL;
         return is_too_large(value) ? Lengths<Local>::UNSEEN : static_cast<Local>(value - base);
     }
-    /// Whether a value is not counted because it is too large.
+    /// Whether a value is too large to be counted.
     __device__ bool is_too_large(Value value) const { return IS_COUNTED && value >= base && value - base > LARGEST_LOCAL; }
 };
 
-/// What a block may go on with, for its first warp: nothing has been gained yet.
+/// Warp, the first of a block: reads which tiles around may be next; they have gained nothing yet.
 template <class Rule, class NextTiles>
 __device__ void read_neighbours(const Walk<Rule> &walk, const TileVisit<Rule> &visit, NextTiles &next_tiles) {
     constexpr auto NONE = Lengths<typename Rule::Value>::NONE;
@@ -168,7 +167,7 @@ __device__ void read_neighbours(const Walk<Rule> &walk, const TileVisit<Rule> &v
     next_tiles.is_alone = __ldcg(&field.busy) == 1;
 }
 
-/// A block takes a tile.
+/// Block: loads a tile, and marks the layers from which sweeps begin.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void load_tile(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, const TileVisit<Rule> &visit,
                           typename SharedTile<Rule, AXES, CONNECTIVITY>::NextTiles &next_tiles,
@@ -213,7 +212,7 @@ __device__ void load_tile(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECT
     mark_layers(shared, 0, layers, Shared::WARPS);
 }
 
-/// The least that a cell beyond an edge is offered by the tile.
+/// The least value that the tile offers to a cell beyond an edge.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ typename Rule::Local best_beyond_edge(const Walk<Rule> &walk, const SharedTile<Rule, AXES, CONNECTIVITY> &shared,
                                                  const typename SharedTile<Rule, AXES, CONNECTIVITY>::Spot &spot) {
@@ -237,14 +236,14 @@ __device__ typename Rule::Local best_beyond_edge(const Walk<Rule> &walk, const S
     return best;
 }
 
-/// Makes a cell of the fields shorter, and returns what it was.
+/// Lowers a cell of the field; returns what it was.
 template <class Rule>
 __device__ typename Rule::Value lower_cell(const Walk<Rule> &walk, int64_t cell, typename Rule::Value value) {
     if (value > walk.near_end) *walk.too_long = 1;
     return atomic_min(walk.values + cell, value);
 }
 
-/// Gives back what is shorter now, and to the tiles around what they gain.
+/// Block: writes what has become shorter, in the tile and around it, and notes what the tiles around gain.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void store_tile(const Walk<Rule> &walk, const SweepPath<Rule, AXES, CONNECTIVITY> &path,
                            SharedTile<Rule, AXES, CONNECTIVITY> &shared, const TileVisit<Rule> &visit,
@@ -279,7 +278,7 @@ __device__ void store_tile(const Walk<Rule> &walk, const SweepPath<Rule, AXES, C
     });
 }
 
-/// Which of the tiles around a block goes on with, and with which key; or NOWHERE.  All warps find the same.
+/// Block: the tile around with which it goes on, and with which key; or NOWHERE.  All warps find the same.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ int choose_next(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, const TileVisit<Rule> &visit,
                            const typename SharedTile<Rule, AXES, CONNECTIVITY>::NextTiles &next_tiles,
@@ -300,8 +299,7 @@ __device__ int choose_next(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNEC
     return next;
 }
 
-/// Goes on to one of the tiles around that have gained, if one is near and nobody waits for it; wakes the others.  Returns
-/// whether it does.
+/// Block: goes on to a tile that has gained, if one is near and not waiting; wakes the others.  Returns whether it goes on.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ bool move_on(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, TileVisit<Rule> &visit,
                         const typename SharedTile<Rule, AXES, CONNECTIVITY>::NextTiles &next_tiles) {
@@ -318,7 +316,7 @@ __device__ bool move_on(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIV
             __threadfence();
             if (wake(walk.tasks, visit.field, task, gain)) queue_task(walk.tasks, visit.field, task);
         }
-        __syncwarp();  // before anyone looks whether the field has other tasks
+        __syncwarp();  // before the field is asked whether it has other tasks
     }
     if (next == NOWHERE) return false;
     const NeighbourOffset<AXES> at(next);
@@ -326,7 +324,7 @@ __device__ bool move_on(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIV
     return true;
 }
 
-/// Does a task, and what it leads to.
+/// Block: works on a task, and on the tiles that follow from it, until there is none left for it.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void process_task(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, uint32_t task) {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -369,7 +367,7 @@ __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
     }
 }
 
-/// As many blocks as the device runs at once: none waits for a place that another's task needs, and no task for a block.
+/// As many blocks as the device runs at once, so that no block waits for a place that another block needs to end its task.
 template <class Rule, int AXES, int CONNECTIVITY>
 void launch_walk(const char *name, const Walk<Rule> &walk, cudaStream_t stream) {
     constexpr int THREADS = SharedTile<Rule, AXES, CONNECTIVITY>::THREADS;

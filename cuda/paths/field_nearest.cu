@@ -1,8 +1,8 @@
-// The lowest of the names of the sources that the shortest paths to a cell come from.
+// For every cell, the lowest name of a source that one of its shortest paths comes from.
 //
-// Names spread along the steps that shortest paths take, and a lower one goes over a higher one: the lowest that reach each
-// cell are a fixpoint too, so that tiles are walked through as for lengths.  All that waits is near: which name is the
-// lowest does not tell when it comes.
+// Names spread along the steps of shortest paths; a lower name replaces a higher one.  The result is a least fixpoint too, so
+// that tiles are visited as for lengths.  All waiting tasks count as near, as the order of names says nothing about when they
+// come.
 #include "cuda/paths/field_block.cuh"
 
 namespace apsis::cuda::paths {

@@ -1,21 +1,21 @@
-// The queue of tasks that all fields share, and the lists of what is far.
+// The queue of tasks that all fields share, and the lists of far tiles.
 //
-// Whoever gives a neighbour something writes the cells first, then lowers the tile's `pending`; whoever takes a task takes
-// `pending` first, then reads the cells.  So nothing is missed, and a tile waits once at most: the one who finds NONE there
-// has to see to it, or the one who makes a far tile near.  A far one stays in its list until that is looked through.
+// A block that passes a value to a neighbouring tile writes the cells first, then lowers the tile's `pending`.  A block that
+// takes a task takes `pending` first, then reads the cells.  So nothing is missed.  A tile waits only once: the block that
+// finds NONE in `pending`, or makes a far tile near, queues it.  A far tile stays in its list until the list is looked through.
 //
-// A field is `busy` as long as one of its tasks is in the queue or in work.  The block that ends the last one is alone with
-// the field: it raises the threshold and queues what has become near.  If there is nothing, the field is done, and with the
-// last field a task for every block that says so.
+// A field is `busy` as long as one of its tasks is in the queue or in work.  The block that ends its last task is alone with
+// the field: it raises the threshold and queues the tiles that have become near.  If there are none, the field is done; when
+// the last field is done, every block gets a task that says so.
 #pragma once
 
 #include "cuda/paths/field.h"
 
 namespace apsis::cuda::paths {
 
-constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks, more than a device holds at once
+constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks: more than a device runs at once
 
-/// What a place of the queue holds; other numbers are tasks.
+/// What a place of the queue may hold instead of a task.
 constexpr uint32_t NO_TASK = ~0u, LEAVE = ~0u - 1;
 
 __device__ inline int32_t atomic_min(int32_t *to, int32_t value) { return atomicMin(to, value); }
@@ -27,27 +27,27 @@ __device__ inline int64_t atomic_exchange(int64_t *to, int64_t value) {
     return static_cast<int64_t>(atomicExch(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(value)));
 }
 
-/// A task's number is that of its tile among all tiles of all fields.
+/// A task is the number of its tile among all tiles of all fields.
 template <class Value>
 __device__ uint32_t field_of(const FieldTasks<Value> &tasks, uint32_t task) {
     return tasks.fields == 1 ? 0 : task / static_cast<uint32_t>(tasks.shape.tiles());
 }
 
-/// What is near from some value on.
+/// The threshold: tiles that wait with less are near.
 template <class Value>
 __device__ Value near_threshold(Value least, Value span) {
     constexpr Value NONE = Lengths<Value>::NONE;
     return least < NONE - span ? least + span : NONE;
 }
 
-/// The least of the values of a warp's lanes.
+/// Warp: the least of the lanes' values.
 template <class Value>
 __device__ Value least_in_warp(Value value) {
     for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
     return value;
 }
 
-/// Puts a task into the queue.  A place may not be empty yet, where the one who has its ticket is about to empty it.
+/// Puts a task into the queue.  The place may still be full, while the block with its ticket is about to empty it.
 template <class Value>
 __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
     const uint32_t ticket = atomicAdd(&tasks.counters->tail, 1u);
@@ -55,17 +55,18 @@ __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
     }
 }
 
-/// The caller has a task of the field still, or is alone with it: so nobody finds it idle before the task counts.
+/// Counts a task and puts it into the queue.  The caller has a task of the field itself or is alone with it; so the field is
+/// not taken for idle before the task counts.
 template <class Value>
 __device__ void queue_task(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task) {
     atomicAdd(&tasks.field[field].busy, 1u);
     put_in_queue(tasks, task);
 }
 
-/// Takes the next task, and waits until there is one.
+/// Takes the next task; waits until there is one.
 template <class Value>
 __device__ uint32_t take_task(const FieldTasks<Value> &tasks) {
-    constexpr unsigned PAUSE = 40;  // nanoseconds: some hundred blocks that look do not keep memory busy
+    constexpr unsigned PAUSE = 40;  // nanoseconds: some hundred waiting blocks do not keep memory busy
     volatile uint32_t *const place = tasks.queue + (atomicAdd(&tasks.counters->head, 1u) & (tasks.queue_size - 1));
     uint32_t task;
     while ((task = *place) == NO_TASK) __nanosleep(PAUSE);
@@ -80,7 +81,7 @@ __device__ uint32_t *list_of(const FieldTasks<Value> &tasks, uint32_t field, uin
     return tasks.far_tiles + (turn ? tasks.tasks() : 0) + int64_t(field) * tasks.shape.tiles();
 }
 
-/// Puts a tile that waits into its field's list, unless it is there still from before.
+/// Puts a waiting tile into its field's list, unless it is still there from before.
 template <class Value>
 __device__ void list_far(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task) {
     const uint32_t bit = 1u << task % 32;
@@ -90,8 +91,8 @@ __device__ void list_far(const FieldTasks<Value> &tasks, uint32_t field, uint32_
     __stcg(list_of(tasks, field, turn) + place, task);
 }
 
-/// Something has changed at the rim of a tile, and nothing below `key`.  What has been written is to be fenced off before.
-/// Returns whether the caller has to queue the tile, or to do it itself.
+/// Something has changed at the rim of a tile, with values from `key` on.  The caller has written it and made a fence.  Returns
+/// whether the caller has to queue the tile, or to work on it itself.
 template <class Value>
 __device__ bool wake(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task, Value key) {
     constexpr Value NONE = Lengths<Value>::NONE;
@@ -102,7 +103,7 @@ __device__ bool wake(const FieldTasks<Value> &tasks, uint32_t field, uint32_t ta
     return false;
 }
 
-/// Paths of a field that has not begun are to go on from a cell, or not.  For warps whose cells are side by side in a tile.
+/// Warp, with cells side by side in a tile, before a field begins: if a lane's cell is a source, the tile waits.
 template <class Value>
 __device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_source, Value key = 0) {
     const unsigned here = __activemask();
@@ -111,8 +112,8 @@ __device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_s
     wake(tasks, field_of(tasks, task), task, key);
 }
 
-/// A block looks through a field's far tiles: those within `span` of the nearest are near now.  It is alone with the field
-/// until it queues the second of them.  Returns the first, or NO_TASK if nothing waits.
+/// Block: makes the far tiles near that lie within `span` of the nearest one, and queues them but the first, which it returns;
+/// NO_TASK if nothing waits.  The block is alone with the field until it queues a tile.
 template <class Value, int THREADS>
 __device__ uint32_t queue_near_tiles(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
     __shared__ Value least;
@@ -136,10 +137,10 @@ __device__ uint32_t queue_near_tiles(const FieldTasks<Value> &tasks, uint32_t fi
     const Value threshold = near_threshold(least, span);
     for (uint32_t start = 0; start < count; start += THREADS) {
         const uint32_t i = start + threadIdx.x;
-        if (count > THREADS) {  // else they are known
+        if (count > THREADS) {  // otherwise each thread still has its tile
             task = i < count ? __ldcg(list + i) : 0;
             key = i < count ? __ldcg(tasks.pending + task) : NONE;
-            __syncthreads();  // what is near goes to the front of the list, which has been read
+            __syncthreads();  // the list has been read; near tiles go to its front
         }
         if (i < count && (key == NONE || key < threshold)) atomicAnd(tasks.is_listed + task / 32, ~(1u << task % 32));
         if (key < threshold)
@@ -160,20 +161,19 @@ __device__ uint32_t queue_near_tiles(const FieldTasks<Value> &tasks, uint32_t fi
     return __ldcg(list);
 }
 
-/// The caller has the only task of a field, as it has seen, and goes on with nothing below `least`.  If no other task waits
-/// in a list either, that is near from now on.  Returns what is near.
+/// For a caller that has seen that its task is the field's only one, and that goes on with values from `least` on.  If no tile
+/// waits in a list either, raises the threshold.  Returns the threshold.
 template <class Value>
 __device__ Value continue_alone(const FieldTasks<Value> &tasks, uint32_t field, Value least, Value span) {
     typename FieldTasks<Value>::Field &own = tasks.field[field];
-    __threadfence();  // what others have listed, they listed before they left
+    __threadfence();  // other blocks have listed their tiles before they left
     Value threshold = __ldcg(&own.threshold);
     if ((__ldcg(&own.list_size[0]) | __ldcg(&own.list_size[1])) == 0)
         __stcg(&own.threshold, threshold = near_threshold(least, span));
     return threshold;
 }
 
-/// A block has nothing of a field to do any more, or the field is to begin.  Returns a task of it that the block is to do, or
-/// NO_TASK.
+/// Block: has no more work in a field, or begins it.  Returns a task of the field for this block, or NO_TASK.
 template <class Value, int THREADS>
 __device__ uint32_t leave_field(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
     __shared__ bool is_last, is_end;
@@ -193,7 +193,7 @@ __device__ uint32_t leave_field(const FieldTasks<Value> &tasks, uint32_t field, 
     return NO_TASK;
 }
 
-/// The next task of a block that has none: the first of a field that nobody has begun, or one of the queue.
+/// Block: its next task.  At first fields that have not begun, then the queue.
 template <class Value, int THREADS>
 __device__ uint32_t next_task(const FieldTasks<Value> &tasks, bool &all_begun, Value span) {
     __shared__ uint32_t next;

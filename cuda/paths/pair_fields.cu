@@ -11,7 +11,7 @@ namespace apsis::cuda::paths {
 namespace {
 
 template <class Length>
-constexpr int FIELD_THREADS = BATCH<Length> *WARP;  // threads of a block with a warp for each field
+constexpr int FIELD_THREADS = WARP * BATCH<Length>;  // threads of a block with a warp for each field
 
 /// The best of what a block's warps have found; for the first warp.
 template <class Length>
