@@ -1,11 +1,11 @@
 // apsis_eccentricity on the device.
 //
-// Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their
-// pixels (small_components.h); the others side by side by pair bounds (pair_bounds.h), and so are small ones whose budget is
-// too small for that.  APSIS_EVERY_SOURCE makes a field from every pixel of all (every_source.h).
+// Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their pixels
+// (small_components.h).  The others are solved side by side by pair bounds (pair_bounds.h); so are small ones if the budget has
+// too few fields for that.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.h).
 //
-// Lengths have 32 bits where steps are small numbers, until a component turns up whose paths are too long for that; then all
-// is done again with 64.
+// Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for that, all is done again with
+// 64.
 //
 // Memory: some 200 bytes a pixel, most of it for the lengths from hubs.
 #include "cuda/paths/every_source.h"
@@ -18,15 +18,15 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
-constexpr int64_t TINY_SIZE = 24;         // a component of so many pixels has a field from each, if the budget allows it
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest with which 32 bits are tried
+constexpr int64_t TINY_SIZE = 24;         // so many pixels have a field each, if the budget allows it
 
-/// Which components are solved how: classes of small ones, and behind them those for pair bounds.
+/// How components are solved: classes of small ones by size, and behind them the class for pair bounds.
 struct SizeClasses {
     int64_t budget;
-    uint32_t small;  // the most pixels of a small one
+    uint32_t small;  // the largest size of a small component
 
-    /// Pair bounds take twice as many fields as there are pixels, at most: such a budget does not run out.
+    /// Pair bounds take at most twice as many fields as there are pixels: such a budget does not run out.
     __device__ bool is_small(uint32_t size) const {
         return size <= small && (size <= TINY_SIZE ? size : 2 * int64_t(size)) <= budget;
     }
@@ -42,7 +42,7 @@ struct ClassCounts {
     uint32_t of[SIZE_CLASSES + 1], largest;  // components of each class; pixels of the largest small one
 };
 
-/// Counts the components of each class, or lists them, each class from `next` on.
+/// Counts the components of each class, or lists them, each class from its `next` on.
 template <bool LISTS>
 __global__ void __launch_bounds__(BLOCK)
     sort_components(const uint32_t *start, uint32_t components, SizeClasses classes, ClassCounts *next, uint32_t *list) {
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(BLOCK)
     if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
 }
 
-/// The better of two pixels: the higher value, or the lower pixel.
+/// Of two pixels, the one with the higher value, or the lower one of equal ones.
 template <class Length>
 __device__ void choose(Length &value, uint32_t &pixel, Length other_value, uint32_t other) {
     if (other_value > value || (other_value == value && other < pixel)) value = other_value, pixel = other;
@@ -81,7 +81,7 @@ __device__ void choose_of_warp(Length &value, uint32_t &pixel) {
     }
 }
 
-/// What is known of small components: a warp has one.
+/// Describes small components; a warp has one.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
     describe_components(Ranks ranks, LowerBounds<Length> bounds, Steps steps, uint32_t first, uint32_t count,
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(BLOCK)
     if (i >= count) return;
     const uint32_t begin = ranks.start[first + i], end = ranks.start[first + i + 1];
     if (!classes.is_small(end - begin)) return;
-    Length longest = -1, least = -1;  // the latter from the largest number down
+    Length longest = -1, least = -1;  // `least` is counted down from the greatest number
     uint32_t far = NO_PIXEL, centre = NO_PIXEL, lowest = NO_PIXEL;
     for (uint32_t rank = begin + threadIdx.x % WARP; rank < end; rank += WARP) {
         const uint32_t pixel = ranks.pixel[rank];
@@ -189,7 +189,7 @@ class Eccentricity {
     bool is_every_source() const { return job_.method == APSIS_EVERY_SOURCE; }
     uint32_t count() const { return static_cast<uint32_t>(components_); }
 
-    /// The progress of a part of the whole.
+    /// The progress of a part of the work.
     Progress within(double from, double to) const {
         if (!*progress_) return {};
         return [this, from, to](double done) { (*progress_)(from + done * (to - from)); };
@@ -302,7 +302,7 @@ class Eccentricity {
     LowerBounds<Length> bounds_;
     uint32_t *list_, *spare_;
     apsis_extent *extents_;
-    int64_t room_;  // how many
+    int64_t room_;  // extents that fit
     ClassCounts *counts_;
     uint8_t *memory_;
     size_t bytes_;
@@ -313,7 +313,7 @@ class Eccentricity {
 
 bool may_be_narrow(const EccentricityJob &job) { return job.steps.most <= NARROW_STEP; }
 
-/// Whether no path can be too long for short lengths.
+/// Whether no path can be too long for 32 bits.
 bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }
 
 }  // namespace
@@ -324,7 +324,7 @@ size_t eccentricity_scratch(const EccentricityJob &job) {
 }
 
 void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
-    double most = 0;  // a second try does not go back
+    double most = 0;  // does not go back when all is done again
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const Progress forward_progress = progress ? forward : Progress();
     if (may_be_narrow(job)) {

@@ -1,12 +1,12 @@
-// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a cost
-// and an updating cost a pixel, and two kernels in turn until no cost changes.
+// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A.  Varchola): a mask, a cost
+// and an updating cost a pixel, and two kernels in turn until no cost changes.  Chosen by APSIS_EVERY_SOURCE.
 //
 //     k1   every pixel of the mask leaves it, and lowers the updating costs of its neighbours
 //     k2   every pixel whose updating cost is below its cost takes it, and joins the mask
 //
-// Small images would leave most of a device idle, so that some fields are made at once; and a field has a source of each
-// component, as they do not meet.  The host asks only now and then whether a cost has changed.  The article's way to save
-// fields, to make them from the local maxima of a field alone, is not followed: it is not exact, not even for a square.
+// Small images would leave most of a device idle; so some fields are made at once, and a field has a source of each component,
+// as components do not meet.  The host asks only now and then whether a cost has changed.  The article proposes to make fields
+// only from the local maxima of a field; that is not exact, not even for a square, and is not done.
 #include "cuda/paths/every_source.h"
 
 #include "cuda/runtime/progress.h"
@@ -16,9 +16,9 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int ITERATIONS = 8;  // of both kernels, from one question of the host to the next
+constexpr int ITERATIONS = 8;  // of both kernels between two questions of the host
 
-/// What the host asks for.
+/// What the host reads.
 struct Changes {
     uint32_t changed, too_long;
 };
@@ -35,7 +35,7 @@ struct Relaxation {
     uint8_t *mask;
     Changes *changes;
 
-    /// As many fields as make a million pixels, some hundred at most.
+    /// As many fields as have a million pixels together, at most 256.
     static int64_t fields_of(int64_t pixels) { return std::clamp<int64_t>((1 << 20) / pixels, 1, 256); }
 
     Relaxation(const EccentricityJob &job, const Ranks &of_set, Carver &carver)
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(BLOCK) clear_fields(Relaxation<Length> relaxat
     relaxation.mask[i] = 0;
 }
 
-/// The sources of a field: of each component the pixel of the same place among its own.
+/// Sets the sources of all fields: field f of a batch has the (first + f)-th pixel of each component.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) plant_sources(Relaxation<Length> relaxation, uint32_t components, uint32_t first) {
     const int64_t i = first_item();
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(BLOCK) k2(Relaxation<Length> relaxation) {
     relaxation.changes->changed = 1;
 }
 
-/// The largest cost of each component in each field, and the lowest pixel that has it: a warp's each.
+/// The largest cost of each component in each field, and the lowest pixel that has it.  A warp has one component of one field.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
     find_farthest(Relaxation<Length> relaxation, uint32_t components, uint32_t first, Length *longest, uint32_t *farthest) {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(BLOCK) find_largest(const uint32_t *start, uin
     if (i < components) atomicMax(largest, start[i + 1] - start[i]);
 }
 
-/// The pixels of the largest component.
+/// The size of the largest component.
 uint32_t read_largest(const Ranks &ranks, uint32_t components, uint32_t *memory, cudaStream_t stream) {
     uint32_t largest = 0;
     check(cudaMemsetAsync(memory, 0, sizeof largest, stream), "largest component");

@@ -89,7 +89,7 @@ struct Lengths {
     static constexpr Value NONE = -(WALL + 1);                                      // greater than all: nothing waits
 };
 
-/// A condition on the device: work queued under it is done only if the word is not zero (or is zero).  Without a word, always.
+/// A condition on the device: work queued under it is done only if the word is not zero, or, unless `is_set`, only if it is 0.
 struct DeviceCondition {
     const uint32_t *word = nullptr;
     bool is_set = true;

@@ -1,19 +1,19 @@
 // A tile of a field in shared memory, and how its lengths become shorter until nothing changes.
 //
-// Of a tile two warps go along each axis, there and back, layer after layer, which are lines or planes: a cell is reached
-// from the three cells, or nine, of the layer before that touch it.  A shortest path where nothing is in the way goes on
-// along one of its axes at every step, so that one such sweep finds it; where something is, they go on until none finds
+// Two warps go along each axis of a tile, there and back, layer after layer; a layer is a line in 2-D and a plane in 3-D.  A
+// cell is reached from the three or nine cells of the layer before that touch it.  If nothing is in the way, a shortest path
+// goes on along one of its axes at every step, and one such sweep finds it.  Otherwise the warps go on until no sweep finds
 // anything.  All sweep at once, and each only goes on from layers in which something has changed.
 //
-// A long thin path is followed step by step, so what counts is how long one step waits.  A lane keeps its cells of the
-// layer in registers, and sees those beside them in other lanes'.  Memory may become shorter meanwhile, never longer.  So a
-// lane may offer too much, which an atomic minimum in memory leaves out, but it misses nothing: whoever makes a cell shorter
-// goes on from it, looks whether the layer behind or, in 2-D, the cells beside it gain by it, and tells those who go there,
-// who look in the next round, behind a barrier.
+// A long thin path is followed step by step; so the time of one step counts.  A lane keeps its cells of the layer in registers
+// and reads the cells beside them from other lanes.  Meanwhile shared memory may become shorter, never longer.  So a lane may
+// offer too much, which an atomic minimum leaves out, but it misses nothing: a lane that makes a cell shorter goes on from it,
+// looks whether the layer behind, or in 2-D the cells beside, gain by it, and marks their layers.  Other warps go on from
+// marked layers in the next round, after a barrier.
 //
-// Lengths of 64 bits would take twice as long.  So what a tile holds is counted from the least that has changed, in 32 bits
-// if steps are small: what is less than that cannot be shortened, and is a wall; what is far more counts as unseen, and the
-// tile is visited again for it.
+// Lengths of 64 bits would take twice as long.  If steps are small, a tile holds 32 bits instead, counted from the least value
+// that has changed.  What is less cannot be shortened, and is a wall.  What is far more counts as unseen, and the tile is
+// visited again for it.
 //
 // The cells around the tile stay walls meanwhile.
 #pragma once
@@ -24,14 +24,14 @@
 
 namespace apsis::cuda::paths {
 
-/// What a wall, or a cell that no path is known to, gives: no more than nothing.
+/// What a cell offers: no less than UNSEEN if it is a wall, or if no path to it is known.
 template <class Local>
 __device__ Local offered(Local value) {
     using Number = std::make_unsigned_t<Local>;
     return static_cast<Local>(min(static_cast<Number>(value), static_cast<Number>(Lengths<Local>::UNSEEN)));
 }
 
-/// Shortest paths: values are lengths, and Near are what is counted in a tile.
+/// The rule of shortest paths: values are lengths, held in a tile as Near.
 template <class Path, class Near = Path>
 struct ShortestPaths {
     using Value = Path;
@@ -50,14 +50,14 @@ struct ShortestPaths {
     __device__ static Local value_of(Cell cell) { return cell; }
     __device__ static Cell with(Cell, Local value) { return value; }
     __device__ static Local offer(Local best, Cell from, Step step, Cell) { return min(best, static_cast<Local>(from + step)); }
-    /// What another lane has seen; shuffle(number) is its number.
+    /// The cell of another lane; shuffle(number) is that lane's number.
     template <class Shuffle>
     __device__ static Cell of_lane(Cell own, Shuffle shuffle) {
         return shuffle(own);
     }
 };
 
-/// The lowest names along them: values are names, and lengths are known.
+/// The rule of the lowest names along them: values are names, and lengths are known.
 template <class Name, class Path>
 struct LowestNames {
     using Value = Name;
@@ -88,7 +88,7 @@ struct LowestNames {
     }
 };
 
-/// What a walk knows.
+/// The parameters of a kernel that visits tiles.
 template <class Rule>
 struct Walk {
     using Value = typename Rule::Value;
@@ -98,54 +98,54 @@ struct Walk {
     Value *values;
     const Length *lengths;
     Length step[8];  // by kind
-    Value longest;   // no value above this is kept
-    Value near_end;  // a step from above this may be too long
-    Value span;      // of what is near at a time
+    Value longest;   // larger values are not kept
+    Value near_end;  // steps from larger values may be too long
+    Value span;      // how far near values reach
     uint32_t *too_long;
     DeviceCondition condition;
 };
 
-/// A tile in shared memory, with a rim of one cell.  Rows and planes lie so that the cells of a warp lie in different banks of
-/// memory, whichever axis it goes along.
+/// A tile in shared memory, with a rim of one cell.  Rows and planes are padded so that a warp's cells are in different banks,
+/// along whichever axis it goes.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct SharedTile {
     using Value = typename Rule::Value;
     using Local = typename Rule::Local;
     using Tile = FieldTile<AXES>;
     static constexpr int SIDE = Tile::WIDTH, DEPTH = Tile::DEPTH, WARPS = 2 * AXES, THREADS = WARPS * WARP;
-    // Blocks of a multiprocessor: a thread has 64 registers, and with long values twice as many.
+    // A thread has 64 registers, and with long values twice as many.
     static constexpr int BLOCKS_PER_SM = (sizeof(Value) == 4 ? 1024 : 512) / THREADS;
     static constexpr int ROW = SIDE + 3, PLANE = AXES == 2 ? 0 : 116, FACE = SIDE + 2;
-    static constexpr int MARGIN = PLANE + ROW + 1;  // what is beside the rim is walls too
+    static constexpr int MARGIN = PLANE + ROW + 1;  // beside the rim there are walls too
     static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
-    static constexpr int SIDE_BY_SIDE = 4;  // cells that a thread takes at once
-    static constexpr int GROUPS = (Tile::CELLS + THREADS * SIDE_BY_SIDE - 1) / (THREADS * SIDE_BY_SIDE);  // times that it does
-    static constexpr int AROUND = AXES == 2 ? 9 : 27, ITSELF = AROUND / 2;  // tiles, itself the one in the middle
-    static constexpr int LANE_CELLS = AXES == 2 ? 1 : SIDE * SIDE / WARP;   // side by side along the second axis of a plane
-    static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep sees what the cells beside one gain
+    static constexpr int SIDE_BY_SIDE = 4;  // cells that a thread loads at once
+    static constexpr int GROUPS = (Tile::CELLS + THREADS * SIDE_BY_SIDE - 1) / (THREADS * SIDE_BY_SIDE);  // that a thread loads
+    static constexpr int AROUND = AXES == 2 ? 9 : 27, ITSELF = AROUND / 2;  // tiles; itself is the one in the middle
+    static constexpr int LANE_CELLS = AXES == 2 ? 1 : SIDE * SIDE / WARP;   // of a layer, side by side along its second axis
+    static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep also looks at what cells beside gain
     static constexpr Value NONE = Lengths<Value>::NONE;
 
     typename Rule::template Cells<CELLS> cells;
-    // From which layers a warp has to go on, as each says; of even and odd rounds.
+    // The layers along each axis from which a warp has to go on, by the warp that says so; of even and odd rounds.
     alignas(16) uint32_t changed[2][WARPS][WARPS];
-    // Of the tiles around; of even and odd visits, since some warps begin one while others look back.
+    // Of the tiles around; of even and odd visits, as some warps begin one visit while others end the other.
     struct NextTiles {
-        Value gain[AROUND];  // the least that a tile gains, or NONE
-        uint32_t idle;       // those for which nobody waits: bits
-        Value threshold;     // what is near
-        bool is_alone;       // whether no other task of the field is in the queue or in work
+        Value gain[AROUND];  // the least value that a tile gains, or NONE
+        uint32_t idle;       // bits: tiles that are not waiting
+        Value threshold;     // tiles that wait with less are near
+        bool is_alone;       // no other task of the field is in the queue or in work
     } next_tiles[2];
-    Value key;  // with which a task was woken, or with which the last one of a field goes on
+    Value key;  // with which a task was woken, or the threshold of a field with one task
 
     struct Spot {
         int x, y, z;  // from -1 to SIDE
 
         __device__ int at() const { return MARGIN + (AXES == 2 ? 0 : z + 1) * PLANE + (y + 1) * ROW + x + 1; }
-        /// The cell of its own tile.
+        /// The cell within its own tile.
         __device__ int cell() const { return ((z & (DEPTH - 1)) * SIDE + (y & (SIDE - 1))) * SIDE + (x & (SIDE - 1)); }
     };
     __device__ static Spot inner(int i) { return {i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)}; }
-    /// The cells around a tile that touch its edges only: in 2-D the 4 corners, in 3-D 12 edges and 8 corners.
+    /// The cells around a tile that touch only its edges: in 2-D the 4 corners, in 3-D 12 edges and 8 corners.
     static constexpr int EDGES = AXES == 2 ? 4 : 12 * SIDE + 8;
     __device__ static Spot edge(int i) {
         const auto end = [](int bits, int bit) { return bits >> bit & 1 ? SIDE : -1; };
@@ -155,7 +155,7 @@ struct SharedTile {
         if (axis == 0) return {along, end(bits, 0), end(bits, 1)};
         return axis == 1 ? Spot{end(bits, 0), along, end(bits, 1)} : Spot{end(bits, 0), end(bits, 1), along};
     }
-    /// A lane's first cell in a layer along an axis; LANE_CELLS lie side by side along the second axis of the layer.
+    /// A lane's first cell in a layer along an axis.  Its LANE_CELLS cells lie side by side along the second axis of the layer.
     __device__ static Spot first_of_lane(int axis, int layer) {
         const int lane = threadIdx.x % WARP, i = lane % SIDE, j = lane / SIDE * LANE_CELLS;
         return {axis == 0 ? layer : i, axis == 0 ? i : axis == 1 ? layer : j, axis == 2 ? layer : j};
@@ -164,7 +164,7 @@ struct SharedTile {
     static constexpr __device__ int stride(int axis) { return axis == 0 ? 1 : axis == 1 ? ROW : PLANE; }
 };
 
-/// The way that a warp goes through a tile.
+/// How a warp goes through a tile.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct SweepPath {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -173,8 +173,8 @@ struct SweepPath {
     bool is_back;       // layer after layer, forward or back
     int start, stride;  // a lane's first cell of the first layer; from layer to layer
     int second;         // from cell to cell of a lane
-    Step step[4];       // to the next layer: straight, and along its first axis too, its second, or both
-    Step aside;         // along its first axis
+    Step step[4];       // to the next layer: straight, also along its first axis, also along its second, or both
+    Step aside;         // along the first axis of a layer
 
     __device__ explicit SweepPath(const Walk<Rule> &walk) {
         axis = threadIdx.x / WARP / 2;
@@ -189,17 +189,17 @@ struct SweepPath {
         step[3] = static_cast<Step>(walk.step[7]);
         aside = static_cast<Step>(walk.step[along]);
     }
-    /// Layers by number along the axis, and in the order in which they are come to; bits both.
+    /// Bits by number along the axis become bits in the order of the sweep, and back.
     __device__ uint32_t in_order(uint32_t layers) const { return is_back ? __brev(layers) >> (32 - Shared::SIDE) : layers; }
-    /// A lane's cells of a layer, from the first one on.
+    /// Loads a lane's cells of a layer, from the first one on.
     __device__ void load(const Shared &shared, int at, typename Rule::Cell (&own)[Shared::LANE_CELLS]) const {
 #pragma unroll
         for (int k = 0; k < Shared::LANE_CELLS; ++k) own[k] = shared.cells.load(at + k * second);
     }
 };
 
-/// What a lane knows of a layer: what its own cells give, and those that touch them, which other lanes have.  Beyond an end of
-/// the layer it sees cells of its own for walls, which offer it there nothing that they do not offer from where they are.
+/// Warp: what a lane knows of a layer: its own cells, and those of other lanes that touch them.  Beyond an end of the layer it
+/// has copies of its own cells instead of walls; these offer nothing that the cells do not offer from where they are.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Layer {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -234,7 +234,7 @@ struct Layer {
         return Rule::of_lane(own, [](auto number) { return __shfl_down_sync(ALL_LANES, number, BY, WIDTH); });
     }
 
-    /// What a lane's k-th cell of the next layer becomes, or of the one behind: lengths that are offered to both are the same.
+    /// The value that a lane's k-th cell gets in the next layer, or in the one behind: both are offered the same.
     __device__ Local best(const SweepPath<Rule, AXES, CONNECTIVITY> &path, int k, Cell to) const {
         Local best = Rule::offer(Lengths<Local>::UNSEEN, cell[k + REACH_SECOND][REACH_FIRST], path.step[0], to);
 #pragma unroll
@@ -246,14 +246,14 @@ struct Layer {
                         Rule::offer(best, cell[k + j + REACH_SECOND][i + REACH_FIRST], path.step[(i != 0) + 2 * (j != 0)], to);
         return min(best, Rule::value_of(to));
     }
-    /// Whether a lane's cell of the layer itself gains by those beside it.
+    /// Whether a lane's own cell gains from the cells beside it.
     __device__ bool gains_aside(const SweepPath<Rule, AXES, CONNECTIVITY> &path, Cell own) const {
         const Local least = Rule::value_of(own);
         return Rule::offer(Rule::offer(least, cell[0][0], path.aside, own), cell[0][2], path.aside, own) < least;
     }
 };
 
-/// Of the cells of a warp, SIDE along the first axis of a layer and some rows of them: the rows that have bits, BY apart.
+/// Of the cells of a warp, with SIDE columns a row: the rows that have bits; rows are BY apart in the result.
 template <int SIDE, int BY>
 __device__ uint32_t rows_of(uint32_t cells) {
     if (SIDE == WARP) return cells != 0;
@@ -262,7 +262,7 @@ __device__ uint32_t rows_of(uint32_t cells) {
     cells = (cells | cells >> 1) & 0x01010101;
     return (cells | cells >> (8 - BY) | cells >> 2 * (8 - BY) | cells >> 3 * (8 - BY)) & (BY == 1 ? 0x0f : 0x55);
 }
-/// The places along the first axis that have.
+/// The columns that have bits.
 template <int SIDE>
 __device__ uint32_t columns_of(uint32_t cells) {
     if (SIDE == WARP) return cells;
@@ -270,14 +270,14 @@ __device__ uint32_t columns_of(uint32_t cells) {
     return (cells | cells >> 8) & 0xff;
 }
 
-/// Tells all warps but one from which layers along each axis to go on in a round; a warp does so once in every round.
+/// Warp: marks the layers along each axis from which the other warps, but not warp `but`, go on in a round.  Once a round.
 template <class Shared>
 __device__ void mark_layers(Shared &shared, int round, const uint32_t (&layers)[3], int but) {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t own = lane < 2 ? layers[0] : lane < 4 ? layers[1] : layers[2];
     if (lane < Shared::WARPS) shared.changed[round % 2][lane][warp] = lane == but ? 0 : own;
 }
-/// What the warps have told this one.
+/// The layers that all warps have marked for this one.
 template <class Shared>
 __device__ uint32_t marked_layers(const Shared &shared, int round) {
     uint32_t layers = 0;
@@ -286,19 +286,20 @@ __device__ uint32_t marked_layers(const Shared &shared, int round) {
     return layers;
 }
 
-/// In which layers a lane finds what: bits.
+/// Bits of layers in which a lane has found something.
 template <int CELLS>
 struct SweepGains {
-    uint32_t kept[CELLS] = {};  // each of its cells has become shorter in the next one
-    uint32_t aside = 0;         // a cell gains by those beside it
+    uint32_t kept[CELLS] = {};  // each of its cells has made the next one shorter
+    uint32_t aside = 0;         // a cell gains from those beside it
     uint32_t behind = 0;        // the layer behind gains
 };
 
-/// Goes on from the first of some layers as long as it finds something, or comes to another of them.  Returns those left.
+/// Warp: sweeps from the first of some layers as long as it finds something, or comes to another of the layers.  Returns the
+/// layers that are left.
 ///
-/// A step waits for nothing but the one before it: what is in the way has been loaded before, what is found goes to memory
-/// in the next step, while that waits for other lanes, and the vote whether to go on is counted one step later.  Where nothing
-/// is found, memory is lowered to what it was: that takes less time than to decide.
+/// A step waits for nothing but the step before.  The cells ahead are loaded one step early.  What is found is written in the
+/// next step, while that waits for other lanes.  The vote whether to go on is counted one step late.  Where nothing is found,
+/// the atomic minimum is done all the same: that takes less time than to decide.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared,
                                uint32_t rest, SweepGains<SharedTile<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &gains) {
@@ -314,7 +315,7 @@ __device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, 
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             Local *const value = const_cast<Local *>(&shared.cells.value[at + k * path.second]);
-            // Others sweep over it too.
+            // Other warps sweep over it too.
             if (is_kept[k] || (AXES == 2 && sizeof(Local) == 4)) atomic_min(value, Rule::value_of(own[k]));
         }
     };
@@ -349,7 +350,7 @@ __device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, 
     return rest & -layer & ALL_LAYERS;
 }
 
-/// Goes through the tile from the layers that have changed.  Returns whether it has found anything that others have to look at.
+/// Warp: sweeps from the marked layers.  Returns whether there is something that other warps have to look at.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ bool sweep(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared,
                       int round) {
@@ -379,7 +380,7 @@ __device__ bool sweep(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTil
     return cells && (columns | rows | behind);
 }
 
-/// The least that the cells of a warp's lanes beyond the face that it sweeps to are offered.
+/// Warp: the least values offered to the cells beyond the face that the warp sweeps to.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void offer_beyond(const SweepPath<Rule, AXES, CONNECTIVITY> &path,
                              const SharedTile<Rule, AXES, CONNECTIVITY> &shared,
@@ -395,7 +396,7 @@ __device__ void offer_beyond(const SweepPath<Rule, AXES, CONNECTIVITY> &path,
         best[k] = from.best(path, k, Rule::with(beyond[k], Lengths<typename Rule::Local>::UNSEEN));
 }
 
-/// Rounds of sweeps by all warps, until one finds nothing.
+/// Block: rounds of sweeps, until no warp finds anything.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void shorten(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared) {
     int round = 0;

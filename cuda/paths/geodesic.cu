@@ -1,11 +1,12 @@
-// apsis_geodesic on the device: one field from all seeds of an image, or of a batch (field.h), and then, if they are wanted,
-// the names of the seeds along its shortest paths.
+// apsis_geodesic on the device: one field from all seeds of an image or a batch (field.h), and then, if they are wanted, the
+// names of the nearest seeds (field_nearest.cu).
 //
-// Lengths have 32 bits where steps are small numbers.  Paths may be longer than that: then a word on the device is set, and
-// a second walk, with 64 bits, which is queued in any case, goes on where the first has ended.  So nobody reads anything
-// back, and the host waits for nothing.
+// Lengths have 32 bits where steps are small numbers.  If a path is longer than that, a word on the device is set, and a second
+// walk with 64 bits goes on where the first has ended.  It is queued in any case; so nothing is read back, and the host does
+// not wait.
 //
-// Memory: 8 bytes a pixel, 4 where no path can be too long for 32 bits; and 4 for names, or 8 if there are 2^30 pixels.
+// Cost: that of a field.  Memory: 8 bytes a pixel, or 4 where no path can be too long for 32 bits; and for names 4, or 8 if
+// there are 2^30 pixels.
 #include "cuda/paths/field_tasks.cuh"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
@@ -14,7 +15,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-/// Four cells of a row of a tile, and where the first lies.
+/// Four cells side by side in a row of a tile.
 constexpr int GROUP = 4;
 
 template <class Value>
@@ -31,7 +32,7 @@ __device__ FourCells<Value> &four_cells(Value *values, int64_t cell) {
     return *reinterpret_cast<FourCells<Value> *>(values + cell);
 }
 
-/// Walls, pixels of the set and seeds.
+/// Fills the field with walls, pixels of the set and seeds.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
     start_image(FieldTasks<Length> tasks, Length *lengths, View set, View seeds, bool complement) {
@@ -55,17 +56,17 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-constexpr int LAST_WIDENED = 1024;  // cells, by one block
+constexpr int LAST_WIDENED = 1024;  // cells that one block widens
 
-/// From a length of 32 bits to one of 64.
+/// A value of 32 bits as one of 64.
 __device__ int64_t widen(int32_t length) {
     using Short = Lengths<int32_t>;
     using Long = Lengths<int64_t>;
     return length == Short::UNSEEN ? Long::UNSEEN : length < 0 ? Long::WALL : length;
 }
 
-/// Lengths from one cell to another take more room in their own place; they are the second half of all that have not yet,
-/// so that nobody's is written over.  Those that have a step to what is too long begin the longer paths.
+/// Widens lengths in their own place: the second half of those that are still short, so that no short one is overwritten before
+/// it is read.  Lengths close to what was too long begin the longer paths.
 __global__ void __launch_bounds__(BLOCK)
     widen_half(FieldTasks<int64_t> tasks, void *lengths, int64_t from, int64_t to, int32_t most, DeviceCondition condition) {
     if (!condition.holds()) return;
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/// The first ones.
+/// Widens the first cells: all are read before any is written.
 __global__ void __launch_bounds__(LAST_WIDENED)
     widen_rest(FieldTasks<int64_t> tasks, void *lengths, int64_t count, int32_t most, DeviceCondition condition) {
     if (!condition.holds()) return;
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(LAST_WIDENED)
     begin_at(tasks, threadIdx.x, length >= key && length <= Lengths<int32_t>::LONGEST, int64_t(key));
 }
 
-/// The seeds' names, and who is to have one.
+/// Names the seeds, and makes walls of cells that no path leads to.
 template <class Name, class Length>
 __global__ void __launch_bounds__(BLOCK)
     start_names(FieldTasks<Name> tasks, Name *names, const Length *lengths, DeviceCondition condition) {
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/// Writes four pixels side by side, those of them that lie in the image.
+/// Writes those of four pixels that lie in the image.
 template <class Pixel, class Value, class PixelOf>
 __device__ void write_cells(const View &to, const FieldShape::Place &at, const FourCells<Value> &values, PixelOf pixel_of) {
     uint8_t *const row = to.row(at.y, at.z);
@@ -170,11 +171,11 @@ __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Len
     }
 }
 
-/// The scratch memory of a job.  One walk's tasks take the place of another's, and long lengths that of short ones.
+/// The scratch memory of a job.  The walks use the same memory for tasks, and long lengths lie where the short ones were.
 template <class Name>
 struct Scratch {
     FieldShape shape;
-    bool may_be_short, may_be_long;  // lengths of 32 bits, and of 64
+    bool may_be_short, may_be_long;  // lengths may have 32 bits; or may need 64
     uint32_t *too_long;
     void *lengths, *tasks;
     Name *names;
@@ -201,7 +202,7 @@ struct Scratch {
         return FieldTasks<Value>(shape, 1, carver);
     }
     int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * GROUP); }
-    /// Lengths of 32 bits are those that count unless there are none, or one was too long.
+    /// Runs work on 64-bit lengths only if a path was too long for 32, and the other only if none was, where both may be.
     DeviceCondition if_long(bool is_long) const { return {may_be_short && may_be_long ? too_long : nullptr, is_long}; }
 };
 
@@ -223,7 +224,7 @@ void continue_with_64_bits(const GeodesicJob &job, const Scratch<Name> &scratch,
     clear_tasks(tasks, condition, stream);
     int64_t end = scratch.shape.cells();
     for (int64_t from; end > LAST_WIDENED; end = from) {
-        from = ceil_div(end, 2 * WARP) * WARP;  // a warp's cells are of one tile
+        from = ceil_div(end, 2 * WARP) * WARP;  // the cells of a warp are in one tile
         launch("widen_half", widen_half, ceil_div(end - from, BLOCK), BLOCK, stream, tasks, scratch.lengths, from, end, most,
                condition);
     }

@@ -1,5 +1,5 @@
-// Ranks the pixels of a set: they are put in the order of tiles, and sorted by component, which keeps that order (a radix
-// sort).
+// Ranks the pixels of a set: puts them in the order of tiles, then sorts them by component.  The sort is stable (a radix sort),
+// and so keeps that order.
 //
 // Cost: that of the components, and 16 bytes a pixel for each 8 bits of the number of components.
 #include "cuda/paths/ranks.h"
@@ -12,13 +12,13 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-/// A box of pixels, and the part of it that is looked at.
+/// A place in a box of pixels, and how many pixels come before the box.
 struct NestedBox {
-    uint32_t x, y, z;               // where in the box
+    uint32_t x, y, z;               // of the place, in the box
     uint32_t width, height, depth;  // of the box
     uint32_t before;                // pixels before the box
 
-    /// From a place in a box to the place in the tile that it lies in.
+    /// The same place in the tile of the box in which it lies.
     __device__ NestedBox tile(uint32_t side, uint32_t deep) const {
         const uint32_t x0 = x / side * side, y0 = y / side * side, z0 = z / deep * deep;
         const uint32_t tall = min(side, height - y0), thick = min(deep, depth - z0);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(BLOCK)
     pixel[place] = i;
 }
 
-/// A component starts where the label changes; those outside the set have the label 0, and come first.
+/// Turns sorted labels into ranks.  Pixels outside the set have label 0 and come first.
 __global__ void __launch_bounds__(BLOCK) number_ranks(Ranks ranks, const uint32_t *label, uint32_t count) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, pixels = static_cast<uint32_t>(ranks.raster.pixels());
     if (i >= pixels) return;
@@ -87,7 +87,7 @@ size_t sort(cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &pixel
     return bytes;
 }
 
-/// Components first, then the sort: one after the other they use the same memory.
+/// The scratch memory.  Components and the sort use the same memory, one after the other.
 struct Scratch {
     uint32_t *key[2];
     void *sort, *components;

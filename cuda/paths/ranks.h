@@ -1,5 +1,5 @@
-// The pixels of a set in an order in which those of a component follow each other, and in a component those of a tile, and
-// of a tile's tiles: the order of the CPU back end, on which depends where pair bounds look next (pair_bounds.h).
+// Ranks: an order of the pixels of a set.  Those of a component follow each other, in it those of a tile, and in a tile those
+// of a smaller tile.  The CPU back end has the same order, and so the same choices of pair bounds (pair_bounds.h).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ struct Raster {
     }
 };
 
-/// The steps to the neighbours of a pixel, in the order of the pixels that they lead to: the first half back, the others on.
+/// The steps to the neighbours of a pixel, in the order of those: the first half to earlier pixels, the others to later ones.
 struct Moves {
     static constexpr int MOST = 26;
     int axes, count = 0;
@@ -41,7 +41,7 @@ struct Moves {
             weight[count++] = steps.weight[kind];
         }
     }
-    /// The pixel that a move leads to, or NONE if it leaves the image.
+    /// The pixel that a move leads to, or NO_PIXEL if it leaves the image.
     APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
         const uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
                        z = static_cast<uint32_t>(from.z + by[k][2]);
@@ -54,18 +54,18 @@ struct Moves {
 struct Ranks {
     Raster raster;
     uint32_t *pixel;  // [rank]
-    uint32_t *rank;   // [pixel]: NONE outside the set
-    uint32_t *start;  // [component]: its first rank; behind the last one, where its ranks end
+    uint32_t *rank;   // [pixel]: NO_PIXEL outside the set
+    uint32_t *start;  // [component]: its first rank; behind the last component, where its ranks end
 };
 
 /// Throws APSIS_ERROR_UNSUPPORTED if an image has more pixels than ranks have bits for.
 Raster raster_of(const View &set);
 
-/// The memory that ranking takes beside the ranks' own.
+/// The scratch memory of rank_pixels().
 size_t ranking_bytes(const EccentricityJob &job);
 
-/// Ranks the pixels of a set, and returns how many components there are.  `spare` has room for a number a pixel; it may
-/// change places with ranks.pixel.
+/// Ranks the pixels of a set; returns the number of components.  `spare` has room for a number a pixel, and may change places
+/// with ranks.pixel.
 int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, void *memory, cudaStream_t stream,
                     const Progress &progress);
 

@@ -1,26 +1,28 @@
-// Small components, many at a time: a field from each of their pixels.
+// Small components, many at a time: a field from each of their pixels, in shared memory.  Chosen for components of up to
+// MOST_SMALL pixels, if the budget of fields allows it (SizeClasses of eccentricity.cu).
 //
-// A warp has a component, and a lane a field from one of its pixels, 32 at a time.  All go through the pixels in the order
-// of the image, there and back, and shorten the length of each by those of its neighbours before it, until nothing changes
-// (Rosenfeld and Pfaltz 1966): mostly twice, as few small shapes wind.
+// A warp has a component, and a lane a field from one of its pixels, 32 at a time.  All lanes go through the pixels in the
+// order of the image, there and back, and shorten the length of each by those of its neighbours before it, until nothing
+// changes (Rosenfeld and Pfaltz 1966): mostly twice, as few small shapes wind.
 //
-// Shared memory: 32 lengths a pixel, and its neighbours.
+// Cost: shared memory of 32 lengths a pixel, and its neighbours.
 #include "cuda/paths/small_components.h"
 
 namespace apsis::cuda::paths {
 
 namespace {
 
-/// A component of up to `most` pixels, in the order of the image, with the fields of 32 of them.
+/// A component of up to `most` pixels in the order of the image, with 32 fields.  HALF: how many neighbours come before a
+/// pixel.
 template <class Length, int HALF>
 struct SmallComponent {
-    static constexpr int WORDS = (HALF + 3) / 4;  // of neighbours in one direction, four places a word
+    static constexpr int WORDS = (HALF + 3) / 4;  // of the neighbours before a pixel, or after it; a word has four places
     static constexpr Length UNSEEN = Length(1) << (8 * sizeof(Length) - 2);  // a step can be added to it
 
     Length *length;                   // [pixel][lane]
     uint32_t *pixel;                  // [pixel]
-    uint32_t (*neighbour)[2][WORDS];  // [pixel][back, on]: the places of neighbours, or its own
-    uint8_t *place, *order;           // [rank]: its pixel's place; [place]: its rank
+    uint32_t (*neighbour)[2][WORDS];  // [pixel][before, after]: the places of neighbours, or its own
+    uint8_t *place, *order;           // [rank]: the place of its pixel; [place]: its rank
 
     static constexpr size_t bytes(uint32_t most) {
         return most * (WARP * sizeof(Length) + sizeof(uint32_t) * (1 + 2 * WORDS) + 2);
@@ -33,7 +35,7 @@ struct SmallComponent {
         order = place + most;
     }
 
-    /// The pixels of a component come in another order, and get their places in that of the image.
+    /// Warp: loads the pixels by rank, and finds their places in the order of the image.
     __device__ void load(const Ranks &ranks, uint32_t begin, uint32_t size) const {
         const uint32_t *const from = ranks.pixel + begin;
         for (uint32_t i = threadIdx.x; i < size; i += WARP) {
@@ -65,7 +67,7 @@ struct SmallComponent {
         __syncwarp();
     }
 
-    /// Shortens a pixel's lengths by those of its neighbours in one direction.  Whether this lane's has changed.
+    /// Shortens a pixel's length in this lane's field by those of its neighbours on one side.  Returns whether it has changed.
     __device__ bool shorten(const Moves &moves, uint32_t i, int on) const {
         Length &own = length[i * WARP + threadIdx.x];
         const Length before = own;
