@@ -1,5 +1,5 @@
-// Pair bounds on the host: which pieces take their turns together, and turn after turn until all are proved or out of
-// budget.
+// Pair bounds on the host: decides which components take their turns together, and queues turn after turn until all are proved
+// or out of budget.
 #include "cuda/paths/pair_bounds.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-/// The pixels of the set as bits, 32 cells a word.
+/// Packs the set into bits, 32 cells a word.
 __global__ void __launch_bounds__(BLOCK) pack_members(Ranks ranks, FieldShape shape, uint32_t *members) {
     for (int64_t cell = int64_t(blockIdx.x) * BLOCK + threadIdx.x; cell < shape.cells(); cell += int64_t(gridDim.x) * BLOCK) {
         const FieldShape::Place at = shape.place_of(cell);
@@ -60,7 +60,7 @@ class Solver {
     }
 
   private:
-    /// As many as most images have: with room for more, those with the least memory would have none for the rest.
+    /// Enough for most images.  More would take memory that images with few components do not have.
     int64_t most_components() const {
         constexpr int64_t SHARE = 1024, LEAST = 64;
         return job_.set.pixels() / SHARE + LEAST;
@@ -86,7 +86,7 @@ class Solver {
         members_ = carver_.take<uint32_t>(shape_.cells() / 32);
     }
 
-    // ---- Pieces ----
+    // ---- Components ----
 
     void begin(const std::vector<ComponentRange> &found, size_t first) {
         const size_t count = std::min<size_t>(found.size() - first, pairs_.components);
@@ -113,12 +113,12 @@ class Solver {
     template <class Item>
     void send(Item *to, const std::vector<Item> &items) {
         check(cudaMemcpyAsync(to, items.data(), items.size() * sizeof(Item), cudaMemcpyHostToDevice, stream_),
-              "sending pieces");
+              "sending components");
     }
 
     uint32_t component_count() const { return static_cast<uint32_t>(components_.size()); }
 
-    /// Reads what the turn has brought.
+    /// Reads the report of a turn.
     TurnReport read_turn() {
         TurnReport turn;
         check(cudaMemcpyAsync(&turn, pairs_.turn, sizeof turn, cudaMemcpyDeviceToHost, stream_), "reading a turn");
@@ -142,7 +142,7 @@ class Solver {
 
     // ---- Turns ----
 
-    /// Makes some fields of each piece, which begin where the last step has said.
+    /// Makes `count` fields of each component, from the sources that the last step has set.
     void make_fields(uint32_t count, DeviceCondition condition = {}) {
         FieldTasks<Length> tasks = tasks_;
         tasks.fields = count;
@@ -159,7 +159,7 @@ class Solver {
         for (int round = 0; round < FIRST_HUBS; ++round) {
             if (round == FIRST_HUBS - 1) find_extremes<Length, FARTHEST>(pairs_, component_count(), spans_, stream_);
             choose_first_sources(pairs_, component_count(), round, stream_);
-            make_fields(1, {&pairs_.turn->too_long, false});  // all is begun anew where one is too long
+            make_fields(1, {&pairs_.turn->too_long, false});  // if one is too long, all is done again
             use_fields<FARTHEST>(spans_, true);
         }
         read_turn();
@@ -205,8 +205,8 @@ class Solver {
         }
         check(cudaMemcpyAsync(components_.data(), pairs_.component, components_.size() * sizeof components_[0],
                               cudaMemcpyDeviceToHost, stream_),
-              "reading pieces");
-        check(cudaStreamSynchronize(stream_), "waiting for pieces");
+              "reading components");
+        check(cudaStreamSynchronize(stream_), "waiting for components");
     }
 
     const EccentricityJob &job_;
@@ -218,9 +218,9 @@ class Solver {
     uint32_t *members_;  // [cell]: a bit
     size_t bytes_;
     std::vector<ComponentState<Length>> components_;
-    Range spans_ = {0, 0};  // of all pieces
+    Range spans_ = {0, 0};  // of all components
     bool has_gaps_ = false;
-    int64_t fields_ = 0, proved_ = 0;  // of the pieces before
+    int64_t fields_ = 0, proved_ = 0;  // of components that were solved before
 };
 
 }  // namespace

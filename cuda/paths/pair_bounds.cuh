@@ -1,4 +1,4 @@
-// What the kernels of pair bounds share: pieces, spans, bounds and claims (pair_bounds.h).
+// What the kernels of pair bounds share: components, spans, bounds and claims (pair_bounds.h).
 #pragma once
 
 #include "cuda/paths/pair_bounds.h"
@@ -8,12 +8,12 @@ namespace apsis::cuda::paths {
 
 constexpr int LEVELS = 3;
 constexpr uint32_t SPAN = 64, LARGE_SPAN = SPAN * SPAN;  // ranks of a span of the first level and of the second
-constexpr uint32_t PROVED = UINT32_MAX;                  // a witness: there is none
-constexpr int SPAN_THREADS = 512;   // threads that share a large span, or a piece: they fill a device at 1024^2 pixels
-constexpr int PROOF_THREADS = 256;  // threads that share a part of a large span, a pixel each: some pixels' searches are long
+constexpr uint32_t PROVED = UINT32_MAX;                  // instead of a witness
+constexpr int SPAN_THREADS = 512;   // of a block for a large span or a component: they fill a device at 1024^2 pixels
+constexpr int PROOF_THREADS = 256;  // of a block for a part of a large span, a pixel each: some searches are long
 constexpr int PROOF_PARTS = LARGE_SPAN / PROOF_THREADS;
 
-/// The larger value, and of equal ones that of the lower pixel.
+/// The largest value, and the lowest pixel that has it.
 template <class Length>
 struct Largest {
     Length value = -1;
@@ -24,15 +24,15 @@ struct Largest {
     }
 };
 
-/// A field that is made.
+/// A field, after it is made.
 template <class Length>
 struct MadeField {
-    uint32_t source;       // a rank, or NONE if there is no such field
+    uint32_t source;       // a rank, or NO_PIXEL if there is no such field
     int32_t hub;           // which one it has become, or -1
     Largest<Length> most;  // the eccentricity of the source, and its farthest pixel
 };
 
-/// A pixel that is not proved, and the witness that becomes a source.
+/// A pixel that is not proved, and its witness, which becomes a source.
 template <class Length>
 struct Target {
     uint32_t from, witness;  // ranks
@@ -41,7 +41,7 @@ struct Target {
 
 enum Stage : uint32_t { STARTING, SEARCHING, PROVEN, OUT_OF_BUDGET };
 
-/// A component under way.
+/// The state of a component while it is solved.
 template <class Length>
 struct ComponentState {
     uint32_t begin, size;
@@ -49,14 +49,14 @@ struct ComponentState {
     Stage stage;
     uint32_t open, targets;  // pixels that are not proved; those of them that name sources
     int32_t hubs;
-    uint32_t replaced;  // hubs that others took the place of
+    uint32_t replaced;  // hubs whose place others have taken
     int64_t fields;
     Target<Length> target[BATCH<Length>];
-    MadeField<Length> made[BATCH<Length>];  // the fields of the witnesses, and then those of new hubs
+    MadeField<Length> made[BATCH<Length>];  // of the witnesses, and then of new hubs
     Length gap;
-    Largest<Length> end, centre;           // the largest lower bound, and minus the least one
-    Largest<Length> widest;                // the largest eccentricity of a source, and the pixel that it is
-    uint32_t lowest, other_end, opposite;  // the farthest pixels from the end, and from that source
+    Largest<Length> end, centre;           // the largest lower bound; and the least one
+    Largest<Length> widest;                // the largest eccentricity of a source, and that source
+    uint32_t lowest, other_end, opposite;  // the farthest pixels from `end` and from `widest`
 
     APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(ceil_div(size, int64_t(SPAN) << 6 * level)); }
     APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
@@ -67,17 +67,17 @@ struct ComponentState {
     }
 };
 
-/// What the host reads after each turn.  All begins at 0.
+/// What the host reads after each turn.  All fields begin at 0.
 struct TurnReport {
     unsigned long long open;
-    uint32_t active, targets;  // pieces, and the most targets of one
-    uint32_t not_before, end;  // where the large spans of active pieces are: all ones minus the first, and the last
-    uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a piece, a new hub
-    uint32_t has_hidden_ends;                // whether a piece has an end whose farthest pixel is not known
+    uint32_t active, targets;                // components, and the most targets of one
+    uint32_t not_before, end;                // the large spans of active components: the complement of the first, and the last
+    uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a component, a new hub
+    uint32_t has_hidden_ends;                // whether the farthest pixel from some component's end is unknown
     unsigned long long fields;               // of all turns so far
 };
 
-/// The weakest of some pixels: the least lower bound, and the lowest rank that has it; none at first.
+/// The least lower bound, and the lowest rank that has it.
 template <class Length>
 struct Weakest {
     Length lower = Lengths<Length>::NONE;
@@ -88,7 +88,7 @@ struct Weakest {
     }
 };
 
-/// The pixels that are not proved of a part of a large span.
+/// The pixels of a part of a large span that are not proved.
 template <class Length>
 struct OpenPixels {
     Weakest<Length> weakest;
@@ -107,23 +107,23 @@ struct Pairs {
     FieldShape shape;
     LowerBounds<Length> bounds;
     int64_t budget;
-    uint32_t *witness;   // [rank]: all pairs with ranks below it, in the piece, are closed; or PROVED
+    uint32_t *witness;   // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
     uint8_t *is_source;  // [rank]
     uint32_t first;      // the first rank of a pixel of the set
-    int room;            // for so many hubs
+    int room;            // hubs that there is room for
     Length *hub;         // [rank][hub]
-    Length *field;       // [made][cell]
+    Length *field;       // [field of a turn][cell]
     ComponentState<Length> *component;
-    uint32_t components;              // how many there may be
-    uint32_t spans[LEVELS];           // likewise
+    uint32_t components;              // at most
+    uint32_t spans[LEVELS];           // at most
     uint32_t *component_of;           // [large span]
     Length *hub_maxima[LEVELS];       // [span][hub]: the largest length from a hub
     uint32_t *lowest_pixel[LEVELS];   // [span]: the lowest pixel
     uint32_t *open_bits;              // [half a span]: the pixels that are not proved, as bits
     uint32_t *open_count;             // [large span]
     OpenPixels<Length> *open_pixels;  // [large span][part]
-    Largest<Length> *most;            // [made][large span]
-    FieldSource *source;              // [made][piece]
+    Largest<Length> *most;            // [field of a turn][large span]
+    FieldSource *source;              // [field of a turn][component]
     TurnReport *turn;
 
     APSIS_BOTH Length *field_of(int made) const { return field + made * shape.cells(); }
@@ -165,14 +165,14 @@ __device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
     return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NO_PIXEL)};
 }
 
-/// Lengths from some hubs that are read at once.
+/// Lengths from some hubs that are loaded at once.
 template <class Length>
 struct alignas(16) HubLine {
     static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
     Length of[EACH];
 };
 
-/// The least, over hubs, of the sums of two lengths.  Both rows are whole lines.
+/// The least sum over hubs of two lengths.  Both rows are whole lines.
 template <class Length>
 __device__ Length least_sum(const Length *one, const Length *other, int hubs) {
     Length least = Lengths<Length>::NONE;
@@ -187,21 +187,20 @@ __device__ Length least_sum(const Length *one, const Length *other, int hubs) {
     return least;
 }
 
-/// What a bound has to be compared with: a lower bound, and the pixel that it comes from.
+/// What is claimed of a pixel: no other pixel is farther than its lower bound, which is the distance of `farthest`.
 template <class Length>
 struct Claim {
     Length lower;
     uint32_t farthest;
 };
 
-/// Whether a pixel at this bound, the given one or a higher one, may be farther.
+/// Whether a pixel at this distance or less, of this index or a higher one, might refute a claim.
 template <bool FARTHEST, class Length>
 __device__ bool is_open(Length bound, uint32_t pixel, const Claim<Length> &claim) {
     return bound > claim.lower || (FARTHEST && bound == claim.lower && pixel < claim.farthest);
 }
 
-/// Calls body(span, begin, end) for the spans of a block's large span, a warp each, with the ranks of the piece that they
-/// have.
+/// Block: calls body(span, begin, end) for the spans of a large span, with their ranks; a warp has a span.
 template <class Length, class Body>
 __device__ void for_spans(const ComponentState<Length> &component, uint32_t large, Body body) {
     const uint32_t first = (large - component.first[1]) * SPAN, last = min(first + SPAN, component.spans(0));

@@ -1,9 +1,9 @@
-// Pair bounds: what fields tell.
+// Pair bounds: what fields tell of eccentricities, lower bounds and hubs.
 //
-// The fields of a turn are read twice: for the eccentricities of their sources, and then, since these raise lower bounds
-// too, to raise those; lengths from new hubs are kept by rank, and their maxima by span.
+// The fields of a turn are read twice: first for the eccentricities of their sources, then to raise lower bounds, which takes
+// the eccentricities.  Lengths from new hubs are kept by rank, and their maxima by span.
 //
-// Cost: 4 bytes a pixel and a field, twice, and 8 bytes a pixel, twice in a turn; 4 more a pixel for a new hub.
+// Cost: in a turn, twice 4 bytes a pixel and a field and twice 8 bytes a pixel; for a new hub 4 more a pixel.
 #include "cuda/paths/pair_steps.h"
 
 namespace apsis::cuda::paths {
@@ -11,9 +11,9 @@ namespace apsis::cuda::paths {
 namespace {
 
 template <class Length>
-constexpr int FIELD_THREADS = WARP * BATCH<Length>;  // threads of a block with a warp for each field
+constexpr int FIELD_THREADS = WARP *BATCH<Length>;  // threads of a block with a warp for each field
 
-/// The best of what a block's warps have found; for the first warp.
+/// Block: the largest values that the warps have found.
 template <class Length>
 struct LargestOfWarps {
     Largest<Length> best[BATCH<Length>][SPAN_THREADS / WARP];
@@ -22,7 +22,7 @@ struct LargestOfWarps {
         const Largest<Length> all = largest_of_lanes(own);
         if (threadIdx.x % WARP == 0) best[made][threadIdx.x / WARP] = all;
     }
-    /// Writes them down for the block's large span.
+    /// Writes them for the large span of the block.
     __device__ void write(const Pairs<Length> &pairs, int count, uint32_t large) {
         __syncthreads();
         const int made = threadIdx.x;
@@ -34,7 +34,7 @@ struct LargestOfWarps {
     }
 };
 
-/// The best of a piece's large spans, for a warp.
+/// Warp: the largest value in the large spans of a component.
 template <class Length>
 __device__ Largest<Length> largest_of_component(const Pairs<Length> &pairs, const ComponentState<Length> &component, int made) {
     Largest<Length> best;
@@ -44,7 +44,7 @@ __device__ Largest<Length> largest_of_component(const Pairs<Length> &pairs, cons
     return largest_of_lanes(best);
 }
 
-/// Calls body(rank) for a lane's ranks of a block's large span.
+/// Block: calls body(rank) for the ranks of a large span.
 template <class Length, class Body>
 __device__ void for_ranks(const ComponentState<Length> &component, uint32_t large, Body body) {
     for_spans(component, large, [&](uint32_t, uint32_t begin, uint32_t end) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) begin_span(Pairs<Length> pairs, 
     pairs.lowest_pixel[1][large] = lowest;
 }
 
-/// Finds the lowest pixels of a piece's largest spans.
+/// Finds the lowest pixels of the largest spans of a component.
 template <class Length>
 __global__ void __launch_bounds__(WARP) begin_component(Pairs<Length> pairs) {
     ComponentState<Length> &component = pairs.component[blockIdx.x];
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_span(Pairs<Length> pairs
     bests.write(pairs, BATCH<Length>, large);
 }
 
-/// Notes a field that is made: its source needs no more proof, and it may be kept as a hub.
+/// Records a field: its source needs no proof any more; it may be kept as a hub.
 template <class Length, bool FARTHEST>
 __device__ void record_field(const Pairs<Length> &pairs, ComponentState<Length> &component, MadeField<Length> &made,
                              bool as_hub) {
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(FIELD_THREADS<Length>) record_fields(Pairs<Len
     if (threadIdx.x > 0) return;
     for (MadeField<Length> &each : component.made) {
         if (component.stage == STARTING && each.source != NO_PIXEL && each.most.value > Lengths<Length>::LONGEST / 2)
-            pairs.turn->too_long = 1;  // sums of two lengths are to be lengths, too
+            pairs.turn->too_long = 1;  // sums of two lengths have to be lengths too
         record_field<Length, FARTHEST>(pairs, component, each, as_hubs);
     }
 }
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) raise_span(Pairs<Length> pairs, 
     bests.write(pairs, BATCH<Length>, large);
 }
 
-/// The maxima of new hubs over large spans, and over spans of those: a warp has a hub.
+/// Finds the maxima of new hubs over large spans, and over spans of these; a warp has a hub.
 template <class Length>
 __global__ void __launch_bounds__(FIELD_THREADS<Length>) find_large_maxima(Pairs<Length> pairs) {
     const ComponentState<Length> &component = pairs.component[blockIdx.x];

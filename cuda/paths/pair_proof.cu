@@ -1,8 +1,10 @@
-// Pair bounds: which pixels are proved.
+// Pair bounds: finds which pixels are proved, and witnesses for the others.
 //
-// A warp has 32 pixels, half a span.  Those whose witness is no longer one look for the next, all together: first where the
-// largest span lies that may hold one, in the order of ranks, then the span within it, then the pixels.  What was looked at
-// is closed for good, since lower bounds only rise.
+// A warp has 32 pixels, half a span.  Pixels whose witness is no longer one look for the next one, all together, in the order
+// of ranks: for a largest span that may hold one, then for the spans within it, then for pixels.  What was looked at is closed
+// for good, since lower bounds only rise.
+//
+// Cost: a pixel goes through its pairs once in all turns; most pairs are closed by spans.
 #include "cuda/paths/pair_steps.h"
 
 namespace apsis::cuda::paths {
@@ -12,7 +14,7 @@ namespace {
 template <class Length, bool FARTHEST>
 class Search {
   public:
-    /// For a warp, whose first pixel has this rank.
+    /// Warp, with the rank of its first pixel.
     __device__ Search(const Pairs<Length> &pairs, const ComponentState<Length> &component, uint32_t begin)
         : pairs_(pairs),
           component_(component),
@@ -32,7 +34,7 @@ class Search {
         if (searching_) search_level<LEVELS - 1>(0, component_.spans(LEVELS - 1));
     }
 
-    /// Those that have found none are proved.  Returns the others.
+    /// Pixels that have found no witness are proved.  Returns the others.
     __device__ OpenPixels<Length> finish() const {
         const bool is_open = witness_ != PROVED && !is_searching();
         if (witness_ != PROVED) pairs_.witness[own_] = is_open ? witness_ : PROVED;
@@ -50,13 +52,13 @@ class Search {
         return least_sum(pairs_.hubs_of(one), pairs_.hubs_of(other), component_.hubs);
     }
 
-    /// Whether the pair that was open is so still.
+    /// Whether the pair with the witness is still open.
     __device__ bool has_witness() const {
         if (pairs_.is_source[witness_]) return false;
         return is_open<FARTHEST>(bound_of(own_, witness_), FARTHEST ? pairs_.ranks.pixel[witness_] : 0, claim_);
     }
 
-    /// The weakest claim of those that search, and the first rank that one of them has not looked at.
+    /// The weakest claim of the lanes that search, and the first rank that one of them has not looked at.
     __device__ void weaken() {
         const bool searches = is_searching();
         weakest_ = {least_of_lanes(searches ? claim_.lower : Lengths<Length>::NONE),
@@ -64,7 +66,7 @@ class Search {
         closed_ = least_of_lanes(searches ? witness_ : PROVED);
     }
 
-    /// Looks at some spans of a level, in order.
+    /// Looks at spans of a level, in order.
     template <int LEVEL>
     __device__ void search_level(uint32_t from, uint32_t to) {
         from = max(from, (closed_ - component_.begin) >> 6 * (LEVEL + 1));
@@ -89,7 +91,7 @@ class Search {
         }
     }
 
-    /// Those that find a witness in a span search no more.
+    /// Looks for witnesses in a span, for all lanes that search; lanes that find one search no more.
     __device__ void search_span(uint32_t other) {
         const uint32_t begin = component_.begin + other * SPAN,
                        end = component_.begin + min((other + 1) * SPAN, component_.size);
@@ -110,7 +112,7 @@ class Search {
         if (searching_ != before) weaken();
     }
 
-    /// The first pixel of a span that is open to a lane's, and that it has not looked at.
+    /// The first pixel of a span that is open to a lane's pixel, and that this has not looked at.
     __device__ uint32_t find_witness(int lane, uint32_t begin, uint32_t end) const {
         const uint32_t v = __shfl_sync(ALL_LANES, own_, lane), from = __shfl_sync(ALL_LANES, witness_, lane);
         const Claim<Length> claim = {__shfl_sync(ALL_LANES, claim_.lower, lane),
@@ -127,15 +129,15 @@ class Search {
     const Pairs<Length> &pairs_;
     const ComponentState<Length> &component_;
     uint32_t own_, span_;        // the lane's rank, the warp's span
-    uint32_t witness_ = PROVED;  // the lane's
+    uint32_t witness_ = PROVED;  // of the lane
     Claim<Length> claim_ = {0, 0};
-    uint32_t searching_;     // lanes, as bits
-    Claim<Length> weakest_;  // of them
+    uint32_t searching_;     // lanes that search, as bits
+    Claim<Length> weakest_;  // of the lanes that search
     uint32_t closed_;        // pairs with ranks below it are closed
 };
 
 template <class Length>
-constexpr int PROOF_BLOCKS_PER_SM = sizeof(Length) == 4 ? 3 : 2;  // blocks of a multiprocessor: with more, registers are spilt
+constexpr int PROOF_BLOCKS_PER_SM = sizeof(Length) == 4 ? 3 : 2;  // with more, registers are spilt
 
 /// A block has a part of a large span.
 template <class Length, bool FARTHEST>
@@ -146,8 +148,8 @@ __global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) pr
     if (!component.is_active()) return;
     const uint32_t begin = component.begin + (large - component.first[1]) * LARGE_SPAN + part * PROOF_THREADS + warp * WARP;
     OpenPixels<Length> own = {{}, 0};
-    if (begin <
-        component.begin + ceil_div(component.size, SPAN) * SPAN) {  // whole spans: both halves tell which pixels are open
+    // Whole spans: both halves of a span say which of their pixels are open.
+    if (begin < component.begin + ceil_div(component.size, SPAN) * SPAN) {
         Search<Length, FARTHEST> search(pairs, component, begin);
         search.run();
         own = search.finish();

@@ -1,4 +1,4 @@
-// The steps of a turn of pair bounds, each a kernel or two; pair_bounds.h says what they are for.
+// The steps of a turn of pair bounds, a kernel or two each (pair_bounds.h).
 #pragma once
 
 #include "cuda/paths/pair_bounds.cuh"
@@ -11,44 +11,44 @@ struct Range {
     int64_t count() const { return int64_t(end) - begin; }
 };
 
-/// Nothing is known of the pixels of new pieces.
+/// Sets up the bounds and spans of new components.
 template <class Length>
 void begin_components(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream);
 
-/// Which pixels are proved.
+/// Finds which pixels are proved.
 template <class Length, bool FARTHEST>
 void prove(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream);
 
-/// The sources of the first fields, one after the other: `round` counts them.
+/// Sets the sources of the first fields, one field after the other; `round` counts them.
 template <class Length>
 void choose_first_sources(const Pairs<Length> &pairs, uint32_t components, int round, cudaStream_t stream);
 
-/// The sources of the next fields; and what the host has to know.
+/// Sets the sources of the next fields, and reports to the host.
 template <class Length>
 void choose_sources(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream);
 
-/// The sources of the fields after those: new hubs.
+/// Sets the sources of the fields after those: new hubs.
 template <class Length>
 void choose_hubs(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream);
 
-/// The eccentricities of sources; takes note of their fields, which become hubs or do not.
+/// Finds the eccentricities of sources, and records their fields, as hubs or not.
 template <class Length, bool FARTHEST>
 void measure_fields(const Pairs<Length> &pairs, uint32_t components, const Range &spans, bool as_hubs, cudaStream_t stream);
 
-/// Raises lower bounds by the fields, and keeps those of hubs.
+/// Raises lower bounds by the fields, and keeps lengths from hubs.
 template <class Length, bool FARTHEST>
 void raise_bounds(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream);
 
-/// By how much the lower bounds of what is not proved may be too low.
+/// Finds by how much the lower bounds of unproved pixels may be too low.
 template <class Length>
 void find_gaps(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream);
 
-/// The ends and the centres of pieces that are done; the other ends, where known: where they are not, the source of a field
-/// that tells.
+/// Finds the ends and centres of components that are done, and their other ends where these are known.  Where they are not,
+/// sets the source of a field that tells.
 template <class Length, bool FARTHEST>
 void find_extremes(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream);
 
-/// The other ends, from those fields.
+/// Finds the other ends, from those fields.
 template <class Length>
 void find_other_ends(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream);
 

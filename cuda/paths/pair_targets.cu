@@ -1,7 +1,8 @@
-// Pair bounds: which pixels become sources next, and by how much what is not proved may be wrong.
+// Pair bounds: chooses the next sources and hubs, and finds gaps.
 //
-// The pixel with the least lower bound of a piece, and others from all over it, name the pixels with the largest bounds: a
-// block each, by branch and bound.  The walk from them down their witnesses' fields is a warp's each.
+// The pixel with the least lower bound of a component, and others from all over it, name as sources the pixels with the largest
+// bounds: a block searches for each by branch and bound.  A warp walks from each of these pixels down its witness's field, to
+// where a new hub is wanted.
 #include "cuda/paths/pair_steps.h"
 
 namespace apsis::cuda::paths {
@@ -13,12 +14,11 @@ __device__ void atomic_raise(int64_t *value, int64_t to) {
     atomicMax(reinterpret_cast<long long *>(value), static_cast<long long>(to));
 }
 
-/// The pixel with the largest bound of those that are no sources, the lowest of several, for warps that look at spans, each
-/// at others.
+/// Finds the pixel with the largest bound that is not a source, the lowest of several.  Each warp looks at spans of its own.
 template <class Length>
 class FarthestByBound {
   public:
-    /// `from` are the lengths from hubs to the pixel in question, `most` what is known of the bound; all warps share them.
+    /// `from` are the lengths from hubs to the given pixel, `most` the largest bound so far; all warps share both.
     __device__ FarthestByBound(const Pairs<Length> &pairs, const ComponentState<Length> &component, const Length *from,
                                Length *most)
         : pairs_(pairs),
@@ -26,7 +26,7 @@ class FarthestByBound {
           from_(from),
           most_(most) {}
 
-    /// The large span with the largest bound, among a lane's: every step-th.
+    /// Of every step-th large span, the one with the largest bound, for a thread.
     __device__ Largest<Length> most_promising(uint32_t first, uint32_t step) const {
         Largest<Length> best;
         for (uint32_t i = first; i < component_.spans(1); i += step)
@@ -34,7 +34,7 @@ class FarthestByBound {
         return best;
     }
 
-    /// Looks into those of 32 spans of a level that may hold the pixel.
+    /// Warp: looks into those of 32 spans of a level that may hold the pixel.
     template <int LEVEL>
     __device__ void search_level(uint32_t first, uint32_t last) {
         const uint32_t i = first + threadIdx.x % WARP;
@@ -67,7 +67,7 @@ class FarthestByBound {
         __syncwarp();
     }
 
-    Largest<Length> best;  // a lane's
+    Largest<Length> best;  // of this lane
 
   private:
     __device__ Length bound_so_far() const { return *const_cast<const volatile Length *>(most_); }
@@ -83,7 +83,7 @@ class FarthestByBound {
     Length *most_;
 };
 
-/// What the threads of a block share.
+/// The shared memory of a block.
 template <class Length>
 struct BlockShared {
     static constexpr int WARPS = SPAN_THREADS / WARP;
@@ -92,7 +92,7 @@ struct BlockShared {
     Largest<Length> best[WARPS];
     OpenPixels<Length> open[WARPS];
 
-    /// The best of all threads, for all of them.
+    /// Block: the largest of all threads.
     __device__ Largest<Length> best_of(Largest<Length> own) {
         own = largest_of_lanes(own);
         __syncthreads();
@@ -120,7 +120,7 @@ __device__ Largest<Length> farthest_by_bound(const Pairs<Length> &pairs, const C
     return shared.best_of(search.best);
 }
 
-/// The place among lanes where the sum of their counts passes n, which becomes what is left of it; WARP if it does not.
+/// Warp: the lane at which the sum of counts passes n, which becomes what is left of n there; WARP if no lane passes it.
 __device__ int find_place(uint32_t count, uint32_t &n) {
     uint32_t sum = count;
     const int lane = threadIdx.x % WARP;
@@ -134,7 +134,7 @@ __device__ int find_place(uint32_t count, uint32_t &n) {
     return place;
 }
 
-/// The n-th pixel that is not proved.  For a warp.
+/// Warp: the n-th pixel that is not proved.
 template <class Length>
 __device__ uint32_t nth_unproved(const Pairs<Length> &pairs, const ComponentState<Length> &component, uint32_t n) {
     const uint32_t lane = threadIdx.x % WARP;
@@ -156,7 +156,7 @@ __device__ uint32_t nth_unproved(const Pairs<Length> &pairs, const ComponentStat
     }
 }
 
-/// How many pixels are not proved, and the weakest of them, for all threads; and how many each large span has.
+/// Block: the pixels of a component that are not proved; also counts them by large span.
 template <class Length>
 __device__ OpenPixels<Length> sum_open(const Pairs<Length> &pairs, const ComponentState<Length> &component,
                                        BlockShared<Length> &shared) {
@@ -174,8 +174,8 @@ __device__ OpenPixels<Length> sum_open(const Pairs<Length> &pairs, const Compone
     return all;
 }
 
-/// Whether a piece goes on, and which of its pixels name sources: the one with the least lower bound, and others from all
-/// over.  A warp finds each.
+/// Decides whether a component goes on, and which of its pixels name sources: the one with the least lower bound, and others
+/// from all over it, a warp each.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) choose_targets(Pairs<Length> pairs) {
     __shared__ BlockShared<Length> shared;
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) choose_targets(Pairs<Length> pai
                    : nth_unproved(pairs, component, static_cast<uint32_t>(uint64_t(unproved_pixels.open) * i / targets));
         if (threadIdx.x % WARP == 0) component.target[i].from = v;
     }
-    __syncthreads();  // what these read is written now
+    __syncthreads();  // what all threads have read is written now
     if (threadIdx.x > 0) return;
     component.stage = stage;
     component.open = unproved_pixels.open;
@@ -224,7 +224,7 @@ __device__ void report_component(const Pairs<Length> &pairs, const ComponentStat
     atomicMax(&turn.end, component.first[1] + component.spans(1));
 }
 
-/// Of targets that name the same witness the first one stays.
+/// Keeps the first of targets that name the same witness.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) merge_targets(Pairs<Length> pairs, uint32_t components) {
     const uint32_t number = blockIdx.x * BLOCK + threadIdx.x;
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(BLOCK) merge_targets(Pairs<Length> pairs, uint
     report_component(pairs, component);
 }
 
-/// The first sources are the first pixel, the farthest from it, the farthest from that, and the centre so far.
+/// The first sources: the first pixel, the farthest from it, the farthest from that, and the centre as far as it is known.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint32_t components, int round) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint3
     pairs.set_source(0, i, made.source);
 }
 
-/// Goes from a pixel down a field, to where a hub is wanted.  For a warp.
+/// Warp: goes from a pixel down a field, to where a hub is wanted.
 template <class Length>
 __device__ uint32_t walk_to_hub(const Pairs<Length> &pairs, const Length *field, uint32_t pixel, Length length) {
     const Raster &raster = pairs.ranks.raster;
@@ -281,7 +281,7 @@ __device__ uint32_t walk_to_hub(const Pairs<Length> &pairs, const Length *field,
     return pixel;
 }
 
-/// Where a bound was loose, a pixel on the way to the witness becomes a hub.
+/// Where a bound was loose, chooses a pixel on the way to the witness as a hub.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_t components) {
     const uint32_t warp = blockIdx.x * WARPS + threadIdx.x / WARP, number = warp / BATCH<Length>, i = warp % BATCH<Length>;
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(BLOCK) choose_hub(Pairs<Length> pairs, uint32_
     if (hub != NO_PIXEL) pairs.turn->hubs = 1;
 }
 
-/// The largest difference between the bounds of a pixel that is not proved.
+/// Finds the largest difference between the upper and the lower bound of an unproved pixel.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) find_gap(Pairs<Length> pairs, uint32_t first) {
     __shared__ __align__(16) Length from[SPAN_THREADS / WARP][MOST_HUBS<Length>];
