@@ -72,7 +72,7 @@ struct PairRoots {
 /// Whether the first pixels of a thread's words are of a run that has begun in a word before.
 __device__ bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
-/// Finds the roots in a thread's words, and their first pixels: the first one of the upper row, or else where the root begins.
+/// Block: finds the roots in a thread's words, and their first pixels: the first one of the upper row, or else where the root begins.
 /// Parts without a node get numbers if `all` are to have some.
 template <class Pairs>
 __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
@@ -97,7 +97,7 @@ __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
     return {roots, lower_only, siblings};
 }
 
-/// Offers to roots the pixels of the upper row that other runs of their pair have, or that they have in later words.
+/// Block: offers to roots the pixels of the upper row that other runs of their pair have, or that they have in later words.
 template <class Pairs>
 __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t siblings) {
     const auto offer = [&](uint32_t root, uint32_t columns) {
@@ -114,7 +114,7 @@ __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t sibling
     if (root >= entry_of(pairs.runs_before[threadIdx.x / Pairs::WORDS * Pairs::WORDS])) offer(root, own.columns_from(1));
 }
 
-/// Writes the first pixels of roots without pixels of the upper row in this word: a pixel that was offered, or their own first.
+/// Block: writes the first pixels of roots without pixels of the upper row in this word: a pixel that was offered, or their own first.
 template <class Pairs>
 __device__ void find_lower_firsts(Pairs &pairs, const WordPair &own, uint32_t lower_only) {
     const uint32_t at = threadIdx.x;
@@ -143,7 +143,7 @@ __device__ void write_words(const Pairs &pairs, const TilePlace &place, const Ti
     }
 }
 
-/// Writes the words that other tiles look at: those of the first row and of the last two.
+/// Block: writes the words that other tiles look at: those of the first row and of the last two.
 template <class Pairs>
 __device__ void write_rim(const Pairs &pairs, uint32_t tile, const Tiles &tiles) {
     constexpr uint32_t LAST = Pairs::Tile::THREADS - 2 * Pairs::WORDS;

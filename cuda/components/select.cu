@@ -61,6 +61,7 @@ struct TileAreas {
     LabelledTile<Tile> labelled;
     uint32_t bins[BINS];
 
+    /// Warp: adds the lengths of the lanes' runs to the areas of their roots, at once if they have the same root.
     __device__ void add(bool has, uint32_t root, uint32_t length, bool touches) {
         const uint32_t all = __ballot_sync(ALL_LANES, has);
         if (!all) return;
@@ -163,6 +164,7 @@ __device__ void sum_areas_of_nodes(TileAreas<Tile> &areas, const Criteria &crite
     __syncthreads();
 }
 
+/// The rank of the component whose first pixel is at x of this thread's word.
 template <class Tile>
 __device__ Rank rank_of_part(const TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place, const Tiles &tiles,
                              uint32_t root, int x) {

@@ -73,6 +73,7 @@ __device__ void choose(Length &value, uint32_t &pixel, Length other_value, uint3
     if (other_value > value || (other_value == value && other < pixel)) value = other_value, pixel = other;
 }
 
+/// Warp: the better one of all lanes, for all.
 template <class Length>
 __device__ void choose_of_warp(Length &value, uint32_t &pixel) {
     for (int step = WARP / 2; step > 0; step /= 2) {

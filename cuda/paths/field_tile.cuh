@@ -225,6 +225,7 @@ struct Layer {
             }
         }
     }
+    /// The cell of the lane BY before this one, or behind it, in a group of WIDTH lanes; beyond the group, its own.
     template <int BY, int WIDTH>
     __device__ static Cell from_before(Cell own) {
         return Rule::of_lane(own, [](auto number) { return __shfl_up_sync(ALL_LANES, number, BY, WIDTH); });

@@ -143,6 +143,7 @@ struct Pairs {
 
 #if defined(__CUDACC__)
 
+/// Warp: the least, greatest, largest or weakest of the lanes' values, for all lanes.
 template <class Number>
 __device__ Number least_of_lanes(Number value) {
     for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));

@@ -18,11 +18,12 @@ template <class Length>
 struct LargestOfWarps {
     Largest<Length> best[BATCH<Length>][SPAN_THREADS / WARP];
 
+    /// Warp: notes the largest value of its lanes in a field.
     __device__ void put(int made, const Largest<Length> &own) {
         const Largest<Length> all = largest_of_lanes(own);
         if (threadIdx.x % WARP == 0) best[made][threadIdx.x / WARP] = all;
     }
-    /// Writes them for the large span of the block.
+    /// Block: writes them for its large span.
     __device__ void write(const Pairs<Length> &pairs, int count, uint32_t large) {
         __syncthreads();
         const int made = threadIdx.x;

@@ -11,6 +11,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
+/// The search of a warp for witnesses of its pixels.  All lanes call all functions together.
 template <class Length, bool FARTHEST>
 class Search {
   public:
@@ -34,7 +35,7 @@ class Search {
         if (searching_) search_level<LEVELS - 1>(0, component_.spans(LEVELS - 1));
     }
 
-    /// Pixels that have found no witness are proved.  Returns the others.
+    /// Warp: pixels that have found no witness are proved.  Returns the others.
     __device__ OpenPixels<Length> finish() const {
         const bool is_open = witness_ != PROVED && !is_searching();
         if (witness_ != PROVED) pairs_.witness[own_] = is_open ? witness_ : PROVED;

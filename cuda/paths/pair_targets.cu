@@ -54,6 +54,7 @@ class FarthestByBound {
         }
     }
 
+    /// Warp: looks at the pixels of a span.
     __device__ void search_span(uint32_t span) {
         const uint32_t begin = component_.begin + span * SPAN, end = component_.begin + min((span + 1) * SPAN, component_.size);
         for (uint32_t q = begin + threadIdx.x % WARP; q < end; q += WARP) {
@@ -104,6 +105,7 @@ struct BlockShared {
     }
 };
 
+/// Block: the pixel with the largest bound from v, which is no source.
 template <class Length>
 __device__ Largest<Length> farthest_by_bound(const Pairs<Length> &pairs, const ComponentState<Length> &component, uint32_t v,
                                              BlockShared<Length> &shared) {

@@ -49,6 +49,7 @@ struct SmallComponent {
         __syncwarp();
     }
 
+    /// Warp: finds the places of all neighbours.
     __device__ void find_neighbours(const Ranks &ranks, const Moves &moves, uint32_t begin, uint32_t size) const {
         for (uint32_t i = threadIdx.x; i < size; i += WARP) {
             const Raster::Place at = ranks.raster.place(pixel[i]);
@@ -81,6 +82,7 @@ struct SmallComponent {
         return least < before;
     }
 
+    /// Warp: finds the field of each lane, from the pixel at its `source`.
     __device__ void find_fields(const Moves &moves, uint32_t source, uint32_t size) const {
         for (uint32_t i = 0; i < size; ++i) length[i * WARP + threadIdx.x] = i == source ? 0 : UNSEEN;
         bool changes = true;
