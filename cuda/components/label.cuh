@@ -116,7 +116,8 @@ struct LabelledTile {
         __syncthreads();
     }
 
-    /// Makes each run of a thread's word the child of the first run that it meets in the row before, or else in the plane before.
+    /// Makes each run of a thread's word the child of the first run that it meets in the row before, or else in the plane
+    /// before.
     __device__ void link() {
         Meetings row, plane = {0, 0};
         const int above = meet_row(Tile::earlier_row(0), row),

@@ -72,8 +72,8 @@ struct PairRoots {
 /// Whether the first pixels of a thread's words are of a run that has begun in a word before.
 __device__ bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
-/// Block: finds the roots in a thread's words, and their first pixels: the first one of the upper row, or else where the root begins.
-/// Parts without a node get numbers if `all` are to have some.
+/// Block: finds the roots in a thread's words, and their first pixels: the first one of the upper row, or else where the root
+/// begins.  Parts without a node get numbers if `all` are to have some.
 template <class Pairs>
 __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
     const uint32_t at = threadIdx.x, first_of_pair = entry_of(pairs.runs_before[at / Pairs::WORDS * Pairs::WORDS]);
@@ -114,7 +114,8 @@ __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t sibling
     if (root >= entry_of(pairs.runs_before[threadIdx.x / Pairs::WORDS * Pairs::WORDS])) offer(root, own.columns_from(1));
 }
 
-/// Block: writes the first pixels of roots without pixels of the upper row in this word: a pixel that was offered, or their own first.
+/// Block: writes the first pixels of roots without pixels of the upper row in this word: a pixel that was offered, or their own
+/// first.
 template <class Pairs>
 __device__ void find_lower_firsts(Pairs &pairs, const WordPair &own, uint32_t lower_only) {
     const uint32_t at = threadIdx.x;

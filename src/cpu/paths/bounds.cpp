@@ -35,8 +35,7 @@ HWY_INLINE Length pixel_bounds_of(const Length *one, const Length *const *slot, 
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
         auto least = hn::Set(d, std::numeric_limits<Length>::max());
-        for (int h = 0; h < hubs; ++h)
-            least = hn::Min(least, hn::Add(hn::Set(d, one[h]), hn::LoadU(d, slot[h] + first + i)));
+        for (int h = 0; h < hubs; ++h) least = hn::Min(least, hn::Add(hn::Set(d, one[h]), hn::LoadU(d, slot[h] + first + i)));
         hn::StoreU(least, d, bounds + i);
         most = hn::Max(most, least);
     }
@@ -55,12 +54,10 @@ void LeastSums32(const int32_t *one, const int32_t *rows, int64_t count, int hub
 void LeastSums64(const int64_t *one, const int64_t *rows, int64_t count, int hubs, int64_t *sums) {
     least_sums_of(one, rows, count, hubs, sums);
 }
-int32_t PixelBounds32(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs,
-                      int32_t *bounds) {
+int32_t PixelBounds32(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds) {
     return pixel_bounds_of(one, slot, first, count, hubs, bounds);
 }
-int64_t PixelBounds64(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs,
-                      int64_t *bounds) {
+int64_t PixelBounds64(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds) {
     return pixel_bounds_of(one, slot, first, count, hubs, bounds);
 }
 
@@ -84,13 +81,11 @@ void least_sums(const int64_t *one, const int64_t *rows, int64_t count, int hubs
     HWY_DYNAMIC_DISPATCH(LeastSums64)(one, rows, count, hubs, sums);
 }
 
-int32_t pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs,
-                     int32_t *bounds) {
+int32_t pixel_bounds(const int32_t *one, const int32_t *const *slot, int64_t first, int64_t count, int hubs, int32_t *bounds) {
     return HWY_DYNAMIC_DISPATCH(PixelBounds32)(one, slot, first, count, hubs, bounds);
 }
 
-int64_t pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs,
-                     int64_t *bounds) {
+int64_t pixel_bounds(const int64_t *one, const int64_t *const *slot, int64_t first, int64_t count, int hubs, int64_t *bounds) {
     return HWY_DYNAMIC_DISPATCH(PixelBounds64)(one, slot, first, count, hubs, bounds);
 }
 

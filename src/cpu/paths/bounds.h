@@ -9,7 +9,7 @@ namespace apsis::cpu::paths {
 
 /// Lengths from hubs lie side by side, MOST_HUBS of them; those of hubs that there are not are FAR.
 template <class Length>
-constexpr Length FAR = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) - 2)) - 1);  // twice that is a length
+constexpr Length NO_HUB = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) - 2)) - 1);  // twice that is a length
 
 /// sums[i] = min over the first `hubs` of one[h] + rows[i * MOST_HUBS + h], for i < count.
 void least_sums(const int32_t *one, const int32_t *rows, int64_t count, int hubs, int32_t *sums);

@@ -21,7 +21,7 @@ namespace apsis::cpu::paths {
 namespace {
 
 constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
-constexpr int64_t TINY = 24;              // a component of so many pixels has a field from each
+constexpr int64_t TINY_SIZE = 24;         // a component of so many pixels has a field from each
 constexpr int64_t CHUNK = 64;             // small components that a thread does at once
 
 using Report = EccentricityJob::Report;
@@ -48,44 +48,50 @@ template <class Length, class Cell, bool FARTHEST>
 class Eccentricity {
     using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
-    using Maxima = Tops<Length, Cell>;
+    using Maxima = HubMaxima<Length, Cell>;
 
     /// What one thread works with.
-    struct Lane {
-        PairLane<Length> pair;
+    struct ThreadScratch {
+        PairScratch<Length> pair;
         Relaxation<Length, Cell> relaxation;
-        Maxima tops;
+        Maxima maxima;
         Report report{};
     };
 
   public:
     Eccentricity(const EccentricityJob &job, int threads, Carver &carver)
-        : job_(job), grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2), pixels_(job.set.pixels()),
-          memory_(pixels_, FARTHEST, !from_every(), carver), tops_(from_every() ? 0 : pixels_, carver) {
+        : job_(job),
+          grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2),
+          pixels_(job.set.pixels()),
+          memory_(pixels_, FARTHEST, !is_every_source(), carver),
+          maxima_(is_every_source() ? 0 : pixels_, carver) {
         label_ = carver.take<Cell>(pixels_);
         start_ = carver.take<Cell>(job.most_components() + 2);
-        describe_parts();
-        parts_scratch_ = carver.take<uint8_t>(static_cast<int64_t>(components::components_scratch(parts_, threads)));
+        describe_components_job();
+        components_scratch_ =
+            carver.take<uint8_t>(static_cast<int64_t>(components::components_scratch(components_job_, threads)));
         const int64_t none[3] = {0, 0, 0};
         for (int i = 0; i < threads; ++i)
-            lanes_.push_back({PairLane<Length>(from_every() ? Grid(none, 2) : grid_, job.steps, job.axes, carver),
-                              Relaxation<Length, Cell>(from_every() ? grid_ : Grid(none, 2), job.steps, job.axes, carver),
-                              Maxima(from_every() ? 0 : std::min(pixels_, Maxima::LARGE), carver)});
+            scratch_.push_back(
+                {PairScratch<Length>(is_every_source() ? Grid(none, 2) : grid_, job.steps, job.axes, carver),
+                 Relaxation<Length, Cell>(is_every_source() ? grid_ : Grid(none, 2), job.steps, job.axes, carver),
+                 Maxima(is_every_source() ? 0 : std::min(pixels_, Maxima::LARGE), carver)});
     }
 
     void run(Arena &arena, const Progress &progress) {
         arena_ = &arena;
         progress_ = &progress;
-        components::find_components(parts_, parts_scratch_, arena, progress ? [&](double done) { progress(0.05 * done); } : Progress());
+        components::find_components(components_job_, components_scratch_, arena,
+                                    progress ? [&](double done) { progress(0.05 * done); } : Progress());
         order_pixels();
         memory_.members = members();
-        for (Lane &lane : lanes_) {
-            if (from_every())
-                std::fill_n(lane.relaxation.length, grid_.cells, Lengths::WALL);
+        for (ThreadScratch &scratch : scratch_) {
+            if (is_every_source())
+                std::fill_n(scratch.relaxation.length, grid_.cells, Lengths::WALL);
             else
-                lane.pair.field.clear();
+                scratch.pair.field.clear();
         }
-        told(0);
+        report_proved(0);
         solve_small();
         for (int64_t k = 1; k <= count_; ++k)
             if (size(k) > Maxima::LARGE) solve_large(k);
@@ -95,25 +101,25 @@ class Eccentricity {
     }
 
   private:
-    bool from_every() const { return job_.method == APSIS_EVERY_SOURCE; }
+    bool is_every_source() const { return job_.method == APSIS_EVERY_SOURCE; }
     int64_t begin(int64_t k) const { return static_cast<int64_t>(start_[k - 1]); }
     int64_t size(int64_t k) const { return static_cast<int64_t>(start_[k]) - begin(k); }
     int64_t members() const { return static_cast<int64_t>(start_[count_]); }
-    double share(int64_t done) const {
+    double progress_at(int64_t done) const {
         return 0.1 + 0.8 * static_cast<double>(done) / static_cast<double>(std::max<int64_t>(members(), 1));
     }
 
     /// Tells that so many pixels are proved, and of fields that no lane's report has yet.
-    void told(int64_t proved, int64_t fields = 0) const {
+    void report_proved(int64_t proved, int64_t fields = 0) const {
         *job_.report = total();
         job_.report->fields += fields;
         job_.report->open = members() - proved;
-        if (*progress_) (*progress_)(share(proved));
+        if (*progress_) (*progress_)(progress_at(proved));
     }
     Report total() const {
         Report all{};
         all.components = count_;
-        for (const Lane &lane : lanes_) add(all, lane.report);
+        for (const ThreadScratch &scratch : scratch_) add(all, scratch.report);
         return all;
     }
 
@@ -126,16 +132,17 @@ class Eccentricity {
 
     // ---- Components, and the order of their pixels ----
 
-    void describe_parts() {
-        parts_.set = parts_.labels = job_.set;
-        parts_.axes = job_.axes;
-        parts_.connectivity = job_.connectivity;
-        parts_.complement = job_.complement;
-        parts_.count = &count_;
-        parts_.labels.data = reinterpret_cast<uint8_t *>(label_);
-        parts_.labels.type = sizeof(Cell) == 4 ? APSIS_I32 : APSIS_I64;
-        parts_.labels.stride[0] = sizeof(Cell);
-        for (int a = 1; a < 3; ++a) parts_.labels.stride[a] = parts_.labels.stride[a - 1] * job_.set.size[a - 1];
+    void describe_components_job() {
+        components_job_.set = components_job_.labels = job_.set;
+        components_job_.axes = job_.axes;
+        components_job_.connectivity = job_.connectivity;
+        components_job_.complement = job_.complement;
+        components_job_.count = &count_;
+        components_job_.labels.data = reinterpret_cast<uint8_t *>(label_);
+        components_job_.labels.type = sizeof(Cell) == 4 ? APSIS_I32 : APSIS_I64;
+        components_job_.labels.stride[0] = sizeof(Cell);
+        for (int a = 1; a < 3; ++a)
+            components_job_.labels.stride[a] = components_job_.labels.stride[a - 1] * job_.set.size[a - 1];
     }
 
     /// Afterwards start_[k] is where the ranks of component k end.
@@ -145,14 +152,13 @@ class Eccentricity {
             if (label_[i]) ++start_[label_[i] + 1];
         for (int64_t k = 1; k <= count_ + 1; ++k) start_[k] += start_[k - 1];
         const bool deep = job_.axes == 3 && grid_.depth > 1;
-        const int64_t wide[3] = {deep ? 16 : 64, deep ? 16 : 64, deep ? 16 : 1};
-        const int64_t narrow[3] = {deep ? 4 : 8, deep ? 4 : 8, deep ? 4 : 1};
-        for_tiles({{0, 0, 0}, {grid_.width, grid_.height, grid_.depth}}, wide, [&](const Box &large) {
-            for_tiles(large, narrow, [&](const Box &tile) { place(tile); });
-        });
+        const int64_t large_side[3] = {deep ? 16 : 64, deep ? 16 : 64, deep ? 16 : 1};
+        const int64_t small_side[3] = {deep ? 4 : 8, deep ? 4 : 8, deep ? 4 : 1};
+        for_tiles({{0, 0, 0}, {grid_.width, grid_.height, grid_.depth}}, large_side,
+                  [&](const Box &large) { for_tiles(large, small_side, [&](const Box &tile) { rank_tile(tile); }); });
     }
 
-    void place(const Box &tile) const {
+    void rank_tile(const Box &tile) const {
         for (int64_t z = tile.low[2]; z < tile.high[2]; ++z)
             for (int64_t y = tile.low[1]; y < tile.high[1]; ++y)
                 for (int64_t x = tile.low[0]; x < tile.high[0]; ++x)
@@ -166,49 +172,49 @@ class Eccentricity {
         int64_t small = 0;
         for (int64_t k = 1; k <= count_; ++k)
             if (size(k) <= Maxima::LARGE) small += size(k);
-        parallel_for(*arena_, (count_ + CHUNK - 1) / CHUNK, *progress_, share(0), share(small), [&](int64_t i) {
-            Lane &lane = lane_of_thread();
-            const auto each = [&lane](int64_t count, auto body) {
-                for (int64_t k = 0; k < count; ++k) body(k, lane);
+        parallel_for(*arena_, (count_ + CHUNK - 1) / CHUNK, *progress_, progress_at(0), progress_at(small), [&](int64_t i) {
+            ThreadScratch &scratch = scratch_of_thread();
+            const auto each = [&scratch](int64_t count, auto body) {
+                for (int64_t k = 0; k < count; ++k) body(k, scratch);
             };
             for (int64_t k = i * CHUNK + 1; k <= std::min((i + 1) * CHUNK, count_); ++k)
-                if (size(k) <= Maxima::LARGE) solve(k, lane, lane.tops, each, [](int64_t, int64_t) {});
+                if (size(k) <= Maxima::LARGE) solve(k, scratch, scratch.maxima, each, [](int64_t, int64_t) {});
         });
         done_ = small;
     }
 
     void solve_large(int64_t k) {
-        const double from = share(done_), to = share(done_ + size(k));
+        const double from = progress_at(done_), to = progress_at(done_ + size(k));
         const auto each = [&](int64_t count, auto body) {
-            parallel_for(*arena_, count, from_every() ? *progress_ : Progress(), from, to,
-                         [&](int64_t i) { body(i, lane_of_thread()); });
+            parallel_for(*arena_, count, is_every_source() ? *progress_ : Progress(), from, to,
+                         [&](int64_t i) { body(i, scratch_of_thread()); });
         };
-        solve(k, lanes_[0], tops_, each, [&](int64_t fields, int64_t proved) { told(done_ + proved, fields); });
+        solve(k, scratch_[0], maxima_, each, [&](int64_t fields, int64_t proved) { report_proved(done_ + proved, fields); });
         done_ += size(k);
     }
 
-    Lane &lane_of_thread() {
+    ThreadScratch &scratch_of_thread() {
         const int thread = Arena::thread();
-        return lanes_[thread < 0 ? 0 : static_cast<size_t>(thread)];
+        return scratch_[thread < 0 ? 0 : static_cast<size_t>(thread)];
     }
 
-    template <class Each, class Told>
-    void solve(int64_t k, Lane &lane, const Maxima &tops, Each each, Told told_proved) {
+    template <class Each, class OnTurn>
+    void solve(int64_t k, ThreadScratch &scratch, const Maxima &maxima, Each each, OnTurn on_turn) {
         Certificate<Length> certificate{size(k)};
-        if (from_every()) {
-            each(size(k), [&](int64_t i, Lane &own) { measure(own.relaxation, k, i); });
-        } else if (size(k) <= std::min(TINY, job_.budget)) {
-            for (int64_t i = 0; i < size(k); ++i) measure(lane.pair.field, k, i);
+        if (is_every_source()) {
+            each(size(k), [&](int64_t i, ThreadScratch &own) { measure(own.relaxation, k, i); });
+        } else if (size(k) <= std::min(TINY_SIZE, job_.budget)) {
+            for (int64_t i = 0; i < size(k); ++i) measure(scratch.pair.field, k, i);
         } else {
             const auto fields = [&](int64_t count, auto body) {
-                each(count, [&](int64_t i, Lane &own) { body(i, own.pair); });
+                each(count, [&](int64_t i, ThreadScratch &own) { body(i, own.pair); });
             };
-            PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, tops, begin(k), size(k), fields);
-            certificate = bounds.solve(job_.budget, told_proved);
+            PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, maxima, begin(k), size(k), fields);
+            certificate = bounds.solve(job_.budget, on_turn);
         }
         const double gap = real_length(job_.steps, static_cast<double>(certificate.gap));
-        add(lane.report, {0, certificate.fields, certificate.fields, 0, !certificate.proved, gap});
-        if (k <= job_.capacity) describe(lane, k, gap);
+        add(scratch.report, {0, certificate.fields, certificate.fields, 0, !certificate.proved, gap});
+        if (k <= job_.capacity) describe_component(scratch, k, gap);
     }
 
     /// The eccentricity of a component's i-th pixel, from its own field.
@@ -233,7 +239,7 @@ class Eccentricity {
         return static_cast<int64_t>(best);
     }
 
-    void describe(Lane &lane, int64_t k, double gap) const {
+    void describe_component(ThreadScratch &scratch, int64_t k, double gap) const {
         const Cell *const cell = memory_.cell + begin(k);
         const Length *const length = memory_.lower + begin(k);
         int64_t centre = 0, end = 0, first = 0;
@@ -244,18 +250,21 @@ class Eccentricity {
         }
         const auto real = [&](int64_t i) { return real_length(job_.steps, static_cast<double>(length[i])); };
         job_.extents[k - 1] = {grid_.index(static_cast<int64_t>(cell[first])),
-                               {grid_.index(static_cast<int64_t>(cell[end])), grid_.index(other_end(lane, k, end))},
-                               grid_.index(static_cast<int64_t>(cell[centre])), real(end), real(centre), gap};
+                               {grid_.index(static_cast<int64_t>(cell[end])), grid_.index(other_end(scratch, k, end))},
+                               grid_.index(static_cast<int64_t>(cell[centre])),
+                               real(end),
+                               real(centre),
+                               gap};
     }
 
-    int64_t other_end(Lane &lane, int64_t k, int64_t end) const {
+    int64_t other_end(ThreadScratch &scratch, int64_t k, int64_t end) const {
         if constexpr (FARTHEST) return static_cast<int64_t>(memory_.farthest[begin(k) + end]);
         const Cell *const cell = memory_.cell + begin(k);
         const auto look = [&](auto &source) {
             source.run_from(static_cast<int64_t>(cell[end]), cell, size(k));
             return farthest_of(source, k);
         };
-        return from_every() ? look(lane.relaxation) : look(lane.pair.field);
+        return is_every_source() ? look(scratch.relaxation) : look(scratch.pair.field);
     }
 
     // ---- Writing ----
@@ -265,8 +274,9 @@ class Eccentricity {
         parallel_for(*arena_, grid_.rows(), *progress_, 0.9, 0.9, [&](int64_t row) {
             const Cell *const label = label_ + row * grid_.width;
             for (const View &out : {job_.eccentricity, job_.farthest})
-                write_pixels(out, row % height, row / height, [=](int64_t x) { return label[x] == 0; },
-                             [](int64_t, auto pixel) { return static_cast<decltype(pixel)>(-1); });
+                write_pixels(
+                    out, row % height, row / height, [=](int64_t x) { return label[x] == 0; },
+                    [](int64_t, auto pixel) { return static_cast<decltype(pixel)>(-1); });
         });
         constexpr int64_t PART = 1 << 14;
         parallel_for(*arena_, (members() + PART - 1) / PART, *progress_, 0.9, 1, [&](int64_t i) {
@@ -296,12 +306,12 @@ class Eccentricity {
     Grid grid_;
     int64_t pixels_;
     Memory memory_;
-    Maxima tops_;
+    Maxima maxima_;
     Cell *label_;  // [pixel]
     Cell *start_;  // [component]
-    ComponentsJob parts_;
-    uint8_t *parts_scratch_;
-    std::vector<Lane> lanes_;
+    ComponentsJob components_job_;
+    uint8_t *components_scratch_;
+    std::vector<ThreadScratch> scratch_;
     int64_t count_ = 0, done_ = 0;
     Arena *arena_ = nullptr;
     const Progress *progress_ = nullptr;
@@ -326,9 +336,7 @@ bool may_be_narrow(const EccentricityJob &job) {
 }
 
 /// Whether no path can be too long for short lengths.
-bool is_narrow(const EccentricityJob &job) {
-    return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most;
-}
+bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }
 
 }  // namespace
 
@@ -349,8 +357,7 @@ void eccentricity(const EccentricityJob &job, void *scratch, Arena &arena, const
     const auto run = [&](bool narrow) {
         with_types(job, narrow, [&](auto *type) {
             Carver carver(scratch);
-            std::remove_pointer_t<decltype(type)>(job, arena.threads(), carver)
-                .run(arena, progress ? forward : Progress());
+            std::remove_pointer_t<decltype(type)>(job, arena.threads(), carver).run(arena, progress ? forward : Progress());
         });
     };
     if (!may_be_narrow(job)) return run(false);

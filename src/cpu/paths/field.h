@@ -30,7 +30,10 @@ class Field {
     static constexpr Length UNSEEN = paths::UNSEEN<Length>;
 
     Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
-        : grid_(grid), steps_(steps), moves_(grid, steps, axes), volume_(axes == 3 && grid.depth > 1),
+        : grid_(grid),
+          steps_(steps),
+          moves_(grid, steps, axes),
+          volume_(axes == 3 && grid.depth > 1),
           shape_(volume_, grid.pitch, grid.plane),
           across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
           queue_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2]), steps, carver) {
@@ -71,9 +74,9 @@ class Field {
         length[cell] = shift = 0;
         queue_.start();
         const Grid::Place at = grid_.place(cell);
-        wake_about(at.x / SPAN, at.y, at.z, 0);
+        wake_around(at.x / SPAN, at.y, at.z, 0);
         spread(length, [](int64_t) {});
-        if (high_) throw TooLong();
+        if (has_high_) throw TooLong();
     }
 
     const Moves &moves() const { return moves_; }
@@ -85,7 +88,7 @@ class Field {
 
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
-    Length high() const { return UNSEEN - static_cast<Length>(steps_.most); }
+    Length high_length() const { return UNSEEN - static_cast<Length>(steps_.most); }
 
     /// Wakes the spans that have a value, and those about them.
     void wake_all(const Length *value) {
@@ -96,12 +99,12 @@ class Field {
                 Length least = UNSEEN;
                 for (int64_t i = first + x; i < first + x + SPAN; ++i)  // beyond the row, too: to wake more is no harm
                     least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
-                if (least < UNSEEN) wake_about(x / SPAN, y, z, least);
+                if (least < UNSEEN) wake_around(x / SPAN, y, z, least);
             }
         }
     }
 
-    void wake_about(int64_t i, int64_t y, int64_t z, Length least) {
+    void wake_around(int64_t i, int64_t y, int64_t z, Length least) {
         for (int64_t w = std::max<int64_t>(z - volume_, 0); w <= std::min(z + volume_, grid_.depth - 1); ++w)
             for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, grid_.height - 1); ++v)
                 for (int64_t u = std::max<int64_t>(i - 1, 0); u <= std::min(i + 1, (grid_.width - 1) / SPAN); ++u)
@@ -118,7 +121,7 @@ class Field {
     template <class Tick>
     void spread(Length *value, Tick tick) {
         const Pull<Length> pull = pull_for(value);
-        Awake<Length> awake;
+        AwakeSpans<Length> awake;
         uint64_t spans;
         for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
             if (++visits_ % TICK == 0) tick(visits_ * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
@@ -133,7 +136,7 @@ class Field {
                 queue_.wake(tile + beside, woken, awake.least[n]);
             }
         }
-        if (value == length) high_ = awake.high;
+        if (value == length) has_high_ = awake.has_high;
     }
 
     int64_t first_cell(int64_t tile) const {
@@ -147,10 +150,8 @@ class Field {
     }
 
     Pull<Length> pull_for(Length *value) const {
-        Pull<Length> pull{value, value == length ? nullptr : length, high() - 1, 0, {}};
-        const auto weight = [this](int dx, int dy, int dz) {
-            return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]);
-        };
+        Pull<Length> pull{value, value == length ? nullptr : length, high_length() - 1, 0, {}};
+        const auto weight = [this](int dx, int dy, int dz) { return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]); };
         for (int k = 0; k < (volume_ ? 9 : 3); ++k) {
             constexpr int ORDER[9] = {0, -1, 1, -3, 3, -4, -2, 2, 4};  // the span's own row comes first
             const int dz = (ORDER[k] + 4) / 3 - 1, dy = (ORDER[k] + 4) % 3 - 1;
@@ -164,8 +165,8 @@ class Field {
     /// What is settled, and beyond the reach of what is not, is taken away; the rest counts from there.
     template <class Flush>
     bool start_over(Flush flush) {
-        const Length below = high();
-        if (!high_ || shift + below > steps_.limit) return false;  // or is it high no more?  Then little is done in vain
+        const Length below = high_length();
+        if (!has_high_ || shift + below > steps_.limit) return false;  // or is it high no more?  Then little is done in vain
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
@@ -181,8 +182,8 @@ class Field {
     TileShape shape_;
     int64_t across_[2];  // tiles along x and y
     TileQueue<Length> queue_;
-    bool high_ = false;   // whether lengths came near UNSEEN
-    int64_t visits_ = 0;  // of tiles, since the start
+    bool has_high_ = false;  // whether lengths came near UNSEEN
+    int64_t visits_ = 0;     // of tiles, since the start
 };
 
 }  // namespace apsis::cpu::paths

@@ -23,7 +23,9 @@ class Geodesic {
 
   public:
     Geodesic(const GeodesicJob &job, Carver &carver)
-        : job_(job), grid_(job.set.size, job.axes), field_(grid_, job.steps, job.axes, carver) {}
+        : job_(job),
+          grid_(job.set.size, job.axes),
+          field_(grid_, job.steps, job.axes, carver) {}
 
     /// Finds slice z of a batch, or the image.  each_row(from, to, body) is to call body(y, z) for all its rows.
     template <class EachRow>
@@ -76,7 +78,7 @@ class Geodesic {
     }
 
     /// The largest length that is there and within the limit.
-    Length reach() const {
+    Length longest() const {
         const int64_t most = job_.steps.limit - field_.shift;
         return most < Lengths::UNSEEN ? static_cast<Length>(most) : Lengths::UNSEEN - 1;
     }
@@ -94,9 +96,8 @@ class Geodesic {
             return length_pixel<decltype(pixel)>(steps, length[x], shift);
         });
         if constexpr (NEAREST)
-            write_pixels(job_.nearest, y, z + slice_, wanted, [&](int64_t x, auto pixel) {
-                return static_cast<decltype(pixel)>(seed_of(first + x));
-            });
+            write_pixels(job_.nearest, y, z + slice_, wanted,
+                         [&](int64_t x, auto pixel) { return static_cast<decltype(pixel)>(seed_of(first + x)); });
         for (int64_t x = 0; x < grid_.width; ++x)
             if (wanted(x)) length[x] = Lengths::SETTLED;
     }
@@ -104,7 +105,7 @@ class Geodesic {
     /// Writes all others.
     void write_row(int64_t y, int64_t z) const {
         const int64_t first = grid_.row(y, z), shift = field_.shift;
-        const Length *const length = field_.length + first, most = reach();
+        const Length *const length = field_.length + first, most = longest();
         const auto value = [=, steps = job_.steps](int64_t x, auto pixel) {
             using Pixel = decltype(pixel);
             const Pixel reached = length_pixel<Pixel>(steps, length[x], shift);
@@ -148,8 +149,7 @@ int64_t slices_of(const GeodesicJob &job) { return job.axes == 2 ? job.set.size[
 size_t geodesic_scratch(const GeodesicJob &job, int threads) {
     return with_types(job, [&](auto *type) {
         Carver count;
-        for (int64_t i = 0; i < (slices_of(job) == 1 ? 1 : threads); ++i)
-            std::remove_pointer_t<decltype(type)>(job, count);
+        for (int64_t i = 0; i < (slices_of(job) == 1 ? 1 : threads); ++i) std::remove_pointer_t<decltype(type)>(job, count);
         return count.used();
     });
 }

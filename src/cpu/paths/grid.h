@@ -14,9 +14,13 @@ struct Grid {
     int64_t width, height, depth, pitch, plane, origin, cells;
 
     Grid(const int64_t size[3], int axes)
-        : width(size[0]), height(size[1]), depth(axes == 3 ? size[2] : 1),
-          pitch(width < 4 * SPAN ? width + 1 : whole(width + 1)), plane(pitch * (height + 1)),
-          origin(whole((axes == 3 ? plane : 0) + pitch + 1)), cells(depth * plane + 2 * origin) {}
+        : width(size[0]),
+          height(size[1]),
+          depth(axes == 3 ? size[2] : 1),
+          pitch(width < 4 * SPAN ? width + 1 : whole(width + 1)),
+          plane(pitch * (height + 1)),
+          origin(whole((axes == 3 ? plane : 0) + pitch + 1)),
+          cells(depth * plane + 2 * origin) {}
     int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
     int64_t rows() const { return height * depth; }
 
@@ -39,13 +43,13 @@ struct Grid {
 /// The steps to the neighbours of a cell.
 struct Moves {
     int axes, count = 0;
-    int64_t by[26], weight[26];
+    int64_t offset[26], weight[26];
 
     Moves(const Grid &grid, const Steps &steps, int dimensions) : axes(dimensions) {
         for (int n = 0; n < 27; ++n) {
             const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
             if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
-            by[count] = dz * grid.plane + dy * grid.pitch + dx;
+            offset[count] = dz * grid.plane + dy * grid.pitch + dx;
             weight[count++] = steps.weight[kind];
         }
     }

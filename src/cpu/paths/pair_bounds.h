@@ -37,26 +37,26 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using Base = PairProof<Length, Cell, FARTHEST, Each>;
     using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
-    using typename Base::Lane, typename Base::Maxima;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
-    using Base::bounds_of, Base::lengths_of, Base::check, Base::total_open, Base::unproved, Base::weakest;
-    using Base::bound_, Base::place_of, Base::taken_;
+    using Base::bound_, Base::slot_of, Base::taken_;
+    using Base::bounds_of, Base::lengths_of, Base::prove, Base::total_open, Base::unproved, Base::weakest;
     using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
-        Base::slot_, Base::tops_, Base::witness_;
+        Base::slot_, Base::maxima_, Base::witness_;
+    using typename Base::Scratch, typename Base::Maxima;
 
   public:
     /// The pixels of ranks first to first + count - 1.
-    PairBounds(const Memory &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
-        : Base(memory, tops, first, count, each) {}
+    PairBounds(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, Each each)
+        : Base(memory, maxima, first, count, each) {}
 
     /// Calls told(fields, proved pixels) now and then.  A budget is the number of fields to make at most.
-    template <class Told>
-    Certificate<Length> solve(int64_t budget, Told told) {
+    template <class OnTurn>
+    Certificate<Length> solve(int64_t budget, OnTurn on_turn) {
         start(budget);
         for (;;) {
-            check();
+            prove();
             const int64_t open = total_open();
-            told(fields_, count_ - open);
+            on_turn(fields_, count_ - open);
             if (open == 0) return {fields_, true, 0};
             if (fields_ >= budget) return {fields_, false, find_gap()};
             choose_targets(open, budget - fields_);
@@ -65,7 +65,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     }
 
   private:
-    struct Made {
+    struct MadeField {
         int64_t source = -1;  // a rank
         Length eccentricity = 0;
         int64_t farthest = -1;  // a rank
@@ -74,34 +74,34 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         int64_t from, witness;
         Length bound;
         int64_t hub_at;  // the rank of a new hub; -1: none
-        Made field, hub;
+        MadeField field, hub;
     };
 
     // ---- Fields ----
 
     /// A field.  Of a hub, which has a place, the lengths are kept, and their maxima.
-    Made make_field(Lengths &field, int64_t source, int place = -1) const {
+    MadeField make_field(Lengths &field, int64_t source, int hub_slot = -1) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
-        Made made{source, 0, source};
+        MadeField made{source, 0, source};
         Length seen[BLOCK];
-        for (int64_t large = 0; large < Maxima::large(count_); ++large) {
+        for (int64_t large = 0; large < Maxima::large_blocks(count_); ++large) {
             Length most = 0;
             for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
                 const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
-                Length *const length = place < 0 ? seen : slot_[place] + begin;
+                Length *const length = hub_slot < 0 ? seen : slot_[hub_slot] + begin;
                 for (int64_t i = begin; i < end; ++i) length[i - begin] = field.length[cell_[i]];
                 const Length top = *std::max_element(length, length + (end - begin));
                 if (top >= made.eccentricity) note_farthest(made, length, top, begin, end);
-                if (place >= 0) tops_.small[block * HUBS + place] = top;
+                if (hub_slot >= 0) maxima_.small[block * HUBS + hub_slot] = top;
                 most = std::max(most, top);
             }
-            if (place >= 0) tops_.wide[large * HUBS + place] = most;
+            if (hub_slot >= 0) maxima_.large[large * HUBS + hub_slot] = most;
         }
         return made;
     }
 
     /// Of the pixels of a block, which are not nearer than those before, the one of the lowest cell.
-    void note_farthest(Made &made, const Length *length, Length top, int64_t begin, int64_t end) const {
+    void note_farthest(MadeField &made, const Length *length, Length top, int64_t begin, int64_t end) const {
         for (int64_t i = begin; i < end; ++i)
             if (length[i - begin] == top && (top > made.eccentricity || cell_[i] < cell_[made.farthest]))
                 made.eccentricity = top, made.farthest = i;
@@ -115,24 +115,24 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         std::fill_n(is_source_, count_, uint8_t(0));
         for (int64_t i = 0; i < Maxima::blocks(count_); ++i) {
             const int64_t end = std::min((i + 1) * BLOCK, count_);
-            tops_.small_low[i] = *std::min_element(cell_ + i * BLOCK, cell_ + end);
+            maxima_.small_lowest[i] = *std::min_element(cell_ + i * BLOCK, cell_ + end);
         }
-        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
+        for (int64_t i = 0; i < Maxima::large_blocks(count_); ++i) {
             const int64_t end = std::min((i + 1) * BLOCK, Maxima::blocks(count_));
-            tops_.wide_low[i] = *std::min_element(tops_.small_low + i * BLOCK, tops_.small_low + end);
+            maxima_.large_lowest[i] = *std::min_element(maxima_.small_lowest + i * BLOCK, maxima_.small_lowest + end);
         }
-        std::fill_n(tops_.small, Maxima::blocks(count_) * HUBS, FAR<Length>);
-        std::fill_n(tops_.wide, Maxima::large(count_) * HUBS, FAR<Length>);
-        std::fill_n(tops_.open, Maxima::large(count_), LARGE);
+        std::fill_n(maxima_.small, Maxima::blocks(count_) * HUBS, NO_HUB<Length>);
+        std::fill_n(maxima_.large, Maxima::large_blocks(count_) * HUBS, NO_HUB<Length>);
+        std::fill_n(maxima_.open, Maxima::large_blocks(count_), LARGE);
         int64_t source = 0;
         for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
-            Made made;
-            each_(1, [&](int64_t, Lane &own) { made = make_field(own.field, source, place_of(taken_)); });
-            if (made.eccentricity > FAR<Length> / 2) throw TooLong();  // others' may be twice that
-            raise_by_hub(made, place_of(taken_), 0);
-            take(made);
+            MadeField made;
+            each_(1, [&](int64_t, Scratch &own) { made = make_field(own.field, source, slot_of(taken_)); });
+            if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // others' may be twice that
+            raise_by_hub(made, slot_of(taken_), 0);
+            record(made);
             keep_hubs(1);
             source = made.farthest;
         }
@@ -147,7 +147,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     }
 
     /// Notes a field that is made: its source needs no more proof.
-    void take(const Made &made) {
+    void record(const MadeField &made) {
         ++fields_;
         is_source_[made.source] = 1;
         lower_[made.source] = made.eccentricity;
@@ -164,18 +164,18 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// Raises the lower bounds by a field, where there are some that are not proved.  Several threads may do so, each beginning
     /// at a gate of its own.
     template <class LengthAt>
-    void raise(const Made &made, int64_t first, LengthAt length_at) {
-        const int64_t blocks = Maxima::large(count_);
-        for (int64_t i = 0; i < GATES; ++i) {
-            const int64_t part = (first + i) % GATES;
-            const std::lock_guard<std::mutex> lock(gate_[part]);
-            for (int64_t large = blocks * part / GATES; large < blocks * (part + 1) / GATES; ++large)
-                if (tops_.open[large]) raise_part(made, large * LARGE, std::min((large + 1) * LARGE, count_), length_at);
+    void raise(const MadeField &made, int64_t first, LengthAt length_at) {
+        const int64_t blocks = Maxima::large_blocks(count_);
+        for (int64_t i = 0; i < SECTIONS; ++i) {
+            const int64_t part = (first + i) % SECTIONS;
+            const std::lock_guard<std::mutex> lock(section_[part]);
+            for (int64_t large = blocks * part / SECTIONS; large < blocks * (part + 1) / SECTIONS; ++large)
+                if (maxima_.open[large]) raise_part(made, large * LARGE, std::min((large + 1) * LARGE, count_), length_at);
         }
     }
 
     template <class LengthAt>
-    void raise_part(const Made &made, int64_t begin, int64_t end, LengthAt length_at) const {
+    void raise_part(const MadeField &made, int64_t begin, int64_t end, LengthAt length_at) const {
         const Cell source = cell_[made.source];
         for (int64_t i = begin; i < end; ++i) {
             const Length length = length_at(i);
@@ -189,8 +189,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    void raise_by_hub(const Made &made, int place, int64_t first) {
-        raise(made, first, [slot = slot_[place]](int64_t rank) { return slot[rank]; });
+    void raise_by_hub(const MadeField &made, int hub_slot, int64_t first) {
+        raise(made, first, [slot = slot_[hub_slot]](int64_t rank) { return slot[rank]; });
     }
 
     // ---- The next sources ----
@@ -214,23 +214,23 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         lengths_of(v, from_hubs);
         int64_t best = -1, start = 0;
         most = -1;
-        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
-            least_sums(from_hubs, tops_.wide + i * HUBS, 1, hubs_, &sum);
+        for (int64_t i = 0; i < Maxima::large_blocks(count_); ++i) {
+            least_sums(from_hubs, maxima_.large + i * HUBS, 1, hubs_, &sum);
             if (sum > most) most = sum, start = i;
         }
         most = -1;
-        look_into(from_hubs, start, best, most);
-        for (int64_t i = 0; i < Maxima::large(count_); ++i) {
-            least_sums(from_hubs, tops_.wide + i * HUBS, 1, hubs_, &sum);
-            if (i != start && sum >= most) look_into(from_hubs, i, best, most);
+        search_large_block(from_hubs, start, best, most);
+        for (int64_t i = 0; i < Maxima::large_blocks(count_); ++i) {
+            least_sums(from_hubs, maxima_.large + i * HUBS, 1, hubs_, &sum);
+            if (i != start && sum >= most) search_large_block(from_hubs, i, best, most);
         }
         return best;
     }
 
-    void look_into(const Length *from_hubs, int64_t large, int64_t &best, Length &most) const {
+    void search_large_block(const Length *from_hubs, int64_t large, int64_t &best, Length &most) const {
         Length sum[BLOCK], bound[STRETCH];
         const int64_t first = large * BLOCK, last = std::min(first + BLOCK, Maxima::blocks(count_));
-        least_sums(from_hubs, tops_.small + first * HUBS, last - first, hubs_, sum);
+        least_sums(from_hubs, maxima_.small + first * HUBS, last - first, hubs_, sum);
         for (int64_t block = first; block < last; ++block) {
             if (sum[block - first] < most) continue;
             const int64_t end = std::min((block + 1) * BLOCK, count_);
@@ -252,7 +252,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     void make_fields(bool hubs_too) {
         std::atomic<int> next = 0;
         std::atomic<bool> walked[BATCH<Length>] = {};
-        each_(2 * targets_, [&](int64_t, Lane &own) {
+        each_(2 * targets_, [&](int64_t, Scratch &own) {
             const int job = next++;
             if (job < targets_)
                 make_witness(own.field, job, hubs_too, walked[job]);
@@ -261,9 +261,9 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         });
         int hubs = 0;
         for (int i = 0; i < targets_; ++i) {
-            take(target_[i].field);
+            record(target_[i].field);
             if (target_[i].hub_at < 0) continue;
-            take(target_[i].hub);
+            record(target_[i].hub);
             ++hubs;
         }
         keep_hubs(hubs);
@@ -271,16 +271,16 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// A witness's field, and where the hub is going to be.
     void make_witness(Lengths &field, int number, bool hub_too, std::atomic<bool> &walked) {
-        struct Tell {  // even if this throws: others wait
+        struct NotifyAtEnd {  // even if this throws: others wait
             std::atomic<bool> &walked;
-            ~Tell() {
+            ~NotifyAtEnd() {
                 walked = true;
                 walked.notify_all();
             }
         };
         Target &target = target_[number];
         {
-            const Tell tell{walked};
+            const NotifyAtEnd notify{walked};
             target.field = make_field(field, target.witness);
             const Length length = field.length[cell_[target.from]];
             if (hub_too && length != target.bound) target.hub_at = walk(field, target.from, length);
@@ -296,9 +296,9 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
         Target &target = target_[number];
         if (target.hub_at < 0) return;
-        const int place = place_of(taken_ + before);
-        target.hub = make_field(field, target.hub_at, place);
-        raise_by_hub(target.hub, place, targets_ + number);
+        const int hub_slot = slot_of(taken_ + before);
+        target.hub = make_field(field, target.hub_at, hub_slot);
+        raise_by_hub(target.hub, hub_slot, targets_ + number);
     }
 
     /// Goes from a pixel down the field, to where a hub is wanted.
@@ -308,7 +308,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         const double until = along(moves.axes) * static_cast<double>(length);
         while (static_cast<double>(field.length[cell]) > until)
             for (int k = 0; k < moves.count; ++k) {
-                const int64_t to = cell + moves.by[k];
+                const int64_t to = cell + moves.offset[k];
                 if (field.length[to] < 0 || field.length[to] + moves.weight[k] != field.length[cell]) continue;
                 cell = to;
                 break;
@@ -318,19 +318,19 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// The largest difference between the bounds of a pixel that is not proved.
     Length find_gap() {
-        each_(Maxima::large(count_), [&](int64_t large, Lane &) {
-            tops_.weakest[large] = 0;
+        each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &) {
+            maxima_.weakest[large] = 0;
             for (int64_t v = large * LARGE; v < std::min((large + 1) * LARGE, count_); ++v) {
                 Length bound = 0;
                 if (witness_[v] == PROVED || farthest_by_bound(v, bound) < 0) continue;
-                tops_.weakest[large] = std::max<int64_t>(tops_.weakest[large], bound - lower_[v]);
+                maxima_.weakest[large] = std::max<int64_t>(maxima_.weakest[large], bound - lower_[v]);
             }
         });
-        return static_cast<Length>(*std::max_element(tops_.weakest, tops_.weakest + Maxima::large(count_)));
+        return static_cast<Length>(*std::max_element(maxima_.weakest, maxima_.weakest + Maxima::large_blocks(count_)));
     }
 
-    static constexpr int64_t GATES = 2 * BATCH<Length>;  // so that threads seldom wait
-    std::mutex gate_[GATES];                             // to parts of the lower bounds
+    static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // so that threads seldom wait
+    std::mutex section_[SECTIONS];                          // to parts of the lower bounds
     int64_t fields_ = 0;
     Target target_[BATCH<Length>];
     int targets_ = 0;

@@ -14,59 +14,60 @@ template <class Length, class Cell, bool FARTHEST, class Each>
 class PairProof : protected Pairs<Length, Cell, FARTHEST> {
   protected:
     using Base = Pairs<Length, Cell, FARTHEST>;
-    using Lane = PairLane<Length>;
-    using typename Base::Claim, typename Base::Maxima;
+    using Scratch = PairScratch<Length>;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
+    using Base::bound_, Base::slot_of, Base::room_, Base::taken_;
     using Base::bounds_of, Base::claim_of, Base::is_open, Base::lengths_of, Base::strongest, Base::weaken;
-    using Base::bound_, Base::place_of, Base::room_, Base::taken_;
-    using Base::cell_, Base::count_, Base::hubs_, Base::is_source_, Base::lower_, Base::slot_, Base::tops_, Base::witness_;
+    using Base::cell_, Base::count_, Base::hubs_, Base::is_source_, Base::lower_, Base::slot_, Base::maxima_, Base::witness_;
+    using typename Base::Claim, typename Base::Maxima;
 
-    PairProof(const Ranks<Length, Cell> &memory, const Maxima &tops, int64_t first, int64_t count, Each each)
-        : Base(memory, tops, first, count), each_(each) {}
+    PairProof(const Ranks<Length, Cell> &memory, const Maxima &maxima, int64_t first, int64_t count, Each each)
+        : Base(memory, maxima, first, count),
+          each_(each) {}
 
     /// Looks for a witness of every pixel that is not proved.
-    void check() {
+    void prove() {
         list_fresh_hubs();
-        each_(Maxima::large(count_), [&](int64_t large, Lane &own) {
-            constexpr int64_t PART = Lane::PART;
+        each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &own) {
+            constexpr int64_t PART = Scratch::PART;
             const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
             uint64_t searching[BLOCK];
             int64_t closed = count_;
             Claim weakest = strongest();
             for (int64_t i = 0; i < blocks; ++i) searching[i] = find_searching(first + i, closed, weakest);
-            for (int64_t part = closed / LARGE; part < Maxima::large(count_); part += PART) {
+            for (int64_t part = closed / LARGE; part < Maxima::large_blocks(count_); part += PART) {
                 int64_t others = 0;
-                const int64_t count = std::min(PART, Maxima::large(count_) - part);
-                least_sums(tops_.wide + large * HUBS, tops_.wide + part * HUBS, count, hubs_, own.sum);
+                const int64_t count = std::min(PART, Maxima::large_blocks(count_) - part);
+                least_sums(maxima_.large + large * HUBS, maxima_.large + part * HUBS, count, hubs_, own.sum);
                 for (int64_t i = 0; i < count; ++i)
-                    if (is_open(own.sum[i], tops_.wide_low[part + i], weakest)) own.other[others++] = part + i;
+                    if (is_open(own.sum[i], maxima_.large_lowest[part + i], weakest)) own.other[others++] = part + i;
                 for (int64_t i = 0; i < blocks && others; ++i)
                     if (searching[i]) searching[i] = search_all(first + i, searching[i], own, others);
             }
-            tops_.open[large] = 0;
-            tops_.weakest[large] = -1;
+            maxima_.open[large] = 0;
+            maxima_.weakest[large] = -1;
             for (int64_t i = 0; i < blocks; ++i) end_search(first + i, searching[i], large);
         });
     }
 
     int64_t total_open() const {
         int64_t open = 0;
-        for (int64_t i = 0; i < Maxima::large(count_); ++i) open += tops_.open[i];
+        for (int64_t i = 0; i < Maxima::large_blocks(count_); ++i) open += maxima_.open[i];
         return open;
     }
 
     /// The n-th pixel that is not proved.
     int64_t unproved(int64_t n) const {
         int64_t large = 0;
-        for (; n >= tops_.open[large]; ++large) n -= tops_.open[large];
+        for (; n >= maxima_.open[large]; ++large) n -= maxima_.open[large];
         for (int64_t v = large * LARGE;; ++v)
             if (witness_[v] != PROVED && n-- == 0) return v;
     }
 
     int64_t weakest() const {
         int64_t weakest = -1;
-        for (int64_t i = 0; i < Maxima::large(count_); ++i)
-            if (const int64_t v = tops_.weakest[i]; v >= 0 && (weakest < 0 || lower_[v] < lower_[weakest])) weakest = v;
+        for (int64_t i = 0; i < Maxima::large_blocks(count_); ++i)
+            if (const int64_t v = maxima_.weakest[i]; v >= 0 && (weakest < 0 || lower_[v] < lower_[weakest])) weakest = v;
         return weakest;
     }
 
@@ -78,7 +79,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         all_fresh_ = taken_ > room_ && taken_ > proved_by_;
         fresh_ = 0;
         const int64_t first = all_fresh_ ? 0 : proved_by_, last = all_fresh_ ? room_ : taken_;
-        for (int64_t n = first; n < last; ++n) fresh_hub_[fresh_++] = slot_[place_of(n)];
+        for (int64_t n = first; n < last; ++n) fresh_hub_[fresh_++] = slot_[slot_of(n)];
         proved_by_ = taken_;
     }
 
@@ -87,7 +88,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         Length *from_hubs;  // of each
         int count = 0;
         int64_t rank[BLOCK];
-        int64_t closed = 0;              // pairs with ranks below it are closed
+        int64_t closed = 0;  // pairs with ranks below it are closed
         Claim weakest = strongest();
     };
 
@@ -119,13 +120,13 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
             if (searching >> (v % BLOCK) & 1) witness_[v] = PROVED;
             if (witness_[v] == PROVED) continue;
-            ++tops_.open[large];
-            if (int64_t &weakest = tops_.weakest[large]; weakest < 0 || lower_[v] < lower_[weakest]) weakest = v;
+            ++maxima_.open[large];
+            if (int64_t &weakest = maxima_.weakest[large]; weakest < 0 || lower_[v] < lower_[weakest]) weakest = v;
         }
     }
 
     /// Searches for a block's pixels in some large blocks, and returns those that go on searching.
-    uint64_t search_all(int64_t block, uint64_t searching, const Lane &own, int64_t others) const {
+    uint64_t search_all(int64_t block, uint64_t searching, const Scratch &own, int64_t others) const {
         Search search;
         search.from_hubs = own.from_hubs;
         search.closed = count_;
@@ -136,11 +137,11 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
             search.closed = std::min(search.closed, static_cast<int64_t>(witness_[v]));
             weaken(search.weakest, claim_of(v));
         }
-        const Length *const here = tops_.small + block * HUBS;
+        const Length *const here = maxima_.small + block * HUBS;
         for (int64_t i = 0; i < others && search.count; ++i) {
             Length sum;
-            least_sums(here, tops_.wide + own.other[i] * HUBS, 1, hubs_, &sum);
-            if (is_open(sum, tops_.wide_low[own.other[i]], search.weakest)) search_large(search, here, own.other[i]);
+            least_sums(here, maxima_.large + own.other[i] * HUBS, 1, hubs_, &sum);
+            if (is_open(sum, maxima_.large_lowest[own.other[i]], search.weakest)) search_large(search, here, own.other[i]);
         }
         for (int i = 0; i < search.count; ++i) searching |= uint64_t(1) << (search.rank[i] % BLOCK);
         return searching;
@@ -149,21 +150,21 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     void search_large(Search &search, const Length *here, int64_t large) const {
         Length sum[BLOCK];
         const int64_t first = large * BLOCK, end = std::min(first + BLOCK, Maxima::blocks(count_));
-        least_sums(here, tops_.small + first * HUBS, end - first, hubs_, sum);
+        least_sums(here, maxima_.small + first * HUBS, end - first, hubs_, sum);
         for (int64_t block = std::max(first, search.closed / BLOCK); search.count && block < end; ++block)
-            if (is_open(sum[block - first], tops_.small_low[block], search.weakest)) search_block(search, block);
+            if (is_open(sum[block - first], maxima_.small_lowest[block], search.weakest)) search_block(search, block);
     }
 
     /// Those that find a witness in a block search no more.
     void search_block(Search &search, int64_t block) const {
         const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
         Length sum[BLOCK];
-        least_sums(tops_.small + block * HUBS, search.from_hubs, search.count, hubs_, sum);
+        least_sums(maxima_.small + block * HUBS, search.from_hubs, search.count, hubs_, sum);
         int count = 0;
         for (int i = 0; i < search.count; ++i) {
             const int64_t v = search.rank[i];
             const Length *const from_hubs = search.from_hubs + i * HUBS;
-            if (static_cast<int64_t>(witness_[v]) < end && is_open(sum[i], tops_.small_low[block], claim_of(v)) &&
+            if (static_cast<int64_t>(witness_[v]) < end && is_open(sum[i], maxima_.small_lowest[block], claim_of(v)) &&
                 finds_witness(v, from_hubs, begin, end))
                 continue;
             if (count < i) std::memcpy(search.from_hubs + count * HUBS, from_hubs, HUBS * sizeof(Length));
@@ -181,7 +182,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         for (int64_t at = first / STRETCH * STRETCH; at < end; at += STRETCH) {
             Length bound[STRETCH];
             const int64_t until = std::min(at + STRETCH, end);
-            if (!is_open(bounds_of(from_hubs, at, until, bound), tops_.small_low[begin / BLOCK], claim)) continue;
+            if (!is_open(bounds_of(from_hubs, at, until, bound), maxima_.small_lowest[begin / BLOCK], claim)) continue;
             for (int64_t q = std::max(first, at); q < until; ++q)
                 if (is_open(bound[q - at], cell_[q], claim) && !is_source_[q]) {
                     witness_[v] = static_cast<Cell>(q);

@@ -10,15 +10,15 @@ namespace apsis::cpu::paths {
 /// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
 template <class Length, class Cell>
 struct Ranks {
-    Cell *cell;         // [rank]
-    Length *lower;      // [rank]: the lower bound
-    Cell *farthest;     // [rank]: the cell of the source that it comes from; null if not wanted
-    Cell *witness;      // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
-    Length *bound;      // [rank]: of it and its witness, by the hubs that there were at the last proof
-    uint8_t *is_source; // [rank]
-    Length *lengths;    // [slot][rank]: from hubs
+    Cell *cell;          // [rank]
+    Length *lower;       // [rank]: the lower bound
+    Cell *farthest;      // [rank]: the cell of the source that it comes from; null if not wanted
+    Cell *witness;       // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
+    Length *bound;       // [rank]: of it and its witness, by the hubs that there were at the last proof
+    uint8_t *is_source;  // [rank]
+    Length *lengths;     // [slot][rank]: from hubs
     int64_t pixels;
-    int64_t members = 0; // pixels of the set, once they are counted
+    int64_t members = 0;  // pixels of the set, once they are counted
 
     /// `pairs` is false where bounds are not wanted, but every pixel's own field.
     Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
@@ -34,30 +34,30 @@ struct Ranks {
 
 /// The largest lengths from hubs to the pixels of a block, hubs side by side.
 template <class Length, class Cell>
-struct Tops {
+struct HubMaxima {
     static constexpr int HUBS = MOST_HUBS<Length>;
     static constexpr int64_t BLOCK = 64, LARGE = BLOCK * BLOCK;
     static int64_t blocks(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
-    static int64_t large(int64_t count) { return (count + LARGE - 1) / LARGE; }
+    static int64_t large_blocks(int64_t count) { return (count + LARGE - 1) / LARGE; }
 
-    Length *small, *wide;     // [block][hub]
-    Cell *small_low, *wide_low;  // [block]: its lowest cell
-    int64_t *open;            // [large block]: pixels that are not proved
-    int64_t *weakest;         // [large block]: of them, the rank with the least lower bound
+    Length *small, *large;              // [block][hub]
+    Cell *small_lowest, *large_lowest;  // [block]: its lowest cell
+    int64_t *open;                      // [large block]: pixels that are not proved
+    int64_t *weakest;                   // [large block]: of them, the rank with the least lower bound
 
-    Tops(int64_t count, Carver &carver) {
+    HubMaxima(int64_t count, Carver &carver) {
         small = carver.take<Length>(blocks(count) * HUBS);
-        wide = carver.take<Length>(large(count) * HUBS);
-        small_low = carver.take<Cell>(blocks(count));
-        wide_low = carver.take<Cell>(large(count));
-        open = carver.take<int64_t>(large(count));
-        weakest = carver.take<int64_t>(large(count));
+        large = carver.take<Length>(large_blocks(count) * HUBS);
+        small_lowest = carver.take<Cell>(blocks(count));
+        large_lowest = carver.take<Cell>(large_blocks(count));
+        open = carver.take<int64_t>(large_blocks(count));
+        weakest = carver.take<int64_t>(large_blocks(count));
     }
 };
 
 /// What a thread works with.  It is not on the stack, which is the caller's, and may be small.
 template <class Length>
-struct PairLane {
+struct PairScratch {
     static constexpr int64_t PART = 2048;  // large blocks that are looked at together
 
     Field<Length> field;
@@ -65,8 +65,8 @@ struct PairLane {
     Length *sum;        // [large block of a part]
     int64_t *other;     // likewise: those in which there may be a witness
 
-    PairLane(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, carver) {
-        from_hubs = carver.take<Length>(Tops<Length, int64_t>::BLOCK * MOST_HUBS<Length>);
+    PairScratch(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, carver) {
+        from_hubs = carver.take<Length>(HubMaxima<Length, int64_t>::BLOCK * MOST_HUBS<Length>);
         sum = carver.take<Length>(PART);
         other = carver.take<int64_t>(PART);
     }
@@ -77,26 +77,29 @@ template <class Length, class Cell, bool FARTHEST>
 class Pairs {
   protected:
     using Memory = Ranks<Length, Cell>;
-    using Maxima = Tops<Length, Cell>;
+    using Maxima = HubMaxima<Length, Cell>;
     static constexpr int HUBS = MOST_HUBS<Length>;
     static constexpr int64_t BLOCK = Maxima::BLOCK, LARGE = Maxima::LARGE;
     static constexpr Cell PROVED = std::numeric_limits<Cell>::max();
 
-    Pairs(const Memory &memory, const Maxima &tops, int64_t first, int64_t count)
-        : tops_(tops), count_(count), cell_(memory.cell + first), lower_(memory.lower + first),
-          farthest_(FARTHEST ? memory.farthest + first : nullptr), witness_(memory.witness + first),
-          bound_(memory.bound + first), is_source_(memory.is_source + first),
+    Pairs(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count)
+        : maxima_(maxima),
+          count_(count),
+          cell_(memory.cell + first),
+          lower_(memory.lower + first),
+          farthest_(FARTHEST ? memory.farthest + first : nullptr),
+          witness_(memory.witness + first),
+          bound_(memory.bound + first),
+          is_source_(memory.is_source + first),
           room_(hub_room<Length>(memory.pixels, memory.members)) {
         for (int i = 0; i < room_; ++i) slot_[i] = memory.lengths + i * memory.members + first;
     }
 
     /// Where the n-th hub is kept: when there is no more room, in place of an old one.
-    int place_of(int64_t n) const {
-        return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS));
-    }
+    int slot_of(int64_t n) const { return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS)); }
 
     void lengths_of(int64_t rank, Length *from_hubs) const {
-        std::fill_n(from_hubs, HUBS, FAR<Length>);
+        std::fill_n(from_hubs, HUBS, NO_HUB<Length>);
         for (int h = 0; h < hubs_; ++h) from_hubs[h] = slot_[h][rank];
     }
 
@@ -124,7 +127,7 @@ class Pairs {
     }
     static Claim strongest() { return {std::numeric_limits<Length>::max(), Cell()}; }
 
-    Maxima tops_;
+    Maxima maxima_;
     int64_t count_;
     const Cell *cell_;
     Length *lower_;

@@ -22,8 +22,10 @@ class Tile {
     using Row = typename Pull<Length>::Row;
 
   public:
-    HWY_INLINE Tile(const Pull<Length> &pull, const TileShape &shape, Awake<Length> &awake)
-        : pull_(pull), shape_(shape), awake_(awake) {}
+    HWY_INLINE Tile(const Pull<Length> &pull, const TileShape &shape, AwakeSpans<Length> &awake)
+        : pull_(pull),
+          shape_(shape),
+          awake_(awake) {}
 
     /// There, and back, until all are asleep.
     HWY_INLINE void settle(int64_t first, int64_t right) {
@@ -94,17 +96,17 @@ class Tile {
         for (int64_t k = SPAN - 2 * lanes(); k >= 0; k -= lanes()) pull(cell + k, right - k, fresh + k, nearest);
         if (hn::AllFalse(D(), hn::Lt(nearest, unseen()))) return;
         uint64_t woken = 0;
-        const auto wake = [&](int about, bool gains) HWY_ATTR {
-            const TileShape::Place to = shape_.about[span][about];
+        const auto wake = [&](int neighbour, bool gains) HWY_ATTR {
+            const TileShape::Place to = shape_.neighbour[span][neighbour];
             const bool inside = to.tile == TileShape::SELF;
             woken |= uint64_t(gains & inside) << to.span;
             if (gains & !inside) wake_outside(to, nearest);
         };
         for (const Row *row = pull_.row; row < pull_.row + pull_.rows; ++row) {
-            if (row->by) wake(row->about, has_takers(cell, *row, fresh));
+            if (row->offset) wake(row->neighbour, row_gains(cell, *row, fresh));
             if (!row->diagonal) continue;
-            wake(row->about - 1, takes(fresh[0], cell, cell + row->by - 1, row->diagonal));
-            wake(row->about + 1, takes(fresh[SPAN - 1], cell + SPAN - 1, cell + row->by + SPAN, row->diagonal));
+            wake(row->neighbour - 1, cell_gains(fresh[0], cell, cell + row->offset - 1, row->diagonal));
+            wake(row->neighbour + 1, cell_gains(fresh[SPAN - 1], cell + SPAN - 1, cell + row->offset + SPAN, row->diagonal));
         }
         awake_.spans[TileShape::SELF] |= woken;
     }
@@ -121,11 +123,11 @@ class Tile {
         const M wall = hn::Lt(hn::LoadU(D(), lengths() + cell), hn::Zero(D()));
         V value = before;
         for (const Row *row = pull_.row; row < pull_.row + pull_.rows; ++row) {
-            const Cells there = look(cell + row->by);
+            const Cells there = look(cell + row->offset);
             if (row->straight) value = hn::Min(value, offer(there, row->straight, here.length));
             if (!row->diagonal) continue;
-            value = hn::Min(value, offer(beside<-1>(there, cell + row->by), row->diagonal, here.length));
-            value = hn::Min(value, offer(beside<1>(there, cell + row->by), row->diagonal, here.length));
+            value = hn::Min(value, offer(beside<-1>(there, cell + row->offset), row->diagonal, here.length));
+            value = hn::Min(value, offer(beside<1>(there, cell + row->offset), row->diagonal, here.length));
         }
         value = along(cell, hn::IfThenElse(wall, before, value), here, wall);
         const M changed = hn::And(hn::Lt(value, before), hn::FirstN(D(), static_cast<size_t>(std::max<int64_t>(right, 0))));
@@ -133,7 +135,7 @@ class Tile {
         hn::StoreU(hn::IfThenElse(changed, value, hn::LoadU(D(), pull_.value + cell)), D(), pull_.value + cell);
         hn::Store(hn::IfThenElse(changed, value, hn::Load(D(), fresh)), D(), fresh);
         nearest = hn::Min(nearest, hn::IfThenElse(changed, NAMES ? here.length : value, unseen()));
-        awake_.high |= !NAMES && !hn::AllFalse(D(), hn::And(changed, hn::Gt(value, hn::Set(D(), pull_.low))));
+        awake_.has_high |= !NAMES && !hn::AllFalse(D(), hn::And(changed, hn::Gt(value, hn::Set(D(), pull_.report_above))));
     }
 
     /// What cells offer to others whose lengths are `there`.
@@ -158,9 +160,9 @@ class Tile {
 
     template <int BY>
     static HWY_INLINE V stride(V value, V gate, Length step) {
-        constexpr Length HOW_FAR = BY < 0 ? -BY : BY;
+        constexpr Length DISTANCE = BY < 0 ? -BY : BY;
         if constexpr (NAMES) return hn::Max(moved<BY>(value), gate);
-        return hn::Max(hn::Add(moved<BY>(value), hn::Set(D(), static_cast<Length>(HOW_FAR * step))), gate);
+        return hn::Max(hn::Add(moved<BY>(value), hn::Set(D(), static_cast<Length>(DISTANCE * step))), gate);
     }
 
     template <int BY>
@@ -173,10 +175,10 @@ class Tile {
     }
 
     /// Whether the span in a row beside this one gains by what has changed.
-    HWY_INLINE bool has_takers(int64_t cell, const Row &row, const Length *fresh) const {
+    HWY_INLINE bool row_gains(int64_t cell, const Row &row, const Length *fresh) const {
         M gain = hn::Lt(unseen(), hn::Zero(D()));
         for (int64_t k = 0; k < SPAN; k += lanes()) {
-            const int64_t at = cell + k, to = at + row.by;
+            const int64_t at = cell + k, to = at + row.offset;
             const V value = hn::Load(D(), fresh + k), length = NAMES ? look(at).length : value;
             const V there_length = NAMES ? hn::LoadU(D(), pull_.length + to) : unseen();
             const V there = hn::LoadU(D(), pull_.value + to);
@@ -196,7 +198,7 @@ class Tile {
     }
 
     /// Whether a single cell does.
-    HWY_INLINE bool takes(Length fresh, int64_t from, int64_t to, Length step) const {
+    HWY_INLINE bool cell_gains(Length fresh, int64_t from, int64_t to, Length step) const {
         const Length there = pull_.value[to];
         if constexpr (NAMES) return (fresh < there) & (pull_.length[from] + step == pull_.length[to]);
         return fresh + step < there;
@@ -204,22 +206,22 @@ class Tile {
 
     const Pull<Length> &pull_;
     const TileShape &shape_;
-    Awake<Length> &awake_;
+    AwakeSpans<Length> &awake_;
 };
 
 template <class Length>
 HWY_INLINE void settle_tile(const Pull<Length> &pull, const TileShape &shape, int64_t first, int64_t right,
-                            Awake<Length> &awake) {
+                            AwakeSpans<Length> &awake) {
     if (pull.length)
         Tile<Length, true>(pull, shape, awake).settle(first, right);
     else
         Tile<Length, false>(pull, shape, awake).settle(first, right);
 }
 
-void Settle32(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<int32_t> &awake) {
+void Settle32(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int32_t> &awake) {
     settle_tile(pull, shape, first, right, awake);
 }
-void Settle64(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<int64_t> &awake) {
+void Settle64(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int64_t> &awake) {
     settle_tile(pull, shape, first, right, awake);
 }
 
@@ -233,16 +235,15 @@ namespace apsis::cpu::paths {
 HWY_EXPORT(Settle32);
 HWY_EXPORT(Settle64);
 
-void settle(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<int32_t> &awake) {
+void settle(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int32_t> &awake) {
     HWY_DYNAMIC_DISPATCH(Settle32)(pull, shape, first, right, awake);
 }
 
-void settle(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<int64_t> &awake) {
+void settle(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int64_t> &awake) {
     HWY_DYNAMIC_DISPATCH(Settle64)(pull, shape, first, right, awake);
 }
 
-TileShape::TileShape(bool volume, int64_t pitch, int64_t plane)
-    : side{volume ? 1 : 4, volume ? 8 : 16, volume ? 8 : 1} {
+TileShape::TileShape(bool volume, int64_t pitch, int64_t plane) : side{volume ? 1 : 4, volume ? 8 : 16, volume ? 8 : 1} {
     const auto split = [this](int64_t i, int a) {  // of a span beyond the tile, or in it
         const int64_t tile = i < 0 ? 0 : i < side[a] ? 1 : 2;
         return std::pair(tile, i - (tile - 1) * side[a]);
@@ -255,8 +256,8 @@ TileShape::TileShape(bool volume, int64_t pitch, int64_t plane)
             const auto [tile_x, to_x] = split(i + n % 3 - 1, 0);
             const auto [tile_y, to_y] = split(y + n / 3 % 3 - 1, 1);
             const auto [tile_z, to_z] = split(z + n / 9 - 1, 2);
-            about[s][n] = {static_cast<uint8_t>((tile_z * 3 + tile_y) * 3 + tile_x),
-                           static_cast<uint8_t>((to_z * side[1] + to_y) * side[0] + to_x)};
+            neighbour[s][n] = {static_cast<uint8_t>((tile_z * 3 + tile_y) * 3 + tile_x),
+                               static_cast<uint8_t>((to_z * side[1] + to_y) * side[0] + to_x)};
         }
     }
 }

@@ -24,10 +24,10 @@ struct TileShape {
     struct Place {
         uint8_t tile, span;
     };
-    int64_t side[3];           // spans along x, pixels along y and z
-    int64_t at[SPANS];         // its first cell, from the tile's
-    int64_t x[SPANS];          // likewise its first pixel
-    Place about[SPANS][AROUND];
+    int64_t side[3];    // spans along x, pixels along y and z
+    int64_t at[SPANS];  // its first cell, from the tile's
+    int64_t x[SPANS];   // likewise its first pixel
+    Place neighbour[SPANS][AROUND];
 
     TileShape(bool volume, int64_t pitch, int64_t plane);
 };
@@ -36,27 +36,27 @@ struct TileShape {
 template <class Length>
 struct Pull {
     struct Row {
-        int64_t by;                  // cells from the span's own
-        int about;                   // the place of the span there among the 27
-        Length straight, diagonal;   // what a step there adds to a length; 0 where there is none
+        int64_t offset;             // cells from the span's own
+        int neighbour;              // the place of the span there among the 27
+        Length straight, diagonal;  // what a step there adds to a length; 0 where there is none
     };
     Length *value;         // [cell]
     const Length *length;  // [cell]: where values are names; otherwise null.  Walls are below 0
-    Length low;            // that there are lengths above it is to be told
+    Length report_above;   // that there are lengths above it is to be told
     int rows;
     Row row[9];
 };
 
 /// Who is awake in a tile and about it, and from which length on.
 template <class Length>
-struct Awake {
+struct AwakeSpans {
     uint64_t spans[TileShape::AROUND] = {};
     Length least[TileShape::AROUND];
-    bool high = false;
+    bool has_high = false;
 };
 
 /// Pulls in a tile until none of its spans is awake.  `right`: how many pixels the image has from the tile on.
-void settle(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<int32_t> &awake);
-void settle(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, int64_t right, Awake<int64_t> &awake);
+void settle(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int32_t> &awake);
+void settle(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int64_t> &awake);
 
 }  // namespace apsis::cpu::paths

@@ -14,7 +14,8 @@ template <class Length>
 class TileQueue {
   public:
     TileQueue(int64_t tiles, const Steps &steps, Carver &carver)
-        : tiles_(tiles), width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {
+        : tiles_(tiles),
+          width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {
         tile_ = carver.take<Tile>(tiles);
     }
 
@@ -77,9 +78,7 @@ class TileQueue {
         int64_t before, behind;  // in its bucket; -1: none
     };
 
-    int64_t &head(int64_t at) {
-        return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING];
-    }
+    int64_t &head(int64_t at) { return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING]; }
 
     void link(int64_t at) {
         int64_t &first = head(at);
