@@ -1,4 +1,4 @@
-// Pair bounds in vectors: see bounds.h.
+// See bounds.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/paths/bounds.cpp"
 #include <hwy/foreach_target.h>

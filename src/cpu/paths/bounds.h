@@ -1,4 +1,4 @@
-// The arithmetic of pair bounds, many at a time: the least, over hubs, of the sums of two lengths.
+// The arithmetic of pair bounds in vectors: the least, over hubs, of the sums of two lengths (Highway).
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace apsis::cpu::paths {
 
-/// Lengths from hubs lie side by side, MOST_HUBS of them; those of hubs that there are not are FAR.
+/// Lengths from hubs lie side by side, MOST_HUBS of them.  Those that are not in use are NO_HUB.
 template <class Length>
-constexpr Length NO_HUB = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) - 2)) - 1);  // twice that is a length
+constexpr Length NO_HUB = static_cast<Length>((uint64_t(1) << (8 * sizeof(Length) - 2)) - 1);  // its double is a length
 
 /// sums[i] = min over the first `hubs` of one[h] + rows[i * MOST_HUBS + h], for i < count.
 void least_sums(const int32_t *one, const int32_t *rows, int64_t count, int hubs, int32_t *sums);
 void least_sums(const int64_t *one, const int64_t *rows, int64_t count, int hubs, int64_t *sums);
 
-/// So many pixels have their bounds found together: a line of memory of each hub's lengths.
+/// Pixels whose bounds are found together: of each hub's lengths a cache line.
 constexpr int64_t STRETCH = 16;
 
 /// bounds[i] = min over hubs of one[h] + slot[h][first + i], for i < count, at most STRETCH.  Returns the largest.

@@ -1,12 +1,12 @@
 // apsis_eccentricity on the CPU.
 //
-// The pixels of the set are put in an order in which those of a component follow each other, and in a component those of
-// a tile, and of a tile's tiles.  Large components are done one after the other, each by pair bounds (pair_bounds.h) with
-// several fields at a time, a thread each; small ones side by side, by pair bounds in a thread; the smallest with a field
-// from every pixel, which APSIS_EVERY_SOURCE makes of all (every_source.h).
+// The pixels of the set are ranked: those of a component follow each other, in it those of a tile, and in a tile those of a
+// smaller tile.  Large components are solved one after the other, each by pair bounds (pair_bounds.h) with several fields at a
+// time, a thread each.  Small ones are solved side by side, by pair bounds in one thread; the smallest by a field from every
+// pixel.  APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).
 //
-// Lengths have 32 bits where steps are small numbers, until a component turns up whose paths are too long for that; then
-// all is done again with 64.
+// Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for that, all is done again with
+// 64.
 #include "cpu/paths/eccentricity.h"
 
 #include <vector>
@@ -20,9 +20,9 @@
 namespace apsis::cpu::paths {
 namespace {
 
-constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
-constexpr int64_t TINY_SIZE = 24;         // a component of so many pixels has a field from each
-constexpr int64_t CHUNK = 64;             // small components that a thread does at once
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest with which 32 bits are tried
+constexpr int64_t TINY_SIZE = 24;         // so many pixels have a field each, if the budget allows it
+constexpr int64_t CHUNK = 64;             // small components that a task solves
 
 using Report = EccentricityJob::Report;
 
@@ -50,7 +50,7 @@ class Eccentricity {
     using Memory = Ranks<Length, Cell>;
     using Maxima = HubMaxima<Length, Cell>;
 
-    /// What one thread works with.
+    /// What one thread works on.
     struct ThreadScratch {
         PairScratch<Length> pair;
         Relaxation<Length, Cell> relaxation;
@@ -109,7 +109,7 @@ class Eccentricity {
         return 0.1 + 0.8 * static_cast<double>(done) / static_cast<double>(std::max<int64_t>(members(), 1));
     }
 
-    /// Tells that so many pixels are proved, and of fields that no lane's report has yet.
+    /// Reports how many pixels are proved.  `fields` are those that no thread's report has yet.
     void report_proved(int64_t proved, int64_t fields = 0) const {
         *job_.report = total();
         job_.report->fields += fields;
@@ -145,7 +145,7 @@ class Eccentricity {
             components_job_.labels.stride[a] = components_job_.labels.stride[a - 1] * job_.set.size[a - 1];
     }
 
-    /// Afterwards start_[k] is where the ranks of component k end.
+    /// Ranks the pixels.  Afterwards start_[k] is where the ranks of component k end.
     void order_pixels() const {
         std::fill_n(start_, count_ + 2, Cell(0));
         for (int64_t i = 0; i < pixels_; ++i)
@@ -217,7 +217,7 @@ class Eccentricity {
         if (k <= job_.capacity) describe_component(scratch, k, gap);
     }
 
-    /// The eccentricity of a component's i-th pixel, from its own field.
+    /// The eccentricity of the i-th pixel of a component, from its own field.
     template <class Source>
     void measure(Source &source, int64_t k, int64_t i) const {
         const Cell *const cell = memory_.cell + begin(k);
@@ -308,7 +308,7 @@ class Eccentricity {
     Memory memory_;
     Maxima maxima_;
     Cell *label_;  // [pixel]
-    Cell *start_;  // [component]
+    Cell *start_;  // [component]: where its ranks end
     ComponentsJob components_job_;
     uint8_t *components_scratch_;
     std::vector<ThreadScratch> scratch_;
@@ -317,7 +317,7 @@ class Eccentricity {
     const Progress *progress_ = nullptr;
 };
 
-/// Calls body with the Eccentricity of a job, as a type, for short lengths or for long ones.
+/// Calls body with a pointer to the type Eccentricity of a job, for 32-bit lengths or for 64-bit ones.
 template <class Body>
 auto with_types(const EccentricityJob &job, bool narrow, Body body) {
     const auto farthest = [&](auto length, auto cell) {
@@ -335,7 +335,7 @@ bool may_be_narrow(const EccentricityJob &job) {
     return job.steps.most <= NARROW_STEP && Grid(job.set.size, 3).cells < UINT32_MAX;
 }
 
-/// Whether no path can be too long for short lengths.
+/// Whether no path can be too long for 32 bits.
 bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }
 
 }  // namespace
@@ -352,7 +352,7 @@ size_t eccentricity_scratch(const EccentricityJob &job, int threads) {
 }
 
 void eccentricity(const EccentricityJob &job, void *scratch, Arena &arena, const Progress &progress) {
-    double most = 0;  // a second try does not go back
+    double most = 0;  // does not go back when all is done again
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const auto run = [&](bool narrow) {
         with_types(job, narrow, [&](auto *type) {

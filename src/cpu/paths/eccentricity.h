@@ -1,4 +1,4 @@
-// apsis_eccentricity on the CPU.
+// Eccentricity on the CPU: what the room offers to the back end.
 #pragma once
 
 #include "runtime/backend.h"

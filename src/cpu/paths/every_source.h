@@ -1,12 +1,11 @@
-// APSIS_EVERY_SOURCE: a distance field by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a
-// cost and an updating cost a pixel, and two kernels in turn until no cost changes.
+// A distance field by relaxation, as in "The Eccentricity Transform on CUDA" (A.  Varchola): a mask, a cost and an updating
+// cost a pixel, and two kernels in turn until no cost changes.  Chosen by APSIS_EVERY_SOURCE.
 //
 //     k1   every pixel of the mask leaves it, and lowers the updating costs of its neighbours
 //     k2   every pixel whose updating cost is below its cost takes it, and joins the mask
 //
-// Instead of a flag a pixel the mask is a list here, and k2 goes through the pixels that k1 has lowered.  The article's
-// way to save fields, to make them from the local maxima of a field alone, is not followed: it is not exact, not even for
-// a square.
+// Here the mask is a list instead of a flag a pixel, and k2 goes through the pixels that k1 has lowered.  The article proposes
+// to make fields only from the local maxima of a field; that is not exact, not even for a square, and is not done.
 #pragma once
 
 #include "cpu/paths/field.h"

@@ -1,13 +1,12 @@
-// A field: the lengths of the shortest paths from some sources to every pixel of the set, and the lowest of the nearest
-// sources of each.
+// A field: for every pixel of a set the length of the shortest path from some sources, and the lowest of its nearest sources.
 //
-// Lengths are a unique fixpoint, whatever is computed first: so vectors of cells take what their neighbours offer, tile by
-// tile (spans.h), the tiles with the least lengths first (tile_queue.h): by then what enters a tile is nearly always what
-// stays there, and a tile is visited about twice.  The names of the sources follow, when lengths are known, in the same
-// way, along the steps of shortest paths only.
+// Lengths are a unique fixpoint, so that the order of work does not matter.  Vectors of cells take the least that their
+// neighbours offer, tile by tile (spans.h), tiles with the least lengths first (tile_queue.h).  By then what enters a tile is
+// nearly always final, and a tile is visited about twice.  When the lengths are known, the names of the sources follow in the
+// same way, only along the steps of shortest paths.
 //
-// Lengths that would be UNSEEN or more are not taken.  If some come near that, then all below a step less are settled:
-// they are written and made walls, and the rest counts from there.
+// Lengths of UNSEEN or more are not taken.  When some come near that, all lengths that are at least a step less are settled:
+// they are written and made walls, and the others are counted from there.
 #pragma once
 
 #include <utility>
@@ -18,14 +17,14 @@
 
 namespace apsis::cpu::paths {
 
-/// A field that was to be kept in lengths that are too short for it.
+/// A length is too long for the type of lengths.
 struct TooLong {};
 
-/// Length is int32_t or int64_t, for the names of sources too.  NEAREST: whether sources are told.
+/// Length is int32_t or int64_t; names of sources have the same type.  NEAREST: whether nearest sources are found.
 template <class Length, bool NEAREST = false>
 class Field {
   public:
-    static constexpr Length WALL = -1;  // and everything else below 0: no path leads there
+    static constexpr Length WALL = -1;  // like everything below 0: no path leads there
     static constexpr Length SETTLED = -2;
     static constexpr Length UNSEEN = paths::UNSEEN<Length>;
 
@@ -41,8 +40,8 @@ class Field {
         source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
     }
 
-    Length *length;  // [cell]; to be set to UNSEEN, or for a source to 0
-    Length *source;  // [cell]; of a source, its own name
+    Length *length;  // [cell]; to be set to UNSEEN, or to 0 for a source
+    Length *source;  // [cell]; to be set to its own name for a source
 
     /// Makes walls of all cells.
     void clear() {
@@ -51,8 +50,8 @@ class Field {
         queue_.clear();
     }
 
-    /// From the sources to all that they reach.  Calls tick(visited pixels) now and then: with sources all pixels are visited
-    /// once more.  Calls flush(below) when lengths become large: it is to take note of all that are below, and to make them
+    /// Finds the field of all sources.  Calls tick(visited pixels) now and then; with nearest sources all pixels are visited
+    /// once more.  When lengths become large, calls flush(below), which has to record all lengths below that, and to make them
     /// SETTLED.
     template <class Tick, class Flush>
     void run(Tick tick, Flush flush) {
@@ -67,7 +66,7 @@ class Field {
         } while (start_over(flush));
     }
 
-    /// From one cell to all of `members`, which are all that it reaches.  Throws TooLong if a length would be UNSEEN.
+    /// Finds the field of one cell; `members` are all cells that it reaches.  Throws TooLong if a length would be UNSEEN.
     template <class Cell>
     void run_from(int64_t cell, const Cell *members, int64_t count) {
         for (int64_t i = 0; i < count; ++i) length[members[i]] = UNSEEN;
@@ -81,7 +80,7 @@ class Field {
 
     const Moves &moves() const { return moves_; }
 
-    int64_t shift = 0;  // what is to be added to the lengths that are there
+    int64_t shift = 0;  // to be added to the lengths
 
   private:
     static constexpr int64_t TICK = 64;  // visits
@@ -90,14 +89,14 @@ class Field {
 
     Length high_length() const { return UNSEEN - static_cast<Length>(steps_.most); }
 
-    /// Wakes the spans that have a value, and those about them.
+    /// Wakes the spans that have a value, and those around them.
     void wake_all(const Length *value) {
         queue_.start();
         for (int64_t row = 0; row < grid_.rows(); ++row) {
             const int64_t y = row % grid_.height, z = row / grid_.height, first = grid_.row(y, z);
             for (int64_t x = 0; x < grid_.width; x += SPAN) {
                 Length least = UNSEEN;
-                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // beyond the row, too: to wake more is no harm
+                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // also beyond the row: waking more does no harm
                     least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
                 if (least < UNSEEN) wake_around(x / SPAN, y, z, least);
             }
@@ -117,7 +116,7 @@ class Field {
         queue_.wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least);
     }
 
-    /// Until nobody is awake: the values are lengths, or sources.
+    /// Visits tiles until no span is awake.  The values are lengths, or names of sources.
     template <class Tick>
     void spread(Length *value, Tick tick) {
         const Pull<Length> pull = pull_for(value);
@@ -144,7 +143,7 @@ class Field {
         return grid_.row(above % across_[1] * side[1], above / across_[1] * side[2]) + tile % across_[0] * side[0] * SPAN;
     }
 
-    /// Of the next tile, while this one is at work.
+    /// Loads the next tile into the cache, while this one is worked on.
     void prefetch(const Length *first) const {
         for (const int64_t at : shape_.at) __builtin_prefetch(first + at, 1);
     }
@@ -162,11 +161,11 @@ class Field {
         return pull;
     }
 
-    /// What is settled, and beyond the reach of what is not, is taken away; the rest counts from there.
+    /// Flushes settled lengths, which can no longer reach what is not settled; the others are counted from there.
     template <class Flush>
     bool start_over(Flush flush) {
         const Length below = high_length();
-        if (!has_high_ || shift + below > steps_.limit) return false;  // or is it high no more?  Then little is done in vain
+        if (!has_high_ || shift + below > steps_.limit) return false;  // if lengths are low again, little is in vain
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
@@ -182,7 +181,7 @@ class Field {
     TileShape shape_;
     int64_t across_[2];  // tiles along x and y
     TileQueue<Length> queue_;
-    bool has_high_ = false;  // whether lengths came near UNSEEN
+    bool has_high_ = false;  // whether a length came near UNSEEN
     int64_t visits_ = 0;     // of tiles, since the start
 };
 

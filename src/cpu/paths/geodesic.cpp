@@ -1,9 +1,10 @@
-// apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch go side by side, a
-// thread each; of one image only the rows that are read and written do.
+// apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch are solved side by side, a
+// thread each; of a single image only reading and writing use several threads.
 //
-// Lengths have 32 bits where steps are small numbers, and where seeds are told, if these can be named in as many.  Paths
-// may be longer: whenever lengths become large, the pixels that are settled are written, and the rest counts from there.
-// Memory is 4 or 8 bytes a pixel, and as much again for the nearest seeds.
+// Lengths have 32 bits where steps are small numbers and seeds, if they are wanted, can be named in 32 bits.  If paths are
+// longer, the settled pixels are written whenever lengths become large, and the others are counted from there.
+//
+// Cost: that of a field.  Memory is 4 or 8 bytes a pixel, and as much again for the nearest seeds.
 #include "cpu/paths/geodesic.h"
 
 #include <cstring>
@@ -15,7 +16,7 @@
 namespace apsis::cpu::paths {
 namespace {
 
-constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are worth while
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are used
 
 template <class Length, bool NEAREST>
 class Geodesic {
@@ -27,7 +28,7 @@ class Geodesic {
           grid_(job.set.size, job.axes),
           field_(grid_, job.steps, job.axes, carver) {}
 
-    /// Finds slice z of a batch, or the image.  each_row(from, to, body) is to call body(y, z) for all its rows.
+    /// Solves slice z of a batch, or the image. each_row(from, to, body) has to call body(y, z) for all its rows.
     template <class EachRow>
     void run(int64_t slice, const Progress &progress, EachRow each_row) {
         slice_ = slice;
@@ -46,7 +47,7 @@ class Geodesic {
   private:
     int64_t index_of(int64_t y, int64_t z) const { return (z * grid_.height + y) * grid_.width; }
 
-    /// Calls body(x) for the pixels of a row that are in a set, or, with `outside`, that are not.
+    /// Calls body(x) for the pixels of a row that are in a set, or if `outside` for those that are not.
     template <class Body>
     static void for_members(const View &set, const uint8_t *row, bool outside, Body body) {
         for (int64_t x = 0; x < set.size[0]; ++x)
@@ -77,7 +78,7 @@ class Geodesic {
         return row[0] == 0 && std::memcmp(row, row + 1, static_cast<size_t>(grid_.width - 1)) == 0;
     }
 
-    /// The largest length that is there and within the limit.
+    /// The largest length within the limit.
     Length longest() const {
         const int64_t most = job_.steps.limit - field_.shift;
         return most < Lengths::UNSEEN ? static_cast<Length>(most) : Lengths::UNSEEN - 1;
@@ -87,7 +88,7 @@ class Geodesic {
         return static_cast<int64_t>(field_.source[cell]) + slice_ * grid_.width * grid_.height;
     }
 
-    /// Writes the pixels whose lengths are below; nothing else is ever known of them.
+    /// Writes the pixels with lengths below `below`, and settles them.
     void write_settled(int64_t y, int64_t z, Length below) const {
         const int64_t first = grid_.row(y, z), shift = field_.shift;
         Length *const length = field_.length + first;
@@ -102,7 +103,7 @@ class Geodesic {
             if (wanted(x)) length[x] = Lengths::SETTLED;
     }
 
-    /// Writes all others.
+    /// Writes all pixels that are not settled.
     void write_row(int64_t y, int64_t z) const {
         const int64_t first = grid_.row(y, z), shift = field_.shift;
         const Length *const length = field_.length + first, most = longest();
@@ -130,7 +131,7 @@ class Geodesic {
     int64_t slice_ = 0;
 };
 
-/// Calls body with the Geodesic of a job, as a type.
+/// Calls body with a pointer to the type Geodesic of a job.
 template <class Body>
 auto with_types(const GeodesicJob &job, Body body) {
     const auto nearest = [&](auto length) {

@@ -1,4 +1,4 @@
-// apsis_geodesic on the CPU.
+// Geodesic distance on the CPU: what the room offers to the back end.
 #pragma once
 
 #include "runtime/backend.h"

@@ -1,4 +1,4 @@
-// The cells of an image, walls among them, and the steps between them.
+// The cells of an image, with walls around it, and the steps between cells.
 #pragma once
 
 #include "core/steps.h"
@@ -6,10 +6,10 @@
 
 namespace apsis::cpu::paths {
 
-constexpr int SPAN = 16;  // cells: a vector of the widest kind
+constexpr int SPAN = 16;  // cells: the widest vector
 
-/// The cells of an image: its pixels, a column of walls behind each row, a row of walls behind each plane, and walls
-/// before and after all, so that every pixel has all its neighbours.  Wide rows begin at a multiple of SPAN.
+/// The cells of an image: its pixels, a column of walls behind each row, a row of walls behind each plane, and walls before and
+/// behind all.  So every pixel has all its neighbours.  Wide rows begin at a multiple of SPAN.
 struct Grid {
     int64_t width, height, depth, pitch, plane, origin, cells;
 
@@ -24,7 +24,7 @@ struct Grid {
     int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
     int64_t rows() const { return height * depth; }
 
-    static int64_t whole(int64_t count) { return (count + SPAN - 1) / SPAN * SPAN; }  // spans, in cells
+    static int64_t whole(int64_t count) { return (count + SPAN - 1) / SPAN * SPAN; }  // rounds up to whole spans
 
     struct Place {
         int64_t x, y, z;

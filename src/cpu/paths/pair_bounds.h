@@ -22,7 +22,7 @@
 
 namespace apsis::cpu::paths {
 
-/// What came of a component.
+/// The result for a component.
 template <class Length>
 struct Certificate {
     int64_t fields = 0;
@@ -30,8 +30,8 @@ struct Certificate {
     Length gap = 0;  // by how much a lower bound may be too low
 };
 
-/// `Each` is called as each(count, body) and calls body(i, field) for 0 <= i < count, side by side or not, with a Field
-/// that is the body's own meanwhile.
+/// each(count, body) calls body(i, scratch) for 0 <= i < count, side by side or not, with a PairScratch that only this call
+/// uses.
 template <class Length, class Cell, bool FARTHEST, class Each>
 class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using Base = PairProof<Length, Cell, FARTHEST, Each>;
@@ -49,7 +49,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     PairBounds(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, Each each)
         : Base(memory, maxima, first, count, each) {}
 
-    /// Calls told(fields, proved pixels) now and then.  A budget is the number of fields to make at most.
+    /// Calls on_turn(fields, proved pixels) now and then.  Makes at most `budget` fields.
     template <class OnTurn>
     Certificate<Length> solve(int64_t budget, OnTurn on_turn) {
         start(budget);
@@ -79,7 +79,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     // ---- Fields ----
 
-    /// A field.  Of a hub, which has a place, the lengths are kept, and their maxima.
+    /// Makes a field.  If it is a hub's, with a slot, keeps its lengths and their maxima.
     MadeField make_field(Lengths &field, int64_t source, int hub_slot = -1) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
         MadeField made{source, 0, source};
@@ -100,14 +100,14 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return made;
     }
 
-    /// Of the pixels of a block, which are not nearer than those before, the one of the lowest cell.
+    /// Records the farthest pixel of a block, of several the lowest cell; no pixel of the blocks before is farther.
     void note_farthest(MadeField &made, const Length *length, Length top, int64_t begin, int64_t end) const {
         for (int64_t i = begin; i < end; ++i)
             if (length[i - begin] == top && (top > made.eccentricity || cell_[i] < cell_[made.farthest]))
                 made.eccentricity = top, made.farthest = i;
     }
 
-    /// Three hubs far from each other, and one between them.
+    /// Makes the first fields: three hubs far from each other, and one between them.
     void start(int64_t budget) {
         std::fill_n(lower_, count_, Length(-1));
         std::fill_n(witness_, count_, Cell(0));
@@ -130,7 +130,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             if (is_source_[source]) continue;
             MadeField made;
             each_(1, [&](int64_t, Scratch &own) { made = make_field(own.field, source, slot_of(taken_)); });
-            if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // others' may be twice that
+            if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // lengths from other pixels may be twice that
             raise_by_hub(made, slot_of(taken_), 0);
             record(made);
             keep_hubs(1);
@@ -146,7 +146,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return centre;
     }
 
-    /// Notes a field that is made: its source needs no more proof.
+    /// Records a field: its source needs no proof any more.
     void record(const MadeField &made) {
         ++fields_;
         is_source_[made.source] = 1;
@@ -155,14 +155,14 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         witness_[made.source] = PROVED;
     }
 
-    /// Takes so many hubs more, which are in their places.
+    /// Counts new hubs, whose lengths are in their slots already.
     void keep_hubs(int count) {
         taken_ += count;
         hubs_ = static_cast<int>(std::min<int64_t>(taken_, room_));
     }
 
-    /// Raises the lower bounds by a field, where there are some that are not proved.  Several threads may do so, each beginning
-    /// at a gate of its own.
+    /// Raises the lower bounds by a field, where some are not proved.  Several threads may do so at once; each begins at
+    /// another section.
     template <class LengthAt>
     void raise(const MadeField &made, int64_t first, LengthAt length_at) {
         const int64_t blocks = Maxima::large_blocks(count_);
@@ -195,7 +195,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     // ---- The next sources ----
 
-    /// The pixel with the least lower bound, and others from all over; each names its witness.
+    /// Chooses the pixel with the least lower bound, and others from all over; each names its witness.
     void choose_targets(int64_t unproved_pixels, int64_t most) {
         targets_ = 0;
         const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
@@ -208,7 +208,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    /// The pixel with the largest bound of those that are no sources, the lowest of several, by branch and bound.
+    /// The pixel with the largest bound that is not a source, the lowest of several, by branch and bound.
     int64_t farthest_by_bound(int64_t v, Length &most) const {
         Length from_hubs[HUBS], sum;
         lengths_of(v, from_hubs);
@@ -247,8 +247,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    /// The fields of the witnesses, and where bounds were loose those of new hubs, in places in the order of targets.  Threads
-    /// take them one by one, hubs last: so whoever waits for a walk waits for a thread that is at work.
+    /// Makes the fields of the witnesses and, where bounds were loose, those of new hubs, in slots in the order of targets.
+    /// Threads take them one by one, hubs last: so a thread that waits for a walk waits for a thread that is at work.
     void make_fields(bool hubs_too) {
         std::atomic<int> next = 0;
         std::atomic<bool> walked[BATCH<Length>] = {};
@@ -269,9 +269,9 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         keep_hubs(hubs);
     }
 
-    /// A witness's field, and where the hub is going to be.
+    /// Makes the field of a witness, and finds where the new hub will be.
     void make_witness(Lengths &field, int number, bool hub_too, std::atomic<bool> &walked) {
-        struct NotifyAtEnd {  // even if this throws: others wait
+        struct NotifyAtEnd {  // also if this throws, as other threads wait
             std::atomic<bool> &walked;
             ~NotifyAtEnd() {
                 walked = true;
@@ -301,7 +301,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         raise_by_hub(target.hub, hub_slot, targets_ + number);
     }
 
-    /// Goes from a pixel down the field, to where a hub is wanted.
+    /// Goes from a pixel down a field, to where a hub is wanted.
     int64_t walk(const Lengths &field, int64_t from, Length length) const {
         int64_t cell = static_cast<int64_t>(cell_[from]);
         const Moves &moves = field.moves();
@@ -316,7 +316,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return std::find(cell_, cell_ + count_, static_cast<Cell>(cell)) - cell_;
     }
 
-    /// The largest difference between the bounds of a pixel that is not proved.
+    /// Finds the largest difference between the upper and the lower bound of an unproved pixel.
     Length find_gap() {
         each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &) {
             maxima_.weakest[large] = 0;
@@ -329,8 +329,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return static_cast<Length>(*std::max_element(maxima_.weakest, maxima_.weakest + Maxima::large_blocks(count_)));
     }
 
-    static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // so that threads seldom wait
-    std::mutex section_[SECTIONS];                          // to parts of the lower bounds
+    static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // as fields of a turn: threads seldom wait
+    std::mutex section_[SECTIONS];                          // for sections of the lower bounds
     int64_t fields_ = 0;
     Target target_[BATCH<Length>];
     int targets_ = 0;

@@ -1,7 +1,7 @@
-// The proof of pair bounds: which pixels of a component have no open pair left (see pair_bounds.h).
+// The proof of pair bounds: finds which pixels of a component have no open pair left (see pair_bounds.h).
 //
-// A pixel looks for a pair that is open, its witness, from where it stopped the last time: large block by large block, those
-// with it in its own one together, then small block by small block, then pixel by pixel.
+// A pixel looks for its witness, a pixel of an open pair, from where it stopped the last time: large block by large block,
+// together with the pixels of its own large block, then small block by small block, then pixel by pixel.
 #pragma once
 
 #include <cstring>
@@ -74,7 +74,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     Each each_;
 
   private:
-    /// The hubs by which bounds may be other than they were: if some have made room for others, all.
+    /// The hubs by which bounds may have changed: new ones, or all if some have taken the slots of others.
     void list_fresh_hubs() {
         all_fresh_ = taken_ > room_ && taken_ > proved_by_;
         fresh_ = 0;
@@ -92,7 +92,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         Claim weakest = strongest();
     };
 
-    /// Those of a block's pixels that have no witness, as bits.
+    /// The pixels of a block that have no witness, as bits.
     uint64_t find_searching(int64_t block, int64_t &closed, Claim &weakest) const {
         const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
         uint64_t searching = 0;
@@ -107,7 +107,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         return searching;
     }
 
-    /// Of a pixel and its witness, by the hubs that there are now.
+    /// The bound of a pixel and its witness, by the hubs that there are now.
     Length renewed_bound(int64_t v, Cell witness) const {
         Length bound = all_fresh_ ? std::numeric_limits<Length>::max() : bound_[v];
         for (int h = 0; h < fresh_; ++h)
@@ -115,7 +115,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         return bound_[v] = bound;
     }
 
-    /// Those that have found none are proved.
+    /// Pixels that have found no witness are proved.
     void end_search(int64_t block, uint64_t searching, int64_t large) const {
         for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
             if (searching >> (v % BLOCK) & 1) witness_[v] = PROVED;
@@ -125,7 +125,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         }
     }
 
-    /// Searches for a block's pixels in some large blocks, and returns those that go on searching.
+    /// Searches large blocks for witnesses of a block's pixels; returns the pixels that go on searching.
     uint64_t search_all(int64_t block, uint64_t searching, const Scratch &own, int64_t others) const {
         Search search;
         search.from_hubs = own.from_hubs;
@@ -155,7 +155,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
             if (is_open(sum[block - first], maxima_.small_lowest[block], search.weakest)) search_block(search, block);
     }
 
-    /// Those that find a witness in a block search no more.
+    /// Pixels that find a witness in the block search no more.
     void search_block(Search &search, int64_t block) const {
         const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
         Length sum[BLOCK];
@@ -196,7 +196,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     const Length *fresh_hub_[HUBS];
     int fresh_ = 0;
     bool all_fresh_ = false;
-    int64_t proved_by_ = 0;  // how many hubs had been taken at the last proof
+    int64_t proved_by_ = 0;  // how many hubs there had been at the last proof
 };
 
 }  // namespace apsis::cpu::paths

@@ -1,5 +1,5 @@
-// What is known of a component while its eccentricities are proved: lower bounds, the fields of hubs, and the bounds that
-// these give pairs of its pixels (see pair_bounds.h).
+// The state of a component while its eccentricities are proved: lower bounds, the fields of hubs, and the bounds that these
+// give for pairs of its pixels (see pair_bounds.h).
 #pragma once
 
 #include "cpu/paths/bounds.h"
@@ -7,20 +7,20 @@
 
 namespace apsis::cpu::paths {
 
-/// What is known of all pixels of the set, by rank: the pixels of a component follow each other, close ones too.
+/// What is known of all pixels of the set, by rank: the pixels of a component follow each other, and near ones are close.
 template <class Length, class Cell>
 struct Ranks {
     Cell *cell;          // [rank]
     Length *lower;       // [rank]: the lower bound
-    Cell *farthest;      // [rank]: the cell of the source that it comes from; null if not wanted
+    Cell *farthest;      // [rank]: the cell of the source at that distance; null if not wanted
     Cell *witness;       // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
-    Length *bound;       // [rank]: of it and its witness, by the hubs that there were at the last proof
+    Length *bound;       // [rank]: the bound of it and its witness, by the hubs of the last proof
     uint8_t *is_source;  // [rank]
     Length *lengths;     // [slot][rank]: from hubs
     int64_t pixels;
-    int64_t members = 0;  // pixels of the set, once they are counted
+    int64_t members = 0;  // pixels of the set; known after they are counted
 
-    /// `pairs` is false where bounds are not wanted, but every pixel's own field.
+    /// `pairs` is false where every pixel gets a field of its own, and bounds are not used.
     Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
         cell = carver.take<Cell>(count);
         lower = carver.take<Length>(count);
@@ -32,7 +32,7 @@ struct Ranks {
     }
 };
 
-/// The largest lengths from hubs to the pixels of a block, hubs side by side.
+/// The largest lengths from hubs to the pixels of a block.
 template <class Length, class Cell>
 struct HubMaxima {
     static constexpr int HUBS = MOST_HUBS<Length>;
@@ -43,7 +43,7 @@ struct HubMaxima {
     Length *small, *large;              // [block][hub]
     Cell *small_lowest, *large_lowest;  // [block]: its lowest cell
     int64_t *open;                      // [large block]: pixels that are not proved
-    int64_t *weakest;                   // [large block]: of them, the rank with the least lower bound
+    int64_t *weakest;                   // [large block]: of these, the rank with the least lower bound
 
     HubMaxima(int64_t count, Carver &carver) {
         small = carver.take<Length>(blocks(count) * HUBS);
@@ -55,7 +55,7 @@ struct HubMaxima {
     }
 };
 
-/// What a thread works with.  It is not on the stack, which is the caller's, and may be small.
+/// What a thread works on.  It is not on the stack, as that is the caller's and may be small.
 template <class Length>
 struct PairScratch {
     static constexpr int64_t PART = 2048;  // large blocks that are looked at together
@@ -63,7 +63,7 @@ struct PairScratch {
     Field<Length> field;
     Length *from_hubs;  // [pixel of a block][hub]
     Length *sum;        // [large block of a part]
-    int64_t *other;     // likewise: those in which there may be a witness
+    int64_t *other;     // [large block of a part]: those that may hold a witness
 
     PairScratch(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, carver) {
         from_hubs = carver.take<Length>(HubMaxima<Length, int64_t>::BLOCK * MOST_HUBS<Length>);
@@ -72,7 +72,7 @@ struct PairScratch {
     }
 };
 
-/// One component's part of both, its pixels numbered from 0.
+/// The ranks and maxima of one component, its pixels numbered from 0.
 template <class Length, class Cell, bool FARTHEST>
 class Pairs {
   protected:
@@ -95,7 +95,7 @@ class Pairs {
         for (int i = 0; i < room_; ++i) slot_[i] = memory.lengths + i * memory.members + first;
     }
 
-    /// Where the n-th hub is kept: when there is no more room, in place of an old one.
+    /// The slot of the n-th hub.  When all are in use, it takes that of an old one.
     int slot_of(int64_t n) const { return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS)); }
 
     void lengths_of(int64_t rank, Length *from_hubs) const {
@@ -103,24 +103,24 @@ class Pairs {
         for (int h = 0; h < hubs_; ++h) from_hubs[h] = slot_[h][rank];
     }
 
-    /// The bounds of a pixel and each of a stretch.  Returns the largest.
+    /// The bounds of a pixel and each pixel of a stretch.  Returns the largest.
     Length bounds_of(const Length *from_hubs, int64_t begin, int64_t end, Length *bound) const {
         return pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
     }
 
-    /// What a bound has to be compared with: a lower bound, and the cell of its source.
+    /// What is claimed of a pixel: no other is farther than its lower bound, which is the distance of `farthest`.
     struct Claim {
         Length lower;
         Cell farthest;
     };
     Claim claim_of(int64_t rank) const { return {lower_[rank], FARTHEST ? farthest_[rank] : Cell()}; }
 
-    /// Whether a pixel at this bound, of this cell or a higher one, may be farther.
+    /// Whether a pixel at this distance or less, of this cell or a higher one, might refute a claim.
     static bool is_open(Length bound, Cell cell, const Claim &claim) {
         return bound > claim.lower || (FARTHEST && bound == claim.lower && cell < claim.farthest);
     }
 
-    /// The weakest claim of pixels.
+    /// Makes `all` the weakest claim of both: a pixel that refutes either refutes this one.
     static void weaken(Claim &all, const Claim &one) {
         all.lower = std::min(all.lower, one.lower);
         all.farthest = std::max(all.farthest, one.farthest);
@@ -136,7 +136,7 @@ class Pairs {
     uint8_t *is_source_;
     Length *slot_[HUBS];
     int room_, hubs_ = 0;
-    int64_t taken_ = 0;  // hubs, and those that have made room for others
+    int64_t taken_ = 0;  // hubs so far, with those whose slots others have taken
 };
 
 }  // namespace apsis::cpu::paths

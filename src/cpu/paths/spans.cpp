@@ -1,4 +1,4 @@
-// Spans in vectors: see spans.h.
+// See spans.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/paths/spans.cpp"
 #include <hwy/foreach_target.h>
@@ -27,7 +27,7 @@ class Tile {
           shape_(shape),
           awake_(awake) {}
 
-    /// There, and back, until all are asleep.
+    /// Pulls there and back, until all spans are asleep.
     HWY_INLINE void settle(int64_t first, int64_t right) {
         bool back = false;
         int span = 0;
@@ -44,7 +44,7 @@ class Tile {
     }
 
   private:
-    /// Cells that follow each other.  Names are of no use where values are lengths.
+    /// Some cells in a row.  Where values are lengths, names are not used.
     struct Cells {
         V length, name;
     };
@@ -55,14 +55,14 @@ class Tile {
 
     HWY_INLINE V name(int64_t cell) const { return NAMES ? hn::LoadU(D(), pull_.value + cell) : unseen(); }
 
-    /// Walls are unseen.
+    /// Loads cells; walls become UNSEEN.
     HWY_INLINE Cells look(int64_t cell) const {
         const V raw = hn::LoadU(D(), lengths() + cell);
         return {hn::IfNegativeThenElse(raw, unseen(), raw), name(cell)};
     }
 
-    /// The cells one before or after those that start at `cell`.  What has just been stored is not loaded askew, for which a
-    /// processor would wait, but moved.
+    /// The cells one before or one after those that start at `cell`.  They are moved, not loaded: a processor would stall on an
+    /// unaligned load of what it has just stored.
     template <int BY>
     HWY_INLINE Cells beside(const Cells &cells, int64_t cell) const {
         const int64_t other = cell + (BY < 0 ? -1 : lanes());
@@ -138,13 +138,13 @@ class Tile {
         awake_.has_high |= !NAMES && !hn::AllFalse(D(), hn::And(changed, hn::Gt(value, hn::Set(D(), pull_.report_above))));
     }
 
-    /// What cells offer to others whose lengths are `there`.
+    /// What cells offer to neighbours whose lengths are `there`.
     static HWY_INLINE V offer(const Cells &from, Length step, V there) {
         const V length = hn::Add(from.length, hn::Set(D(), step));
         return NAMES ? hn::IfThenElse(hn::Eq(length, there), from.name, unseen()) : length;
     }
 
-    /// Offers along the row: a gate is 0 where there is a way into a cell, and then all the way over a stride.
+    /// Offers along the row, in doubling strides.  A gate is 0 where nothing is in the way over a stride, else UNSEEN.
     HWY_INLINE V along(int64_t cell, V value, const Cells &here, M wall) const {
         const Length step = pull_.row->diagonal;
         V right = hn::IfThenElseZero(wall, unseen()), left = right;
@@ -174,7 +174,7 @@ class Tile {
         return value;
     }
 
-    /// Whether the span in a row beside this one gains by what has changed.
+    /// Whether the span beside this one in another row gains from what has changed.
     HWY_INLINE bool row_gains(int64_t cell, const Row &row, const Length *fresh) const {
         M gain = hn::Lt(unseen(), hn::Zero(D()));
         for (int64_t k = 0; k < SPAN; k += lanes()) {
@@ -197,7 +197,7 @@ class Tile {
         return !hn::AllFalse(D(), gain);
     }
 
-    /// Whether a single cell does.
+    /// Whether a single cell gains.
     HWY_INLINE bool cell_gains(Length fresh, int64_t from, int64_t to, Length step) const {
         const Length there = pull_.value[to];
         if constexpr (NAMES) return (fresh < there) & (pull_.length[from] + step == pull_.length[to]);
@@ -244,7 +244,7 @@ void settle(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, in
 }
 
 TileShape::TileShape(bool volume, int64_t pitch, int64_t plane) : side{volume ? 1 : 4, volume ? 8 : 16, volume ? 8 : 1} {
-    const auto split = [this](int64_t i, int a) {  // of a span beyond the tile, or in it
+    const auto split = [this](int64_t i, int a) {  // of a span's place: its tile, before, itself or after, and its place there
         const int64_t tile = i < 0 ? 0 : i < side[a] ? 1 : 2;
         return std::pair(tile, i - (tile - 1) * side[a]);
     };

@@ -1,4 +1,4 @@
-// The tiles of a field that have spans awake, in a ring of buckets by the least length that woke them.
+// The tiles of a field with spans awake, in a ring of buckets by the least length that has woken them (Dial 1969, for tiles).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class TileQueue {
         tile_ = carver.take<Tile>(tiles);
     }
 
-    /// Before the first field; a field leaves nobody awake.
+    /// Before the first field.  After a field no span is awake.
     void clear() { std::fill_n(tile_, tiles_, Tile{}); }
 
     /// Before every field.
@@ -44,7 +44,7 @@ class TileQueue {
         link(at);
     }
 
-    /// The next tile, or -1, and which of its spans are awake; they are asleep from then on.
+    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
     int64_t next(uint64_t &spans) {
         while (waiting_) {
             const int64_t at = first_[now_ % RING];
@@ -69,13 +69,14 @@ class TileQueue {
 
   private:
     static constexpr int64_t RING = 64;
-    /// A bucket is so many of the shortest steps wide, up to twice.  Were it wider, tiles would be visited in vain.
+    /// A bucket is as wide as so many of the shortest steps, or up to twice that.  In wider ones tiles would be visited too
+    /// early.
     static constexpr int64_t STEPS = 4;
 
     struct Tile {
         uint64_t spans;          // that are awake
-        Length least;            // that woke them
-        int64_t before, behind;  // in its bucket; -1: none
+        Length least;            // the least that has woken them
+        int64_t before, behind;  // its neighbours in the bucket; -1: none
     };
 
     int64_t &head(int64_t at) { return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING]; }
