@@ -11,6 +11,7 @@
 
 namespace apsis::cuda::components {
 
+/// The shared memory of a block that labels a tile.
 template <class Tile>
 struct LabelledTile {
     static constexpr int THREADS = Tile::THREADS;

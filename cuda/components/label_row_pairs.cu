@@ -216,6 +216,7 @@ __device__ void add_pairs(Pairs &pairs, const WordPair &own, bool all) {
     });
 }
 
+/// Labels a tile, a block each, and finds what RESULT says.
 template <class Pairs, Result RESULT>
 __global__ void __launch_bounds__(Pairs::THREADS, Pairs::BLOCKS_PER_SM)
     label_tile_by_row_pairs(View set, bool aligned, bool complement, Tiles tiles) {

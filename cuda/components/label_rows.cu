@@ -92,6 +92,7 @@ __device__ uint32_t find_firsts(const TileParts<Tile> &parts, const TilePlace &p
     return firsts;
 }
 
+/// The same with the sums of the parts.
 template <class Tile>
 struct MeasuredTileParts : TileParts<Tile> {
     PartSums<Tile, Tile::MOST_KEPT_PARTS> sums;
@@ -137,6 +138,7 @@ __device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, u
     for (uint32_t i = at; i < limit; i += Tile::THREADS) kept[i] = pack_sums(parts.sums, i, parts.first[i]);
 }
 
+/// Labels a tile, a block each; MEASURES its parts if components are wanted.
 template <class Tile, bool MEASURES>
 __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     label_tile(View set, bool aligned, bool complement, Tiles tiles) {

@@ -102,7 +102,7 @@ __device__ uint32_t rows_alike(bool differs) {
     return others >> lane & 1 ? 1 + (later ? (__ffs(later) - 1) / Tile::WORDS : left) : 0;
 }
 
-/// Warp: calls add(part, sums) for the words of a labelled tile. part_of(run) is the number of its part, or NO_PART.
+/// Warp: calls add(part, sums) for the words of a labelled tile.  part_of(run) is the number of its part, or NO_PART.
 template <class Tile, class PartOf, class Add>
 __device__ void add_words(const LabelledTile<Tile> &labelled, PartOf part_of, Add add) {
     const int at = threadIdx.x, lane = at % WARP;

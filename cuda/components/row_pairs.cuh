@@ -26,6 +26,7 @@ struct Runs {
     __device__ uint32_t run_from(uint32_t begin) const { return entry_of(runs_before + __popc(start & (begin - 1))); }
 };
 
+/// The shared memory of a block that labels a tile by pairs of rows.
 template <class Tile_>
 struct RowPairs {
     using Tile = Tile_;

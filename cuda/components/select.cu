@@ -144,6 +144,7 @@ __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Cri
                   [&](uint32_t root, int) { return areas.is_node(root) || criteria.accepts(areas.area_of(root)); });
 }
 
+/// Drops components of several parts that are not wanted.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) drop_unwanted_nodes(Tiles tiles, Criteria criteria) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
@@ -219,6 +220,7 @@ __global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSe
     }
 }
 
+/// Drops components of a lower rank than the last one to be kept.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS)
     drop_lower_ranks(Tiles tiles, Criteria criteria, uint32_t from, const RankSearch *search) {

@@ -250,6 +250,7 @@ __device__ void remeasure_tile(LabelledTile<Tile> &labelled, const TilePlace &pl
     __syncthreads();
 }
 
+/// Measures the listed tiles again, a block each.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) remeasure_tiles(Tiles tiles, Window window) {
     extern __shared__ __align__(16) uint8_t memory[];

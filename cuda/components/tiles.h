@@ -88,6 +88,7 @@ struct PackedSums;
 /// them if they are few.  Such nodes are mostly of large components, which are likely to be asked for.
 constexpr uint32_t NONE_KEPT = UINT32_MAX, ONLY_NODES_KEPT = NONE_KEPT - 1, FEW_NODES = 64;
 
+/// The tiles of an image, and what they keep in global memory.
 struct Tiles {
     int64_t width, height, depth;
     uint32_t across, down, deep;

@@ -81,6 +81,7 @@ __device__ void write_pixels(const LabelledTile<Tile> &labelled, const TilePlace
     }
 }
 
+/// Writes the labels of a tile, a block each.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM) write_tile(View labels, bool complement, Tiles tiles) {
     extern __shared__ __align__(16) uint8_t memory[];

@@ -61,6 +61,7 @@ __global__ void __launch_bounds__(BLOCK)
     if (!LISTS && lane == 0 && largest > 0) atomicMax(&next->largest, largest);
 }
 
+/// Looks up the ranks of listed components.
 __global__ void __launch_bounds__(BLOCK)
     list_ranges(const uint32_t *start, const uint32_t *list, uint32_t count, ComponentRange *found) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
@@ -118,6 +119,7 @@ __device__ void put_length(const View &to, const Raster::Place &at, const Steps 
     put(to, to.row(at.y, at.z), at.x, is_member ? length_pixel<Pixel>(steps, length) : Pixel(-1));
 }
 
+/// Writes the outputs, a thread a pixel.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
     write_pixels(Ranks ranks, LowerBounds<Length> bounds, View eccentricity, View farthest, Steps steps) {

@@ -142,6 +142,7 @@ void relax(const Relaxation<Length> &relaxation, cudaStream_t stream) {
     }
 }
 
+/// Finds the size of the largest component.
 __global__ void __launch_bounds__(BLOCK) find_largest(const uint32_t *start, uint32_t components, uint32_t *largest) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i < components) atomicMax(largest, start[i + 1] - start[i]);

@@ -15,6 +15,7 @@ uint32_t power_above(int64_t least) {
     return static_cast<uint32_t>(power);
 }
 
+/// Empties the queue and the lists.
 template <class Value>
 __global__ void __launch_bounds__(BLOCK) clear_waiting(FieldTasks<Value> tasks, DeviceCondition condition) {
     if (!condition.holds()) return;
@@ -28,6 +29,7 @@ __global__ void __launch_bounds__(BLOCK) clear_waiting(FieldTasks<Value> tasks, 
     }
 }
 
+/// Fills all fields with UNSEEN and walls.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
     fill_fields(FieldTasks<Length> tasks, const uint32_t *members, Length *lengths, DeviceCondition condition) {
@@ -39,6 +41,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
+/// Sets the sources to 0, and lets their tiles wait.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) plant_sources(FieldTasks<Length> tasks, Length *lengths, const FieldSource *sources,
                                                        int64_t count, DeviceCondition condition) {

@@ -159,6 +159,7 @@ __device__ void write_names(const View &to, const FieldShape::Place &at, const F
     to.type == APSIS_I32 ? write(int32_t()) : write(int64_t());
 }
 
+/// Writes the outputs, a thread four pixels.
 template <class Name, class Length>
 __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Length *lengths, const Name *names, View distance,
                                                      View nearest, Steps steps, DeviceCondition condition) {

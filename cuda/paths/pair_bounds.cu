@@ -20,6 +20,7 @@ __global__ void __launch_bounds__(BLOCK) pack_members(Ranks ranks, FieldShape sh
     }
 }
 
+/// The host's side: memory, components that are solved together, and their turns.
 template <class Length>
 class Solver {
   public:

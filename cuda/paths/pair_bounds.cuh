@@ -100,6 +100,7 @@ struct OpenPixels {
     }
 };
 
+/// The parameters of all kernels of pair bounds.
 template <class Length>
 struct Pairs {
     Ranks ranks;

@@ -55,6 +55,7 @@ __device__ void for_ranks(const ComponentState<Length> &component, uint32_t larg
 
 // ---- The beginning ----
 
+/// Sets up the bounds of a large span, and finds the lowest pixels of its spans.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) begin_span(Pairs<Length> pairs, uint32_t first) {
     __shared__ uint32_t lows[SPAN_THREADS / WARP];
@@ -98,6 +99,7 @@ __global__ void __launch_bounds__(WARP) begin_component(Pairs<Length> pairs) {
 
 // ---- Eccentricities ----
 
+/// Finds the largest length of each field in a large span.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) measure_span(Pairs<Length> pairs, uint32_t first) {
     __shared__ LargestOfWarps<Length> bests;
@@ -140,6 +142,7 @@ __device__ void record_field(const Pairs<Length> &pairs, ComponentState<Length> 
         made.hub = FIRST_HUBS + static_cast<int32_t>(component.replaced++ % static_cast<uint32_t>(pairs.room - FIRST_HUBS));
 }
 
+/// Finds the largest length of each field of a component, a warp a field, and records the fields.
 template <class Length, bool FARTHEST>
 __global__ void __launch_bounds__(FIELD_THREADS<Length>) record_fields(Pairs<Length> pairs, bool as_hubs) {
     ComponentState<Length> &component = pairs.component[blockIdx.x];
@@ -168,6 +171,7 @@ __device__ void raise_claim(const MadeField<Length> &made, Length length, uint32
         claim = {length, source};
 }
 
+/// Raises the lower bounds of a large span, and keeps lengths from new hubs and their maxima.
 template <class Length, bool FARTHEST>
 __global__ void __launch_bounds__(SPAN_THREADS) raise_span(Pairs<Length> pairs, uint32_t first) {
     __shared__ LargestOfWarps<Length> bests;
@@ -229,6 +233,7 @@ __global__ void __launch_bounds__(FIELD_THREADS<Length>) find_large_maxima(Pairs
 
 // ---- The end ----
 
+/// Finds the largest and the least lower bound of a large span.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) measure_lower(Pairs<Length> pairs, uint32_t first) {
     __shared__ LargestOfWarps<Length> bests;
@@ -246,6 +251,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_lower(Pairs<Length> pair
     bests.write(pairs, 2, large);
 }
 
+/// Finds the end and the centre of a component, and the source of a field for the other end if it is not known.
 template <class Length, bool FARTHEST>
 __global__ void __launch_bounds__(WARP) find_ends(Pairs<Length> pairs) {
     ComponentState<Length> &component = pairs.component[blockIdx.x];
@@ -264,6 +270,7 @@ __global__ void __launch_bounds__(WARP) find_ends(Pairs<Length> pairs) {
     if (is_hidden) pairs.turn->has_hidden_ends = 1;
 }
 
+/// Finds the largest length from a component's end in a large span.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) measure_end(Pairs<Length> pairs, uint32_t first) {
     __shared__ LargestOfWarps<Length> bests;
@@ -279,6 +286,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_end(Pairs<Length> pairs,
     bests.write(pairs, 1, large);
 }
 
+/// Finds the other end of a component from those.
 template <class Length>
 __global__ void __launch_bounds__(WARP) find_other_end(Pairs<Length> pairs) {
     ComponentState<Length> &component = pairs.component[blockIdx.x];

@@ -203,6 +203,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) choose_targets(Pairs<Length> pai
     component.targets = targets;
 }
 
+/// Finds the witness of a target, a block each.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) find_witnesses(Pairs<Length> pairs) {
     __shared__ BlockShared<Length> shared;

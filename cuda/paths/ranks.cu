@@ -46,6 +46,7 @@ __device__ uint32_t place_in_tiles(const Raster &raster, uint32_t pixel, bool is
     return (is_deep ? image.tile(16, 16).tile(4, 4) : image.tile(64, 1).tile(8, 1)).place();
 }
 
+/// Writes labels and pixels in the order of tiles.
 __global__ void __launch_bounds__(BLOCK)
     order_by_tiles(Raster raster, bool is_deep, const uint32_t *label, uint32_t *key, uint32_t *pixel) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;

@@ -97,6 +97,7 @@ struct SmallComponent {
     }
 };
 
+/// Solves small components, a warp each.
 template <class Length, int HALF>
 __global__ void __launch_bounds__(WARP) solve_small_components(Ranks ranks, Moves moves, const uint32_t *list, uint32_t count,
                                                                uint32_t most, Length *longest, uint32_t *farthest) {
