@@ -33,7 +33,8 @@
  *   independent.  There is no global state, and no call changes the calling
  *   thread's current CUDA device or context.  A call on a CPU context takes at
  *   most 32 KiB of its thread's stack.  After fork a child may use CPU contexts,
- *   its parent's among them; once the parent has used CUDA, a device says no.
+ *   its parent's among them, on one thread once the parent has used several;
+ *   once the parent has used CUDA, a device says no.
  * Errors.  A call that can fail returns an apsis_status.  After a failure the
  *   contents of the outputs are unspecified; the context is still good, save
  *   after APSIS_ERROR_DEVICE.  An argument error is found before anything is

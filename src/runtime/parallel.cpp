@@ -3,14 +3,19 @@
 
 #ifndef APSIS_SERIAL
 
+#include <atomic>
 #include <latch>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "runtime/platform.h"
+
 namespace apsis {
 namespace {
+
+std::atomic<bool> threads_started, threads_lost;
 
 /// The arenas that no context has.
 struct IdleArenas {
@@ -21,12 +26,14 @@ struct IdleArenas {
     // At its first arena oneTBB looks for other libraries, and if memory runs out meanwhile the program ends (glibc 2.36: dlopen,
     // after a dlopen that had no memory for its message).  So there is an arena for a moment when this library is loaded.
     IdleArenas() {
+        call_after_fork([] { threads_lost = threads_started.load(); });
         try {
             tbb::task_arena(1).initialize();
         } catch (const std::bad_alloc &) {  // it looks again later
         }
     }
     ~IdleArenas() {
+        if (threads_lost) return;
         std::lock_guard hold(lock);
         while (first) delete std::exchange(first, first->next);
         is_closed = true;  // a context may end later
@@ -57,7 +64,10 @@ bool can_start(int threads) {
 
 }  // namespace
 
+bool has_lost_threads() noexcept { return threads_lost; }
+
 void Arena::start() {
+    if (threads_ > 1) threads_started = true;
     shared_ = take_idle(threads_);
     if (shared_) return;
     // oneTBB ends the program if one of its threads cannot start another, as where the number of a user's processes is limited.
@@ -68,7 +78,7 @@ void Arena::start() {
 }
 
 Arena::~Arena() {
-    if (!shared_) return;
+    if (!shared_ || threads_lost) return;
     std::lock_guard hold(idle.lock);
     if (idle.is_closed) {
         delete shared_;

@@ -41,6 +41,10 @@ void parallel_for(Arena &, int64_t count, const Progress &progress, double from,
 
 #else
 
+/// Whether this process was forked from one that has started threads for an arena.  They are not here, and what one of them had
+/// locked is locked for good: oneTBB is not called, and each loop is its caller's alone.
+bool has_lost_threads() noexcept;
+
 /// An arena of oneTBB's, which never gives back all that it keeps of one: so contexts leave theirs to each other.
 struct SharedArena {
     tbb::task_arena arena;
@@ -65,7 +69,7 @@ class Arena {
 
     static int cores() { return tbb::info::default_concurrency(); }  // more in an arena, and oneTBB prints a warning
     /// The number of the calling thread, below threads(); negative outside of an arena.
-    static int thread() { return tbb::this_task_arena::current_thread_index(); }
+    static int thread() { return has_lost_threads() ? 0 : tbb::this_task_arena::current_thread_index(); }
 
   private:
     /// Throws std::bad_alloc, and may be tried again.
@@ -78,7 +82,7 @@ class Arena {
 /// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
 /// between `from` and `to` as the loop goes.
 ///
-/// Where the system has no thread to give, the caller runs all bodies.
+/// Where there are no threads to be had, the caller runs all bodies.
 ///
 /// oneTBB orders the caller before the bodies and those before the return, but no race detector sees that inside a
 /// library that it does not instrument: `done` says it once more, in so many words.
@@ -97,19 +101,26 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
             progress(from + (to - from) * static_cast<double>(done + 1) / static_cast<double>(count));
         ++done;
     };
-    arena.execute([&] {
-        // A context of our own keeps a cancelled call from cancelling the caller's own loops.
-        tbb::task_group_context group(tbb::task_group_context::isolated);
-        try {
-            tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
-                done.load(std::memory_order_acquire);
-                for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
-            }, tbb::auto_partitioner(), group);
-        } catch (const std::runtime_error &error) {  // oneTBB's alone: it cannot start a thread, which it finds out first
-            if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
-            for (int64_t i = 0; i < count; ++i) run(i);
-        }
-    });
+    const auto run_all = [&] {
+        for (int64_t i = 0; i < count; ++i) run(i);
+    };
+    if (has_lost_threads()) {
+        run_all();
+    } else {
+        arena.execute([&] {
+            // A context of our own keeps a cancelled call from cancelling the caller's own loops.
+            tbb::task_group_context group(tbb::task_group_context::isolated);
+            try {
+                tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
+                    done.load(std::memory_order_acquire);
+                    for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
+                }, tbb::auto_partitioner(), group);
+            } catch (const std::runtime_error &error) {  // oneTBB's alone: it cannot start a thread, which it finds out first
+                if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
+                run_all();
+            }
+        });
+    }
     if (progress) progress(to);  // whoever ran the last body
 }
 

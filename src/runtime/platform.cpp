@@ -9,6 +9,7 @@
 #include <malloc.h>
 #else
 #include <locale.h>
+#include <pthread.h>
 #endif
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -40,10 +41,14 @@ void free_aligned_memory(void *data) noexcept {
 }
 
 #if defined(_WIN32)
+void call_after_fork(void (*)()) noexcept {}
+
 void print(char *to, size_t bytes, const char *format, va_list values) noexcept {
     std::vsnprintf(to, bytes, format, values);
 }
 #else
+void call_after_fork(void (*in_child)()) noexcept { pthread_atfork(nullptr, nullptr, in_child); }
+
 namespace {
 
 /// Made when the library is loaded: later there may be no memory.
