@@ -110,10 +110,9 @@ void check_all_apart(const Argument (&images)[COUNT]) {
 int64_t most_components(const ComponentsJob &job) {
     const int64_t *size = job.set.size, pixels = job.set.pixels();
     if (pixels == 0) return 0;
-    int64_t most = pixels / 2 + pixels % 2;
+    int64_t most = most_components(job.set, job.axes);
     if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
     if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
-    if (job.axes == 2 && job.connectivity == 1) most = (size[0] * size[1] + 1) / 2 * size[2];
     if (job.min_area > 1) most = std::min(most, pixels / job.min_area);
     const int64_t images = job.axes == 2 ? size[2] : 1;
     return job.largest < most / images ? job.largest * images : most;

@@ -87,6 +87,12 @@ struct GeodesicJob {
     Steps steps;
 };
 
+/// No more components than this, whatever the connectivity: every other pixel of a volume, or of each slice.
+inline int64_t most_components(const View &set, int axes) {
+    const int64_t slices = axes == 2 ? set.size[2] : 1, pixels = slices ? set.pixels() / slices : 0;
+    return (pixels / 2 + pixels % 2) * slices;
+}
+
 /// apsis_eccentricity, likewise.
 struct EccentricityJob {
     View set;
@@ -102,11 +108,7 @@ struct EccentricityJob {
     int64_t capacity = 0;
     int64_t *count = nullptr;
 
-    /// At most: every other pixel of a volume, or of each slice.
-    int64_t most_components() const {
-        const int64_t slices = axes == 2 ? set.size[2] : 1;
-        return slices ? (set.pixels() / slices + 1) / 2 * slices : 0;
-    }
+    int64_t most_components() const { return apsis::most_components(set, axes); }
 
     /// What it takes: fields and open pixels are up to date whenever progress is told, the rest at the end.
     struct Report {

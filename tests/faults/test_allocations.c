@@ -123,43 +123,44 @@ static void run_in_child(const experiment *e, const call_outputs *want, told *t)
                  e->fails, t->calls, e->for_good ? ", and all after it" : "", e->above, t->wrong);
 }
 
-static void calls_without_memory(bench *b) {
+/** Runs each call undisturbed, and then under a disturbance, which knows the right outputs. */
+static void disturb_each_call(bench *b, void (*disturbance)(experiment *e, const call_outputs *want, told *t)) {
     told *t = share_memory();
     call_outputs *want = must_alloc(sizeof *want);
     for (int i = 0; i < call_count; ++i) {
         experiment e = {.call = &calls[i], .device = b->device, .threads = 1};
         run_in_child(&e, NULL, t);
         memcpy(want, &t->out, sizeof *want);
-        long failed = 0;
-        for (e.threads = 1; e.threads <= (b->device == APSIS_CPU ? 2 : 1); ++e.threads)
-            for (e.for_good = 0; e.for_good < 2; ++e.for_good)
-                for (e.fails = 1;; ++e.fails) {
-                    assert_true(e.fails < MOST);
-                    run_in_child(&e, want, t);
-                    if (t->calls < e.fails) break;
-                    ++failed;
-                }
-        printf("%s: %ld host allocations failed one by one\n", e.call->name, failed);
-        assert_true(failed > 0);
+        disturbance(&e, want, t);
     }
     free(want);
     munmap(t, sizeof *t);
 }
 
-/** Memory is there, but no large piece of it. */
-static void calls_without_large_memory(bench *b) {
-    enum { LEAST = 64, LARGEST = 1 << 20 };
-    told *t = share_memory();
-    call_outputs *want = must_alloc(sizeof *want);
-    for (int i = 0; i < call_count; ++i) {
-        experiment e = {.call = &calls[i], .device = b->device};
-        run_in_child(&e, NULL, t);
-        memcpy(want, &t->out, sizeof *want);
-        for (e.above = LEAST; e.above <= LARGEST; e.above *= 2) run_in_child(&e, want, t);
-    }
-    free(want);
-    munmap(t, sizeof *t);
+static void fail_each_allocation(experiment *e, const call_outputs *want, told *t) {
+    long failed = 0;
+    for (e->threads = 1; e->threads <= (e->device == APSIS_CPU ? 2 : 1); ++e->threads)
+        for (e->for_good = 0; e->for_good < 2; ++e->for_good)
+            for (e->fails = 1;; ++e->fails) {
+                assert_true(e->fails < MOST);
+                run_in_child(e, want, t);
+                if (t->calls < e->fails) break;
+                ++failed;
+            }
+    printf("%s: %ld host allocations failed one by one\n", e->call->name, failed);
+    assert_true(failed > 0);
 }
+
+static void calls_without_memory(bench *b) { disturb_each_call(b, fail_each_allocation); }
+
+/** Memory is there, but no large piece of it. */
+static void fail_large_allocations(experiment *e, const call_outputs *want, told *t) {
+    enum { LEAST = 64, LARGEST = 1 << 20 };
+    e->threads = 0;
+    for (e->above = LEAST; e->above <= LARGEST; e->above *= 2) run_in_child(e, want, t);
+}
+
+static void calls_without_large_memory(bench *b) { disturb_each_call(b, fail_large_allocations); }
 
 /* ---- Leaks ---- */
 
@@ -207,23 +208,16 @@ static void contexts_leave_nothing(bench *b) {
 
 /* ---- Threads ---- */
 
-static void calls_without_threads(bench *b) {
-    told *t = share_memory();
-    call_outputs *want = must_alloc(sizeof *want);
-    for (int i = 0; i < call_count; ++i) {
-        experiment e = {.call = &calls[i], .device = b->device, .threads = 1};
-        run_in_child(&e, NULL, t);
-        memcpy(want, &t->out, sizeof *want);
-        e.threads = 0;
-        for (int most = 0; most < 3; ++most) {
-            fail_threads(most);
-            run_in_child(&e, want, t);
-            fail_threads(-1);
-        }
+static void fail_threads_beyond_few(experiment *e, const call_outputs *want, told *t) {
+    e->threads = 0;
+    for (int most = 0; most < 3; ++most) {
+        fail_threads(most);
+        run_in_child(e, want, t);
+        fail_threads(-1);
     }
-    free(want);
-    munmap(t, sizeof *t);
 }
+
+static void calls_without_threads(bench *b) { disturb_each_call(b, fail_threads_beyond_few); }
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(contexts_without_memory, ON_CPU),
