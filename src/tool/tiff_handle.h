@@ -1,10 +1,13 @@
 // What reading and writing TIFF share: a libtiff handle that keeps its messages instead of printing them.
 #pragma once
 
+#include <sys/stat.h>
 #include <tiffio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -55,6 +58,21 @@ struct TiffMessages {
     }
 };
 
+// A file, for libtiff.  As its own functions for that, except that a read that fails has read nothing: where its own say -1,
+// libtiff 4.5 clears the byte before its buffer.
+
+inline int descriptor_of(thandle_t file) { return static_cast<int>(reinterpret_cast<intptr_t>(file)); }
+
+inline tmsize_t transfer(ssize_t (*call)(int, char *, size_t), thandle_t file, void *bytes, tmsize_t size) {
+    tmsize_t done = 0;
+    while (done < size) {
+        const ssize_t some = call(descriptor_of(file), static_cast<char *>(bytes) + done, static_cast<size_t>(size - done));
+        if (some <= 0) break;
+        done += some;
+    }
+    return done;
+}
+
 /// Opens a descriptor, which TIFFClose will close; NULL if that fails, and then it is still the caller's.
 inline TIFF *open_tiff(int descriptor, const std::string &name, const char *mode, tmsize_t largest_allocation,
                        TiffMessages &messages) {
@@ -63,7 +81,23 @@ inline TIFF *open_tiff(int descriptor, const std::string &name, const char *mode
     TIFFOpenOptionsSetErrorHandlerExtR(options, TiffMessages::on_error, &messages);
     TIFFOpenOptionsSetWarningHandlerExtR(options, TiffMessages::on_warning, &messages);
     if (largest_allocation > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, largest_allocation);
-    TIFF *tiff = TIFFFdOpenExt(descriptor, name.c_str(), mode, options);
+    TIFF *tiff = TIFFClientOpenExt(
+        name.c_str(), mode, reinterpret_cast<thandle_t>(intptr_t{descriptor}),
+        [](thandle_t file, void *bytes, tmsize_t size) {
+            return transfer([](int to, char *at, size_t most) { return read(to, at, most); }, file, bytes, size);
+        },
+        [](thandle_t file, void *bytes, tmsize_t size) {
+            return transfer([](int to, char *at, size_t most) { return write(to, at, most); }, file, bytes, size);
+        },
+        [](thandle_t file, toff_t offset, int from) {
+            return static_cast<toff_t>(lseek(descriptor_of(file), static_cast<off_t>(offset), from));
+        },
+        [](thandle_t file) { return close(descriptor_of(file)); },
+        [](thandle_t file) {
+            struct stat known;
+            return fstat(descriptor_of(file), &known) < 0 ? toff_t{0} : static_cast<toff_t>(known.st_size);
+        },
+        nullptr, nullptr, options);
     TIFFOpenOptionsFree(options);
     return tiff;
 }

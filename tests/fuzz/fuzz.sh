@@ -18,6 +18,7 @@ executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
 edges=$(grep -oE ' cov: [0-9]+' "$log" | tail -1 | tr -dc 0-9) || true
 echo "$target: ${executions:-0} executions, ${edges:-0} edges, $SECONDS seconds"
 ((code != 0 || ${executions:-0} == 0)) || exit 0
-tail -40 "$log"
+sed -n '/ERROR: /,/SUMMARY: /p' "$log" | head -60
+tail -8 "$log"
 echo "$log tells all of it; once more: ./run fuzz --repeat $target $(grep -oE "${found}[a-z]+-[0-9a-f]+" "$log" | tail -1)"
 exit 1

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tool/failure.h"
+#include "tool/raster.h"
 #include "tool/set.h"
 
 namespace {
@@ -50,6 +51,7 @@ std::uint8_t *bytes_of(const Raster &raster) {
 /// What `read` makes of a file; `refused` says why that is nothing.
 template <class Read>
 void attempt(char *refused, size_t room, Read read) {
+    limit_memory(std::int64_t{1} << 30);  // whatever this machine has
     try {
         read();
     } catch (const Failure &failure) {
