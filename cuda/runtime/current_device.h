@@ -1,4 +1,4 @@
-// The calling thread's current CUDA context, left as it was.
+// The calling thread's current CUDA context, left as it was; and what else the driver does better than the runtime.
 //
 // The driver's stack of contexts does that.  cudaSetDevice does not: to go back by it makes a context on device 0 for a thread
 // that had none, and replaces one that the thread has from the driver's own interface.
@@ -6,11 +6,11 @@
 
 #include <cuda.h>
 #include <cuda_runtime.h>
-#include <unistd.h>
 
 #include <atomic>
 
 #include "cuda/runtime/launch.h"
+#include "runtime/platform.h"
 
 namespace apsis::cuda {
 
@@ -25,13 +25,14 @@ class Driver {
 
     /// Throws in a process that was forked from one in which a driver has been found.
     static void refuse_fork() {
-        if (process && process != getpid())
+        if (is_forked)
             throw Error(APSIS_ERROR_DEVICE, "this process was forked from one that has used CUDA, which does not go on in it");
     }
 
     decltype(&cuCtxGetCurrent) get_current;
     decltype(&cuCtxPushCurrent) push;
     decltype(&cuCtxPopCurrent) pop;
+    decltype(&cuFuncSetAttribute) set_attribute;
 
     /// The context of a device that CUDA's runtime uses.  It is retained once, and stays: the runtime never gives it back
     /// either.
@@ -57,10 +58,11 @@ class Driver {
         find("cuCtxGetCurrent", get_current);
         find("cuCtxPushCurrent", push);
         find("cuCtxPopCurrent", pop);
+        find("cuFuncSetAttribute", set_attribute);
         find("cuDeviceGet", get_device_);
         find("cuDevicePrimaryCtxRetain", retain_);
         require(initialise(0), "initialising the driver");
-        process = getpid();
+        call_after_fork([] { is_forked = true; });
     }
 
     template <class Function>
@@ -79,7 +81,7 @@ class Driver {
 
     decltype(&cuDeviceGet) get_device_;
     decltype(&cuDevicePrimaryCtxRetain) retain_;
-    static inline std::atomic<pid_t> process = 0;
+    static inline std::atomic<bool> is_forked = false;
 };
 
 /// Makes a device's context current, and at the end the one that was so before, or none.

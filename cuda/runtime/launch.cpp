@@ -1,6 +1,8 @@
 // What kernels are allowed of a device's shared memory: asked of each kernel once a device, and kept.
 #include "cuda/runtime/launch.h"
 
+#include "cuda/runtime/current_device.h"
+
 #include <map>
 #include <mutex>
 #include <utility>
@@ -33,7 +35,11 @@ size_t allow_shared(const void *kernel) {
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's attributes");
     const int left = most - static_cast<int>(attributes.sharedSizeBytes);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, left), "a kernel's shared memory");
+    // By the driver: CUDA 13.0's own function forgets an error that the caller has not asked for yet.
+    cudaFunction_t function;
+    check(cudaGetFuncBySymbol(&function, kernel), "finding a kernel");
+    Driver::require(Driver::get().set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, left),
+                    "a kernel's shared memory");
     return kept.bytes[{kernel, device}] = static_cast<size_t>(left);
 }
 

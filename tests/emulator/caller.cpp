@@ -86,7 +86,8 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
         {"cuDevicePrimaryCtxRetain", reinterpret_cast<void *>(cuDevicePrimaryCtxRetain)},
         {"cuCtxGetCurrent", reinterpret_cast<void *>(cuCtxGetCurrent)},
         {"cuCtxPushCurrent", reinterpret_cast<void *>(cuCtxPushCurrent)},
-        {"cuCtxPopCurrent", reinterpret_cast<void *>(cuCtxPopCurrent)}};
+        {"cuCtxPopCurrent", reinterpret_cast<void *>(cuCtxPopCurrent)},
+        {"cuFuncSetAttribute", reinterpret_cast<void *>(cuFuncSetAttribute)}};
     *function = nullptr;
     for (const auto &each : all)
         if (!std::strcmp(each.name, name)) *function = each.function;

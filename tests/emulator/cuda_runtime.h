@@ -135,6 +135,8 @@ inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream
     if (!emulator::only_asks()) std::memset(to, value, bytes);
     return cudaSuccess;
 }
+typedef struct CUfunc_st *cudaFunction_t;
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *kernel);
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
 template <class... Parameters>

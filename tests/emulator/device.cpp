@@ -1,6 +1,7 @@
 // What the emulated device is and allows: as a device of $APSIS_EMULATED_CAPABILITY, which is 90 unless it is set, and one of
 // 75, 80, 86, 89, 90, 100 and 120.  What kernels declare is in the file $APSIS_EMULATED_KERNELS (kernels.py); without it they
 // declare nothing.  With $APSIS_EMULATED_ASKS nothing runs: launches are checked, and that is all.
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
@@ -109,6 +110,16 @@ bool can_launch(const void *address, unsigned blocks, Index threads, size_t shar
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute, int value) {
     if (const cudaError_t error = emulator::fault()) return error;
     return device().allow(kernel, value);
+}
+
+CUresult cuFuncSetAttribute(CUfunction kernel, CUfunction_attribute, int value) {
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, value);
+    return error == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *kernel) {
+    *function = static_cast<cudaFunction_t>(const_cast<void *>(kernel));
+    return emulator::fault();
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
