@@ -32,6 +32,7 @@ enum {
     ON_CPU = 1,          /* a CPU context */
     ON_DEVICE_HOST = 2,  /* a device context, images in host memory */
     ON_DEVICE = 4,       /* a device context, images in device memory */
+    ON_TWO_GPUS = ON_DEVICE, /* for outcomes.py: a case that a machine with one skips */
     WITH_HOST_IMAGES = ON_CPU | ON_DEVICE_HOST,
     WITH_DEVICE = ON_DEVICE_HOST | ON_DEVICE,
     EVERYWHERE = 7

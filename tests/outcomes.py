@@ -6,7 +6,8 @@ A case is a function of a test program in one place: on the CPU, or on a device 
 FILE.txt has lines of apsis_test.c: program|case|where|outcome.  FILE.xml is CTest's, and counts for the tests that write no
 such lines.  Which cases there are is read from the sources too, so that a program that is never built or run is missed.
 
-What needs a GPU is left to one, aloud, until a file of a GPU is among them; then it must have been executed, too.
+What needs a GPU is left to one, aloud, until a file of a GPU is among them; then it must have been executed, too, unless it
+needs two of them.
 """
 import collections
 import pathlib
@@ -17,15 +18,18 @@ import xml.etree.ElementTree
 PLACES = {"ON_CPU": {"cpu"}, "ON_DEVICE_HOST": {"host images"}, "ON_DEVICE": {"device images"}}
 PLACES["WITH_HOST_IMAGES"] = PLACES["ON_CPU"] | PLACES["ON_DEVICE_HOST"]
 PLACES["WITH_DEVICE"] = PLACES["ON_DEVICE_HOST"] | PLACES["ON_DEVICE"]
+PLACES["ON_TWO_GPUS"] = PLACES["ON_DEVICE"]
 PLACES["EVERYWHERE"] = PLACES["ON_CPU"] | PLACES["WITH_DEVICE"]
 WANTED = ["cpu", "fake", "emulated", "asan", "tsan", "windows"]  # a run without any of these is not the whole
 MOST = 50  # lines of one kind
 
 
-def cases_of(folder):
-    """The cases that the sources list: TEST(name, places)."""
+def cases_of(folder, of_two=False):
+    """The cases that the sources list: TEST(name, places); or those of them that need two GPUs."""
     for source in pathlib.Path(folder).rglob("*.c*"):
         for name, places in re.findall(r"\bTEST\((\w+),\s*([\w\s|]+)\)", source.read_text()):
+            if of_two and "ON_TWO_GPUS" not in places:
+                continue
             for place in set().union(*(PLACES[word.strip()] for word in places.split("|"))):
                 yield source.stem, name, place
 
@@ -70,14 +74,16 @@ def main(arguments):
     silent = {case: lines for case, lines in seen.items() if all(outcome == "skipped" for _, outcome in lines)}
     for_gpu = [case for case, lines in silent.items()
                if not runs["gpu"] and lines and all(where.startswith("gpu") for where, _ in lines)]
-    never = sorted(silent.keys() - set(for_gpu))
-    on_no_gpu = [case for case, lines in seen.items() if runs["gpu"] and case[2] != "cpu"
+    for_two = [case for case in cases_of(folder, of_two=True) if runs["gpu"] and silent.get(case)]
+    never = sorted(silent.keys() - set(for_gpu) - set(for_two))
+    on_no_gpu = [case for case, lines in seen.items() if runs["gpu"] and case[2] != "cpu" and case not in for_two
                  and not any(where.startswith("gpu") and outcome != "skipped" for where, outcome in lines)]
     lacking = [word for word in WANTED if not runs[word]]
 
     print(f"{len(seen)} cases, {len(seen) - len(silent)} of them executed; " +
           ", ".join(f"{word} {count}" for word, count in runs.items()))
-    for what, cases in [("left to a GPU, of which there is no file", sorted(for_gpu)), ("not seen on a GPU", sorted(on_no_gpu)),
+    for what, cases in [("left to a GPU, of which there is no file", sorted(for_gpu)),
+                        ("left to two GPUs", for_two), ("not seen on a GPU", sorted(on_no_gpu)),
                         ("failed", failed), ("EXECUTED BY NO RUN", never), ("no run of this kind", lacking)]:
         for case in cases[:MOST]:
             print(f"{what}: {case if isinstance(case, str) else ' '.join(case)}")

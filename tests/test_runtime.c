@@ -127,7 +127,7 @@ static void no_context_on_another_device(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(an_error_of_the_caller, ON_DEVICE), TEST(the_context_of_the_thread, ON_DEVICE),
-                                      TEST(no_context_on_another_device, ON_DEVICE)};
+                                      TEST(no_context_on_another_device, ON_TWO_GPUS)};
     look_at_the_first_device();
     return RUN_CASES(cases, argc, argv);
 }

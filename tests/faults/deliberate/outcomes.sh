@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-echo 'TEST(one, ON_CPU) TEST(two, EVERYWHERE)' >"$work/test_it.c"
+echo 'TEST(one, ON_CPU) TEST(two, EVERYWHERE) TEST(four, ON_TWO_GPUS)' >"$work/test_it.c"
 cat >"$work/whole" <<'END'
 test_it|one|cpu|passed
 test_it|one|cpu, asan|passed
@@ -19,6 +19,7 @@ test_it|two|fake, device images|passed
 test_it|two|emulated, host images|passed
 test_it|two|emulated, device images|skipped
 test_on_gpu|three|gpu, device images|skipped
+test_it|four|gpu, device images|skipped
 ctest|script|test|passed
 END
 
@@ -34,7 +35,9 @@ changed 1 'EXECUTED BY NO RUN: test_it one cpu' '/|one|/d
     s/test_it|two|cpu/&, asan, tsan, windows/'
 changed 1 'EXECUTED BY NO RUN: ctest script cpu' 's/|test|passed/|test|skipped/'
 changed 1 'EXECUTED BY NO RUN: test_on_gpu three device images' 's/emulated, device images|skipped/gpu 0, device images|passed/'
-changed 0 'not seen on a GPU: test_it two host images' 's/gpu, device images|skipped/gpu 0, device images|passed/'
+changed 0 'left to two GPUs: test_it four device images' 's/three|gpu, device images|skipped/three|gpu 0, device images|passed/'
+changed 1 'EXECUTED BY NO RUN: test_it four device images' '/|four|/d'
+changed 0 'not seen on a GPU: test_it two host images' 's/three|gpu, device images|skipped/three|gpu 0, device images|passed/'
 changed 1 'failed: test_it two device images (fake' 's/fake, device images|passed/fake, device images|failed/'
 changed 1 'no run of this kind: tsan' '/tsan/d'
 changed 1 'is not program|case|where' 's/passed$/fine/'
