@@ -346,8 +346,11 @@ static void wrong_arguments(bench *b) {
     REFUSES(set, seeds, whole, NULL, APSIS_ERROR_ARGUMENT, "distance|integer|Euclidean");
     o.metric = APSIS_CITY_BLOCK;
     REFUSES(set, seeds, whole, whole, APSIS_ERROR_ARGUMENT, "nearest overlaps distance");
-    o.spacing[0] = o.spacing[1] = 2;
-    REFUSES(set, seeds, whole, NULL, APSIS_ERROR_ARGUMENT, "distance|integer|spacing");
+    for (int twos = 1; twos < 4; ++twos) { /* along one axis, the other, both */
+        for (int a = 0; a < 2; ++a) o.spacing[a] = twos >> a & 1 ? 2 : 1;
+        REFUSES(set, seeds, whole, NULL, APSIS_ERROR_ARGUMENT, "distance|integer|spacing");
+    }
+    o.spacing[0] = 2;
     o.metric = APSIS_CHESSBOARD;
     o.spacing[1] = 3;
     REFUSES(set, seeds, real, NULL, APSIS_ERROR_UNSUPPORTED, "spacing[1]|3|chessboard");

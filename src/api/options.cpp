@@ -357,8 +357,9 @@ void check_lengths_fit(const char *name, apsis_type type, const apsis_options &o
     if (options.metric == APSIS_EUCLIDEAN)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but the metric is Euclidean", name);
     const int64_t straight = options.metric == APSIS_CHAMFER ? CHAMFER_STEPS[1] : 1;
-    if (steps.unit != 1 || steps.least != straight)
-        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
+    for (int along : {1, 2, 4})
+        if (steps.unit != 1 || (steps.weight[along] != 0 && steps.weight[along] != straight))
+            throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
     if (type == APSIS_I32 && most >= INT32_MAX)
         throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a length may be as large as %.0f", name, most);
 }
