@@ -69,9 +69,11 @@ Files files() {
 void restore(const Files &files, const Files &now) {
     for (const auto &[name, bytes] : now)
         if (!files.count(name)) fs::remove_all(name);
-    for (const auto &[name, bytes] : files)
-        if (const auto same = now.find(name); same == now.end() || same->second != bytes)
-            std::ofstream(name, std::ios::binary) << bytes;
+    for (const auto &[name, bytes] : files) {
+        if (const auto same = now.find(name); same != now.end() && same->second == bytes) continue;
+        std::ofstream file(name, std::ios::binary);
+        must(static_cast<bool>(file << bytes << std::flush), "no room for the images");
+    }
 }
 
 std::vector<std::string> words_of(const std::uint8_t *data, size_t size) {
