@@ -19,7 +19,7 @@ std::string size_of(const Shape &shape) {
 
 Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     : request_(request), outputs_(outputs), progress_(progress), device_(request.running, progress) {
-    if (request.running.max_memory) limit_memory(*request.running.max_memory);
+    limit_memory(request.running.max_memory.value_or(physical_memory()));
     end_of("prepare");
     image_ = read_set(request.input, request.reading, progress);
     shape_ = image_.marks.shape();

@@ -19,9 +19,6 @@ extern "C" {
 #include "layouts.h"
 }
 
-#include "tool/file.h"
-#include "tool/raster.h"
-
 int apsis_main(int count, char **words);  // main.cpp's
 
 namespace {
@@ -90,9 +87,8 @@ std::vector<std::string> words_of(const std::uint8_t *data, size_t size) {
     return words;
 }
 
-/// Runs the command as in a new process: a --max-memory before it does not count.  What it prints goes to `said`.
+/// Runs the command; what it prints goes to `said`.
 int run(std::vector<std::string> words, std::string &said) {
-    tool::limit_memory(tool::physical_memory());
     std::vector<char *> pointers;
     for (std::string &word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
