@@ -10,7 +10,9 @@
 #include "cuda/runtime/copy.h"
 #include "cuda/runtime/current_device.h"
 #include "cuda/runtime/launch.h"
+#include "cuda/distance/plane/plane.h"
 #include "cuda/distance/plane/transfer_queue.h"
+#include "cuda/distance/volume/volume.h"
 #include "cuda/transforms.h"
 
 namespace apsis {
@@ -66,27 +68,30 @@ void require_device(int device) {
                     has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
 }
 
-/// The transform that serves a distance map.
-struct DistanceWay {
-    size_t (*scratch)(const DistanceJob &);
-    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);
+/// The plan of a distance map: how much scratch memory it takes, and the transform that serves it.  That of a plane or a volume
+/// has a plan of its own, which chooses its kernels.
+struct DistancePlan {
+    size_t scratch;
+    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);  // nullptr: one of these does
+    plane::Plan plane = {};
+    volume::Plan volume = {};
 };
 
-DistanceWay way_of(const DistanceJob &job) {
+DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
     switch (job.method) {
-        case APSIS_RASTER_SCAN: return {published::raster_scan_scratch, published::raster_scan};
+        case APSIS_RASTER_SCAN: return {published::raster_scan_scratch(job), published::raster_scan};
         case APSIS_SWEEP:
         case APSIS_SWEEP_BLOCKS:
-        case APSIS_SWEEP_ROWS: return {published::sweep_scratch, published::sweep};
-        case APSIS_JUMP_FLOOD: return {published::jump_flood_scratch, published::jump_flood};
+        case APSIS_SWEEP_ROWS: return {published::sweep_scratch(job), published::sweep};
+        case APSIS_JUMP_FLOOD: return {published::jump_flood_scratch(job), published::jump_flood};
         case APSIS_SEQUENTIAL_SCAN:
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;
     }
-    if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch, distance::chessboard};
-    if (plane::rows_serve(job)) return {plane::rows_scratch, plane::distance_by_rows};
-    if (volume::volume_serves(job)) return {volume::volume_scratch, volume::distance_in_volume};
-    return {distance::lines_scratch, distance::distance_by_lines};
+    if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
+    if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE) return {plan.scratch, nullptr, plan};
+    if (const volume::Plan plan = volume::plan_of(job, limits); plan.serves) return {plan.scratch, nullptr, {}, plan};
+    return {distance::lines_scratch(job), distance::distance_by_lines};
 }
 
 class CudaBackend final : public Backend {
@@ -98,6 +103,7 @@ class CudaBackend final : public Backend {
         name_ = properties.name;
         check(probe_code(), "loading apsis's kernels");
         forget_allowances(device_);
+        limits_ = limits_of_device();
         check(cudaEventCreateWithFlags(&handover_, cudaEventDisableTiming), "creating an event");
     }
 
@@ -181,12 +187,18 @@ class CudaBackend final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override {
         const CurrentDevice current(device_);
-        return way_of(job).scratch(job);
+        return plan_of(job, limits_).scratch;
     }
 
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        way_of(job).run(job, scratch, ready(), progress);
+        const DistancePlan plan = plan_of(job, limits_);
+        if (plan.run)
+            plan.run(job, scratch, ready(), progress);
+        else if (plan.volume.serves)
+            volume::distance_in_volume(job, plan.volume, scratch, ready(), progress);
+        else
+            plane::distance_by_rows(job, plan.plane, scratch, ready(), progress);
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override {
@@ -235,9 +247,9 @@ class CudaBackend final : public Backend {
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
-        if (!plane::rows_serve(job)) return nullptr;
+        if (plane::plan_of(job, limits_).way == plane::Way::NONE) return nullptr;
         if (!is_capturing()) ready();
-        if (!queue_) queue_ = std::make_unique<plane::CudaTransferQueue>(device_, stream_);
+        if (!queue_) queue_ = std::make_unique<plane::CudaTransferQueue>(device_, limits_, stream_);
         return queue_.get();
     }
 
@@ -252,6 +264,7 @@ class CudaBackend final : public Backend {
     }
 
     int device_;
+    Limits limits_;
     std::string name_;
     cudaStream_t stream_ = nullptr;
     bool must_wait_ = false;  // for the handover

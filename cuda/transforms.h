@@ -22,29 +22,6 @@ void chessboard(const DistanceJob &job, void *scratch, cudaStream_t stream, cons
 
 }  // namespace distance
 
-namespace plane {
-
-// Euclidean distance in the plane, row by row, where rows_serve() says so.
-bool rows_serve(const DistanceJob &job);
-size_t rows_scratch(const DistanceJob &job);
-void distance_by_rows(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-
-// The same in parts, with the same scratch memory: all strips are taken in their order, of which only the set's rows are
-// read; then they are given, of which only the outputs' rows are written.
-void take_rows(const DistanceJob &job, const StripRange &range, void *scratch, cudaStream_t stream);
-void give_rows(const DistanceJob &job, const StripRange &range, void *scratch, cudaStream_t stream);
-
-}  // namespace plane
-
-namespace volume {
-
-// Euclidean distance in a volume, where volume_serves() says so.
-bool volume_serves(const DistanceJob &job);
-size_t volume_scratch(const DistanceJob &job);
-void distance_in_volume(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-
-}  // namespace volume
-
 namespace voronoi {
 
 // From the complete map of Voronoi cells, in job.nearest, to the connected one, in place.

@@ -43,6 +43,14 @@ size_t allow_shared(const void *kernel) {
     return kept.bytes[{kernel, device}] = static_cast<size_t>(left);
 }
 
+Limits limits_of_device() {
+    int device = 0, shared = 0, processors = 0;
+    check(cudaGetDevice(&device), "device");
+    check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device");
+    return {static_cast<size_t>(shared), processors};
+}
+
 void forget_allowances(int device) {
     Allowances &kept = allowances();
     const std::lock_guard guard(kept.lock);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "cuda/runtime/limits.h"
 #include "runtime/error.h"
 
 namespace apsis::cuda {
@@ -90,18 +91,6 @@ __device__ inline uint32_t any_of_warp(uint32_t value) {
 }
 #endif
 
-/// Left for what kernels declare where a way of computing is chosen by the dynamic shared memory that it takes.  A launch asks
-/// the kernel itself; tests/test_sizes.c asks every kernel at every width.
-constexpr size_t DECLARED = 1024;
-
-/// The dynamic shared memory that a block of the current device may have, beside what its kernel declares.
-inline size_t most_shared() {
-    int device = 0, bytes = 0;
-    check(cudaGetDevice(&device), "device");
-    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
-    return static_cast<size_t>(bytes) - DECLARED;
-}
-
 /// The dynamic shared memory that a block of this kernel may have on the current device.  The first time, the kernel is
 /// allowed all of it: the allowance belongs to the device, so lowering it to what a launch wants would fail the larger
 /// launch of another host thread.
@@ -178,6 +167,12 @@ template <class... Parameters, class... Arguments>
 void launch(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, const Queue &queue,
             const Arguments &...arguments) {
     launch_large(name, kernel, blocks, threads, 0, queue, arguments...);
+}
+
+/// Launches a kernel as a plan says.
+template <class... Parameters, class... Arguments>
+void launch(const Launch &plan, void (*kernel)(Parameters...), const Queue &queue, const Arguments &...arguments) {
+    if (plan.kernel) launch_large(plan.kernel, kernel, plan.blocks, plan.threads, plan.shared, queue, arguments...);
 }
 
 }  // namespace apsis::cuda

@@ -15,20 +15,18 @@
 //
 // The number of candidates estimates the load of a strip: the envelope takes heavy strips first.
 //
-// Layout::is_listed says when lists are made; only far strips and those with marks have one.
+// The plan says when lists are made; only far strips and those with marks have one.
 //
 // Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "cuda/distance/plane/candidates.cuh"
 #include "cuda/distance/plane/layout.h"
+#include "cuda/distance/plane/tuning.h"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int LIST_THREADS = 512;        // of a block: three such fill a multiprocessor's registers and shared memory
-constexpr int MOST_LIST_THREADS = 1024;  // where there is hardly a block for a multiprocessor
-constexpr int64_t FEW_BLOCKS = 160;
 constexpr int AHEAD = 4;        // columns whose words a thread loads at once
 constexpr int MOST_DROPS = 16;  // on either side of a seam
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
@@ -386,25 +384,23 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
     if (threadIdx.x == 0) *summary = CUT ? static_cast<uint32_t>(total) : summarize(strip, total).word();
 }
 
-template <int THREADS, bool SIGNED>
-void list_strips_by(const Layout &layout, cudaStream_t stream) {
-    const int64_t each = layout.is_cut ? std::min<int64_t>(layout.columns.count, SEGMENT) : layout.columns.count;
-    launch_large("list_strips", layout.is_cut ? list_strips<true, SIGNED, THREADS> : list_strips<false, SIGNED, THREADS>,
-                 layout.count_strips() * layout.segments(), THREADS, StripList::bytes(each), early(stream), layout);
-}
-
-template <int THREADS>
-void list_strips_by(const Layout &layout, cudaStream_t stream) {
-    layout.output.is_signed ? list_strips_by<THREADS, true>(layout, stream) : list_strips_by<THREADS, false>(layout, stream);
+template <bool CUT, bool SIGNED>
+void list_strips_by(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    const bool are_few = plan.list.threads.x == MOST_LIST_THREADS;
+    launch(plan.list, are_few ? list_strips<CUT, SIGNED, MOST_LIST_THREADS> : list_strips<CUT, SIGNED, LIST_THREADS>,
+           early(stream), layout);
 }
 
 }  // namespace
 
-void list_candidates(const Layout &layout, cudaStream_t stream) {
-    if (layout.count_strips() * layout.segments() <= FEW_BLOCKS)
-        list_strips_by<MOST_LIST_THREADS>(layout, stream);
+size_t list_bytes(int64_t columns) { return StripList::bytes(columns); }
+
+void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    const bool is_signed = layout.output.is_signed;
+    if (plan.is_cut)
+        is_signed ? list_strips_by<true, true>(plan, layout, stream) : list_strips_by<true, false>(plan, layout, stream);
     else
-        list_strips_by<LIST_THREADS>(layout, stream);
+        is_signed ? list_strips_by<false, true>(plan, layout, stream) : list_strips_by<false, false>(plan, layout, stream);
 }
 
 }  // namespace apsis::cuda::plane

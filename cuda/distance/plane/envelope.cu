@@ -1,5 +1,5 @@
 // The lower envelope: rows of a 2-D Euclidean distance map where sites are far.  It takes far strips and marked patches, unless
-// rows are small images', narrow or cut (plane.cu).
+// rows are small images', narrow or cut (plan.cu).
 //
 // A block takes a band of four rows, or a pair of such bands, and lays the distances of its strip's candidates in shared
 // memory.  Of two candidates the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb &
@@ -17,7 +17,6 @@
 #include "cuda/distance/plane/envelope_tiles.cuh"
 #include "cuda/distance/plane/layout.h"
 #include "cuda/runtime/launch.h"
-#include "cuda/transforms.h"
 
 namespace apsis::cuda::plane {
 
@@ -41,7 +40,7 @@ __device__ Task task_of(const Layout &layout, int64_t line) {
 __device__ Task task_at(const Layout &layout, int64_t n) {
     Task task = task_of(layout, layout.strip_at(n));
     wait_for_kernel_before();  // not sooner: the division above takes a while
-    if (layout.is_listed()) {
+    if (layout.is_listed) {
         task.summary = StripSummary(layout.summaries[task.image * layout.columns.strips() + task.strip]);
     } else {
         const bool is_far = layout.is_far(task.image, task.strip);
@@ -121,7 +120,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
         for (int32_t p = threadIdx.x; p < marked_patches; p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const bool listed = HALVES > 1 || layout.is_listed();  // pairs of bands always are
+    const bool listed = HALVES > 1 || layout.is_listed;  // pairs of bands always are
     RowBand<HALVES> band = shape_band<HALVES>(shared, length, task.summary.count());
     format.limited = format.limited || !listed || band.count == 0;  // there may be no site
     if (listed)
@@ -140,35 +139,12 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
 
 }  // namespace
 
-bool are_cut(const Columns &columns) {
-    const int64_t width = columns.count, length = columns.length;
-    // A tile may end beyond the row's end.
-    if (width > WIDEST_ROW || length > LONGEST_COLUMN) return true;
-    if ((width + TILE) * (width + TILE) + length * length + 128 >= int64_t(NOTHING)) return true;
-    return band_bytes(width, 1) > most_shared();
-}
-
-bool rows_serve(const DistanceJob &job) {
-    const Measure &measure = job.measure;
-    if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
-    const int64_t width = job.set.size[0], length = job.set.size[1], images = job.set.size[2] * (job.is_signed ? 2 : 1);
-    const int64_t strips = ceil_div(length, STRIP) * images;
-    // Blocks are numbered in 31 bits, and indices of an image whose rows are not cut fit them.
-    if (width > LONGEST || length > LONGEST || length * images > MOST_BLOCKS) return false;
-    if (strips * (STRIP / BAND) * ceil_div(width, SEGMENT) > MOST_BLOCKS) return false;
-    return near_search_bytes(static_cast<bool>(job.nearest)) <= most_shared();
-}
-
-void search_envelope(const Layout &layout, cudaStream_t stream) {
+void search_envelope(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     const OutputFormat format(layout.output);
     const auto launch_by = [&](auto halves, auto start) {
-        int threads = 2 * WARP;
-        const int each = layout.is_listed() ? TILES_EACH : 1;  // of narrow images' bands there are few
-        while (threads < THREADS && threads * each * TILE < layout.columns.count) threads *= 2;
-        const int64_t blocks = layout.count_strips() * (STRIP / (BAND * halves));
         with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
-            launch_large("search_bands", search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : RowStart::ANY>,
-                         blocks, threads, band_bytes(layout.columns.count, halves), early(stream), layout, format);
+            launch(plan.rows, search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : RowStart::ANY>, early(stream),
+                   layout, format);
         });
     };
     const auto launch_bands = [&](auto halves) {
@@ -177,8 +153,7 @@ void search_envelope(const Layout &layout, cudaStream_t stream) {
         else
             launch_by(halves, std::integral_constant<RowStart, RowStart::ACROSS>());
     };
-    // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
-    if (layout.is_listed() && 2 * band_bytes(layout.columns.count, 2) <= most_shared())
+    if (plan.halves == 2)
         launch_bands(std::integral_constant<int, 2>());
     else
         launch_bands(std::integral_constant<int, 1>());

@@ -2,13 +2,11 @@
 // whole.
 #pragma once
 
-#include "cuda/distance/plane/layout.h"
+#include "cuda/distance/plane/tuning.h"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::plane {
 
-constexpr int THREADS = 512;  // of a block at most: two such, of rows up to 16384, fill a multiprocessor's shared memory
-constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
 constexpr int TILE = 8;       // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;      // candidates whose words a thread loads at once
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word

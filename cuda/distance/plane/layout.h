@@ -4,8 +4,7 @@
 // PATCH pixels of a row at a time.  The lower envelope takes strips with wide empty parts, and the marked patches of the
 // others.  It tries only the candidates: the columns of a strip that may hold a nearest site.
 //
-// Small images have one kernel for all rows (small_images.cu), narrow rows another one (narrow_rows.cu).
-// plane.cu chooses: see give_rows and the constructor of Layout.
+// Small images have one kernel for all rows (small_images.cu), narrow rows another one (narrow_rows.cu).  plan.cu chooses.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +12,9 @@
 #include <algorithm>
 
 #include "cuda/columns/columns.h"
+#include "cuda/distance/plane/plan.h"
 #include "cuda/runtime/pixel_writer.h"
+#include "runtime/workspace.h"
 
 namespace apsis::cuda::plane {
 
@@ -22,19 +23,11 @@ using namespace columns;
 constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the near search
 constexpr int BAND = 4;     // rows that the envelope takes together: their nearest sites are much the same
 constexpr int GROUP = 32;   // columns whose candidates are counted together
-// A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice what the
-// near search does, but half of that does not depend on how many pixels of a row are wanted.
-constexpr int FAR_SHARE = 8;
 constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the near search has left marks
 constexpr uint32_t NO_CARRY = 0xffff - 31;  // no site: more than any distance, and 32 rows more or less fit 16 bits
-constexpr int64_t UNLISTED_WIDTH = 512, UNLISTED_LENGTH = 65000;  // limits of images without lists of candidates
-constexpr int64_t NARROW_WIDTH = 256, MANY_STRIPS = 1024;  // up to this width, and from so many strips on, rows are narrow
-constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;  // of images that leave most of a device idle
 // The distance of a column without a site.  It is more than any, and its square fits 32 bits with that of the way to the
 // column.
 constexpr uint32_t NO_SITE_DISTANCE = 65400;
-static_assert(UNLISTED_LENGTH + STRIP < NO_SITE_DISTANCE &&
-              (NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) < ~0u - 4 * UNLISTED_WIDTH * UNLISTED_WIDTH / 3);
 constexpr int64_t WIDEST_ROW = 32768;      // of which shared memory holds the candidates, and 15 bits the columns
 constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are below NO_CARRY
 // Largest extent of images whose rows are cut: a distance and three differences fit a word, and what a pixel of a tile costs
@@ -111,16 +104,16 @@ struct Layout {
     // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
     // segment's first pixels; and to the row's last ones.
     int2 *segment_brackets = nullptr;
-    bool is_small;         // one kernel takes all rows, and nothing is kept but the columns
-    bool has_long_reach;      // the near search reaches 96 columns, and is tried everywhere
-    bool is_paired;        // one near search takes both sides of a signed map, which share their marks
-    bool is_narrow, is_cut;  // rows are short and many; or are cut into segments
+    bool is_paired = false, is_listed = false, is_cut = false;  // as the plan says
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
     Output output;
 
     /// Of columns of one side; `columns` has room for both.
-    Layout(const Columns &side, const Output &output);
+    Layout(const Columns &side, const Output &output)
+        : columns(side), images(side.batch), slack(slack_of(side.count)), output(output) {
+        columns.batch *= sides(), columns.is_mirrored = output.is_signed;
+    }
 
     __host__ __device__ int sides() const { return output.is_signed ? 2 : 1; }
     __device__ bool is_inside(int64_t image) const { return image >= images; }
@@ -150,11 +143,6 @@ struct Layout {
 
     __host__ __device__ int64_t count_marks() const {
         return (is_paired ? images : columns.batch) * bands() * patches() * BAND;
-    }
-    /// Whether strips have lists of candidates.  Up to UNLISTED_WIDTH, listing takes longer than it saves: all columns are
-    /// candidates there.
-    __host__ __device__ bool is_listed() const {
-        return !is_narrow && (is_cut || columns.count > UNLISTED_WIDTH || columns.length > UNLISTED_LENGTH);
     }
     __host__ __device__ int64_t segments() const { return is_cut ? (columns.count + SEGMENT - 1) / SEGMENT : 1; }
     __host__ __device__ int64_t count_segment_brackets() const { return segments() + 1; }
@@ -220,44 +208,41 @@ struct Layout {
     }
 };
 
-/// Whether the rows of an image are few pixels long and many.
-inline bool are_narrow(const Columns &columns) { return columns.count <= NARROW_WIDTH && columns.all().count >= MANY_STRIPS; }
+/// The arrays of a map, in scratch memory.
+Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver);
 
-/// Whether images are so small, in all, that one kernel takes all rows (small_images.cu).
-bool are_small(const Columns &columns, bool nearest);
+// ---- What a block takes of shared memory, beside what its kernel declares; each is said beside its kernel ----
 
-/// Whether the rows of an image are cut: they are too wide, or costs too large, for one block on the current device.
-bool are_cut(const Columns &columns);
+size_t small_images_bytes(int64_t width, bool nearest);
+constexpr size_t SMALL_IMAGES_DECLARED = 8192;
+size_t near_search_bytes(bool nearest, bool has_long_reach);
+size_t list_bytes(int64_t columns);
+size_t segment_bytes(int64_t width, int64_t candidates);
 
-/// Whether the near search has its long reach: in images of few blocks, and in short rows.
-bool has_long_reach(const Columns &columns);
-
-/// The shared memory that the near search needs for a block.
-size_t near_search_bytes(bool nearest);
+// ---- The steps of a map: each queues what its plan says ----
 
 /// Writes all rows of small images.
-void search_small_images(const Layout &layout, cudaStream_t stream);
-
-/// Writes what is near, and marks what is far.
-void search_near(const Layout &layout, cudaStream_t stream);
-
-/// The same where nearest sites are wanted.
-void search_near_nearest(const Layout &layout, cudaStream_t stream);
-
-/// The same of both sides of a signed map together, and whether it serves a map's outputs.
-void search_near_signed(const Layout &layout, cudaStream_t stream);
-bool searches_both_sides(const Output &output);
-
-/// Lists the candidates of far strips, and of those with marks.
-void list_candidates(const Layout &layout, cudaStream_t stream);
-
-/// Writes far strips, and what is marked of the others.
-void search_envelope(const Layout &layout, cudaStream_t stream);
-
-/// The same where rows are cut.
-void search_segmented_rows(const Layout &layout, cudaStream_t stream);
+void search_small_images(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Writes all narrow rows.
-void search_narrow_rows(const Layout &layout, cudaStream_t stream);
+void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// Writes what is near, and marks what is far.
+void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// The same where nearest sites are wanted.
+void search_near_nearest(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// The same of both sides of a signed map together.
+void search_near_signed(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// Lists the candidates of far strips, and of those with marks.
+void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// Writes far strips, and what is marked of the others.
+void search_envelope(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// The same where rows are cut.
+void search_segmented_rows(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 }  // namespace apsis::cuda::plane

@@ -1,4 +1,4 @@
-// Narrow rows: all rows of 2-D Euclidean distance maps whose rows are short and many (are_narrow).  A block takes a strip, a
+// Narrow rows: all rows of 2-D Euclidean distance maps whose rows are short and many.  A block takes a strip, a
 // thread a column.
 //
 // Where no group of 32 columns is far, every pixel has a site within 64 columns, and is searched outward as in near_search.cu,
@@ -268,14 +268,13 @@ __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Lay
 
 }  // namespace
 
-void search_narrow_rows(const Layout &layout, cudaStream_t stream) {
-    if (layout.output.nearest) search_near_nearest(layout, stream);
+void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    if (layout.output.nearest) search_near_nearest(plan, layout, stream);
     Target target = target_of(layout.output);
     // Without so low a limit every pixel that is searched outward has a site.
     if (target.limit < NARROW_REACH * NARROW_REACH) target.format.limited = true;
     with_form_or_signed(target.format, layout.output, [&](auto form, auto with_nearest) {
-        launch("search_narrow_rows", search_narrow_rows<form, with_nearest>, layout.count_strips(),
-               layout.groups() * WARP, early(stream), layout, target);
+        launch(plan.rows, search_narrow_rows<form, with_nearest>, early(stream), layout, target);
     });
 }
 

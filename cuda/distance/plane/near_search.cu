@@ -1,5 +1,5 @@
 // The near search: rows of a 2-D Euclidean distance map where every pixel has a site within some 24 pixels.  In images that do
-// not fill a device, or are short, that is 96 pixels, since doing without the envelope saves more there (has_long_reach).
+// not fill a device, or are short, that is 96 pixels, since doing without the envelope saves more there.
 //
 // A block takes a strip of 32 rows, 512 columns wide or 128, and reads its REACH more columns on either side.  It counts the
 // distances in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
@@ -58,16 +58,9 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
 
 }  // namespace
 
-bool has_long_reach(const Columns &columns) {
-    constexpr int64_t FEW_BLOCKS = 512;  // fewer do not fill a device
-    return columns.count <= WIDE_SPAN / 2 || columns.all().count * ceil_div(columns.count, WIDE_SPAN) < FEW_BLOCKS;
-}
-
-void search_near(const Layout &layout, cudaStream_t stream) {
-    if (layout.output.nearest) return search_near_nearest(layout, stream);
-    with_span(layout, [&](auto form, auto span, const Target &target) {
-        launch("search_costs", search_costs<form, span>, Block<span>::count(layout), BLOCK, early(stream), layout,
-               target);
+void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    with_span(plan, layout, [&](auto form, auto span, const Target &target) {
+        launch(plan.near, search_costs<form, span>, early(stream), layout, target);
     });
 }
 

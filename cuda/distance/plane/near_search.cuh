@@ -9,13 +9,10 @@
 #include "cuda/distance/plane/candidates.cuh"
 #include "cuda/distance/plane/layout.h"
 #include "cuda/distance/plane/store.h"
+#include "cuda/distance/plane/tuning.h"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::plane {
-
-// Columns of a block: four patches, or one.  With the columns that it reads on either side they are 560 words, or 320.
-constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
-static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
 
 /// Constants that depend on the columns of a block.
 template <int SPAN>
@@ -54,7 +51,6 @@ struct Block {
         block.image = other;
         return block;
     }
-    static int64_t count(const Layout &layout) { return layout.count_strips() * spans(layout); }
 };
 
 /// For rows r and r + HALF of a strip, a half each: LEAST where the row's bit in a word is set, and all ones elsewhere.
@@ -376,14 +372,14 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
 
 /// Calls search(form, span, target) with the constants that a map's kernels are compiled for.
 template <class Search>
-void with_span(const Layout &layout, Search search) {
+void with_span(const Plan &plan, const Layout &layout, Search search) {
     Target target = target_of(layout.output);
     const auto search_span = [&](auto form, auto span) {
         target.format.limited = target.limit < Shape<span>::MOST_COST;  // else no cost above the limit is settled
         search(form, span, target);
     };
     with_form(target.format.plain(layout.output), [&](auto form) {
-        if (layout.has_long_reach)
+        if (plan.has_long_reach)
             search_span(form, std::integral_constant<int, SHORT_SPAN>());
         else
             search_span(form, std::integral_constant<int, WIDE_SPAN>());

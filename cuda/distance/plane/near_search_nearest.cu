@@ -93,12 +93,13 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, Target t
 
 }  // namespace
 
-size_t near_search_bytes(bool nearest) { return (nearest ? STRIP : HALF) * Shape<WIDE_SPAN>::PITCH * sizeof(uint32_t); }
+size_t near_search_bytes(bool nearest, bool has_long_reach) {
+    return nearest ? STRIP * (has_long_reach ? Shape<SHORT_SPAN>::PITCH : Shape<WIDE_SPAN>::PITCH) * sizeof(uint32_t) : 0;
+}
 
-void search_near_nearest(const Layout &layout, cudaStream_t stream) {
-    with_span(layout, [&](auto form, auto span, const Target &target) {
-        launch_large("search_sites", search_sites<form, span>, Block<span>::count(layout), BLOCK,
-                     STRIP * Shape<span>::PITCH * sizeof(uint32_t), early(stream), layout, target);
+void search_near_nearest(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    with_span(plan, layout, [&](auto form, auto span, const Target &target) {
+        launch(plan.near, search_sites<form, span>, early(stream), layout, target);
     });
 }
 

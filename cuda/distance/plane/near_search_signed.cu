@@ -130,13 +130,11 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_signed(Layout layout, 
 
 }  // namespace
 
-bool searches_both_sides(const Output &output) { return output.is_signed && !output.nearest && OutputFormat(output).serves; }
-
-void search_near_signed(const Layout &layout, cudaStream_t stream) {
+void search_near_signed(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     Target target = target_of(layout.output);
     target.format.limited = target.limit < Shape<WIDE_SPAN>::MOST_COST;
-    launch("search_signed", target.format.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
-           Block<WIDE_SPAN>::count(layout) / layout.sides(), BLOCK, early(stream), layout, target);
+    launch(plan.near, target.format.distance == Form::ROOTS ? search_signed<Form::ROOTS> : search_signed<Form::SQUARES>,
+           early(stream), layout, target);
 }
 
 }  // namespace apsis::cuda::plane

@@ -1,5 +1,5 @@
 // Segmented rows: the lower envelope (envelope.cu) where rows are cut, since they are wider, or their costs larger, than one
-// block can hold (are_cut).
+// block can hold.
 //
 // A block takes a segment of a band and a window of its strip's candidates.  The window goes from the first column nearest to
 // the segment's first pixel to the last column nearest to the next segment's first pixel, or to the row's last pixel.  Columns
@@ -21,15 +21,6 @@ namespace apsis::cuda::plane {
 namespace {
 
 constexpr int SIDE = WARP / 2;  // groups of columns on either side of a bracket that a warp takes in a turn
-
-// Candidates of a block at most: a multiprocessor of 228 KiB has room for two such blocks, with their tiles and 1 KiB each.
-constexpr int32_t MOST_CANDIDATES = 13248;
-
-/// What a block lays in shared memory: the tiles of a segment, and candidates.
-size_t segment_bytes(const Layout &layout, int32_t most_candidates) {
-    const int64_t width = layout.segments() > 1 ? SEGMENT : layout.columns.count;
-    return static_cast<size_t>((ceil_div(width, TILE) + most_candidates) * 8);
-}
 
 /// Where a band is.
 struct BandPlace {
@@ -325,21 +316,16 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Layout layout, Outpu
 
 }  // namespace
 
-void search_segmented_rows(const Layout &layout, cudaStream_t stream) {
-    const int64_t width = layout.columns.count, segments = layout.segments();
-    const int64_t bands = layout.count_bands();
-    if (segments > 1)
-        launch("find_segment_brackets", find_segment_brackets,
-               ceil_div(bands * layout.count_segment_brackets(), WARPS), BLOCK, stream, layout, bands);
-    int threads = 2 * WARP;
-    while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
-    const int64_t room = static_cast<int64_t>((most_shared() - segment_bytes(layout, 0)) / 8);
-    const int32_t most_candidates =
-        static_cast<int32_t>(std::min({room, int64_t(MOST_CANDIDATES), segments == 1 ? width : room}));
+/// What a block lays in shared memory: the tiles of a segment, and candidates (load_piece).
+size_t segment_bytes(int64_t width, int64_t candidates) {
+    return static_cast<size_t>((ceil_div(width, TILE) + candidates) * 8);
+}
+
+void search_segmented_rows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    launch(plan.brackets, find_segment_brackets, stream, layout, layout.count_bands());
     const OutputFormat format(layout.output);
     with_form(format, layout.output, [&](auto form, auto with_nearest) {
-        launch_large("search_pieces", search_pieces<form, with_nearest>, bands * segments, threads,
-                     segment_bytes(layout, most_candidates), stream, layout, format, most_candidates);
+        launch(plan.rows, search_pieces<form, with_nearest>, stream, layout, format, plan.most_candidates);
     });
 }
 

@@ -1,4 +1,4 @@
-// Small images: all rows of 2-D Euclidean distance maps that leave most of a device idle, in one launch (are_small).
+// Small images: all rows of 2-D Euclidean distance maps that leave most of a device idle, in one launch.
 //
 // The first column nearest to a pixel never lies left of a column nearest to a pixel farther left: the matrix of costs is
 // totally monotone (Aggarwal, Klawe, Moran, Shor and Wilber, 1987).  So the first nearest columns of two pixels bracket those
@@ -18,6 +18,7 @@
 // Cost: 3 bytes a pixel in, through the second cache, and the outputs out.
 #include "cuda/distance/plane/envelope_tiles.cuh"
 #include "cuda/distance/plane/layout.h"
+#include "cuda/distance/plane/tuning.h"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::plane {
@@ -121,6 +122,7 @@ struct LeastCost {
     uint32_t cost, rank;
 };
 using LeastCostsOfWarps = LeastCost[MOST_POINTS][MOST_ROW_THREADS / WARP];
+static_assert(BAND * sizeof(LeastCostsOfWarps) <= SMALL_IMAGES_DECLARED);
 
 /// Block: finds the first of the columns nearest to each of the pixels that begin a level's brackets, `stride` apart.  A thread
 /// has eight columns c + k.  Beyond its square each costs pixel x the same (x - c)^2, and k^2 - 2 (x - c) k.
@@ -387,22 +389,15 @@ __global__ void __launch_bounds__(BAND *MOST_ROW_THREADS) search_small_images(La
 
 }  // namespace
 
-bool are_small(const Columns &columns, bool nearest) {
-    const int32_t tiles = static_cast<int32_t>(ceil_div(std::min(columns.count, SMALL_WIDTH), TILE));
-    return columns.count <= SMALL_WIDTH && columns.length <= LONGEST_WHOLE &&
-           columns.batch * columns.length * columns.count <= SMALL_AREA &&
-           BAND * (RowSearch::bytes(tiles, nearest) + sizeof(LeastCostsOfWarps)) <= most_shared();
+size_t small_images_bytes(int64_t width, bool nearest) {
+    return static_cast<size_t>(BAND) * RowSearch::bytes(static_cast<int32_t>(ceil_div(width, TILE)), nearest);
 }
 
-void search_small_images(const Layout &layout, cudaStream_t stream) {
-    const int32_t tiles = static_cast<int32_t>(ceil_div(layout.columns.count, TILE));
-    const bool nearest = static_cast<bool>(layout.output.nearest);
+void search_small_images(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     OutputFormat format(layout.output);
     format.limited = true;  // there may be no site
     with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
-        launch_large("search_small_images", search_small_images<form, with_nearest>, layout.count_bands(),
-                     dim3(ceil_div(tiles, WARP) * WARP, BAND), static_cast<size_t>(BAND) * RowSearch::bytes(tiles, nearest),
-                     early(stream), layout, format);
+        launch(plan.rows, search_small_images<form, with_nearest>, early(stream), layout, format);
     });
 }
 

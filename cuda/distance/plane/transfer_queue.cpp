@@ -1,7 +1,7 @@
 // Host images pass through the device strip by strip: see transfer_queue.h.
 #include "cuda/distance/plane/transfer_queue.h"
 
-#include "cuda/transforms.h"
+#include "cuda/distance/plane/plane.h"
 
 namespace apsis::cuda::plane {
 namespace {
@@ -48,18 +48,17 @@ void CudaTransferQueue::sync() {
 }
 
 size_t CudaTransferQueue::scratch(const DistanceJob &job) const {
-    const CurrentDevice current(device_);
-    return rows_scratch(job);
+    return plan_of(job, limits_).scratch;
 }
 
 void CudaTransferQueue::take(const DistanceJob &job, const StripRange &range, void *scratch) {
     const CurrentDevice current(device_);
-    take_rows(job, range, scratch, work_);
+    take_rows(job, plan_of(job, range, limits_), range, scratch, work_);
 }
 
 void CudaTransferQueue::give(const DistanceJob &job, const StripRange &range, void *scratch) {
     const CurrentDevice current(device_);
-    give_rows(job, range, scratch, work_);
+    give_rows(job, plan_of(job, range, limits_), range, scratch, work_);
 }
 
 }  // namespace apsis::cuda::plane

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/runtime/current_device.h"
+#include "cuda/runtime/limits.h"
 #include "runtime/transfer_queue.h"
 
 namespace apsis::cuda::plane {
@@ -10,7 +11,8 @@ namespace apsis::cuda::plane {
 class CudaTransferQueue final : public TransferQueue {
   public:
     /// `work` is the back end's stream, read whenever something is queued.  The device is current here and in the destructor.
-    CudaTransferQueue(int device, const cudaStream_t &work) : device_(device), work_(work) {}
+    CudaTransferQueue(int device, const Limits &limits, const cudaStream_t &work)
+        : device_(device), limits_(limits), work_(work) {}
 
     void copy(Lane lane, void *to, const void *from, size_t bytes) override;
     bool is_page_locked(const void *data, size_t bytes) const override;
@@ -47,6 +49,7 @@ class CudaTransferQueue final : public TransferQueue {
     cudaStream_t stream(Lane lane) const { return lane == Lane::WORK ? work_ : lane == Lane::IN ? in_.handle : out_.handle; }
 
     int device_;
+    Limits limits_;
     const cudaStream_t &work_;
     Stream in_, out_;
     Event marks_[MARKS];

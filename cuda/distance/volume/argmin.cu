@@ -41,14 +41,6 @@ constexpr int32_t NO_SITE_DISTANCE = 1 << 29;    // distances from here on are t
 constexpr int64_t LONGEST_LINE = 65535;          // places along a line have 16 bits
 constexpr uint32_t NO_SITE_PLACE = 0xffffffffu;  // the place of a site where there is none
 
-/// The search along y stores [z][x][y], with rows of y padded to whole tiles.
-__host__ __device__ int64_t y_pitch(const Layout &layout) {
-    return (layout.height() + TILE - 1) / TILE * TILE;
-}
-__device__ int64_t stored_line(const Layout &layout, int64_t z, int64_t x) {
-    return (z * layout.width() + x) * y_pitch(layout);
-}
-
 /// Lines along y: their costs come from columns along z.  With NEAREST a cost is doubled, plus 1 where the site is below its
 /// plane, because that site is higher than any above.  HAS_CARRIES where there is more than one strip; or else carries are
 /// empty.
@@ -302,31 +294,38 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_bundles(Lines l
     finish_intervals(bundle, lines, place);
 }
 
-template <int WIDTH, class Lines>
-void search_bundles_of(const Lines &lines, cudaStream_t stream) {
-    launch_large("search_bundles", search_bundles<WIDTH, Lines>,
-                 ceil_div(lines.lines(), BundlePlace<Lines, WIDTH>::ACROSS) * ceil_div(lines.layout.depth(), Lines::PLANES),
-                 THREADS, Bundle<WIDTH, Lines::PERIOD>::bytes(lines.length()), stream, lines);
+/// Bytes of shared memory that a block may have if a multiprocessor is to run two.
+size_t half_of(const Limits &limits) { return limits.shared / 2; }
+
+/// How many lines a bundle has: many where four blocks of them have room.
+template <int PERIOD>
+int choose_lines(int64_t length, const Limits &limits) {
+    const size_t room = half_of(limits);
+    return Bundle<MANY_LINES, PERIOD>::bytes(length) <= room / 2 ? MANY_LINES
+           : Bundle<SOME_LINES, PERIOD>::bytes(length) <= room   ? SOME_LINES
+                                                                 : FEW_LINES;
 }
 
-/// Bytes of shared memory that a block may have if a multiprocessor is to run two.
-size_t half_of_shared() {
-    int device, room;
-    check(cudaGetDevice(&device), "finding the current device");
-    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "asking for shared memory");
-    return static_cast<size_t>(room) / 2;
+/// Calls take(width), a constant, for a bundle of so many lines.
+template <class Take>
+auto with_width(int lines, Take take) {
+    if (lines == MANY_LINES) return take(std::integral_constant<int, MANY_LINES>());
+    if (lines == SOME_LINES) return take(std::integral_constant<int, SOME_LINES>());
+    return take(std::integral_constant<int, FEW_LINES>());
 }
 
 template <class Lines>
-void search(const Lines &lines, cudaStream_t stream) {
-    const size_t room = half_of_shared();
-    if (Bundle<MANY_LINES, Lines::PERIOD>::bytes(lines.length()) <= room / 2)
-        search_bundles_of<MANY_LINES>(lines, stream);
-    else if (Bundle<SOME_LINES, Lines::PERIOD>::bytes(lines.length()) <= room)
-        search_bundles_of<SOME_LINES>(lines, stream);
-    else
-        search_bundles_of<FEW_LINES>(lines, stream);
+Launch launch_of(const Lines &lines, int bundle_lines) {
+    return with_width(bundle_lines, [&](auto width) -> Launch {
+        const int64_t across = ceil_div(lines.lines(), BundlePlace<Lines, width>::ACROSS);
+        return {"search_bundles", across * ceil_div(lines.layout.depth(), Lines::PLANES), THREADS,
+                Bundle<width, Lines::PERIOD>::bytes(lines.length())};
+    });
+}
+
+template <class Lines>
+void search(const Launch &plan, int bundle_lines, const Lines &lines, cudaStream_t stream) {
+    with_width(bundle_lines, [&](auto width) { launch(plan, search_bundles<width, Lines>, stream, lines); });
 }
 
 /// Whether outputs are packed, and distances are roots of numbers that small_root() takes.
@@ -338,36 +337,44 @@ bool is_simple_output(const Layout &layout) {
 }
 
 template <bool NEAREST>
-void search_lines(const Layout &layout, cudaStream_t stream) {
-    if (layout.columns.strips() > 1)
-        search(AlongY<NEAREST, true>{layout}, stream);
-    else
-        search(AlongY<NEAREST, false>{layout}, stream);
-    if (is_simple_output(layout))
-        search(AlongX<NEAREST, true>{layout}, stream);
-    else
-        search(AlongX<NEAREST, false>{layout}, stream);
+void plan_launches(Plan &plan, const Layout &layout, const Limits &limits) {
+    constexpr int PERIOD = AlongX<NEAREST, true>::PERIOD;
+    const int64_t length[] = {layout.width(), layout.height()};
+    for (int axis = 0; axis < 2; ++axis) plan.argmin_lines[axis] = choose_lines<PERIOD>(length[axis], limits);
+    plan.argmin_along[1] = launch_of(AlongY<NEAREST, true>{layout}, plan.argmin_lines[1]);
+    plan.argmin_along[0] = launch_of(AlongX<NEAREST, true>{layout}, plan.argmin_lines[0]);
+}
+
+template <bool NEAREST>
+void search_lines(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    const auto search_y = [&](const auto &lines) { search(plan.argmin_along[1], plan.argmin_lines[1], lines, stream); };
+    const auto search_x = [&](const auto &lines) { search(plan.argmin_along[0], plan.argmin_lines[0], lines, stream); };
+    layout.columns.strips() > 1 ? search_y(AlongY<NEAREST, true>{layout}) : search_y(AlongY<NEAREST, false>{layout});
+    is_simple_output(layout) ? search_x(AlongX<NEAREST, true>{layout}) : search_x(AlongX<NEAREST, false>{layout});
 }
 
 }  // namespace
 
-bool argmin_serves(const Layout &layout) {
-    const size_t room = half_of_shared();
-    const int64_t factor = layout.output.nearest ? AlongY<true, true>::COST_FACTOR : AlongY<false, true>::COST_FACTOR;
+bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits) {
+    const bool nearest = static_cast<bool>(layout.output.nearest);
+    const int64_t factor = nearest ? AlongY<true, true>::COST_FACTOR : AlongY<false, true>::COST_FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
         // Candidates and voxels a little beyond the end of a line are computed too: no product may overflow.
         const int64_t way = length + TWO_TILES + QUAD;
         return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
-               Bundle<FEW_LINES, TILE>::bytes(length) <= room;
+               Bundle<FEW_LINES, TILE>::bytes(length) <= half_of(limits);
     };
-    return layout.depth() <= LONGEST_LINE && fits(layout.weight[0], layout.width()) &&
-           fits(factor * layout.weight[1], layout.height()) && factor * layout.output.measure.largest < NO_COST<int32_t>;
+    if (layout.depth() > LONGEST_LINE || !fits(layout.weight[0], layout.width()) ||
+        !fits(factor * layout.weight[1], layout.height()) || factor * layout.output.measure.largest >= NO_COST<int32_t>)
+        return false;
+    nearest ? plan_launches<true>(plan, layout, limits) : plan_launches<false>(plan, layout, limits);
+    return true;
 }
 
 int64_t argmin_words(const Layout &layout) { return layout.depth() * layout.width() * y_pitch(layout); }
 
-void search_marked(const Layout &layout, cudaStream_t stream) {
-    layout.output.nearest ? search_lines<true>(layout, stream) : search_lines<false>(layout, stream);
+void search_marked(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    layout.output.nearest ? search_lines<true>(plan, layout, stream) : search_lines<false>(plan, layout, stream);
 }
 
 }  // namespace apsis::cuda::volume

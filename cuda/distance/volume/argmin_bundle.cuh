@@ -29,7 +29,7 @@ __device__ inline float float_bound(int32_t bound) { return static_cast<float>(b
 ///
 /// With places counted from the middle of a line, the cost of candidate c to voxel x is f(c) + w (x - c)^2 =
 /// f(c) + w c^2 - 2 w x c + w x^2.  The first two terms are the candidate's score; the last is the same for all candidates.  So
-/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + PERIOD + QUAD)^2: see argmin_serves.
+/// candidates are compared by score(c) - 2 w x c.  No product exceeds w (n + PERIOD + QUAD)^2: see plan_argmin.
 template <int WIDTH, int PERIOD>
 struct Bundle {
     int32_t *score;       // [candidate][lane], padded by candidates without a site to whole quads

@@ -2,7 +2,7 @@
 //
 // A map is made in three steps: columns of bits along z, then lines along y, then lines along x.  The search along y stores for
 // every voxel its best site in its own plane x, or the cost of that site.  The search along x turns this into outputs.  Three
-// exact ways do both searches, and distance_in_volume() in volume.cu chooses:
+// exact ways do both searches, and plan.cu chooses:
 //   near search (near_search.cu)  where a sample of voxels tells that nearly all have a site within 8 voxels;
 //   windows (windows.cu)          elsewhere: sites within some 240 voxels;
 //   monotone argmin (argmin.cu)   what the other two leave: they mark patches, TILE voxels wide and MARK_GROUP rows high, where
@@ -14,8 +14,10 @@
 #include <cuda_runtime.h>
 
 #include "core/columns.h"
+#include "cuda/distance/volume/plan.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/pixel_writer.h"
+#include "runtime/workspace.h"
 #include "cuda/runtime/roots.h"
 
 namespace apsis::cuda::volume {
@@ -58,41 +60,48 @@ struct Layout {
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
 };
 
-/// How many words each way stores between the search along y and that along x.
-int64_t near_search_words(const Layout &layout);
-int64_t window_words(const Layout &layout);
-int64_t argmin_words(const Layout &layout);
+/// The arrays of a side, in scratch memory.
+Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carver &carver);
 
-/// How many entries of the length table the near search, and windows, look up.
-int64_t near_search_table_size(const Layout &layout);
-int64_t window_table_size(const Layout &layout);
+// ---- What each way can do and asks for; each is said beside its kernels.  They return whether the way serves. ----
 
-/// Whether the near search can hold the costs of a map and has room on the current device; else the image counts as far.
-bool near_search_serves(const Layout &layout);
+bool plan_near_search(Plan &plan, const Layout &layout, const Limits &limits);
+bool plan_windows(Plan &plan, const Layout &layout, const Limits &limits);
+bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits);
 
 /// Whether the near search leaves nothing to the others: the limit on distances is within its reach.
 bool near_search_suffices(const Layout &layout);
 
-/// Whether windows can hold the costs of a map and have room on the current device.  If the near search cannot either, all is
-/// marked.
-bool windows_serve(const Layout &layout);
+/// Words that each way stores between the search along y and that along x.
+int64_t near_search_words(const Layout &layout);
+int64_t window_words(const Layout &layout);
+int64_t argmin_words(const Layout &layout);
 
-/// Whether the monotone argmin's lines fit the shared memory of the current device.
-bool argmin_serves(const Layout &layout);
+// ---- The steps of a map: each queues what its plan says ----
 
 /// Counts the voxels of a sample that have no site within the near search's reach.
-void count_far_samples(const Layout &layout, cudaStream_t stream);
+void count_far_samples(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Near search: writes what is near unless the image is far, and marks the rest.
-void search_near(const Layout &layout, cudaStream_t stream);
+void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Windows: writes what they reach if the image is far, and marks the rest.
-void search_in_windows(const Layout &layout, cudaStream_t stream);
+void search_in_windows(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Monotone argmin: writes what is marked.
-void search_marked(const Layout &layout, cudaStream_t stream);
+void search_marked(const Plan &plan, const Layout &layout, cudaStream_t stream);
+
+/// Rows of y are stored padded to whole tiles: [plane][x][y].
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
+inline int64_t y_pitch(const Layout &layout) { return ceil_div(layout.height(), TILE) * TILE; }
 
 #if defined(__CUDACC__)
+__device__ inline int64_t stored_line(const Layout &layout, int64_t plane, int64_t x) {
+    return (plane * layout.width() + x) * y_pitch(layout);
+}
+
 /// Stores the first `inside` numbers of a tile: four at once if aligned, or two, as rows of an even width are.
 template <class Number>
 __device__ void store_tile(Number *to, const Number (&number)[TILE], int64_t inside) {

@@ -234,21 +234,6 @@ __global__ void __launch_bounds__(BLOCK, X_BLOCKS_PER_SM)
     for (uint32_t plane = first; plane < end; ++plane) search_x_tile(layout, limits, plane, item);
 }
 
-template <bool NEAREST>
-void search(const Layout &layout, cudaStream_t stream) {
-    const NearLimits<NEAREST> limits(layout);
-    const int64_t table_size = near_search_table_size(layout);
-    launch("fill_length_table", fill_length_table, ceil_div(table_size, BLOCK), BLOCK, stream, layout, table_size);
-    const int64_t y_blocks =
-        ceil_div(x_pitch(layout), WARP) * ceil_div(layout.height(), BLOCK_ROWS) * count_slabs<NEAREST>(layout);
-    launch_large("search_near_along_y", search_near_along_y<NEAREST>, y_blocks, THREADS, SHARED_BYTES, stream, layout, limits);
-    const int64_t blocks_per_plane = ceil_div(layout.tiles() * layout.height(), BLOCK);
-    const int64_t planes = count_stored_planes<NEAREST>(layout);
-    const int64_t planes_per_block = ceil_div(blocks_per_plane * planes, MOST_X_BLOCKS);
-    launch("search_near_along_x", search_near_along_x<NEAREST>, blocks_per_plane * ceil_div(planes, planes_per_block), BLOCK,
-           stream, layout, limits, static_cast<uint32_t>(planes_per_block));
-}
-
 /// Counts the voxels of a sample for which no exact cost is found.  A warp has a voxel, and its lanes look at the columns
 /// around it.
 template <bool NEAREST>
@@ -283,38 +268,48 @@ int32_t max_exact_of(const Layout &layout) {
     return layout.output.nearest ? NearLimits<true>(layout).max_exact : NearLimits<false>(layout).max_exact;
 }
 
+template <bool NEAREST>
+void plan_launches(Plan &plan, const Layout &layout) {
+    const int64_t y_blocks = ceil_div(x_pitch(layout), WARP) * ceil_div(layout.height(), BLOCK_ROWS);
+    plan.near_along[1] = {"search_near_along_y", y_blocks * count_slabs<NEAREST>(layout), THREADS, SHARED_BYTES};
+    const int64_t plane_blocks = ceil_div(layout.tiles() * layout.height(), BLOCK), planes = count_stored_planes<NEAREST>(layout);
+    plan.near_planes = ceil_div(plane_blocks * planes, MOST_X_BLOCKS);
+    plan.near_along[0] = {"search_near_along_x", plane_blocks * ceil_div(planes, plan.near_planes), BLOCK};
+}
+
+template <bool NEAREST>
+void search(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    const NearLimits<NEAREST> limits(layout);
+    launch(plan.near_along[1], search_near_along_y<NEAREST>, stream, layout, limits);
+    launch(plan.near_along[0], search_near_along_x<NEAREST>, stream, layout, limits, static_cast<uint32_t>(plan.near_planes));
+}
+
 }  // namespace
 
-int64_t near_search_table_size(const Layout &layout) {
-    return layout.output.measure.unit == 1 ? 0 : std::max(max_exact_of(layout) + 1, 0);
+bool plan_near_search(Plan &plan, const Layout &layout, const Limits &limits) {
+    const int32_t max_exact = max_exact_of(layout);
+    if (max_exact <= 0 || SHARED_BYTES > limits.dynamic() || layout.columns.total() == 0) return false;
+    if (layout.output.measure.unit != 1) plan.table_size = std::max<int64_t>(plan.table_size, max_exact + 1);
+    layout.output.nearest ? plan_launches<true>(plan, layout) : plan_launches<false>(plan, layout);
+    return true;
 }
 
-bool near_search_serves(const Layout &layout) {
-    int device, room;
-    check(cudaGetDevice(&device), "finding the current device");
-    check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "asking for shared memory");
-    return max_exact_of(layout) > 0 && SHARED_BYTES <= static_cast<size_t>(room);
-}
-
-bool near_search_suffices(const Layout &layout) {
-    return layout.output.measure.limit < max_exact_of(layout);
-}
+bool near_search_suffices(const Layout &layout) { return layout.output.measure.limit < max_exact_of(layout); }
 
 int64_t near_search_words(const Layout &layout) {
     const int64_t planes = layout.output.nearest ? count_stored_planes<true>(layout) : count_stored_planes<false>(layout);
     return planes * layout.height() * x_pitch(layout);
 }
 
-void count_far_samples(const Layout &layout, cudaStream_t stream) {
-    const auto launch_by = [&](auto nearest) {
-        launch("sample_voxels", sample_voxels<nearest>, SAMPLES / WARPS, BLOCK, stream, layout, NearLimits<nearest>(layout));
-    };
-    layout.output.nearest ? launch_by(std::true_type()) : launch_by(std::false_type());
+void count_far_samples(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    if (layout.output.nearest)
+        launch(plan.sample, sample_voxels<true>, stream, layout, NearLimits<true>(layout));
+    else
+        launch(plan.sample, sample_voxels<false>, stream, layout, NearLimits<false>(layout));
 }
 
-void search_near(const Layout &layout, cudaStream_t stream) {
-    layout.output.nearest ? search<true>(layout, stream) : search<false>(layout, stream);
+void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    layout.output.nearest ? search<true>(plan, layout, stream) : search<false>(plan, layout, stream);
 }
 
 }  // namespace apsis::cuda::volume

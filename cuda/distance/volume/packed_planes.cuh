@@ -54,9 +54,4 @@ __device__ inline void mark_tile(const Layout &layout, int32_t x, int32_t y, int
         needs[g] = 1;
 }
 
-static __global__ void __launch_bounds__(BLOCK) fill_length_table(Layout layout, int32_t count) {
-    const int32_t cost = blockIdx.x * BLOCK + threadIdx.x;
-    if (cost < count) layout.length_table[cost] = length_of<float>(layout.output.measure, cost);
-}
-
 }  // namespace apsis::cuda::volume

@@ -44,8 +44,8 @@ __device__ inline int32_t first_offset_of(int32_t step) {
 }
 
 /// How many chunks of a line fit the shared memory of a block, with the costs of the ways to them.
-inline int64_t most_chunks_held() {
-    const auto rows = static_cast<int64_t>(most_shared() / (sizeof(uint32_t) * WARP)) - 2;
+inline int64_t most_chunks_held(const Limits &limits) {
+    const auto rows = static_cast<int64_t>(limits.dynamic() / (sizeof(uint32_t) * WARP)) - 2;
     return std::min(rows / (TILE + 2), MOST_CHUNKS);
 }
 
@@ -61,8 +61,8 @@ struct WindowLimits {
     int32_t weight[3];
     float inverse_root[2];  // of the roots of the weights along x and y
 
-    explicit WindowLimits(const Layout &layout) {
-        const int64_t size[] = {layout.width(), layout.height()}, held = most_chunks_held();
+    WindowLimits(const Layout &layout, int64_t held) {
+        const int64_t size[] = {layout.width(), layout.height()};
         int64_t beyond = UINT16_MAX, clipped = UINT16_MAX;
         for (int axis = 0; axis < 3; ++axis) weight[axis] = layout.weight[axis];
         for (int axis = 0; axis < 2; ++axis) {
@@ -110,21 +110,14 @@ struct WindowLimits {
     __device__ uint32_t no_site() const { return cost_word(max_cost) | (NEAREST ? ZERO_OFFSETS : 0); }
 };
 
-/// The search along y stores [plane][x][y], with rows of y padded to whole tiles.
-__host__ __device__ inline int64_t y_pitch(const Layout &layout) { return ceil_div(layout.height(), TILE) * TILE; }
-__device__ inline int64_t stored_line(const Layout &layout, int64_t plane, int64_t x) {
-    return (plane * layout.width() + x) * y_pitch(layout);
-}
-
 /// How lines are divided among blocks.  A block has a segment of whole tiles, with `margin` chunks to either side.  If whole
 /// lines are short, it has several bundles of them, each of WARP words side by side.
 struct LineCut {
     int32_t chunks, segment, margin, bundles_log2;
 
-    LineCut(int64_t length, int32_t margin_)
+    LineCut(int64_t length, int32_t margin_, int64_t held)
         : chunks(static_cast<int32_t>(ceil_div(length, TILE))), margin(margin_), bundles_log2(0) {
-        const int64_t held = most_chunks_held(),
-                      most = chunks <= held ? chunks : std::max<int64_t>(held - 2 * margin, 0);
+        const int64_t most = chunks <= held ? chunks : std::max<int64_t>(held - 2 * margin, 0);
         segment = most ? static_cast<int32_t>(ceil_div(chunks, ceil_div(chunks, most))) : 0;
         if (segment == chunks)
             while ((segment << bundles_log2) * 2 <= BLOCK_WARPS) ++bundles_log2;

@@ -369,46 +369,54 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_windows(Lines l
     }
 }
 
+/// The searches of a map, along y and x.
+template <bool NEAREST>
+struct Searches {
+    WindowLimits<NEAREST> limits;
+    AlongY<NEAREST> along_y;
+    AlongX<NEAREST, true> along_x;
+
+    Searches(const Layout &layout, int64_t held)
+        : limits(layout, held),
+          along_y{layout, limits, LineCut(layout.height(), limits.chunks[1], held)},
+          along_x{layout, limits, LineCut(layout.width(), limits.chunks[0], held)} {}
+    bool serve() const { return limits.serves() && along_y.cut.serves() && along_x.cut.serves(); }
+};
+
 template <class Lines>
-void search(const Lines &lines, cudaStream_t stream) {
-    launch_large("search_windows", search_windows<Lines>,
-                 lines.across() * lines.cut.segments() * lines.slabs(), THREADS, Lines::Window::bytes(lines.cut), stream,
-                 lines);
+Launch launch_of(const Lines &lines) {
+    return {"search_windows", lines.across() * lines.cut.segments() * lines.slabs(), THREADS, Lines::Window::bytes(lines.cut)};
 }
 
 template <bool NEAREST>
-void search(const Layout &layout, cudaStream_t stream) {
-    const WindowLimits<NEAREST> limits(layout);
-    const int64_t table_size = window_table_size(layout);
-    launch("fill_length_table", fill_length_table, ceil_div(table_size, BLOCK), BLOCK, stream, layout, table_size);
-    search(AlongY<NEAREST>{layout, limits, LineCut(layout.height(), limits.chunks[1])}, stream);
-    const LineCut cut(layout.width(), limits.chunks[0]);
+bool plan_by(Plan &plan, const Layout &layout) {
+    const Searches<NEAREST> searches(layout, plan.chunks_held);
+    if (layout.output.measure.unit != 1) plan.table_size = std::max<int64_t>(plan.table_size, searches.limits.max_exact + 1);
+    if (!searches.serve()) return false;
+    plan.windows_along[1] = launch_of(searches.along_y), plan.windows_along[0] = launch_of(searches.along_x);
+    return true;
+}
+
+template <bool NEAREST>
+void search(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    const Searches<NEAREST> searches(layout, plan.chunks_held);
+    launch(plan.windows_along[1], search_windows<AlongY<NEAREST>>, stream, searches.along_y);
     const auto is_aligned = [](const View &view) { return !view || rows_begin_at(view, sizeof(uint4)); };
     const Output &output = layout.output;
+    const AlongX<NEAREST, true> &along_x = searches.along_x;
     if (layout.is_packed && output.measure.unit == 1 && output.measure.limit >= UINT16_MAX && is_aligned(output.distance) &&
         is_aligned(output.nearest))
-        search(AlongX<NEAREST, true>{layout, limits, cut}, stream);
+        launch(plan.windows_along[0], search_windows<AlongX<NEAREST, true>>, stream, along_x);
     else
-        search(AlongX<NEAREST, false>{layout, limits, cut}, stream);
-}
-
-template <bool NEAREST>
-bool serves(const Layout &layout) {
-    const WindowLimits<NEAREST> limits(layout);
-    return limits.serves() && LineCut(layout.height(), limits.chunks[1]).serves() &&
-           LineCut(layout.width(), limits.chunks[0]).serves();
+        launch(plan.windows_along[0], search_windows<AlongX<NEAREST, false>>, stream,
+               AlongX<NEAREST, false>{along_x.layout, along_x.limits, along_x.cut});
 }
 
 }  // namespace
 
-int64_t window_table_size(const Layout &layout) {
-    const int32_t max_exact =
-        layout.output.nearest ? WindowLimits<true>(layout).max_exact : WindowLimits<false>(layout).max_exact;
-    return layout.output.measure.unit == 1 ? 0 : std::max(max_exact + 1, 0);
-}
-
-bool windows_serve(const Layout &layout) {
-    return layout.output.nearest ? serves<true>(layout) : serves<false>(layout);
+bool plan_windows(Plan &plan, const Layout &layout, const Limits &limits) {
+    plan.chunks_held = most_chunks_held(limits);
+    return layout.output.nearest ? plan_by<true>(plan, layout) : plan_by<false>(plan, layout);
 }
 
 int64_t window_words(const Layout &layout) {
@@ -416,8 +424,8 @@ int64_t window_words(const Layout &layout) {
     return planes * layout.width() * y_pitch(layout);
 }
 
-void search_in_windows(const Layout &layout, cudaStream_t stream) {
-    layout.output.nearest ? search<true>(layout, stream) : search<false>(layout, stream);
+void search_in_windows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    layout.output.nearest ? search<true>(plan, layout, stream) : search<false>(plan, layout, stream);
 }
 
 }  // namespace apsis::cuda::volume

@@ -1,0 +1,175 @@
+// Which way serves a distance map in the plane: all conditions, and what the launches ask for.
+//
+// Every way gives the same bytes, so that the conditions are about time and memory alone.  The ways, and what each is for:
+//
+// - Small images: one kernel does all rows, since a second launch would cost as much again as all of it.
+// - Narrow rows: a block holds a strip of 32 rows, and takes it near or far without leaving shared memory.
+// - Whole rows: the near search settles strips with sites nearby, the envelope those without, and marked patches.
+// - Segmented rows: the same where a block cannot hold a row's candidates, or costs do not fit 32 bits.
+#include "cuda/distance/plane/layout.h"
+
+#include "cuda/distance/plane/envelope_tiles.cuh"
+#include "cuda/distance/plane/near_search.cuh"
+#include "cuda/distance/plane/tuning.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+/// Whether any way of this room may serve a map: square pixels, and numbers that the kernels hold.
+bool is_for_plane(const DistanceJob &job) {
+    const Measure &measure = job.measure;
+    if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
+    const int64_t width = job.set.size[0], length = job.set.size[1], images = job.set.size[2] * (job.is_signed ? 2 : 1);
+    const int64_t strips = ceil_div(length, STRIP) * images;
+    // Blocks are numbered in 31 bits, and indices of an image whose rows are not cut fit them.
+    return width <= LONGEST && length <= LONGEST && length * images <= MOST_BLOCKS &&
+           strips * std::max((STRIP / BAND) * ceil_div(width, SEGMENT), ceil_div(width, WIDE_SPAN)) <= MOST_BLOCKS;
+}
+
+bool are_small(const Columns &side, bool nearest, const Limits &limits) {
+    return side.count <= SMALL_WIDTH && side.length <= columns::LONGEST_WHOLE &&
+           side.batch * side.length * side.count <= SMALL_AREA &&
+           small_images_bytes(side.count, nearest) + SMALL_IMAGES_DECLARED <= limits.dynamic();
+}
+
+bool are_narrow(const Columns &side) { return side.count <= NARROW_WIDTH && side.all().count >= MANY_STRIPS; }
+
+/// Rows are cut if they are too wide, or costs too large, for one block.
+bool are_cut(const Columns &side, const Limits &limits) {
+    const int64_t width = side.count, length = side.length;
+    if (width > WIDEST_ROW || length > LONGEST_COLUMN) return true;
+    // A tile may end beyond the row's end.
+    if ((width + TILE) * (width + TILE) + length * length + 128 >= int64_t(NOTHING)) return true;
+    return band_bytes(width, 1) > limits.dynamic();
+}
+
+bool has_long_reach(const Columns &side) {
+    return side.count <= WIDE_SPAN / 2 || side.all().count * ceil_div(side.count, WIDE_SPAN) < FEW_NEAR_BLOCKS;
+}
+
+Way way_of(const Columns &side, bool nearest, const Limits &limits) {
+    if (are_small(side, nearest, limits)) return Way::SMALL_IMAGES;
+    if (nearest && near_search_bytes(nearest, has_long_reach(side)) > limits.dynamic()) return Way::NONE;
+    if (are_narrow(side)) return Way::NARROW_ROWS;
+    return are_cut(side, limits) ? Way::SEGMENTED_ROWS : Way::WHOLE_ROWS;
+}
+
+/// How many far groups leave a strip to the envelope.  No number does where the near search settles what is far, too.
+uint32_t least_far_groups(const Plan &plan, const Layout &layout) {
+    const bool settles_all = plan.has_long_reach && plan.way != Way::NARROW_ROWS;
+    if (settles_all || layout.output.measure.limit < columns::NEAR * columns::NEAR) return UINT32_MAX;
+    return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
+}
+
+/// Threads for a row of the envelope, some tiles each.
+dim3 threads_for(int64_t width, int tiles_each) {
+    int threads = 2 * WARP;
+    while (threads < THREADS && threads * tiles_each * TILE < width) threads *= 2;
+    return threads;
+}
+
+Launch near_launch(const Plan &plan, const Layout &layout) {
+    const int64_t spans = ceil_div(layout.columns.count, plan.has_long_reach ? SHORT_SPAN : WIDE_SPAN);
+    const int64_t blocks = layout.count_strips() * spans;
+    if (plan.is_paired) return {"search_signed", blocks / layout.sides(), BLOCK};
+    if (layout.output.nearest) return {"search_sites", blocks, BLOCK, near_search_bytes(true, plan.has_long_reach)};
+    return {"search_costs", blocks, BLOCK};
+}
+
+Launch list_launch(const Plan &plan, const Layout &layout) {
+    const int64_t lists = layout.count_strips() * layout.segments(), width = layout.columns.count;
+    return {"list_strips", lists, lists <= FEW_LISTS ? MOST_LIST_THREADS : LIST_THREADS,
+            list_bytes(plan.is_cut ? std::min<int64_t>(width, SEGMENT) : width)};
+}
+
+void plan_whole_rows(Plan &plan, const Layout &layout, const Limits &limits) {
+    const int64_t width = layout.columns.count;
+    // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
+    plan.halves = plan.is_listed && 2 * band_bytes(width, 2) <= limits.dynamic() ? 2 : 1;
+    plan.rows = {"search_bands", layout.count_strips() * (STRIP / (BAND * plan.halves)),
+                 threads_for(width, plan.is_listed ? TILES_EACH : 1),  // of narrow images' bands there are few
+                 band_bytes(width, plan.halves)};
+}
+
+void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits) {
+    const int64_t width = layout.columns.count, segments = layout.segments(), bands = layout.count_bands();
+    const int64_t tiles_of = segments > 1 ? SEGMENT : width;
+    const int64_t room = static_cast<int64_t>((limits.dynamic() - segment_bytes(tiles_of, 0)) / 8);
+    plan.most_candidates = static_cast<int32_t>(std::min({room, int64_t(MOST_CANDIDATES), segments == 1 ? width : room}));
+    if (segments > 1)
+        plan.brackets = {"find_segment_brackets", ceil_div(bands * layout.count_segment_brackets(), WARPS), BLOCK};
+    plan.rows = {"search_pieces", bands * segments, threads_for(width, TILES_EACH),
+                 segment_bytes(tiles_of, plan.most_candidates)};
+}
+
+}  // namespace
+
+Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
+    Layout layout(columns::shape_columns(job.set, 1), Output(job, false));
+    layout.is_paired = plan.is_paired, layout.is_listed = plan.is_listed, layout.is_cut = plan.is_cut;
+    Columns &columns = layout.columns;
+    carve_words(columns, carver);
+    carve_carries(columns, carver);
+    if (plan.way == Way::SMALL_IMAGES) return layout;
+    columns.far_groups = carver.take<uint32_t>(columns.count_far());
+    layout.least_far = least_far_groups(plan, layout);
+    layout.marks = carver.take<uint8_t>(layout.count_marks());
+    if (!plan.is_listed) return layout;
+    const int64_t strips = columns.all().count;
+    layout.interior = carver.take<uint8_t>(layout.sides() * strips * layout.interior_bytes());  // and all_site_bands
+    layout.candidates = carver.take<uint16_t>(columns.total());
+    layout.summaries = carver.take<uint32_t>(strips * layout.segments());
+    if (plan.is_cut) {
+        layout.places = carver.take<uint16_t>(strips * layout.groups());
+        layout.group_bounds = carver.take<GroupBounds>(strips * layout.groups());
+        layout.segment_brackets = carver.take<int2>(columns.batch * layout.bands() * layout.count_segment_brackets());
+    } else {
+        layout.site_words = carver.take<uint32_t>(columns.total());
+        layout.carry_distances = carver.take<uint32_t>(columns.total());
+    }
+    return layout;
+}
+
+Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limits) {
+    Plan plan;
+    if (!is_for_plane(job)) return plan;
+    const Columns side = columns::shape_columns(job.set, 1);
+    const bool nearest = static_cast<bool>(job.nearest), is_signed_map = job.is_signed;
+    plan.way = way_of(side, nearest, limits);
+    if (plan.way == Way::NONE) return plan;
+    plan.is_cut = plan.way == Way::SEGMENTED_ROWS;
+    plan.is_listed = plan.is_cut || (plan.way == Way::WHOLE_ROWS &&
+                                     (side.count > UNLISTED_WIDTH || side.length > UNLISTED_LENGTH));
+    plan.has_long_reach = has_long_reach(side);
+    // Only packed numbers of 32 bits are written with a sign four at a time.
+    plan.is_paired = plan.way != Way::SMALL_IMAGES && !plan.has_long_reach && is_signed_map && !nearest &&
+                     OutputFormat(Output(job, false)).serves;
+    Carver carver;
+    Layout layout = carve_layout(job, plan, carver);
+    plan.scratch = carver.used();
+    layout.take(range);
+    switch (plan.way) {
+        case Way::SMALL_IMAGES:
+            plan.rows = {"search_small_images", layout.count_bands(),
+                         dim3(static_cast<unsigned>(ceil_div(ceil_div(side.count, TILE), WARP) * WARP), BAND),
+                         small_images_bytes(side.count, nearest)};
+            break;
+        case Way::NARROW_ROWS:
+            if (nearest) plan.near = near_launch(plan, layout);
+            plan.rows = {"search_narrow_rows", layout.count_strips(), static_cast<unsigned>(layout.groups() * WARP)};
+            break;
+        default:
+            plan.near = near_launch(plan, layout);
+            if (plan.is_listed) plan.list = list_launch(plan, layout);
+            plan.is_cut ? plan_segmented_rows(plan, layout, limits) : plan_whole_rows(plan, layout, limits);
+    }
+    return plan;
+}
+
+Plan plan_of(const DistanceJob &job, const Limits &limits) {
+    return plan_of(job, columns::shape_columns(job.set, 1).all(), limits);
+}
+
+}  // namespace apsis::cuda::plane

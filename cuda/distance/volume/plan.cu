@@ -1,0 +1,70 @@
+// Which way serves a distance map of a volume: all conditions.  What a way's launches ask for is said beside its kernels.
+//
+// - Near search: where nearly all voxels have a site within 8 voxels it takes two thirds of the time of windows.
+// - Windows: elsewhere, for sites within some 240 voxels.
+// - Monotone argmin: what either has marked.  It serves alone where neither can hold the costs.
+//
+// Which of the first two works is known to the device alone, by a sample of the voxels, so that the host does not wait.  Without
+// windows the near search takes every image, and leaves to the argmin what is far.
+#include "cuda/distance/volume/layout.h"
+
+#include "cuda/columns/columns.h"
+#include "cuda/distance/volume/volume.h"
+#include "cuda/runtime/launch.h"
+
+namespace apsis::cuda::volume {
+
+namespace {
+
+/// Whether a view is not wanted, or its rows are packed numbers of a type.
+bool is_packed(const View &view, apsis_type type) {
+    return !view || (view.type == type && view.stride[0] == 4);
+}
+
+/// The layout of a side, still without memory.
+Layout shape_layout(const DistanceJob &job, bool inside) {
+    Layout layout = {columns::shape_columns(swap_y_z(job.set), 1), {}, nullptr, nullptr, nullptr, nullptr, Output(job, inside),
+                     nullptr, false};
+    layout.is_packed = !job.is_signed && is_packed(job.distance, APSIS_F32) && is_packed(job.nearest, APSIS_I32);
+    for (int axis = 0; axis < 3; ++axis) layout.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
+    return layout;
+}
+
+}  // namespace
+
+View swap_y_z(View set) {
+    std::swap(set.size[1], set.size[2]);
+    std::swap(set.stride[1], set.stride[2]);
+    return set;
+}
+
+Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carver &carver) {
+    Layout layout = shape_layout(job, inside);
+    columns::carve_words(layout.columns, carver);
+    columns::carve_carries(layout.columns, carver);
+    layout.marks = carver.take<uint8_t>(layout.count_marks());
+    layout.far_samples = carver.take<uint32_t>(1 + ceil_div(layout.count_needs(), sizeof(uint32_t)));
+    layout.needs = reinterpret_cast<uint8_t *>(layout.far_samples + 1);
+    layout.length_table = carver.take<float>(plan.table_size);
+    layout.y_results = carver.take<uint32_t>(std::max({near_search_words(layout), window_words(layout), argmin_words(layout)}));
+    return layout;
+}
+
+Plan plan_of(const DistanceJob &job, const Limits &limits) {
+    Plan plan;
+    if (job.axes != 3 || job.measure.metric != APSIS_EUCLIDEAN || !is_narrow(job.measure)) return plan;
+    const Layout layout = shape_layout(job, false);
+    plan.serves = plan_argmin(plan, layout, limits);
+    if (!plan.serves) return plan;
+    plan.near = plan_near_search(plan, layout, limits);
+    plan.windows = plan_windows(plan, layout, limits) && !(plan.near && near_search_suffices(layout));
+    plan.is_sampled = plan.near && plan.windows;
+    if (plan.is_sampled) plan.sample = {"sample_voxels", SAMPLES / WARPS, BLOCK};
+    if (plan.table_size) plan.table = {"fill_length_table", ceil_div(plan.table_size, BLOCK), BLOCK};
+    Carver carver;
+    carve_layout(job, plan, false, carver);
+    plan.scratch = carver.used();
+    return plan;
+}
+
+}  // namespace apsis::cuda::volume

@@ -1,0 +1,171 @@
+// The plans of distance maps, asked for every width up to 4200 and for volumes of random sizes: no launch asks for more than a
+// device has, whichever device it is.
+//
+// A plan is a pure function of the job and the device's limits, so that no device is needed, nor an emulated one.  What each
+// kernel declares and allows is what the compiler made of it: the argument is the list that kernels.py has made.
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "cuda/distance/plane/plan.h"
+#include "cuda/distance/volume/plan.h"
+
+using namespace apsis;
+
+namespace {
+
+/// Of compute capabilities 7.5 to 12.0: KiB of shared memory a block, and multiprocessors.
+struct Device {
+    int capability, kib, processors;
+    cuda::Limits limits() const { return {size_t(kib) << 10, processors}; }
+};
+const Device DEVICES[] = {{75, 64, 40},   {80, 163, 108},  {86, 99, 84},  {89, 99, 128},
+                          {90, 227, 132}, {100, 227, 148}, {120, 99, 170}};
+
+/// The bytes that the instances of a kernel declare, and the threads that a block of one may have, at most.
+struct Kernel {
+    size_t declared = 0;
+    int64_t threads = 0;
+};
+std::map<std::string, Kernel> kernels;
+
+/// A kernel's name by itself: "void apsis::cuda::plane::(anonymous namespace)::search_bands<...>(...)" is "plane::search_bands".
+std::string short_name(std::string name) {
+    for (const char *part : {"(anonymous namespace)::", "apsis::cuda::", "void "})
+        for (size_t at; (at = name.find(part)) != std::string::npos;) name.erase(at, std::string(part).size());
+    return name.substr(0, name.find_first_of("<("));
+}
+
+bool read_kernels(const char *path) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::string place, name;
+        Kernel one;
+        words >> place >> one.declared >> one.threads;
+        std::getline(words >> std::ws, name);
+        Kernel &all = kernels[short_name(name)];
+        all.declared = std::max(all.declared, one.declared), all.threads = std::max(all.threads, one.threads);
+    }
+    return !kernels.empty();
+}
+
+/// The outputs of a map.
+struct Form {
+    apsis_type distance, nearest;  // 0: not wanted
+    bool is_signed, is_aligned;
+};
+constexpr apsis_type NONE = static_cast<apsis_type>(0);
+const Form FORMS[] = {{APSIS_F32, NONE, false, true},      {APSIS_F32, APSIS_I32, false, true}, {APSIS_F32, NONE, true, true},
+                      {APSIS_F32, APSIS_I32, true, true},  {APSIS_I32, NONE, false, true},      {APSIS_I64, APSIS_I64, false, true},
+                      {APSIS_F64, NONE, true, true},       {NONE, APSIS_I32, false, true},      {APSIS_F32, NONE, false, false},
+                      {APSIS_F32, APSIS_I32, false, false}};
+
+View view_of(apsis_type type, const int64_t (&size)[3], bool is_aligned) {
+    static uint8_t somewhere[16];  // its address alone counts
+    View view;
+    if (type == NONE) return view;
+    const int64_t bytes = type == APSIS_U8 ? 1 : type == APSIS_F32 || type == APSIS_I32 ? 4 : 8;
+    view.data = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(somewhere) & ~uintptr_t(15)) + (is_aligned ? 0 : bytes));
+    view.type = type;
+    for (int axis = 0; axis < 3; ++axis)
+        view.size[axis] = size[axis], view.stride[axis] = axis ? view.stride[axis - 1] * size[axis - 1] : bytes;
+    return view;
+}
+
+DistanceJob job_of(const Form &form, int axes, const int64_t (&size)[3], const int64_t (&weight)[3]) {
+    DistanceJob job;
+    job.set = view_of(APSIS_U8, size, true);
+    job.distance = view_of(form.distance, size, form.is_aligned), job.nearest = view_of(form.nearest, size, form.is_aligned);
+    job.axes = axes, job.is_signed = form.is_signed;
+    for (int axis = 0; axis < 3; ++axis) job.measure.weight[axis] = weight[axis];
+    for (int axis = 0; axis < axes; ++axis) job.measure.largest += weight[axis] * (size[axis] - 1) * (size[axis] - 1);
+    job.measure.limit = job.measure.largest;
+    return job;
+}
+
+int64_t plans = 0, launches = 0;
+
+/// Whether a launch is within the limits of a device and of its kernel.
+bool is_allowed(const std::string &room, const cuda::Launch &launch, const Device &device) {
+    if (!launch.kernel) return true;
+    ++launches;
+    const auto found = kernels.find(room + launch.kernel);
+    if (found == kernels.end()) return std::printf("there is no kernel %s%s\n", room.c_str(), launch.kernel), false;
+    const int64_t threads = int64_t(launch.threads.x) * launch.threads.y * launch.threads.z;
+    const Kernel &kernel = found->second;
+    if (launch.blocks >= 0 && launch.blocks <= INT32_MAX && threads > 0 && threads <= kernel.threads &&
+        kernel.declared + launch.shared <= device.limits().shared)
+        return true;
+    std::printf("%s%s on sm_%d: %lld blocks of %lld threads, of which it may have %lld; %zu bytes, and %zu declared\n",
+                room.c_str(), launch.kernel, device.capability, static_cast<long long>(launch.blocks),
+                static_cast<long long>(threads), static_cast<long long>(kernel.threads), launch.shared, kernel.declared);
+    return false;
+}
+
+bool is_plane_allowed(const DistanceJob &job, const Device &device) {
+    ++plans;
+    const cuda::plane::Plan plan = cuda::plane::plan_of(job, device.limits());
+    for (const cuda::Launch &launch : {plan.near, plan.list, plan.brackets, plan.rows})
+        if (!is_allowed("plane::", launch, device)) return false;
+    return plan.way != cuda::plane::Way::SEGMENTED_ROWS || plan.most_candidates > 0;
+}
+
+bool is_volume_allowed(const DistanceJob &job, const Device &device) {
+    ++plans;
+    const cuda::volume::Plan plan = cuda::volume::plan_of(job, device.limits());
+    for (const cuda::Launch &launch : {plan.table, plan.sample, plan.near_along[0], plan.near_along[1], plan.windows_along[0],
+                                       plan.windows_along[1], plan.argmin_along[0], plan.argmin_along[1]})
+        if (!is_allowed("volume::", launch, device)) return false;
+    return true;
+}
+
+/// Asks for the plan of a job on every device and in every form.
+template <class IsAllowed>
+bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3], IsAllowed is_job_allowed) {
+    for (const Form &form : FORMS)
+        for (const Device &device : DEVICES)
+            if (!is_job_allowed(job_of(form, axes, size, weight), device)) {
+                std::printf("%lld x %lld x %lld, form %d\n", static_cast<long long>(size[0]), static_cast<long long>(size[1]),
+                            static_cast<long long>(size[2]), static_cast<int>(&form - FORMS));
+                return false;
+            }
+    return true;
+}
+
+bool every_width() {
+    for (const int64_t height : {1, 3, 64, 720, 4096})
+        for (int64_t width = 1; width <= 4200; ++width)
+            if (!are_allowed(2, {width, height, 1}, {1, 1, 1}, is_plane_allowed)) return false;
+    return true;
+}
+
+/// Mostly small, at times as large as may be.
+int64_t random_extent(std::mt19937_64 &random, int most_bits) { return 1 + random() % (int64_t(1) << random() % (most_bits + 1)); }
+
+bool random_sizes() {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 5000; ++i) {
+        if (!are_allowed(2, {random_extent(random, 22), random_extent(random, 22), random_extent(random, 12)}, {1, 1, 1},
+                         is_plane_allowed))
+            return false;
+        const int64_t weight[] = {random_extent(random, 8), random_extent(random, 8), random_extent(random, 8)};
+        if (!are_allowed(3, {random_extent(random, 16), random_extent(random, 16), random_extent(random, 16)},
+                         i % 2 ? weight : (const int64_t(&)[3]){1, 1, 1}, is_volume_allowed))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    if (argc < 2 || !read_kernels(argv[1])) return std::printf("usage: test_plans KERNELS\n"), 2;
+    if (!every_width() || !random_sizes()) return 1;
+    std::printf("%lld plans, %lld launches: none asks for more than its device has\n", static_cast<long long>(plans),
+                static_cast<long long>(launches));
+    return 0;
+}
