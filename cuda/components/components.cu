@@ -17,38 +17,18 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// Whether four labels side by side can be stored at once.
-bool are_packed_i32(const View &labels) {
-    return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
-}
-
 /// The sizes of a job's tiles; their memory is still missing.
-template <class Tile>
-Tiles shape_tiles(const ComponentsJob &job) {
+Tiles shape_tiles(const ComponentsJob &job, const Plan &plan) {
     Tiles tiles = {};
-    tiles.width = job.set.size[0];
-    tiles.height = job.set.size[1];
-    tiles.depth = job.set.size[2];
-    const int64_t across = ceil_div(tiles.width, Tile::WORDS * 32), down = ceil_div(tiles.height, Tile::ROWS),
-                  deep = ceil_div(tiles.depth, Tile::PLANES), count = across * down * deep;
-    tiles.has_nodes = across * down > 1 || (Tile::PLANES > 1 && deep > 1);
-    const int64_t most = tiles.has_nodes ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
-    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
-                    static_cast<long long>(tiles.width), static_cast<long long>(tiles.height),
-                    static_cast<long long>(tiles.depth));
-    tiles.across = static_cast<uint32_t>(across);
-    tiles.down = static_cast<uint32_t>(down);
-    tiles.deep = static_cast<uint32_t>(deep);
-    const int64_t rows = std::min<int64_t>(tiles.height, Tile::ROWS), planes = std::min<int64_t>(tiles.depth, Tile::PLANES);
-    if (are_packed_i32(job.labels)) tiles.root_store = job.labels;
-    tiles.kept_words = static_cast<uint32_t>(Tile::WORDS * (Tile::PLANES > 1 ? Tile::ROWS * planes : rows));
-    tiles.most_kept_parts = std::min(Tile::MOST_KEPT_PARTS, static_cast<uint32_t>(ceil_div(tiles.kept_words, 2)));
+    tiles.width = job.set.size[0], tiles.height = job.set.size[1], tiles.depth = job.set.size[2];
+    tiles.across = plan.across, tiles.down = plan.down, tiles.deep = plan.deep;
+    tiles.kept_words = plan.kept_words, tiles.most_kept_parts = plan.most_kept_parts, tiles.has_nodes = plan.has_nodes;
+    if (plan.stores_roots) tiles.root_store = job.labels;
     return tiles;
 }
 
 template <class Tile>
-void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
+void carve_tiles(const ComponentsJob &job, const Plan &plan, Tiles &tiles, Carver &carver) {
     const int64_t count = tiles.count(), nodes = tiles.has_nodes ? count << Tile::NODE_BITS : 0;
     tiles.bits = carver.take<uint32_t>(count * tiles.kept_words);
     tiles.firsts = carver.take<uint32_t>(count * tiles.kept_words);
@@ -58,9 +38,8 @@ void carve_tiles(const ComponentsJob &job, Tiles &tiles, Carver &carver) {
     tiles.measured_again = carver.take<uint32_t>(count + 1);
     tiles.sums = carver.take<PackedSums>(count * tiles.most_kept_parts);
     tiles.parent = carver.take<uint32_t>(nodes);
-    const bool at_random = tiles.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
-    const auto lowest = carver.take<uint32_t>(at_random ? nodes : 0);  // the memory is taken even if it goes unused: components
-    tiles.lowest = at_random && !job.components ? lowest : nullptr;    // are found where their roots are, and need none
+    const auto lowest = carver.take<uint32_t>(plan.links_at_random ? nodes : 0);  // taken even if it goes unused: components
+    tiles.lowest = plan.links_at_random && !job.components ? lowest : nullptr;    // are found where their roots are
     tiles.area = carver.take<unsigned long long>(job.selects() ? nodes : 0);
     tiles.first = carver.take<uint16_t>(nodes);
     tiles.rim = carver.take<uint16_t>(tiles.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
@@ -78,7 +57,6 @@ size_t scan_firsts(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t 
 }
 
 /// The scratch memory of a job.
-template <class Tile>
 struct Scratch {
     Tiles tiles;
     void *select;
@@ -88,10 +66,10 @@ struct Scratch {
     int64_t window_size;      // how many
     size_t bytes;
 
-    Scratch(const ComponentsJob &job, void *memory) : tiles(shape_tiles<Tile>(job)) {
+    Scratch(const ComponentsJob &job, const Plan &plan, void *memory) : tiles(shape_tiles(job, plan)) {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // a component for so many pixels: 1/11 byte a pixel
         Carver carver(memory);
-        carve_tiles<Tile>(job, tiles, carver);
+        with_tile(plan, [&](auto tile) { carve_tiles<decltype(tile)>(job, plan, tiles, carver); });
         select = carver.take<uint8_t>(static_cast<int64_t>(select_bytes(job)));
         scan_bytes = scan_firsts(tiles, nullptr, 0, nullptr);
         scan = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes));
@@ -126,12 +104,12 @@ class ComponentCount {
 };
 
 /// Measures components, a window at a time.  The first window is measured while the host waits for the number of components.
-template <class Tile>
-void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const ComponentCount &count, cudaStream_t stream) {
+void measure(const ComponentsJob &job, const Plan &plan, const Scratch &scratch, const ComponentCount &count,
+             cudaStream_t stream) {
     int64_t end = job.capacity;
     for (int64_t from = 0, next; from < end; from = next) {
         next = std::min(from + scratch.window_size, end);
-        measure_components<Tile>(scratch.tiles, scratch.window, from, next - from, stream);
+        measure_components(plan, scratch.tiles, scratch.window, from, next - from, stream);
         end = std::min(end, count.read());
         const int64_t here = std::min(next, end) - from;
         if (here > 0)
@@ -141,43 +119,28 @@ void measure(const ComponentsJob &job, const Scratch<Tile> &scratch, const Compo
     }
 }
 
-template <class Tile>
-void run(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress, HostNumber *number) {
-    const Scratch<Tile> scratch(job, memory);
+}  // namespace
+
+size_t components_scratch(const ComponentsJob &job) { return Scratch(job, plan_of(job), nullptr).bytes; }
+
+void find_components(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress,
+                     HostNumber *number) {
+    const Plan plan = plan_of(job);
+    const Scratch scratch(job, plan, memory);
     Tiles tiles = scratch.tiles;
-    if (Tile::PLANES == 1 && !job.labels && !job.components && !job.selects())
-        tiles.count_only = tiles.firsts_before + tiles.tile_rows();
-    find_parts<Tile>(job, tiles, stream);
+    if (plan.counts_alone) tiles.count_only = tiles.firsts_before + tiles.tile_rows();
+    find_parts(job, plan, tiles, stream);
     report(progress, 0.4, stream);
-    if (tiles.has_nodes) join_nodes<Tile>(tiles, stream);
-    if (job.selects()) select_components<Tile>(job, tiles, scratch.select, stream);
-    if (!tiles.count_only) scan_firsts(tiles, scratch.scan, scratch.scan_bytes, stream);
+    if (tiles.has_nodes) join_nodes(plan, tiles, stream);
+    if (job.selects()) select_components(job, plan, tiles, scratch.select, stream);
+    if (!plan.counts_alone) scan_firsts(tiles, scratch.scan, scratch.scan_bytes, stream);
     report(progress, 0.6, stream);
     std::optional<ComponentCount> count;
     if (job.count || job.components) count.emplace(tiles, number, stream);
-    if (job.components) measure(job, scratch, *count, stream);
-    if (job.labels) write_labels<Tile>(job, tiles, stream);
+    if (job.components) measure(job, plan, scratch, *count, stream);
+    if (job.labels) write_labels(job, plan, tiles, stream);
     if (job.count) *job.count = count->read();
     report(progress, 1, stream);
-}
-
-/// Calls body(tile) with the kind of tile that serves a job.
-template <class Body>
-auto with_tile(const ComponentsJob &job, Body body) {
-    if (job.axes == 2) return job.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());
-    if (job.connectivity == 1) return body(VolumeTile<1>());
-    return job.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
-}
-
-}  // namespace
-
-size_t components_scratch(const ComponentsJob &job) {
-    return with_tile(job, [&](auto tile) { return Scratch<decltype(tile)>(job, nullptr).bytes; });
-}
-
-void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
-                     HostNumber *number) {
-    with_tile(job, [&](auto tile) { run<decltype(tile)>(job, scratch, stream, progress, number); });
 }
 
 }  // namespace apsis::cuda::components

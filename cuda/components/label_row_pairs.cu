@@ -276,25 +276,31 @@ __global__ void __launch_bounds__(Pairs::THREADS, Pairs::BLOCKS_PER_SM)
     }
 }
 
-}  // namespace
-
-template <class Tile>
-void find_parts_by_row_pairs(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
-    using Pairs = RowPairs<Tile>;
-    const auto launch_tiles = [&](auto *kernel, size_t shared_bytes) {
-        launch_large("label_tile_by_row_pairs", kernel, tiles.count(), Pairs::THREADS, shared_bytes, stream, job.set,
-                     is_aligned(job.set), job.complement, tiles);
-    };
-    if (tiles.count_only) check(cudaMemsetAsync(tiles.count_only, 0, sizeof *tiles.count_only, stream), "clearing the count");
-    if (tiles.count_only)
-        launch_tiles(label_tile_by_row_pairs<Pairs, Result::COUNT>, sizeof(Pairs));
-    else if (job.components)
-        launch_tiles(label_tile_by_row_pairs<Pairs, Result::SUMS>, sizeof(Pairs));
-    else
-        launch_tiles(label_tile_by_row_pairs<Pairs, Result::FIRSTS>, sizeof(Pairs));
+/// Calls body(pairs) with a null pointer to the pairs of rows of a plane's tiles: they are too large to be made here.
+template <class Body>
+auto with_pairs(const Plan &plan, Body body) {
+    return plan.connectivity == 1 ? body(static_cast<RowPairs<PlaneTile<1>> *>(nullptr))
+                                  : body(static_cast<RowPairs<PlaneTile<2>> *>(nullptr));
 }
 
-template void find_parts_by_row_pairs<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void find_parts_by_row_pairs<PlaneTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+}  // namespace
+
+Launch plan_row_pairs(const Plan &plan, int64_t tiles) {
+    return with_pairs(plan, [&](auto pairs) -> Launch {
+        return {"label_tile_by_row_pairs", tiles, std::remove_pointer_t<decltype(pairs)>::THREADS, sizeof *pairs};
+    });
+}
+
+void find_parts_by_row_pairs(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    if (tiles.count_only) check(cudaMemsetAsync(tiles.count_only, 0, sizeof *tiles.count_only, stream), "clearing the count");
+    with_pairs(plan, [&](auto pairs) {
+        using Pairs = std::remove_pointer_t<decltype(pairs)>;
+        launch(plan.label,
+               plan.counts_alone ? label_tile_by_row_pairs<Pairs, Result::COUNT>
+               : job.components  ? label_tile_by_row_pairs<Pairs, Result::SUMS>
+                                 : label_tile_by_row_pairs<Pairs, Result::FIRSTS>,
+               stream, job.set, is_aligned(job.set), job.complement, tiles);
+    });
+}
 
 }  // namespace apsis::cuda::components

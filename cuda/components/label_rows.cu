@@ -169,24 +169,20 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
 }  // namespace
 
-template <class Tile>
-void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
-    if constexpr (Tile::PLANES == 1)
-        if (!tiles.root_store) return find_parts_by_row_pairs<Tile>(job, tiles, stream);
-    const auto launch_tiles = [&](auto *kernel, size_t shared_bytes) {
-        launch_large("label_tile", kernel, tiles.count(), Tile::THREADS, shared_bytes, stream, job.set, is_aligned(job.set),
-                     job.complement, tiles);
-    };
-    if (job.components)
-        launch_tiles(label_tile<Tile, true>, sizeof(MeasuredTileParts<Tile>));
-    else
-        launch_tiles(label_tile<Tile, false>, sizeof(TileParts<Tile>));
+Launch plan_rows(const Plan &plan, int64_t tiles, bool measures) {
+    return with_tile(plan, [&](auto tile) -> Launch {
+        using Tile = decltype(tile);
+        return {"label_tile", tiles, Tile::THREADS, measures ? sizeof(MeasuredTileParts<Tile>) : sizeof(TileParts<Tile>)};
+    });
 }
 
-template void find_parts<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void find_parts<PlaneTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void find_parts<VolumeTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void find_parts<VolumeTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void find_parts<VolumeTile<3>>(const ComponentsJob &, const Tiles &, cudaStream_t);
+void find_parts(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    if (plan.by_row_pairs) return find_parts_by_row_pairs(job, plan, tiles, stream);
+    with_tile(plan, [&](auto tile) {
+        using Tile = decltype(tile);
+        launch(plan.label, job.components ? label_tile<Tile, true> : label_tile<Tile, false>, stream, job.set,
+               is_aligned(job.set), job.complement, tiles);
+    });
+}
 
 }  // namespace apsis::cuda::components

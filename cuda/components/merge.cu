@@ -307,22 +307,18 @@ __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
 
 }  // namespace
 
-template <class Tile>
-void join_nodes(const Tiles &tiles, cudaStream_t stream) {
-    const int64_t count = tiles.count();
-    const WorkSplit split(count * (Tile::JOINING_RIM_ROWS * Tile::WORDS),
-                          tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
-    launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, stream, tiles, split);
-    if (tiles.count_only) return;
-    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
-        if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, tiles.count(), BLOCK, stream, tiles);
-    launch("flatten_nodes", flatten_nodes<Tile>, tiles.count(), FLATTEN_THREADS<Tile>, stream, tiles);
+void join_nodes(const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    with_tile(plan, [&](auto tile) {
+        using Tile = decltype(tile);
+        const int64_t count = tiles.count();
+        const WorkSplit split(count * (Tile::JOINING_RIM_ROWS * Tile::WORDS),
+                              tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
+        launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, stream, tiles, split);
+        if (plan.counts_alone) return;
+        if constexpr (Tile::RANDOM_LINKING_TILES > 0)
+            if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, count, BLOCK, stream, tiles);
+        launch("flatten_nodes", flatten_nodes<Tile>, count, FLATTEN_THREADS<Tile>, stream, tiles);
+    });
 }
-
-template void join_nodes<PlaneTile<1>>(const Tiles &, cudaStream_t);
-template void join_nodes<PlaneTile<2>>(const Tiles &, cudaStream_t);
-template void join_nodes<VolumeTile<1>>(const Tiles &, cudaStream_t);
-template void join_nodes<VolumeTile<2>>(const Tiles &, cudaStream_t);
-template void join_nodes<VolumeTile<3>>(const Tiles &, cudaStream_t);
 
 }  // namespace apsis::cuda::components

@@ -240,42 +240,42 @@ __global__ void begin_search(RankSearch *search, unsigned long long largest) {
 
 /// Keeps the largest components of `count` tiles.
 template <class Tile>
-void keep_largest(const ComponentsJob &job, const Tiles &tiles, uint32_t from, uint32_t count, RankSearch *search,
-                  cudaStream_t stream) {
+void keep_largest(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, uint32_t from, uint32_t count,
+                  RankSearch *search, cudaStream_t stream) {
     const Criteria criteria(job);
+    Launch pass = plan.areas;
     launch("begin_search", begin_search, 1, BLOCK, stream, search, static_cast<unsigned long long>(job.largest));
     for (int shift = (criteria.key_bits + bits_below(job.set.pixels() + 1)) / DIGIT_BITS * DIGIT_BITS; shift >= 0;
          shift -= DIGIT_BITS) {
-        launch_large("count_digits", count_digits<Tile>, count, Tile::THREADS, sizeof(TileAreas<Tile>), stream, tiles, criteria,
-                     from, shift, search);
+        pass.kernel = "count_digits", pass.blocks = count;
+        launch(pass, count_digits<Tile>, stream, tiles, criteria, from, shift, search);
         launch("choose_digit", choose_digit, 1, CHOOSE_THREADS, stream, shift, search);
     }
-    launch_large("drop_lower_ranks", drop_lower_ranks<Tile>, count, Tile::THREADS, sizeof(TileAreas<Tile>), stream, tiles,
-                 criteria, from, search);
+    pass.kernel = "drop_lower_ranks";
+    launch(pass, drop_lower_ranks<Tile>, stream, tiles, criteria, from, search);
 }
 
 }  // namespace
 
 size_t select_bytes(const ComponentsJob &job) { return job.largest < INT64_MAX ? sizeof(RankSearch) : 0; }
 
-template <class Tile>
-void select_components(const ComponentsJob &job, const Tiles &tiles, void *memory, cudaStream_t stream) {
-    const Criteria criteria(job);
-    if (tiles.has_nodes) launch("clear_areas", clear_areas<Tile>, tiles.count(), BLOCK, stream, tiles);
-    launch_large("sum_tile_areas", sum_tile_areas<Tile>, tiles.count(), Tile::THREADS, sizeof(TileAreas<Tile>), stream, tiles,
-                 criteria);
-    if (tiles.has_nodes)
-        launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);
-    if (job.largest == INT64_MAX) return;
-    const uint32_t images = job.axes == 2 ? tiles.deep : 1, tiles_per_image = tiles.count() / images;
-    for (uint32_t image = 0; image < images; ++image)
-        keep_largest<Tile>(job, tiles, image * tiles_per_image, tiles_per_image, static_cast<RankSearch *>(memory), stream);
+size_t area_bytes(const Plan &plan) {
+    return with_tile(plan, [](auto tile) { return sizeof(TileAreas<decltype(tile)>); });
 }
 
-template void select_components<PlaneTile<1>>(const ComponentsJob &, const Tiles &, void *, cudaStream_t);
-template void select_components<PlaneTile<2>>(const ComponentsJob &, const Tiles &, void *, cudaStream_t);
-template void select_components<VolumeTile<1>>(const ComponentsJob &, const Tiles &, void *, cudaStream_t);
-template void select_components<VolumeTile<2>>(const ComponentsJob &, const Tiles &, void *, cudaStream_t);
-template void select_components<VolumeTile<3>>(const ComponentsJob &, const Tiles &, void *, cudaStream_t);
+void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, void *memory, cudaStream_t stream) {
+    with_tile(plan, [&](auto tile) {
+        using Tile = decltype(tile);
+        const Criteria criteria(job);
+        if (tiles.has_nodes) launch("clear_areas", clear_areas<Tile>, tiles.count(), BLOCK, stream, tiles);
+        launch(plan.areas, sum_tile_areas<Tile>, stream, tiles, criteria);
+        if (tiles.has_nodes)
+            launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);
+        if (job.largest == INT64_MAX) return;
+        const uint32_t images = plan.is_volume ? 1 : tiles.deep, count = tiles.count() / images;
+        for (uint32_t image = 0; image < images; ++image)
+            keep_largest<Tile>(job, plan, tiles, image * count, count, static_cast<RankSearch *>(memory), stream);
+    });
+}
 
 }  // namespace apsis::cuda::components

@@ -261,24 +261,18 @@ __global__ void __launch_bounds__(Tile::THREADS) remeasure_tiles(Tiles tiles, Wi
 
 }  // namespace
 
-template <class Tile>
-void measure_components(const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count, cudaStream_t stream) {
-    constexpr int64_t MANY = 512;  // blocks, as many as the largest devices run at once
-    const int64_t warp_blocks = std::min(ceil_div(tiles.count(), WARPS), MANY), blocks = std::min<int64_t>(tiles.count(), MANY);
+void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count,
+                        cudaStream_t stream) {
     const Window window = {reinterpret_cast<ComponentSums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
                            tiles.firsts_before + tiles.tile_rows()};
+    const int64_t warp_blocks = std::min(ceil_div(tiles.count(), WARPS), MOST_MEASURING_BLOCKS);
     launch("clear_window", clear_window, ceil_div(count * ComponentSums::FIELDS, BLOCK), BLOCK, stream, window,
            tiles.measured_again);
-    launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
-    launch_large("remeasure_tiles", remeasure_tiles<Tile>, blocks, Tile::THREADS, sizeof(LabelledTile<Tile>), stream, tiles,
-                 window);
+    with_tile(plan, [&](auto tile) {
+        launch("add_parts", add_parts<decltype(tile)>, warp_blocks, BLOCK, stream, tiles, window);
+        launch(plan.remeasure, remeasure_tiles<decltype(tile)>, stream, tiles, window);
+    });
     launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
 }
-
-template void measure_components<PlaneTile<1>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
-template void measure_components<PlaneTile<2>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
-template void measure_components<VolumeTile<1>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
-template void measure_components<VolumeTile<2>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
-template void measure_components<VolumeTile<3>>(const Tiles &, apsis_component *, int64_t, int64_t, cudaStream_t);
 
 }  // namespace apsis::cuda::components

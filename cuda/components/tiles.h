@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/components/plan.h"
 #include "cuda/runtime/launch.h"
 #include "runtime/backend.h"
 
@@ -22,6 +23,8 @@ struct EarlierRow {
 /// A rim row is a row of a tile that has neighbours in the next row or plane of tiles.  A run in a word of a rim row has a slot
 /// for its node.  Two runs never begin side by side, so the slot is half the column of the run's first pixel.
 constexpr int SLOTS_PER_WORD = 16;
+
+constexpr int64_t MOST_MEASURING_BLOCKS = 512;  // as many as the largest devices run at once
 
 /// A flag in the area of a component: it touches the border of the image.
 constexpr unsigned long long TOUCHES_BORDER = 1ull << 63;
@@ -311,31 +314,39 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 #endif
 
+/// Calls body(tile) with the kind of tile that a plan says.
+template <class Body>
+auto with_tile(const Plan &plan, Body body) {
+    if (!plan.is_volume) return plan.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());
+    if (plan.connectivity == 1) return body(VolumeTile<1>());
+    return plan.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
+}
+
+// What launches ask for, said beside their kernels.
+Launch plan_rows(const Plan &plan, int64_t tiles, bool measures);
+Launch plan_row_pairs(const Plan &plan, int64_t tiles);
+size_t area_bytes(const Plan &plan);
+
 // The steps of a call.  Each queues its kernels.
 
 /// Labels the tiles and writes their nodes and first pixels; if components are wanted, also the sums of parts.
-template <class Tile>
-void find_parts(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+void find_parts(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
 /// The same for planes, two rows at once; no roots are stored.  Or only counts components, where tiles.count_only is set.
-template <class Tile>
-void find_parts_by_row_pairs(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+void find_parts_by_row_pairs(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
 /// Joins nodes of neighbouring tiles, and drops the first pixels of those that are no roots.
-template <class Tile>
-void join_nodes(const Tiles &tiles, cudaStream_t stream);
+void join_nodes(const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
 /// Drops the first pixels of components that are not selected, before the scan.
-template <class Tile>
-void select_components(const ComponentsJob &job, const Tiles &tiles, void *memory, cudaStream_t stream);
+void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, void *memory, cudaStream_t stream);
 size_t select_bytes(const ComponentsJob &job);
 
 /// Measures a window of components: `count` of them, or fewer if there are fewer, from number `from` on.  After the scan.
-template <class Tile>
-void measure_components(const Tiles &tiles, apsis_component *window, int64_t from, int64_t count, cudaStream_t stream);
+void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *window, int64_t from, int64_t count,
+                        cudaStream_t stream);
 
 /// Writes the labels.
-template <class Tile>
-void write_labels(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream);
+void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
 }  // namespace apsis::cuda::components

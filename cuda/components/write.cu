@@ -98,16 +98,10 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM) write_tile
 
 }  // namespace
 
-template <class Tile>
-void write_labels(const ComponentsJob &job, const Tiles &tiles, cudaStream_t stream) {
-    launch_large("write_tile", write_tile<Tile>, tiles.count(), Tile::THREADS, sizeof(LabelledTile<Tile>), stream, job.labels,
-                 job.complement, tiles);
+void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    with_tile(plan, [&](auto tile) {
+        launch(plan.write, write_tile<decltype(tile)>, stream, job.labels, job.complement, tiles);
+    });
 }
-
-template void write_labels<PlaneTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void write_labels<PlaneTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void write_labels<VolumeTile<1>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void write_labels<VolumeTile<2>>(const ComponentsJob &, const Tiles &, cudaStream_t);
-template void write_labels<VolumeTile<3>>(const ComponentsJob &, const Tiles &, cudaStream_t);
 
 }  // namespace apsis::cuda::components

@@ -18,8 +18,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int64_t NARROW_STEP = 1 << 20;  // the longest with which 32 bits are tried
-constexpr int64_t TINY_SIZE = 24;         // so many pixels have a field each, if the budget allows it
+constexpr int64_t TINY_SIZE = 24;  // so many pixels have a field each, if the budget allows it
 
 /// How components are solved: classes of small ones by size, and behind them the class for pair bounds.
 struct SizeClasses {
@@ -150,7 +149,8 @@ __global__ void __launch_bounds__(BLOCK)
 template <class Length>
 class Eccentricity {
   public:
-    Eccentricity(const EccentricityJob &job, void *memory) : job_(job), ranks_{raster_of(job.set)} {
+    Eccentricity(const EccentricityJob &job, const EccentricityPlan &plan, void *memory)
+        : job_(job), plan_(plan), ranks_{raster_of(job.set)} {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // an extent for so many pixels: 1/18 byte a pixel
         const int64_t pixels = job.set.pixels(), starts = job.most_components() + 1;
         Carver carver(memory);
@@ -163,7 +163,7 @@ class Eccentricity {
         room_ = std::max(pixels / SHARE, LEAST);
         extents_ = carver.take<apsis_extent>(room_);
         counts_ = carver.take<ClassCounts>(1);
-        const size_t own = is_every_source()
+        const size_t own = plan.is_every_source
                                ? every_source_bytes<Length>(job)
                                : std::max(pair_bounds_bytes<Length>(job), sizeof(ComponentRange) * static_cast<size_t>(starts));
         memory_ = carver.take<uint8_t>(static_cast<int64_t>(std::max(ranking_bytes(job), own)));
@@ -178,7 +178,7 @@ class Eccentricity {
         components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05));
         report(progress, 0.1, stream);
         *job_.report = {components_, 0, 0, 0, 0, 0};
-        if (is_every_source())
+        if (plan_.is_every_source)
             solve_every_pixel();
         else
             solve();
@@ -189,7 +189,6 @@ class Eccentricity {
     }
 
   private:
-    bool is_every_source() const { return job_.method == APSIS_EVERY_SOURCE; }
     uint32_t count() const { return static_cast<uint32_t>(components_); }
 
     /// The progress of a part of the work.
@@ -225,8 +224,8 @@ class Eccentricity {
         list_classes(classes, counts);
         uint32_t first = 0;
         for (int i = 0; i < SIZE_CLASSES; first += counts.of[i++])
-            solve_small(job_, ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i, bounds_.lower, bounds_.farthest,
-                        stream_);
+            solve_small(job_, plan_.small[sizeof(Length) == 8][i], ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i,
+                        bounds_.lower, bounds_.farthest, stream_);
         describe_small(classes);
         const std::vector<ComponentRange> found = read_found(list_ + first, counts.of[SIZE_CLASSES]);
         int64_t rest = 0;
@@ -301,6 +300,7 @@ class Eccentricity {
     }
 
     EccentricityJob job_;
+    EccentricityPlan plan_;
     Ranks ranks_;
     LowerBounds<Length> bounds_;
     uint32_t *list_, *spare_;
@@ -314,30 +314,27 @@ class Eccentricity {
     int64_t components_ = 0;
 };
 
-bool may_be_narrow(const EccentricityJob &job) { return job.steps.most <= NARROW_STEP; }
-
-/// Whether no path can be too long for 32 bits.
-bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }
-
 }  // namespace
 
 size_t eccentricity_scratch(const EccentricityJob &job) {
-    return std::max(may_be_narrow(job) ? Eccentricity<int32_t>(job, nullptr).bytes() : 0,
-                    is_narrow(job) ? 0 : Eccentricity<int64_t>(job, nullptr).bytes());
+    const EccentricityPlan plan = plan_of(job);
+    return std::max(plan.may_be_short ? Eccentricity<int32_t>(job, plan, nullptr).bytes() : 0,
+                    plan.may_be_long ? Eccentricity<int64_t>(job, plan, nullptr).bytes() : 0);
 }
 
 void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
+    const EccentricityPlan plan = plan_of(job);
     double most = 0;  // does not go back when all is done again
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const Progress forward_progress = progress ? forward : Progress();
-    if (may_be_narrow(job)) {
+    if (plan.may_be_short) {
         try {
-            return Eccentricity<int32_t>(job, scratch).run(stream, forward_progress);
+            return Eccentricity<int32_t>(job, plan, scratch).run(stream, forward_progress);
         } catch (const TooLong &) {
         }
     }
     try {
-        Eccentricity<int64_t>(job, scratch).run(stream, forward_progress);
+        Eccentricity<int64_t>(job, plan, scratch).run(stream, forward_progress);
     } catch (const TooLong &) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^60 units of length");
     }

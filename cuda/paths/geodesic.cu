@@ -8,6 +8,7 @@
 // Cost: that of a field.  Memory: 8 bytes a pixel, or 4 where no path can be too long for 32 bits; and for names 4, or 8 if
 // there are 2^30 pixels.
 #include "cuda/paths/field_tasks.cuh"
+#include "cuda/paths/plan.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
 
@@ -175,23 +176,19 @@ __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Len
 /// The scratch memory of a job.  The walks use the same memory for tasks, and long lengths lie where the short ones were.
 template <class Name>
 struct Scratch {
+    GeodesicPlan plan;
     FieldShape shape;
-    bool may_be_short, may_be_long;  // lengths may have 32 bits; or may need 64
     uint32_t *too_long;
     void *lengths, *tasks;
     Name *names;
     size_t bytes;
 
-    Scratch(const GeodesicJob &job, void *memory) : shape(job.set.size, job.axes) {
-        using Short = Lengths<int32_t>;
-        const auto longest = static_cast<double>(job.steps.most) * static_cast<double>(job.set.pixels());
-        may_be_short = job.steps.most <= Short::MOST_STEP;
-        may_be_long = !may_be_short || (job.steps.limit > Short::LONGEST && longest > static_cast<double>(Short::LONGEST));
+    Scratch(const GeodesicJob &job, const GeodesicPlan &plan_, void *memory) : plan(plan_), shape(job.set.size, job.axes) {
         Carver carver(memory), narrow, wide;
         FieldTasks<int32_t>(shape, 1, narrow);
         FieldTasks<int64_t>(shape, 1, wide);
         too_long = carver.take<uint32_t>(1);
-        lengths = may_be_long ? static_cast<void *>(carver.take<int64_t>(shape.cells())) : carver.take<int32_t>(shape.cells());
+        lengths = plan.may_be_long ? static_cast<void *>(carver.take<int64_t>(shape.cells())) : carver.take<int32_t>(shape.cells());
         tasks = carver.take<uint8_t>(static_cast<int64_t>(std::max(narrow.used(), wide.used())));
         names = carver.take<Name>(job.nearest ? shape.cells() : 0);
         bytes = carver.used();
@@ -204,7 +201,7 @@ struct Scratch {
     }
     int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * GROUP); }
     /// Runs work on 64-bit lengths only if a path was too long for 32, and the other only if none was, where both may be.
-    DeviceCondition if_long(bool is_long) const { return {may_be_short && may_be_long ? too_long : nullptr, is_long}; }
+    DeviceCondition if_long(bool is_long) const { return {plan.may_be_short && plan.may_be_long ? too_long : nullptr, is_long}; }
 };
 
 template <class Length, class Name>
@@ -249,18 +246,18 @@ void write_all(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCondi
 }
 
 template <class Name>
-void run(const GeodesicJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
-    const Scratch<Name> scratch(job, memory);
+void run(const GeodesicJob &job, const GeodesicPlan &plan, void *memory, cudaStream_t stream, const Progress &progress) {
+    const Scratch<Name> scratch(job, plan, memory);
     check(cudaMemsetAsync(scratch.too_long, 0, sizeof *scratch.too_long, stream), "clearing a word");
     report(progress, 0.1, stream);
     const auto each = [&](auto with_short, auto with_long) {
-        if (scratch.may_be_short) with_short(scratch.if_long(false));
-        if (scratch.may_be_long) with_long(scratch.if_long(true));
+        if (plan.may_be_short) with_short(scratch.if_long(false));
+        if (plan.may_be_long) with_long(scratch.if_long(true));
     };
-    if (scratch.may_be_short) find_lengths<int32_t>(job, scratch, stream);
-    if (scratch.may_be_short && scratch.may_be_long)
+    if (plan.may_be_short) find_lengths<int32_t>(job, scratch, stream);
+    if (plan.may_be_short && plan.may_be_long)
         continue_with_64_bits(job, scratch, scratch.if_long(true), stream);
-    else if (scratch.may_be_long)
+    else if (plan.may_be_long)
         find_lengths<int64_t>(job, scratch, stream);
     report(progress, job.nearest ? 0.5 : 0.9, stream);
     if (job.nearest)
@@ -274,18 +271,20 @@ void run(const GeodesicJob &job, void *memory, cudaStream_t stream, const Progre
 
 /// Calls body(name) with a type that holds the indices of all pixels.
 template <class Body>
-auto with_name(const GeodesicJob &job, Body body) {
-    return job.set.pixels() <= Lengths<int32_t>::LONGEST ? body(int32_t()) : body(int64_t());
+auto with_name(const GeodesicPlan &plan, Body body) {
+    return plan.has_long_names ? body(int64_t()) : body(int32_t());
 }
 
 }  // namespace
 
 size_t geodesic_scratch(const GeodesicJob &job) {
-    return with_name(job, [&](auto name) { return Scratch<decltype(name)>(job, nullptr).bytes; });
+    const GeodesicPlan plan = plan_of(job);
+    return with_name(plan, [&](auto name) { return Scratch<decltype(name)>(job, plan, nullptr).bytes; });
 }
 
 void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
-    with_name(job, [&](auto name) { run<decltype(name)>(job, scratch, stream, progress); });
+    const GeodesicPlan plan = plan_of(job);
+    with_name(plan, [&](auto name) { run<decltype(name)>(job, plan, scratch, stream, progress); });
 }
 
 }  // namespace apsis::cuda::paths

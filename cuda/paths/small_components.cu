@@ -8,6 +8,8 @@
 // Cost: shared memory of 32 lengths a pixel, and its neighbours.
 #include "cuda/paths/small_components.h"
 
+#include <type_traits>
+
 namespace apsis::cuda::paths {
 
 namespace {
@@ -123,30 +125,44 @@ __global__ void __launch_bounds__(WARP) solve_small_components(Ranks ranks, Move
     }
 }
 
-template <class Length, int HALF>
-void launch_small(const Ranks &ranks, const Moves &moves, const uint32_t *list, uint32_t count, uint32_t most, Length *longest,
-                  uint32_t *farthest, cudaStream_t stream) {
-    launch_large("solve_small_components", solve_small_components<Length, HALF>, count, WARP,
-                 SmallComponent<Length, HALF>::bytes(most), stream, ranks, moves, list, count, most, longest, farthest);
+/// Calls body(half) with how many neighbours come before a pixel, a constant.
+template <class Body>
+auto with_half(int neighbours, Body body) {
+    switch (neighbours) {
+        case 4: return body(std::integral_constant<int, 2>());
+        case 6: return body(std::integral_constant<int, 3>());
+        case 8: return body(std::integral_constant<int, 4>());
+        case 18: return body(std::integral_constant<int, 9>());
+        default: return body(std::integral_constant<int, 13>());
+    }
 }
 
 }  // namespace
 
 template <class Length>
-void solve_small(const EccentricityJob &job, const Ranks &ranks, const uint32_t *list, uint32_t count, uint32_t most,
-                 Length *longest, uint32_t *farthest, cudaStream_t stream) {
-    const Moves moves(job.steps, job.axes);
-    const auto run = moves.count == 4    ? launch_small<Length, 2>
-                     : moves.count == 6  ? launch_small<Length, 3>
-                     : moves.count == 8  ? launch_small<Length, 4>
-                     : moves.count == 18 ? launch_small<Length, 9>
-                                         : launch_small<Length, 13>;
-    run(ranks, moves, list, count, most, longest, farthest, stream);
+Launch plan_small(const EccentricityJob &job, uint32_t most) {
+    if (most > MOST_SMALL<Length>) return {};
+    return with_half(Moves(job.steps, job.axes).count, [&](auto half) -> Launch {
+        return {"solve_small_components", 1, WARP, SmallComponent<Length, half>::bytes(most)};
+    });
 }
 
-template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int32_t *, uint32_t *,
-                          cudaStream_t);
-template void solve_small(const EccentricityJob &, const Ranks &, const uint32_t *, uint32_t, uint32_t, int64_t *, uint32_t *,
-                          cudaStream_t);
+template <class Length>
+void solve_small(const EccentricityJob &job, const Launch &plan, const Ranks &ranks, const uint32_t *list, uint32_t count,
+                 uint32_t most, Length *longest, uint32_t *farthest, cudaStream_t stream) {
+    const Moves moves(job.steps, job.axes);
+    Launch all = plan;
+    all.blocks = count;
+    with_half(moves.count, [&](auto half) {
+        launch(all, solve_small_components<Length, half>, stream, ranks, moves, list, count, most, longest, farthest);
+    });
+}
+
+template Launch plan_small<int32_t>(const EccentricityJob &, uint32_t);
+template Launch plan_small<int64_t>(const EccentricityJob &, uint32_t);
+template void solve_small(const EccentricityJob &, const Launch &, const Ranks &, const uint32_t *, uint32_t, uint32_t,
+                          int32_t *, uint32_t *, cudaStream_t);
+template void solve_small(const EccentricityJob &, const Launch &, const Ranks &, const uint32_t *, uint32_t, uint32_t,
+                          int64_t *, uint32_t *, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

@@ -1,5 +1,5 @@
-// The plans of distance maps, asked for every width up to 4200 and for volumes of random sizes: no launch asks for more than a
-// device has, whichever device it is.
+// The plans of calls, asked for every width up to 4200 and for random sizes: no launch asks for more than a device has, whichever
+// device it is.
 //
 // A plan is a pure function of the job and the device's limits, so that no device is needed, nor an emulated one.  What each
 // kernel declares and allows is what the compiler made of it: the argument is the list that kernels.py has made.
@@ -10,8 +10,10 @@
 #include <sstream>
 #include <string>
 
+#include "cuda/components/plan.h"
 #include "cuda/distance/plane/plan.h"
 #include "cuda/distance/volume/plan.h"
+#include "cuda/paths/plan.h"
 
 using namespace apsis;
 
@@ -123,6 +125,25 @@ bool is_volume_allowed(const DistanceJob &job, const Device &device) {
     return true;
 }
 
+/// The tiles of volumes do not fit the 64 KiB of compute capability 7.5: the header says so.
+bool are_components_allowed(const ComponentsJob &job, const Device &device) {
+    if (job.axes == 3 && device.capability == 75) return true;
+    ++plans;
+    const cuda::components::Plan plan = cuda::components::plan_of(job);
+    for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write})
+        if (!is_allowed("components::", launch, device)) return false;
+    return true;
+}
+
+bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
+    ++plans;
+    const cuda::paths::EccentricityPlan plan = cuda::paths::plan_of(job);
+    for (const auto &classes : plan.small)
+        for (const cuda::Launch &launch : classes)
+            if (!is_allowed("paths::", launch, device)) return false;
+    return plan.may_be_short || plan.may_be_long;
+}
+
 /// Asks for the plan of a job on every device and in every form.
 template <class IsAllowed>
 bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3], IsAllowed is_job_allowed) {
@@ -160,11 +181,35 @@ bool random_sizes() {
     return true;
 }
 
+/// Components with every kind of output, and eccentricities, of images of some sizes.
+bool components_and_paths() {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 2000; ++i) {
+        const int axes = 2 + i % 2, most_bits = axes == 2 ? 14 : 9;
+        const int64_t size[] = {random_extent(random, most_bits), random_extent(random, most_bits), random_extent(random, 9)};
+        apsis_component component;
+        EccentricityJob paths;
+        ComponentsJob job;
+        job.set = paths.set = view_of(APSIS_U8, size, true);
+        job.axes = paths.axes = axes, job.connectivity = paths.connectivity = 1 + i % axes;
+        paths.steps.most = i % 5 ? 1 : int64_t(1) << 30;
+        for (const bool is_measured : {false, true})
+            for (const bool is_selected : {false, true})
+                for (const Form &form : FORMS) {
+                    job.labels = view_of(form.nearest, size, form.is_aligned);
+                    job.components = is_measured ? &component : nullptr, job.no_border = is_selected;
+                    for (const Device &device : DEVICES)
+                        if (!are_components_allowed(job, device) || !are_paths_allowed(paths, device)) return false;
+                }
+    }
+    return true;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
     if (argc < 2 || !read_kernels(argv[1])) return std::printf("usage: test_plans KERNELS\n"), 2;
-    if (!every_width() || !random_sizes()) return 1;
+    if (!every_width() || !random_sizes() || !components_and_paths()) return 1;
     std::printf("%lld plans, %lld launches: none asks for more than its device has\n", static_cast<long long>(plans),
                 static_cast<long long>(launches));
     return 0;

@@ -1,0 +1,55 @@
+// Which kernels find the components of an image: all conditions, and what the launches of tiles ask for.
+//
+// - Rows or row pairs: in planes two rows at once take a fifth less time, but cannot store the roots of runs, which saves the
+//   writing of labels more than that.
+// - A count alone, in planes: it is what remains of the tiles' own parts when nodes are joined, so that nothing else is kept.
+// - Linking at random: in planes of few tiles joining waits for memory, and trees that are linked by the lowest pixel grow deep.
+#include "cuda/components/plan.h"
+
+#include "cuda/components/label.cuh"
+
+namespace apsis::cuda::components {
+
+namespace {
+
+/// Whether four labels side by side can be stored at once.
+bool are_packed_i32(const View &labels) {
+    return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
+}
+
+template <class Tile>
+void plan_tiles(const ComponentsJob &job, Plan &plan) {
+    const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
+    const int64_t across = ceil_div(width, Tile::WORDS * 32), down = ceil_div(height, Tile::ROWS),
+                  deep = ceil_div(depth, Tile::PLANES), count = across * down * deep;
+    plan.has_nodes = across * down > 1 || (plan.is_volume && deep > 1);
+    const int64_t most = plan.has_nodes ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
+    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
+                    static_cast<long long>(width), static_cast<long long>(height), static_cast<long long>(depth));
+    plan.across = static_cast<uint32_t>(across), plan.down = static_cast<uint32_t>(down);
+    plan.deep = static_cast<uint32_t>(deep);
+    const int64_t rows = std::min<int64_t>(height, Tile::ROWS), planes = std::min<int64_t>(depth, Tile::PLANES);
+    plan.kept_words = static_cast<uint32_t>(Tile::WORDS * (plan.is_volume ? Tile::ROWS * planes : rows));
+    plan.most_kept_parts = std::min(Tile::MOST_KEPT_PARTS, static_cast<uint32_t>(ceil_div(plan.kept_words, 2)));
+    plan.links_at_random = plan.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
+    plan.label = plan.by_row_pairs ? plan_row_pairs(plan, count) : plan_rows(plan, count, job.components != nullptr);
+    if (job.selects()) plan.areas = {"sum_tile_areas", count, Tile::THREADS, area_bytes(plan)};
+    const size_t labelled_bytes = sizeof(LabelledTile<Tile>);
+    if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, labelled_bytes};
+    if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, labelled_bytes};
+}
+
+}  // namespace
+
+Plan plan_of(const ComponentsJob &job) {
+    Plan plan;
+    plan.is_volume = job.axes == 3, plan.connectivity = job.connectivity;
+    plan.stores_roots = are_packed_i32(job.labels);
+    plan.by_row_pairs = !plan.is_volume && !plan.stores_roots;
+    plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects();
+    with_tile(plan, [&](auto tile) { plan_tiles<decltype(tile)>(job, plan); });
+    return plan;
+}
+
+}  // namespace apsis::cuda::components
