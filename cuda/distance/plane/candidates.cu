@@ -15,7 +15,7 @@
 //
 // The number of candidates estimates the load of a strip: the envelope takes heavy strips first.
 //
-// The plan says when lists are made; only far strips and those with marks have one.
+// Only far strips and those with marks have a list.
 //
 // Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "cuda/distance/plane/candidates.cuh"
@@ -297,9 +297,9 @@ __device__ int32_t place_groups(const StripList &strip) {
     return __shfl_sync(ALL_LANES, sum, WARP - 1);
 }
 
-/// Block: writes the kept columns, and returns how many there are.  With HOLDS each thread's last batch is not loaded again.
-template <bool CUT, bool HOLDS, bool SIGNED>
-__device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &held) {
+/// Block: writes the kept columns, and returns how many there are.
+template <bool CUT, bool SIGNED>
+__device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED> &columns) {
     const Layout &layout = strip.layout;
     uint16_t *const list = layout.candidates_of(strip.image, strip.number) + strip.first;
     uint32_t *const carry_distances = layout.carry_distances_of(strip.image, strip.number);
@@ -314,10 +314,7 @@ __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED>
         Sites stored[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            if (HOLDS && strip.is_last(turn))
-                stored[k] = held.stored[k];
-            else if (!CUT && strip.is_kept(turn + k * threads))
-                stored[k] = columns.stored(strip.first + turn + k * threads);
+            if (!CUT && strip.is_kept(turn + k * threads)) stored[k] = columns.stored(strip.first + turn + k * threads);
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
@@ -346,8 +343,8 @@ __device__ StripSummary summarize(const StripList &strip, int32_t count) {
 }
 
 /// A block takes a strip, or a segment of one.
-template <bool CUT, bool SIGNED, int THREADS>
-__global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list_strips(Layout layout) {
+template <bool CUT, bool SIGNED>
+__global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
     wait_for_kernel_before();
     extern __shared__ int32_t shared[];
     const Columns &columns = layout.columns;
@@ -368,7 +365,7 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
     }
     uint32_t mine = ~0u;
     while (classify_columns<CUT>(strip, stored, batch, x, mine), !strip.is_last(x))
-        batch = ColumnBatch(strip, stored, x += AHEAD * THREADS);
+        batch = ColumnBatch(strip, stored, x += AHEAD * LIST_THREADS);
     __syncthreads();
     if (SIGNED && !CUT) {
         const uint32_t open = any_of_warp(~mine);
@@ -379,16 +376,9 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
     __syncthreads();
     prune_seams(strip);
     __syncthreads();
-    const int32_t total = write_list<CUT, THREADS == MOST_LIST_THREADS>(strip, stored, batch);
+    const int32_t total = write_list<CUT>(strip, stored);
     __syncthreads();
     if (threadIdx.x == 0) *summary = CUT ? static_cast<uint32_t>(total) : summarize(strip, total).word();
-}
-
-template <bool CUT, bool SIGNED>
-void list_strips_by(const Plan &plan, const Layout &layout, cudaStream_t stream) {
-    const bool are_few = plan.list.threads.x == MOST_LIST_THREADS;
-    launch(plan.list, are_few ? list_strips<CUT, SIGNED, MOST_LIST_THREADS> : list_strips<CUT, SIGNED, LIST_THREADS>,
-           early(stream), layout);
 }
 
 }  // namespace
@@ -397,10 +387,10 @@ size_t list_bytes(int64_t columns) { return StripList::bytes(columns); }
 
 void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     const bool is_signed = layout.output.is_signed;
-    if (plan.is_cut)
-        is_signed ? list_strips_by<true, true>(plan, layout, stream) : list_strips_by<true, false>(plan, layout, stream);
-    else
-        is_signed ? list_strips_by<false, true>(plan, layout, stream) : list_strips_by<false, false>(plan, layout, stream);
+    const auto kernel = plan.is_cut ? is_signed ? list_strips<true, true> : list_strips<true, false>
+                        : is_signed ? list_strips<false, true>
+                                    : list_strips<false, false>;
+    launch(plan.list, kernel, early(stream), layout);
 }
 
 }  // namespace apsis::cuda::plane

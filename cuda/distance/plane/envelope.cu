@@ -40,13 +40,7 @@ __device__ Task task_of(const Layout &layout, int64_t line) {
 __device__ Task task_at(const Layout &layout, int64_t n) {
     Task task = task_of(layout, layout.strip_at(n));
     wait_for_kernel_before();  // not sooner: the division above takes a while
-    if (layout.is_listed) {
-        task.summary = StripSummary(layout.summaries[task.image * layout.columns.strips() + task.strip]);
-    } else {
-        const bool is_far = layout.is_far(task.image, task.strip);
-        if (is_far || layout.has_marks(task.image, task.strip))
-            task.summary = StripSummary(0, 0, is_far, static_cast<int32_t>(layout.columns.count));
-    }
+    task.summary = StripSummary(layout.summaries[task.image * layout.columns.strips() + task.strip]);
     return task;
 }
 
@@ -120,18 +114,13 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
         for (int32_t p = threadIdx.x; p < marked_patches; p += blockDim.x) marked = marked || marks[p];
         if (!__syncthreads_or(marked)) return;
     }
-    const bool listed = HALVES > 1 || layout.is_listed;  // pairs of bands always are
     RowBand<HALVES> band = shape_band<HALVES>(shared, length, task.summary.count());
-    format.limited = format.limited || !listed || band.count == 0;  // there may be no site
-    if (listed)
-        load_band<HALVES>(band, layout, image, y);
-    else
-        load_columns<HALVES>(band, layout.columns, image, y);
-    const uint8_t *const interior = listed ? layout.interior_of(image, strip) : nullptr;
-    const uint8_t *const all_site_bands = listed ? layout.all_site_bands_of(image, strip) : nullptr;
+    format.limited = format.limited || band.count == 0;  // there may be no site
+    load_band<HALVES>(band, layout, image, y);
     find_brackets(band);
     finish_tiles<FORM, NEAREST, false, START>(
-        layout, format, band, interior, all_site_bands, image, y, [&](int32_t t, int half) {
+        layout, format, band, layout.interior_of(image, strip), layout.all_site_bands_of(image, strip), image, y,
+        [&](int32_t t, int half) {
             const int32_t p = t / PATCH_TILES + half * patches;
             return task.summary.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
         });

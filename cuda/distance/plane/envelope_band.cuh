@@ -139,22 +139,6 @@ __device__ const T *keep(const T *pointer) {
     return pointer;
 }
 
-/// Block: lays all columns of the band that begins at row y in shared memory.
-template <int HALVES>
-__device__ void load_columns(const RowBand<HALVES> &band, const Columns &columns, int64_t image, int64_t y) {
-    const StripColumns<> strip(columns, image, y / STRIP);
-    const int32_t start = static_cast<int32_t>(y / STRIP * STRIP);
-    const int bit = static_cast<int>(y % STRIP);
-    for (int32_t x = threadIdx.x; x < band.count; x += blockDim.x) {
-        const Sites sites = strip.at(x);
-        const CarryDistances carries(sites, start, NO_SITE_DISTANCE);
-#pragma unroll
-        for (int h = 0; h < HALVES; ++h)
-            band.distances[x + h * band.stride] = measure_column(carries, sites.word, bit + h * BAND);
-        band.columns[x] = static_cast<uint16_t>(x);
-    }
-}
-
 /// Block: lays the candidates of the band that begins at row y in shared memory.
 template <int HALVES>
 __device__ void load_band(const RowBand<HALVES> &band, const Layout &layout, int64_t image, int64_t y) {

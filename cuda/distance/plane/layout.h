@@ -104,7 +104,7 @@ struct Layout {
     // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
     // segment's first pixels; and to the row's last ones.
     int2 *segment_brackets = nullptr;
-    bool is_paired = false, is_listed = false, is_cut = false;  // as the plan says
+    bool is_paired = false, is_cut = false;  // as the plan says
     float slack;
     uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
     Output output;

@@ -63,10 +63,10 @@ uint32_t least_far_groups(const Plan &plan, const Layout &layout) {
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
-/// Threads for a row of the envelope, some tiles each.
-dim3 threads_for(int64_t width, int tiles_each) {
+/// Threads for a row of the envelope.
+dim3 threads_for(int64_t width) {
     int threads = 2 * WARP;
-    while (threads < THREADS && threads * tiles_each * TILE < width) threads *= 2;
+    while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
     return threads;
 }
 
@@ -80,17 +80,15 @@ Launch near_launch(const Plan &plan, const Layout &layout) {
 
 Launch list_launch(const Plan &plan, const Layout &layout) {
     const int64_t lists = layout.count_strips() * layout.segments(), width = layout.columns.count;
-    return {"list_strips", lists, lists <= FEW_LISTS ? MOST_LIST_THREADS : LIST_THREADS,
-            list_bytes(plan.is_cut ? std::min<int64_t>(width, SEGMENT) : width)};
+    return {"list_strips", lists, LIST_THREADS, list_bytes(plan.is_cut ? std::min<int64_t>(width, SEGMENT) : width)};
 }
 
 void plan_whole_rows(Plan &plan, const Layout &layout, const Limits &limits) {
     const int64_t width = layout.columns.count;
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
-    plan.halves = plan.is_listed && 2 * band_bytes(width, 2) <= limits.dynamic() ? 2 : 1;
+    plan.halves = 2 * band_bytes(width, 2) <= limits.dynamic() ? 2 : 1;
     plan.rows = {"search_bands", layout.count_strips() * (STRIP / (BAND * plan.halves)),
-                 threads_for(width, plan.is_listed ? TILES_EACH : 1),  // of narrow images' bands there are few
-                 band_bytes(width, plan.halves)};
+                 threads_for(width), band_bytes(width, plan.halves)};
 }
 
 void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits) {
@@ -100,7 +98,7 @@ void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits)
     plan.most_candidates = static_cast<int32_t>(std::min({room, int64_t(MOST_CANDIDATES), segments == 1 ? width : room}));
     if (segments > 1)
         plan.brackets = {"find_segment_brackets", ceil_div(bands * layout.count_segment_brackets(), WARPS), BLOCK};
-    plan.rows = {"search_pieces", bands * segments, threads_for(width, TILES_EACH),
+    plan.rows = {"search_pieces", bands * segments, threads_for(width),
                  segment_bytes(tiles_of, plan.most_candidates)};
 }
 
@@ -108,7 +106,7 @@ void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits)
 
 Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
     Layout layout(columns::shape_columns(job.set, 1), Output(job, false));
-    layout.is_paired = plan.is_paired, layout.is_listed = plan.is_listed, layout.is_cut = plan.is_cut;
+    layout.is_paired = plan.is_paired, layout.is_cut = plan.is_cut;
     Columns &columns = layout.columns;
     carve_words(columns, carver);
     carve_carries(columns, carver);
@@ -116,7 +114,7 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
     columns.far_groups = carver.take<uint32_t>(columns.count_far());
     layout.least_far = least_far_groups(plan, layout);
     layout.marks = carver.take<uint8_t>(layout.count_marks());
-    if (!plan.is_listed) return layout;
+    if (plan.way == Way::NARROW_ROWS) return layout;
     const int64_t strips = columns.all().count;
     layout.interior = carver.take<uint8_t>(layout.sides() * strips * layout.interior_bytes());  // and all_site_bands
     layout.candidates = carver.take<uint16_t>(columns.total());
@@ -140,8 +138,6 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
     plan.way = way_of(side, nearest, limits);
     if (plan.way == Way::NONE) return plan;
     plan.is_cut = plan.way == Way::SEGMENTED_ROWS;
-    plan.is_listed = plan.is_cut || (plan.way == Way::WHOLE_ROWS &&
-                                     (side.count > UNLISTED_WIDTH || side.length > UNLISTED_LENGTH));
     plan.has_long_reach = has_long_reach(side);
     // Only packed numbers of 32 bits are written with a sign four at a time.
     plan.is_paired = plan.way != Way::SMALL_IMAGES && !plan.has_long_reach && is_signed_map && !nearest &&
@@ -162,7 +158,7 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
             break;
         default:
             plan.near = near_launch(plan, layout);
-            if (plan.is_listed) plan.list = list_launch(plan, layout);
+            plan.list = list_launch(plan, layout);
             plan.is_cut ? plan_segmented_rows(plan, layout, limits) : plan_whole_rows(plan, layout, limits);
     }
     return plan;

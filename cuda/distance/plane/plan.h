@@ -20,7 +20,6 @@ struct Plan {
     Way way = Way::NONE;
     bool has_long_reach = false;  // the near search reaches 96 columns, and is tried everywhere
     bool is_paired = false;       // one near search takes both sides of a signed map, which share their marks
-    bool is_listed = false;       // strips have lists of candidates
     bool is_cut = false;          // rows are cut into segments
     int halves = 1;               // bands that a block of the envelope takes together
     int32_t most_candidates = 0;  // of a piece of a segment

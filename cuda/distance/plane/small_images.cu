@@ -37,7 +37,7 @@ constexpr uint32_t BEYOND_ROW = ~0u - (SMALL_WIDTH + TILE) * (SMALL_WIDTH + TILE
 constexpr uint32_t SQUARE_BIAS = TILE * TILE;
 static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SQUARE_BIAS + SMALL_WIDTH * SMALL_WIDTH <
                   BEYOND_ROW &&
-              LONGEST_WHOLE <= UNLISTED_LENGTH);
+              LONGEST_WHOLE + STRIP < NO_SITE_DISTANCE);
 
 /// The brackets of a row's tiles or stretches: each from the first column nearest to its first pixel to that of the next one.
 struct BracketLevel {

@@ -12,10 +12,6 @@ namespace apsis::cuda::plane {
 constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;
 // Up to this width, and from so many strips on, a block holds a strip.
 constexpr int64_t NARROW_WIDTH = 256, MANY_STRIPS = 1024;
-// Up to this width listing candidates takes longer than it saves: all columns are candidates.
-constexpr int64_t UNLISTED_WIDTH = 512, UNLISTED_LENGTH = 65000;
-static_assert(UNLISTED_LENGTH + STRIP < NO_SITE_DISTANCE &&
-              (NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) < ~0u - 4 * UNLISTED_WIDTH * UNLISTED_WIDTH / 3);
 // Fewer blocks of the near search do not fill a device: doing without the envelope saves more than a longer reach costs.
 constexpr int64_t FEW_NEAR_BLOCKS = 512;
 // A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice what the
@@ -28,9 +24,7 @@ constexpr int FAR_SHARE = 8;
 constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
 static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
 
-constexpr int LIST_THREADS = 512;        // of a block: three such fill a multiprocessor's registers and shared memory
-constexpr int MOST_LIST_THREADS = 1024;  // where there is hardly a block for a multiprocessor
-constexpr int64_t FEW_LISTS = 160;
+constexpr int LIST_THREADS = 512;  // of a block: three such fill a multiprocessor's registers and shared memory
 
 constexpr int THREADS = 512;   // of a block of the envelope at most: two such, of rows up to 16384, fill the shared memory
 constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
