@@ -10,7 +10,7 @@
 namespace apsis::cuda {
 
 /// Left for what kernels declare where a way of computing is chosen by the dynamic shared memory that it takes.  A launch asks
-/// the kernel itself; tests/test_plans.cpp adds what each kernel declares.
+/// the kernel itself; tests/emulator/test_plans.cpp adds what each kernel declares.
 constexpr size_t DECLARED = 1024;
 
 struct Limits {

@@ -1,10 +1,13 @@
 // Which way serves a distance map in the plane: all conditions, and what the launches ask for.
 //
-// Every way gives the same bytes, so that the conditions are about time and memory alone.  The ways, and what each is for:
+// Every way gives the same bytes, so that the conditions are about time and memory alone.  The ways, what each is for, and what
+// is lost without it (one H200, ten kinds of image):
 //
-// - Small images: one kernel does all rows, since a second launch would cost as much again as all of it.
-// - Narrow rows: a block holds a strip of 32 rows, and takes it near or far without leaving shared memory.
+// - Small images: one kernel does all rows, since every further launch costs as much again.  Up to 3 times the time.
+// - Narrow rows: a block holds a strip of 32 rows, and takes it near or far without leaving shared memory.  Up to 3.6 times.
 // - Whole rows: the near search settles strips with sites nearby, the envelope those without, and marked patches.
+//   A longer reach in images of few blocks: up to twice the time.  Both sides of a signed map in one near search: up to twice.
+//   Bands in pairs: up to 29 % more.
 // - Segmented rows: the same where a block cannot hold a row's candidates, or costs do not fit 32 bits.
 #include "cuda/distance/plane/layout.h"
 
@@ -34,7 +37,9 @@ bool are_small(const Columns &side, bool nearest, const Limits &limits) {
            small_images_bytes(side.count, nearest) + SMALL_IMAGES_DECLARED <= limits.dynamic();
 }
 
-bool are_narrow(const Columns &side) { return side.count <= NARROW_WIDTH && side.all().count >= MANY_STRIPS; }
+bool are_narrow(const Columns &side, bool nearest) {
+    return side.count <= (nearest ? NARROW_NEAREST_WIDTH : NARROW_WIDTH) && side.all().count >= MANY_STRIPS;
+}
 
 /// Rows are cut if they are too wide, or costs too large, for one block.
 bool are_cut(const Columns &side, const Limits &limits) {
@@ -52,14 +57,13 @@ bool has_long_reach(const Columns &side) {
 Way way_of(const Columns &side, bool nearest, const Limits &limits) {
     if (are_small(side, nearest, limits)) return Way::SMALL_IMAGES;
     if (nearest && near_search_bytes(nearest, has_long_reach(side)) > limits.dynamic()) return Way::NONE;
-    if (are_narrow(side)) return Way::NARROW_ROWS;
+    if (are_narrow(side, nearest)) return Way::NARROW_ROWS;
     return are_cut(side, limits) ? Way::SEGMENTED_ROWS : Way::WHOLE_ROWS;
 }
 
-/// How many far groups leave a strip to the envelope.  No number does where the near search settles what is far, too.
-uint32_t least_far_groups(const Plan &plan, const Layout &layout) {
-    const bool settles_all = plan.has_long_reach && plan.way != Way::NARROW_ROWS;
-    if (settles_all || layout.output.measure.limit < columns::NEAR * columns::NEAR) return UINT32_MAX;
+/// How many far groups leave a strip to the envelope.  No number does where a limit makes all that is far the same.
+uint32_t least_far_groups(const Layout &layout) {
+    if (layout.output.measure.limit < columns::NEAR * columns::NEAR) return UINT32_MAX;
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
@@ -112,7 +116,7 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
     carve_carries(columns, carver);
     if (plan.way == Way::SMALL_IMAGES) return layout;
     columns.far_groups = carver.take<uint32_t>(columns.count_far());
-    layout.least_far = least_far_groups(plan, layout);
+    layout.least_far = least_far_groups(layout);
     layout.marks = carver.take<uint8_t>(layout.count_marks());
     if (plan.way == Way::NARROW_ROWS) return layout;
     const int64_t strips = columns.all().count;
@@ -134,14 +138,14 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
     Plan plan;
     if (!is_for_plane(job)) return plan;
     const Columns side = columns::shape_columns(job.set, 1);
-    const bool nearest = static_cast<bool>(job.nearest), is_signed_map = job.is_signed;
+    const bool nearest = static_cast<bool>(job.nearest);
     plan.way = way_of(side, nearest, limits);
     if (plan.way == Way::NONE) return plan;
     plan.is_cut = plan.way == Way::SEGMENTED_ROWS;
-    plan.has_long_reach = has_long_reach(side);
-    // Only packed numbers of 32 bits are written with a sign four at a time.
-    plan.is_paired = plan.way != Way::SMALL_IMAGES && !plan.has_long_reach && is_signed_map && !nearest &&
-                     OutputFormat(Output(job, false)).serves;
+    // Both sides of a signed map together take up to half the time.  Only packed numbers of 32 bits are written so.
+    const bool is_near_then_envelope = plan.way == Way::WHOLE_ROWS || plan.way == Way::SEGMENTED_ROWS;
+    plan.is_paired = is_near_then_envelope && job.is_signed && !nearest && OutputFormat(Output(job, false)).serves;
+    plan.has_long_reach = !plan.is_paired && has_long_reach(side);
     Carver carver;
     Layout layout = carve_layout(job, plan, carver);
     plan.scratch = carver.used();

@@ -18,7 +18,7 @@ enum class Way {
 
 struct Plan {
     Way way = Way::NONE;
-    bool has_long_reach = false;  // the near search reaches 96 columns, and is tried everywhere
+    bool has_long_reach = false;  // the near search reaches 96 columns in place of 24
     bool is_paired = false;       // one near search takes both sides of a signed map, which share their marks
     bool is_cut = false;          // rows are cut into segments
     int halves = 1;               // bands that a block of the envelope takes together

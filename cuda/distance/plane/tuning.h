@@ -8,12 +8,15 @@ namespace apsis::cuda::plane {
 
 // ---- Which way: plan.cu ----
 
-// Small images leave most of a device idle if a kernel follows another.
-constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(1) << 20;
-// Up to this width, and from so many strips on, a block holds a strip.
-constexpr int64_t NARROW_WIDTH = 256, MANY_STRIPS = 1024;
-// Fewer blocks of the near search do not fill a device: doing without the envelope saves more than a longer reach costs.
-constexpr int64_t FEW_NEAR_BLOCKS = 512;
+// Small images leave most of a device idle if a kernel follows another: up to 1024 x 1024 one kernel for all rows takes half the
+// time of the others, and at SMALL_AREA as much, but half of it for the worst images.
+constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(3) << 19;
+// Up to this width, and from so many strips on, a block holds a strip, which takes from 87 % of the time of whole rows at 256 down
+// to a third at 28.  For nearest sites that ends at half the width: from there on whole rows take less.
+constexpr int64_t NARROW_WIDTH = 256, NARROW_NEAREST_WIDTH = 128, MANY_STRIPS = 1024;
+// Fewer blocks of the near search do not fill a device: where sites are 24 to 96 pixels away, a longer reach takes half the time
+// of the envelope, and it costs up to 7 % where they are not.
+constexpr int64_t FEW_NEAR_BLOCKS = 200;
 // A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice what the
 // near search does, but half of that does not depend on how many pixels of a row are wanted.
 constexpr int FAR_SHARE = 8;

@@ -42,9 +42,8 @@ constexpr int64_t LONGEST_LINE = 65535;          // places along a line have 16 
 constexpr uint32_t NO_SITE_PLACE = 0xffffffffu;  // the place of a site where there is none
 
 /// Lines along y: their costs come from columns along z.  With NEAREST a cost is doubled, plus 1 where the site is below its
-/// plane, because that site is higher than any above.  HAS_CARRIES where there is more than one strip; or else carries are
-/// empty.
-template <bool NEAREST, bool HAS_CARRIES>
+/// plane, because that site is higher than any above.
+template <bool NEAREST>
 struct AlongY {
     Layout layout;
     float inverse = 1.0f / layout.weight[2];  // of the weight along z
@@ -76,10 +75,8 @@ struct AlongY {
     };
     __device__ Stored load(int64_t begin, uint32_t offset) const {
         const Columns &columns = layout.columns;
-        Stored stored = {__ldg(columns.words + begin + offset)};
-        if constexpr (HAS_CARRIES)
-            stored.before = __ldg(columns.before + begin + offset), stored.after = __ldg(columns.after + begin + offset);
-        return stored;
+        return {__ldg(columns.words + begin + offset), __ldg(columns.before + begin + offset),
+                __ldg(columns.after + begin + offset)};
     }
     /// All planes lie in one strip: from each to the next a distance grows by 1, unless there is a site.
     __device__ void costs(const Stored &stored, int32_t z, int32_t, int32_t (&cost)[COSTS]) const {
@@ -128,9 +125,8 @@ struct AlongY {
     }
 };
 
-/// Lines along x: their costs are those, or the sites, that the search along y has stored.  SIMPLE_OUTPUT where outputs are
-/// packed and distances are roots of small numbers, which leaves registers for the search.
-template <bool NEAREST, bool SIMPLE_OUTPUT>
+/// Lines along x: their costs are those, or the sites, that the search along y has stored.
+template <bool NEAREST>
 struct AlongX {
     Layout layout;
 
@@ -183,12 +179,11 @@ struct AlongX {
     }
     __device__ float length(int32_t cost) const {
         const Measure &measure = layout.output.measure;
-        if (SIMPLE_OUTPUT) return small_root(static_cast<float>(cost));
         return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, TileResult &tile) const {
         const auto index_of = [&](int k) { return index(tile.site[k], tile.at[k]); };
-        if (SIMPLE_OUTPUT || layout.is_packed)
+        if (layout.is_packed)
             write_packed<NEAREST>(layout, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
         else
             write_voxels<NEAREST>(layout, x, y, z, tile.cost, index_of);
@@ -196,7 +191,7 @@ struct AlongX {
     __device__ void write_voxel(int64_t z, int64_t y, int32_t x, const NearestSite &found) const {
         const Output &output = layout.output;
         if (x >= layout.width()) return;
-        if (!SIMPLE_OUTPUT && !layout.is_packed)
+        if (!layout.is_packed)
             return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
         const bool is_near = found.cost <= output.measure.limit;
         const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
@@ -328,36 +323,26 @@ void search(const Launch &plan, int bundle_lines, const Lines &lines, cudaStream
     with_width(bundle_lines, [&](auto width) { launch(plan, search_bundles<width, Lines>, stream, lines); });
 }
 
-/// Whether outputs are packed, and distances are roots of numbers that small_root() takes.
-bool is_simple_output(const Layout &layout) {
-    const int64_t size[] = {layout.width(), layout.height(), layout.depth()};
-    int64_t farthest = 0;
-    for (int axis = 0; axis < 3; ++axis) farthest += layout.weight[axis] * size[axis] * size[axis];
-    return layout.is_packed && layout.output.measure.unit == 1 && farthest < 1 << 24;
-}
-
 template <bool NEAREST>
 void plan_launches(Plan &plan, const Layout &layout, const Limits &limits) {
-    constexpr int PERIOD = AlongX<NEAREST, true>::PERIOD;
+    constexpr int PERIOD = AlongX<NEAREST>::PERIOD;
     const int64_t length[] = {layout.width(), layout.height()};
     for (int axis = 0; axis < 2; ++axis) plan.argmin_lines[axis] = choose_lines<PERIOD>(length[axis], limits);
-    plan.argmin_along[1] = launch_of(AlongY<NEAREST, true>{layout}, plan.argmin_lines[1]);
-    plan.argmin_along[0] = launch_of(AlongX<NEAREST, true>{layout}, plan.argmin_lines[0]);
+    plan.argmin_along[1] = launch_of(AlongY<NEAREST>{layout}, plan.argmin_lines[1]);
+    plan.argmin_along[0] = launch_of(AlongX<NEAREST>{layout}, plan.argmin_lines[0]);
 }
 
 template <bool NEAREST>
 void search_lines(const Plan &plan, const Layout &layout, cudaStream_t stream) {
-    const auto search_y = [&](const auto &lines) { search(plan.argmin_along[1], plan.argmin_lines[1], lines, stream); };
-    const auto search_x = [&](const auto &lines) { search(plan.argmin_along[0], plan.argmin_lines[0], lines, stream); };
-    layout.columns.strips() > 1 ? search_y(AlongY<NEAREST, true>{layout}) : search_y(AlongY<NEAREST, false>{layout});
-    is_simple_output(layout) ? search_x(AlongX<NEAREST, true>{layout}) : search_x(AlongX<NEAREST, false>{layout});
+    search(plan.argmin_along[1], plan.argmin_lines[1], AlongY<NEAREST>{layout}, stream);
+    search(plan.argmin_along[0], plan.argmin_lines[0], AlongX<NEAREST>{layout}, stream);
 }
 
 }  // namespace
 
 bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits) {
     const bool nearest = static_cast<bool>(layout.output.nearest);
-    const int64_t factor = nearest ? AlongY<true, true>::COST_FACTOR : AlongY<false, true>::COST_FACTOR;
+    const int64_t factor = nearest ? AlongY<true>::COST_FACTOR : AlongY<false>::COST_FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
         // Candidates and voxels a little beyond the end of a line are computed too: no product may overflow.
         const int64_t way = length + TWO_TILES + QUAD;
