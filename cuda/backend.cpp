@@ -53,19 +53,16 @@ void require_device(int device) {
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
         throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there is no CUDA device", device);
     if (error != cudaSuccess)
-        throw Error(APSIS_ERROR_NO_DEVICE,
-                    "device %d: no NVIDIA driver that CUDA %d.%d can use was found (%s)", device,
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: no NVIDIA driver that CUDA %d.%d can use was found (%s)", device,
                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, cudaGetErrorString(error));
     if (device < 0 || device >= count) {
         if (count == 1) throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there is 1 device, 0", device);
-        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there are %d devices, 0 to %d", device, count,
-                    count - 1);
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: there are %d devices, 0 to %d", device, count, count - 1);
     }
     const int has = capability(device);
     if (has < LEAST_CAPABILITY)
-        throw Error(APSIS_ERROR_NO_DEVICE,
-                    "device %d: its compute capability is %d.%d, and apsis needs %d.%d", device, has / 10,
-                    has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
+        throw Error(APSIS_ERROR_NO_DEVICE, "device %d: its compute capability is %d.%d, and apsis needs %d.%d", device,
+                    has / 10, has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
 }
 
 /// The plan of a distance map: how much scratch memory it takes, and the transform that serves it.  That of a plane or a volume
@@ -89,7 +86,8 @@ DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
         default: break;
     }
     if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
-    if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE) return {plan.scratch, nullptr, plan};
+    if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE)
+        return {plan.scratch, nullptr, plan};
     if (const volume::Plan plan = volume::plan_of(job, limits); plan.serves) return {plan.scratch, nullptr, {}, plan};
     return {distance::lines_scratch(job), distance::distance_by_lines};
 }
@@ -124,8 +122,7 @@ class CudaBackend final : public Backend {
     void *allocate(apsis_memory memory, size_t bytes) override {
         const CurrentDevice current(device_);
         void *data = nullptr;
-        const cudaError_t error =
-            memory == APSIS_DEVICE ? cudaMalloc(&data, bytes) : cudaMallocHost(&data, bytes);
+        const cudaError_t error = memory == APSIS_DEVICE ? cudaMalloc(&data, bytes) : cudaMallocHost(&data, bytes);
         if (error == cudaErrorMemoryAllocation) {
             cudaGetLastError();
             throw Error(APSIS_ERROR_MEMORY, "%zu bytes of %s memory: %s", bytes,
@@ -177,8 +174,7 @@ class CudaBackend final : public Backend {
 
     void sync() override {
         const CurrentDevice current(device_);
-        if (is_capturing())
-            throw Error(APSIS_ERROR_UNSUPPORTED, "the stream is being captured, and cannot be waited for");
+        if (is_capturing()) throw Error(APSIS_ERROR_UNSUPPORTED, "the stream is being captured, and cannot be waited for");
         check(cudaStreamSynchronize(stream_), "waiting for the device");
         if (queue_) queue_->sync();
     }
@@ -270,7 +266,7 @@ class CudaBackend final : public Backend {
     bool must_wait_ = false;  // for the handover
     cudaEvent_t handover_ = nullptr;
     std::unique_ptr<plane::CudaTransferQueue> queue_;  // made when host images first want it
-    std::unique_ptr<HostNumber> number_;      // likewise, when components are first counted
+    std::unique_ptr<HostNumber> number_;               // likewise, when components are first counted
 };
 
 }  // namespace

@@ -62,9 +62,12 @@ static bool is_usable(int device, char kind[32]) {
     apsis_context *ctx = NULL;
     const apsis_status st = apsis_create(APSIS_VERSION, device, &ctx);
     const char *name = st == APSIS_OK ? apsis_device_name(ctx) : "";
-    if (strncmp(name, "fake", 4) == 0) strcpy(kind, "fake");
-    else if (strncmp(name, "emulated", 8) == 0) strcpy(kind, "emulated");
-    else snprintf(kind, 32, "gpu %d", device);
+    if (strncmp(name, "fake", 4) == 0)
+        strcpy(kind, "fake");
+    else if (strncmp(name, "emulated", 8) == 0)
+        strcpy(kind, "emulated");
+    else
+        snprintf(kind, 32, "gpu %d", device);
     apsis_destroy(ctx);
     if (st == APSIS_ERROR_NO_DEVICE) fprintf(stderr, "SKIPPED: %s\n", apsis_message(NULL));
     return st != APSIS_ERROR_NO_DEVICE;
@@ -103,8 +106,7 @@ int run_cases(const char *source, const test_case *cases, int count, int argc, c
     }
     if (argc > 2) cmocka_set_test_filter(argv[2]);
     struct CMUnitTest *tests = must_alloc((size_t)total * sizeof *tests);
-    for (int i = 0; i < total; ++i)
-        tests[i] = (struct CMUnitTest){all[i].name, run_one, set_up, tear_down, &all[i]};
+    for (int i = 0; i < total; ++i) tests[i] = (struct CMUnitTest){all[i].name, run_one, set_up, tear_down, &all[i]};
     int result = total == 0 ? SKIPPED : _cmocka_run_group_tests(source, tests, (size_t)total, NULL, NULL);
     if (device && !has_device) {
         fprintf(stderr, "SKIPPED: no CUDA device here\n");
@@ -182,8 +184,8 @@ int disturb(void *dice, double done) {
 
 /* ---- Masks ---- */
 
-const char *const mask_name[MASK_KINDS] = {"empty",    "full",    "single",   "noise",     "blobs", "disc", "ring",
-                                           "diagonal", "corners", "checkers", "left strip"};
+const char *const mask_name[MASK_KINDS] = {"empty", "full",     "single",  "noise",    "blobs",     "disc",
+                                           "ring",  "diagonal", "corners", "checkers", "left strip"};
 
 /** Whether pixel (x, y, z) belongs to a shape of this size. */
 static bool in_shape(int kind, const int64_t size[3], int64_t x, int64_t y, int64_t z) {
@@ -191,13 +193,13 @@ static bool in_shape(int kind, const int64_t size[3], int64_t x, int64_t y, int6
     const int64_t dx = x - size[0] / 2, dy = y - size[1] / 2, dz = z - size[2] / 2;
     const int64_t square = dx * dx + dy * dy + dz * dz;
     switch (kind) {
-    case FULL: return true;
-    case DISC: return square <= radius * radius;
-    case RING: return square <= radius * radius && square > (radius - 2) * (radius - 2);
-    case DIAGONAL: return x * size[1] / size[0] == y;
-    case CORNERS: return (x == 0 || x == size[0] - 1) && (y == 0 || y == size[1] - 1);
-    case CHECKERS: return (x + y + z) & 1;
-    default: return false;
+        case FULL: return true;
+        case DISC: return square <= radius * radius;
+        case RING: return square <= radius * radius && square > (radius - 2) * (radius - 2);
+        case DIAGONAL: return x * size[1] / size[0] == y;
+        case CORNERS: return (x == 0 || x == size[0] - 1) && (y == 0 || y == size[1] - 1);
+        case CHECKERS: return (x + y + z) & 1;
+        default: return false;
     }
 }
 

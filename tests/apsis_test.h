@@ -29,9 +29,9 @@
 /* ---- Places: one list of cases, run in all of them ---- */
 
 enum {
-    ON_CPU = 1,          /* a CPU context */
-    ON_DEVICE_HOST = 2,  /* a device context, images in host memory */
-    ON_DEVICE = 4,       /* a device context, images in device memory */
+    ON_CPU = 1,              /* a CPU context */
+    ON_DEVICE_HOST = 2,      /* a device context, images in host memory */
+    ON_DEVICE = 4,           /* a device context, images in device memory */
     ON_TWO_GPUS = ON_DEVICE, /* for outcomes.py: a case that a machine with one skips */
     WITH_HOST_IMAGES = ON_CPU | ON_DEVICE_HOST,
     WITH_DEVICE = ON_DEVICE_HOST | ON_DEVICE,
@@ -77,7 +77,9 @@ void check_fails(const apsis_context *ctx, apsis_status got, apsis_status status
 
 /* ---- Chance: the same on every machine ---- */
 
-typedef struct { uint64_t state; } chance;
+typedef struct {
+    uint64_t state;
+} chance;
 uint64_t roll(chance *c);
 int64_t roll_below(chance *c, int64_t bound);
 double roll_real(chance *c);

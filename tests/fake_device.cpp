@@ -123,59 +123,60 @@ class FakeDevice final : public Backend {
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch,
                   distance_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
-            DistanceJob host = job;
-            host.set = views[0].view;
-            host.distance = views[1].view;
-            host.nearest = views[2].view;
-            cpu_->distance(host, memory, told);
-        });
+                      DistanceJob host = job;
+                      host.set = views[0].view;
+                      host.distance = views[1].view;
+                      host.nearest = views[2].view;
+                      cpu_->distance(host, memory, told);
+                  });
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override { return cpu_->voronoi_scratch(job); }
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"cells", job.nearest}}, scratch, voronoi_scratch(job), progress,
                   [this, job](const Views &views, void *memory, const Progress &told) {
-            VoronoiJob host = job;
-            host.set = views[0].view;
-            host.nearest = views[1].view;
-            cpu_->voronoi(host, memory, told);
-        });
+                      VoronoiJob host = job;
+                      host.set = views[0].view;
+                      host.nearest = views[1].view;
+                      cpu_->voronoi(host, memory, told);
+                  });
     }
 
     size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"labels", job.labels}}, scratch, components_scratch(job), progress,
                   [this, job](const Views &views, void *memory, const Progress &told) {
-            ComponentsJob host = job;
-            host.set = views[0].view;
-            host.labels = views[1].view;
-            cpu_->components(host, memory, told);
-        });
+                      ComponentsJob host = job;
+                      host.set = views[0].view;
+                      host.labels = views[1].view;
+                      cpu_->components(host, memory, told);
+                  });
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override { return cpu_->geodesic_scratch(job); }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"seeds", job.seeds, true}, {"distance", job.distance}, {"nearest", job.nearest}},
-                  scratch, geodesic_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
-            GeodesicJob host = job;
-            host.set = views[0].view;
-            host.seeds = views[1].view;
-            host.distance = views[2].view;
-            host.nearest = views[3].view;
-            cpu_->geodesic(host, memory, told);
-        });
+                  scratch, geodesic_scratch(job), progress,
+                  [this, job](const Views &views, void *memory, const Progress &told) {
+                      GeodesicJob host = job;
+                      host.set = views[0].view;
+                      host.seeds = views[1].view;
+                      host.distance = views[2].view;
+                      host.nearest = views[3].view;
+                      cpu_->geodesic(host, memory, told);
+                  });
     }
 
     size_t eccentricity_scratch(const EccentricityJob &job) const override { return cpu_->eccentricity_scratch(job); }
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"eccentricity", job.eccentricity}, {"farthest", job.farthest}}, scratch,
                   eccentricity_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
-            EccentricityJob host = job;
-            host.set = views[0].view;
-            host.eccentricity = views[1].view;
-            host.farthest = views[2].view;
-            cpu_->eccentricity(host, memory, told);
-        });
+                      EccentricityJob host = job;
+                      host.set = views[0].view;
+                      host.eccentricity = views[1].view;
+                      host.farthest = views[2].view;
+                      cpu_->eccentricity(host, memory, told);
+                  });
     }
 
     /// As on a GPU, a Euclidean map in the plane goes strip by strip, and others do not.

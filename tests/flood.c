@@ -1,8 +1,6 @@
 #include "flood.h"
 
-static bool member(const problem *p, int64_t i) {
-    return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
-}
+static bool member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
 
 static bool volume(const problem *p) { return p->ndim == 3 && !(p->options.flags & APSIS_SLICES); }
 

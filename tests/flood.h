@@ -8,7 +8,7 @@
 #include "oracle.h"
 
 typedef struct flooded {
-    int64_t *label;            /* of each pixel, 0 outside and where a component is left out */
+    int64_t *label;             /* of each pixel, 0 outside and where a component is left out */
     apsis_component *component; /* those that are kept */
     int64_t count;
 } flooded;

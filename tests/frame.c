@@ -85,19 +85,25 @@ static void each(frame *f, visitor visit, void *pixels) {
 }
 
 static void put_pixel(uint8_t *byte, uint8_t bit, size_t size, uint8_t *packed) {
-    if (!bit) memcpy(byte, packed, size);
-    else *byte = (uint8_t)(*packed ? *byte | bit : *byte & ~bit);
+    if (!bit)
+        memcpy(byte, packed, size);
+    else
+        *byte = (uint8_t)(*packed ? *byte | bit : *byte & ~bit);
 }
 
 static void get_pixel(uint8_t *byte, uint8_t bit, size_t size, uint8_t *packed) {
-    if (!bit) memcpy(packed, byte, size);
-    else *packed = (*byte & bit) != 0;
+    if (!bit)
+        memcpy(packed, byte, size);
+    else
+        *packed = (*byte & bit) != 0;
 }
 
 static void poison_pixel(uint8_t *byte, uint8_t bit, size_t size, uint8_t *packed) {
     (void)packed;
-    if (!bit) memset(byte, POISON, size);
-    else *byte = POISON; /* the unused bits of a row's last byte may change */
+    if (!bit)
+        memset(byte, POISON, size);
+    else
+        *byte = POISON; /* the unused bits of a row's last byte may change */
 }
 
 void frame_put(frame *f, const void *pixels) {

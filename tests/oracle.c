@@ -43,16 +43,12 @@ int64_t cost_between(const problem *p, int64_t i, int64_t j) {
     return add_cost(p, in_plane, axis_cost(p, 2, j / w / h - i / w / h));
 }
 
-static bool is_member(const problem *p, int64_t i) {
-    return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
-}
+static bool is_member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
 
 /** Inside the set of a signed map, the way out is looked for, and the sign is minus. */
 static bool is_negative(const problem *p, int64_t i) { return p->options.flags & APSIS_SIGNED && is_member(p, i); }
 
-static double length_of(const problem *p, int64_t cost) {
-    return p->unit * (euclidean(p) ? exact_root(cost) : (double)cost);
-}
+static double length_of(const problem *p, int64_t cost) { return p->unit * (euclidean(p) ? exact_root(cost) : (double)cost); }
 
 static void consider(answer *a, int64_t i, int64_t cost, int64_t site) {
     const bool better = a->cost[i] < 0 || cost < a->cost[i] || (cost == a->cost[i] && site < a->nearest[i]);
@@ -128,8 +124,9 @@ static rows scan_rows(const problem *p) {
         for (int64_t i = 0; i < all; ++i)
             r.before[member][i] = is_member(p, i) == member ? (int32_t)(i % w) : i % w ? r.before[member][i - 1] : -1;
         for (int64_t i = all - 1; i >= 0; --i)
-            r.after[member][i] =
-                is_member(p, i) == member ? (int32_t)(i % w) : i % w < w - 1 ? r.after[member][i + 1] : (int32_t)w;
+            r.after[member][i] = is_member(p, i) == member ? (int32_t)(i % w)
+                                 : i % w < w - 1           ? r.after[member][i + 1]
+                                                           : (int32_t)w;
     }
     return r;
 }
@@ -270,9 +267,7 @@ static uint64_t sticky_root(int64_t cost) {
 }
 
 /* Up to 2^50 the double root of an exact operand is rounded once by itself, and far enough from a midpoint of floats. */
-double exact_root(int64_t cost) {
-    return cost < (int64_t)1 << 50 ? sqrt((double)cost) : ldexp((double)sticky_root(cost), -32);
-}
+double exact_root(int64_t cost) { return cost < (int64_t)1 << 50 ? sqrt((double)cost) : ldexp((double)sticky_root(cost), -32); }
 
 float exact_root_float(int64_t cost) {
     return cost < (int64_t)1 << 50 ? (float)sqrt((double)cost) : ldexpf((float)sticky_root(cost), -32);
@@ -292,10 +287,10 @@ void expected_pixel(const problem *p, const answer *a, int64_t i, apsis_type typ
     f64 *= (double)sign;
     f32 *= (float)sign;
     switch (type) {
-    case APSIS_I32: memcpy(pixel, &i32, sizeof i32); break;
-    case APSIS_I64: memcpy(pixel, &i64, sizeof i64); break;
-    case APSIS_F32: memcpy(pixel, &f32, sizeof f32); break;
-    default: memcpy(pixel, &f64, sizeof f64); break;
+        case APSIS_I32: memcpy(pixel, &i32, sizeof i32); break;
+        case APSIS_I64: memcpy(pixel, &i64, sizeof i64); break;
+        case APSIS_F32: memcpy(pixel, &f32, sizeof f32); break;
+        default: memcpy(pixel, &f64, sizeof f64); break;
     }
 }
 

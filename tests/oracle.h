@@ -8,10 +8,10 @@
 
 typedef struct problem {
     int ndim;
-    int64_t size[3];      /* size[2] is 1 if ndim is 2 */
-    const uint8_t *mask;  /* packed, one byte a pixel */
+    int64_t size[3];     /* size[2] is 1 if ndim is 2 */
+    const uint8_t *mask; /* packed, one byte a pixel */
     apsis_options options;
-    int64_t ratio[3];     /* options.spacing is ratio * unit; all 1 where spacing is the default */
+    int64_t ratio[3]; /* options.spacing is ratio * unit; all 1 where spacing is the default */
     double unit;
 } problem;
 

@@ -4,16 +4,13 @@
 
 static bool volume(const problem *p) { return p->ndim == 3 && !(p->options.flags & APSIS_SLICES); }
 
-bool is_member(const problem *p, int64_t i) {
-    return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
-}
+bool is_member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
 
 scale scale_of(const problem *p) {
     static const int64_t plane[4] = {0, 5741, 8119, 9944}, space[4] = {0, 134421, 190100, 232824};
     const int axes = volume(p) ? 3 : 2;
     const apsis_metric metric = p->options.metric;
-    const int connectivity = p->options.connectivity           ? p->options.connectivity
-                             : metric == APSIS_CITY_BLOCK ? 1 : axes;
+    const int connectivity = p->options.connectivity ? p->options.connectivity : metric == APSIS_CITY_BLOCK ? 1 : axes;
     const bool deep = connectivity == 3 && p->size[0] > 1 && p->size[1] > 1 && p->size[2] > 1;
     bool equal = true;
     for (int a = 1; a < axes; ++a) equal = equal && p->ratio[a] == p->ratio[0];
@@ -48,10 +45,10 @@ double shown(const scale *s, apsis_type type, int64_t length) {
 
 double value_at(const void *pixels, apsis_type type, int64_t i) {
     switch (type) {
-    case APSIS_I32: return ((const int32_t *)pixels)[i];
-    case APSIS_I64: return (double)((const int64_t *)pixels)[i];
-    case APSIS_F32: return (double)((const float *)pixels)[i];
-    default: return ((const double *)pixels)[i];
+        case APSIS_I32: return ((const int32_t *)pixels)[i];
+        case APSIS_I64: return (double)((const int64_t *)pixels)[i];
+        case APSIS_F32: return (double)((const float *)pixels)[i];
+        default: return ((const double *)pixels)[i];
     }
 }
 
@@ -144,7 +141,8 @@ extremes solve_extremes(const problem *p) {
         for (int64_t k = 0; k < count; ++k) {
             const int64_t v = visited[k];
             component[v] = e.count + (component[i] ? component[i] - e.count : 0);
-            if (a.cost[v] > e.cost[i] || (a.cost[v] == e.cost[i] && v < e.farthest[i])) e.cost[i] = a.cost[v], e.farthest[i] = v;
+            if (a.cost[v] > e.cost[i] || (a.cost[v] == e.cost[i] && v < e.farthest[i]))
+                e.cost[i] = a.cost[v], e.farthest[i] = v;
         }
         for (int64_t k = 0; k < count; ++k) a.cost[visited[k]] = -1;
         apsis_extent *const x = &e.extent[component[i] - 1];

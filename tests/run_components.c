@@ -13,9 +13,9 @@ pieces run_components(bench *b, const problem *p, const asked *how) {
     const size_t bytes = (size_t)(capacity + SPARE) * sizeof(apsis_component);
     out.component = must_alloc(bytes);
     memset(out.component, POISON, bytes);
-    assert_ok(b->ctx, apsis_components(b->ctx, &set.image, how->labels ? &labels.image : NULL,
-                                       how->capacity < 0 ? NULL : out.component, capacity,
-                                       how->no_count ? NULL : &out.count, &p->options));
+    assert_ok(b->ctx,
+              apsis_components(b->ctx, &set.image, how->labels ? &labels.image : NULL, how->capacity < 0 ? NULL : out.component,
+                               capacity, how->no_count ? NULL : &out.count, &p->options));
     for (size_t i = (size_t)capacity * sizeof(apsis_component); i < bytes; ++i)
         assert_int_equal(((uint8_t *)out.component)[i], POISON);
     frame_assert_unchanged(&set);
@@ -47,9 +47,11 @@ static void compare_labels(const problem *p, apsis_type type, const void *labels
         char text[256];
         describe(p, text, sizeof text);
         const apsis_options *o = &p->options;
-        print_error("%s, connectivity %d, method %d, flags 0x%x, largest %d, area %lld to %lld\n  pixel %lld is %lld, but "
-                    "should be %lld\n", text, o->connectivity, (int)o->method, (unsigned)o->flags, o->largest,
-                    (long long)o->min_area, (long long)o->max_area, (long long)i, (long long)got, (long long)expected);
+        print_error(
+            "%s, connectivity %d, method %d, flags 0x%x, largest %d, area %lld to %lld\n  pixel %lld is %lld, but "
+            "should be %lld\n",
+            text, o->connectivity, (int)o->method, (unsigned)o->flags, o->largest, (long long)o->min_area,
+            (long long)o->max_area, (long long)i, (long long)got, (long long)expected);
         fail();
     }
 }

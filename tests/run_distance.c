@@ -20,8 +20,8 @@ outputs run_distance(bench *b, const problem *p, const given *how) {
     frame_put(&set, p->mask);
     for (int k = 0; k < 2; ++k)
         if (type[k]) out[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
-    assert_ok(b->ctx, apsis_distance(b->ctx, &set.image, type[0] ? &out[0].image : NULL, type[1] ? &out[1].image : NULL,
-                                     &p->options));
+    assert_ok(b->ctx,
+              apsis_distance(b->ctx, &set.image, type[0] ? &out[0].image : NULL, type[1] ? &out[1].image : NULL, &p->options));
     frame_assert_unchanged(&set);
     frame_close(&set);
     return (outputs){take(&out[0], type[0]), take(&out[1], type[1])};
@@ -40,10 +40,22 @@ static void print_value(apsis_type type, const void *pixel) {
     float f32;
     double f64;
     switch (type) {
-    case APSIS_I32: memcpy(&i32, pixel, sizeof i32); print_error("%d", i32); break;
-    case APSIS_I64: memcpy(&i64, pixel, sizeof i64); print_error("%lld", (long long)i64); break;
-    case APSIS_F32: memcpy(&f32, pixel, sizeof f32); print_error("%.9g", (double)f32); break;
-    default: memcpy(&f64, pixel, sizeof f64); print_error("%.17g", f64); break;
+        case APSIS_I32:
+            memcpy(&i32, pixel, sizeof i32);
+            print_error("%d", i32);
+            break;
+        case APSIS_I64:
+            memcpy(&i64, pixel, sizeof i64);
+            print_error("%lld", (long long)i64);
+            break;
+        case APSIS_F32:
+            memcpy(&f32, pixel, sizeof f32);
+            print_error("%.9g", (double)f32);
+            break;
+        default:
+            memcpy(&f64, pixel, sizeof f64);
+            print_error("%.17g", f64);
+            break;
     }
 }
 
@@ -73,8 +85,8 @@ void compare_outputs(const problem *p, const given *how, const outputs *out, con
         if (distance) {
             const uint8_t *got = distance + (size_t)i * size;
             expected_pixel(p, want, i, how->distance, pixel);
-            const bool same = exact || want->cost[i] <= 0 ? memcmp(got, pixel, size) == 0
-                                                          : is_close(p, want, i, how->distance, got);
+            const bool same =
+                exact || want->cost[i] <= 0 ? memcmp(got, pixel, size) == 0 : is_close(p, want, i, how->distance, got);
             if (!same) differ(p, "distance", i, how->distance, got, pixel);
         }
         if (nearest) {

@@ -13,7 +13,7 @@ typedef struct given {
     unsigned set_layout, distance_layout, nearest_layout;
 } given;
 
-extern const given PLAIN; /* packed APSIS_U8, APSIS_F32, APSIS_I32 */
+extern const given PLAIN;          /* packed APSIS_U8, APSIS_F32, APSIS_I32 */
 extern const given DISTANCE_ALONE; /* the distance alone */
 
 /** Runs the problem, and returns packed outputs in memory to be freed; NULL for one that is left out.  Fails if the

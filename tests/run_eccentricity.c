@@ -28,8 +28,8 @@ outputs run_eccentricity(bench *b, const problem *p, const given *how, apsis_ext
 static void differ(const problem *p, const char *what, int64_t i, double got, double want) {
     char text[256];
     describe(p, text, sizeof text);
-    print_error("%s, connectivity %d, method %d\n  %s of %lld is %.17g, but should be %.17g\n", text,
-                p->options.connectivity, (int)p->options.method, what, (long long)i, got, want);
+    print_error("%s, connectivity %d, method %d\n  %s of %lld is %.17g, but should be %.17g\n", text, p->options.connectivity,
+                (int)p->options.method, what, (long long)i, got, want);
     fail();
 }
 

@@ -8,8 +8,7 @@
 
 /** As run_distance: `how` gives the types and layouts, of eccentricity and farthest in the places of distance and
  *  nearest.  `extents` has room for `capacity`, and may be NULL. */
-outputs run_eccentricity(bench *b, const problem *p, const given *how, apsis_extent *extents, int64_t capacity,
-                         int64_t *count);
+outputs run_eccentricity(bench *b, const problem *p, const given *how, apsis_extent *extents, int64_t capacity, int64_t *count);
 
 /** Runs, solves, compares all outputs that are wanted, and the extents. */
 void check_eccentricity(bench *b, const problem *p, const given *how);

@@ -126,7 +126,10 @@ static void messages(bench *b) {
 #define REFUSES(options, status, text) assert_fails(b->ctx, call_with(b, &(options)), status, text)
 
 static void options_of_the_past_and_the_future(bench *b) {
-    struct { apsis_options now; uint32_t later[4]; } future = {.now = APSIS_OPTIONS_INIT};
+    struct {
+        apsis_options now;
+        uint32_t later[4];
+    } future = {.now = APSIS_OPTIONS_INIT};
     future.now.struct_size = sizeof future;
     assert_ok(b->ctx, call_with(b, &future.now));
     future.later[3] = 1;

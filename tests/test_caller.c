@@ -136,8 +136,7 @@ static void the_context_of_the_thread(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(refused_while_captured, ON_DEVICE),
-                                      TEST(streams_that_are_captured, ON_DEVICE),
+    static const test_case cases[] = {TEST(refused_while_captured, ON_DEVICE), TEST(streams_that_are_captured, ON_DEVICE),
                                       TEST(the_context_of_the_thread, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

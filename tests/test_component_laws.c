@@ -14,7 +14,10 @@ static uint8_t *some_mask(int grain, double density, uint64_t seed) {
     return mask;
 }
 
-static const struct { int grain; double density; } kinds[] = {{1, 0.41}, {1, 0.6}, {BLOCKY, 0.5}};
+static const struct {
+    int grain;
+    double density;
+} kinds[] = {{1, 0.41}, {1, 0.6}, {BLOCKY, 0.5}};
 
 static pieces pieces_of(bench *b, const problem *p) {
     asked how = LABELS;
@@ -74,7 +77,8 @@ static void sums(bench *b) {
             members += mask[i];
             if (!label[i]) continue;
             const apsis_component *c = &out.component[label[i] - 1];
-            assert_true(c->first <= i && c->lower[0] <= i % W && i % W <= c->upper[0] && c->lower[1] <= i / W && i / W <= c->upper[1]);
+            assert_true(c->first <= i && c->lower[0] <= i % W && i % W <= c->upper[0] && c->lower[1] <= i / W &&
+                        i / W <= c->upper[1]);
         }
         for (int64_t c = 0; c < out.count; ++c) {
             area += out.component[c].area;
@@ -124,8 +128,10 @@ static void selections(bench *b) {
     const asked how = {.set = APSIS_U8, .labels = APSIS_U8, .capacity = -1};
     pieces all = run_components(b, &p, &how);
     assert_memory_equal(all.labels, mask, W * H);
-    static const struct { uint32_t flags; int64_t min_area, max_area; } halves[][2] = {
-        {{APSIS_NO_BORDER, 0, 0}, {APSIS_NO_INNER, 0, 0}}, {{0, 50, 0}, {0, 0, 49}}};
+    static const struct {
+        uint32_t flags;
+        int64_t min_area, max_area;
+    } halves[][2] = {{{APSIS_NO_BORDER, 0, 0}, {APSIS_NO_INNER, 0, 0}}, {{0, 50, 0}, {0, 0, 49}}};
     for (int h = 0; h < COUNT(halves); ++h) {
         pieces half[2];
         for (int i = 0; i < 2; ++i) {
@@ -207,8 +213,11 @@ static void threads_and_storage(bench *b) {
     static const int counts[] = {1, 2, 2, 2, 7, 64};
     for (int t = 0; t < COUNT(counts); ++t) {
         assert_ok(b->ctx, apsis_set_threads(b->ctx, counts[t]));
-        asked how = {.set = t % 2 ? APSIS_BIT : APSIS_U8, .labels = APSIS_I32, .capacity = W * H / 2,
-                     .set_layout = (unsigned)t % LAYOUTS, .labels_layout = (unsigned)(5 * t) % LAYOUTS};
+        asked how = {.set = t % 2 ? APSIS_BIT : APSIS_U8,
+                     .labels = APSIS_I32,
+                     .capacity = W * H / 2,
+                     .set_layout = (unsigned)t % LAYOUTS,
+                     .labels_layout = (unsigned)(5 * t) % LAYOUTS};
         pieces out = run_components(b, &p, &how);
         assert_int_equal(out.count, want.count);
         assert_memory_equal(out.labels, want.labels, W * H * sizeof(int32_t));
@@ -336,10 +345,10 @@ static void the_workspace_is_enough(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(turning, EVERYWHERE),    TEST(sums, EVERYWHERE),
-                                      TEST(euler, EVERYWHERE),      TEST(selections, EVERYWHERE),
-                                      TEST(slices, EVERYWHERE),     TEST(threads_and_storage, EVERYWHERE),
-                                      TEST(methods, EVERYWHERE),    TEST(many_tiles, ON_DEVICE),
-                                      TEST(progress, EVERYWHERE),   TEST(the_workspace_is_enough, EVERYWHERE)};
+    static const test_case cases[] = {TEST(turning, EVERYWHERE),  TEST(sums, EVERYWHERE),
+                                      TEST(euler, EVERYWHERE),    TEST(selections, EVERYWHERE),
+                                      TEST(slices, EVERYWHERE),   TEST(threads_and_storage, EVERYWHERE),
+                                      TEST(methods, EVERYWHERE),  TEST(many_tiles, ON_DEVICE),
+                                      TEST(progress, EVERYWHERE), TEST(the_workspace_is_enough, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

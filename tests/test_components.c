@@ -40,13 +40,9 @@ static void every_3x2x2_volume(bench *b) {
 
 static void numbers_follow_the_lowest_index(bench *b) {
     uint8_t mask[6 * 5];
-    draw(mask, ".#...#",
-               "##.#..",
-               "...##.",
-               "#....#",
-               "###..#", NULL);
-    static const int32_t four[30] = {0, 1, 0, 0, 0, 2,  1, 1, 0, 3, 0, 0,  0, 0, 0, 3, 3, 0,  4, 0, 0, 0, 0, 5,  4, 4, 4, 0, 0, 5};
-    static const int32_t eight[30] = {0, 1, 0, 0, 0, 2,  1, 1, 0, 3, 0, 0,  0, 0, 0, 3, 3, 0,  4, 0, 0, 0, 0, 3,  4, 4, 4, 0, 0, 3};
+    draw(mask, ".#...#", "##.#..", "...##.", "#....#", "###..#", NULL);
+    static const int32_t four[30] = {0, 1, 0, 0, 0, 2, 1, 1, 0, 3, 0, 0, 0, 0, 0, 3, 3, 0, 4, 0, 0, 0, 0, 5, 4, 4, 4, 0, 0, 5};
+    static const int32_t eight[30] = {0, 1, 0, 0, 0, 2, 1, 1, 0, 3, 0, 0, 0, 0, 0, 3, 3, 0, 4, 0, 0, 0, 0, 3, 4, 4, 4, 0, 0, 3};
     problem p = new_problem(2, 6, 5, 1, mask);
     asked how = LABELS;
     how.capacity = 3;
@@ -65,14 +61,8 @@ static void numbers_follow_the_lowest_index(bench *b) {
 
 static void holes_are_filled(bench *b) {
     uint8_t mask[7 * 4], filled[7 * 4];
-    draw(mask, "###...#",
-               "#.#.###",
-               "###.#.#",
-               "....###", NULL);
-    draw(filled, "###...#",
-                 "###.###",
-                 "###.###",
-                 "....###", NULL);
+    draw(mask, "###...#", "#.#.###", "###.#.#", "....###", NULL);
+    draw(filled, "###...#", "###.###", "###.###", "....###", NULL);
     problem p = new_problem(2, 7, 4, 1, mask);
     p.options.flags = APSIS_COMPLEMENT | APSIS_NO_INNER;
     asked how = {.set = APSIS_U8, .labels = APSIS_U8, .capacity = -1};
@@ -99,7 +89,7 @@ static void the_largest_of_equals_comes_first(bench *b) {
 /* ---- Random problems of every kind ---- */
 
 static void choose_size(chance *c, problem *p) {
-    static const int64_t sizes[] = {1,  1,  2,  3,  4,  5,  7,   8,   11,  13,  16,  17,  29,  31,
+    static const int64_t sizes[] = {1,  1,  2,  3,  4,  5,  7,  8,   11,  13,  16,  17,  29,  31,
                                     32, 33, 47, 63, 64, 65, 97, 127, 128, 129, 211, 255, 256, 257};
     const int64_t most = roll_below(c, 8) ? 30000 : 200000;
     p->ndim = 2 + (int)roll_below(c, 2);
@@ -195,13 +185,13 @@ static void draw_hard(uint8_t *mask, const int64_t size[3], int shape) {
         const int64_t x = i % w, y = i / w % h, z = i / w / h;
         const int64_t in = x < w - 1 - x ? x : w - 1 - x, down = y < h - 1 - y ? y : h - 1 - y;
         switch (shape) {
-        case COMB: mask[i] = x % 2 == 0 || y == h - 1; break;
-        case UPSIDE_DOWN_COMB: mask[i] = x % 2 == 0 || y == 0; break;
-        case RINGS: mask[i] = (in < down ? in : down) % 2 == 0; break;
-        case CHECKERBOARD: mask[i] = (x + y + z) % 2 == 0; break;
-        case ALL: mask[i] = 1; break;
-        case EVERY_OTHER_ROW: mask[i] = y % 2 == 0; break;
-        default: mask[i] = x % 2 == 0 && y % 2 == 0 && z % 2 == 0; break;
+            case COMB: mask[i] = x % 2 == 0 || y == h - 1; break;
+            case UPSIDE_DOWN_COMB: mask[i] = x % 2 == 0 || y == 0; break;
+            case RINGS: mask[i] = (in < down ? in : down) % 2 == 0; break;
+            case CHECKERBOARD: mask[i] = (x + y + z) % 2 == 0; break;
+            case ALL: mask[i] = 1; break;
+            case EVERY_OTHER_ROW: mask[i] = y % 2 == 0; break;
+            default: mask[i] = x % 2 == 0 && y % 2 == 0 && z % 2 == 0; break;
         }
     }
     for (int64_t z = 0; shape == SPIRAL && z < size[2]; ++z) draw_spiral(mask + z * w * h, w, h);
@@ -257,8 +247,8 @@ static void random_planes_without_labels(bench *b) {
 }
 
 static void long_and_thin(bench *b) {
-    static const int64_t sizes[][3] = {{50000, 1, 1}, {1, 50000, 1},  {1, 1, 20000},  {20000, 3, 1}, {3, 20000, 1},
-                                       {4, 3, 9000},  {4000, 4, 3}, {1, 4099, 3}, {140000, 3, 1}, {2, 2, 20000}};
+    static const int64_t sizes[][3] = {{50000, 1, 1}, {1, 50000, 1}, {1, 1, 20000}, {20000, 3, 1},  {3, 20000, 1},
+                                       {4, 3, 9000},  {4000, 4, 3},  {1, 4099, 3},  {140000, 3, 1}, {2, 2, 20000}};
     chance c = {12};
     for (int i = 0; i < COUNT(sizes); ++i)
         for (int connectivity = 1; connectivity <= 2; ++connectivity) {
@@ -316,7 +306,8 @@ static void wrong_arguments(bench *b) {
     o = (apsis_options)APSIS_OPTIONS_INIT;
     o.method = APSIS_TILE_FILL;
     REFUSES(to, list, 2, APSIS_ERROR_UNSUPPORTED, "APSIS_TILE_FILL");
-    assert_fails(b->ctx, apsis_distance(b->ctx, in, &real.image, NULL, &o), APSIS_ERROR_ARGUMENT, "method|APSIS_TILE_FILL|apsis_distance|APSIS_RASTER_SCAN");
+    assert_fails(b->ctx, apsis_distance(b->ctx, in, &real.image, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "method|APSIS_TILE_FILL|apsis_distance|APSIS_RASTER_SCAN");
     o.min_area = 2;
     REFUSES(to, NULL, 0, APSIS_ERROR_UNSUPPORTED, "APSIS_TILE_FILL");
     assert_int_equal(apsis_components(NULL, in, to, NULL, 0, NULL, NULL), APSIS_ERROR_ARGUMENT);
@@ -359,7 +350,9 @@ static void nothing_to_label(bench *b) {
 
 /** A program that was compiled with the options of version 0.1. */
 static void options_of_the_past(bench *b) {
-    struct { uint8_t bytes[48]; } old;
+    struct {
+        uint8_t bytes[48];
+    } old;
     const apsis_options now = APSIS_OPTIONS_INIT;
     memcpy(&old, &now, sizeof old);
     const uint32_t size = sizeof old;

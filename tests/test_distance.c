@@ -54,16 +54,12 @@ static void every_3x2x2_volume(bench *b) {
 
 static void ties_go_to_the_lowest_index(bench *b) {
     uint8_t mask[25];
-    draw(mask, "..#..",
-               ".....",
-               "#...#",
-               ".....",
-               "..#..", NULL);
-    static const int32_t euclidean[25] = {2, 2, 2,  2, 2,   10, 2,  2,  2, 14,   10, 10, 2, 14, 14,
-                                          10, 10, 22, 14, 14,  10, 22, 22, 22, 14};
-    static const int32_t squares[25] = {4, 1, 0, 1, 4,  1, 2, 1, 2, 1,  0, 1, 4, 1, 0,  1, 2, 1, 2, 1,  4, 1, 0, 1, 4};
-    static const int32_t chessboard[25] = {2, 2, 2, 2, 2,  10, 2, 2, 2, 14,  10, 10, 2, 14, 14,
-                                           10, 10, 22, 14, 14,  10, 22, 22, 22, 14};
+    draw(mask, "..#..", ".....", "#...#", ".....", "..#..", NULL);
+    static const int32_t euclidean[25] = {2,  2,  2,  2,  2,  10, 2,  2,  2,  14, 10, 10, 2,
+                                          14, 14, 10, 10, 22, 14, 14, 10, 22, 22, 22, 14};
+    static const int32_t squares[25] = {4, 1, 0, 1, 4, 1, 2, 1, 2, 1, 0, 1, 4, 1, 0, 1, 2, 1, 2, 1, 4, 1, 0, 1, 4};
+    static const int32_t chessboard[25] = {2,  2,  2,  2,  2,  10, 2,  2,  2,  14, 10, 10, 2,
+                                           14, 14, 10, 10, 22, 14, 14, 10, 22, 22, 22, 14};
     problem p = new_problem(2, 5, 5, 1, mask);
     given how = PLAIN;
     how.distance = APSIS_I32;
@@ -114,7 +110,7 @@ static void max_distance_counts_itself(bench *b) {
 /* ---- Random problems of every kind ---- */
 
 static void choose_size(chance *c, problem *p) {
-    static const int64_t sizes[] = {1,  1,  2,  3,  4,  5,  7,   8,   11,  13,  16,  17,  29,  31,
+    static const int64_t sizes[] = {1,  1,  2,  3,  4,  5,  7,  8,   11,  13,  16,  17,  29,  31,
                                     32, 33, 47, 63, 64, 65, 97, 127, 128, 129, 211, 255, 256, 257};
     const int64_t most = roll_below(c, 8) ? 3000 : 30000;
     p->ndim = 2 + (int)roll_below(c, 2);
@@ -198,7 +194,7 @@ static void wide_structured_masks(bench *b) {
 }
 
 static void long_and_thin(bench *b) {
-    static const int64_t sizes[][3] = {{5000, 1, 1}, {1, 5000, 1},  {1, 1, 5000}, {20000, 3, 1}, {3, 20000, 1},
+    static const int64_t sizes[][3] = {{5000, 1, 1}, {1, 5000, 1}, {1, 1, 5000}, {20000, 3, 1}, {3, 20000, 1},
                                        {4, 3, 4000}, {4000, 4, 3}, {1, 4099, 3}, {70000, 1, 1}, {1, 70000, 1}};
     for (int i = 0; i < COUNT(sizes); ++i)
         for (int m = 0; m < COUNT(metrics); ++m) {
@@ -209,10 +205,11 @@ static void long_and_thin(bench *b) {
 
 /** Costs of 2^30 and more need 64 bits, and roots of 2^52 and more need more care than a double's. */
 static void large_costs(bench *b) {
-    static const struct { int64_t w, h, d, x, y, z; } cases[] = {
-        {40000, 2, 1, 1, 1, 1},  {2, 40000, 1, 1, 1, 1},     {3, 2, 33000, 1, 1, 1},        {33000, 2, 3, 1, 1, 1},
-        {3, 33000, 2, 1, 1, 1},  {200, 200, 1, 1024, 1023, 1}, {2, 200000, 1, 1024, 1023, 1}, {200000, 2, 1, 1023, 1024, 1},
-        {2, 3, 90000, 1019, 1021, 1013}};
+    static const struct {
+        int64_t w, h, d, x, y, z;
+    } cases[] = {{40000, 2, 1, 1, 1, 1},        {2, 40000, 1, 1, 1, 1},        {3, 2, 33000, 1, 1, 1},
+                 {33000, 2, 3, 1, 1, 1},        {3, 33000, 2, 1, 1, 1},        {200, 200, 1, 1024, 1023, 1},
+                 {2, 200000, 1, 1024, 1023, 1}, {200000, 2, 1, 1023, 1024, 1}, {2, 3, 90000, 1019, 1021, 1013}};
     static const apsis_type reals[] = {APSIS_F32, APSIS_F64};
     for (int i = 0; i < COUNT(cases); ++i)
         for (int t = 0; t < 2; ++t) {
@@ -269,8 +266,11 @@ static void check_irrational(bench *b, problem *p, const double spacing[3], apsi
 }
 
 static void irrational_spacing(bench *b) {
-    static const double spacings[][3] = {{1, 1.4142135623730951, 3.1415926535897931}, {0.3, 0.1, 0.2},
-                                         {1e-9, 1.7e-9, 2.3e-9}, {1e12, 1.0001e12, 0.77e12}, {0.7, 2.9, 0.013}};
+    static const double spacings[][3] = {{1, 1.4142135623730951, 3.1415926535897931},
+                                         {0.3, 0.1, 0.2},
+                                         {1e-9, 1.7e-9, 2.3e-9},
+                                         {1e12, 1.0001e12, 0.77e12},
+                                         {0.7, 2.9, 0.013}};
     chance c = {5};
     for (int i = 0; i < effort(30); ++i) {
         problem p = new_problem(3, 1 + roll_below(&c, 40), 1 + roll_below(&c, 9), 1 + roll_below(&c, 7), NULL);
@@ -287,7 +287,8 @@ static void the_oracles_agree(bench *b) {
     (void)b;
     chance c = {11};
     for (int i = 0; i < 400; ++i) {
-        problem p = new_problem(2 + i % 2, 1 + roll_below(&c, 12), 1 + roll_below(&c, 9), i % 2 ? 1 + roll_below(&c, 5) : 1, NULL);
+        problem p =
+            new_problem(2 + i % 2, 1 + roll_below(&c, 12), 1 + roll_below(&c, 9), i % 2 ? 1 + roll_below(&c, 5) : 1, NULL);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
         fill_mask(mask, p.size, NOISE, roll_real(&c), &c);
         p.mask = mask;
@@ -308,19 +309,12 @@ static void the_oracles_agree(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(the_oracles_agree, ON_CPU),
-                                      TEST(ties_go_to_the_lowest_index, EVERYWHERE),
-                                      TEST(nothing_to_find, EVERYWHERE),
-                                      TEST(max_distance_counts_itself, EVERYWHERE),
-                                      TEST(every_4x4_image, EVERYWHERE),
-                                      TEST(some_4x4_images_alone, EVERYWHERE),
-                                      TEST(every_3x2x2_volume, EVERYWHERE),
-                                      TEST(random_problems, EVERYWHERE),
-                                      TEST(structured_masks, EVERYWHERE),
-                                      TEST(wide_structured_masks, EVERYWHERE),
-                                      TEST(long_and_thin, EVERYWHERE),
-                                      TEST(large_costs, EVERYWHERE),
-                                      TEST(rounded_once, EVERYWHERE),
-                                      TEST(irrational_spacing, EVERYWHERE)};
+    static const test_case cases[] = {TEST(the_oracles_agree, ON_CPU),      TEST(ties_go_to_the_lowest_index, EVERYWHERE),
+                                      TEST(nothing_to_find, EVERYWHERE),    TEST(max_distance_counts_itself, EVERYWHERE),
+                                      TEST(every_4x4_image, EVERYWHERE),    TEST(some_4x4_images_alone, EVERYWHERE),
+                                      TEST(every_3x2x2_volume, EVERYWHERE), TEST(random_problems, EVERYWHERE),
+                                      TEST(structured_masks, EVERYWHERE),   TEST(wide_structured_masks, EVERYWHERE),
+                                      TEST(long_and_thin, EVERYWHERE),      TEST(large_costs, EVERYWHERE),
+                                      TEST(rounded_once, EVERYWHERE),       TEST(irrational_spacing, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -3,8 +3,7 @@
 
 #include "run_distance.h"
 
-static void check_far_volume(bench *b, int64_t w, int64_t h, int64_t d, int kind, const int64_t ratio[3],
-                             uint32_t flags) {
+static void check_far_volume(bench *b, int64_t w, int64_t h, int64_t d, int kind, const int64_t ratio[3], uint32_t flags) {
     chance c = {(uint64_t)(w * 31 + h * 7 + d + kind)};
     problem p = new_problem(3, w, h, d, NULL);
     uint8_t *mask = must_alloc((size_t)pixels_of(&p));
@@ -106,8 +105,7 @@ static void random_holes(bench *b) {
         fill_mask(mask, p.size, NOISE, 0.3, &c);
         for (int hole = 0; hole < 2; ++hole) {
             int64_t first[3], size[3];
-            for (int a = 0; a < 3; ++a)
-                size[a] = 14 + roll_below(&c, 10), first[a] = roll_below(&c, p.size[a] - size[a]);
+            for (int a = 0; a < 3; ++a) size[a] = 14 + roll_below(&c, 10), first[a] = roll_below(&c, p.size[a] - size[a]);
             for (int64_t z = first[2]; z < first[2] + size[2]; ++z)
                 for (int64_t y = first[1]; y < first[1] + size[1]; ++y)
                     memset(mask + (z * p.size[1] + y) * p.size[0] + first[0], 0, (size_t)size[0]);
@@ -154,11 +152,8 @@ static void steep_spacings(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),
-                                      TEST(random_gaps, EVERYWHERE),
-                                      TEST(ends_of_reach, EVERYWHERE),
-                                      TEST(ranges_of_offsets, EVERYWHERE),
-                                      TEST(random_holes, EVERYWHERE),
-                                      TEST(steep_spacings, EVERYWHERE)};
+    static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),   TEST(random_gaps, EVERYWHERE),
+                                      TEST(ends_of_reach, EVERYWHERE), TEST(ranges_of_offsets, EVERYWHERE),
+                                      TEST(random_holes, EVERYWHERE),  TEST(steep_spacings, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

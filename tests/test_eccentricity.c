@@ -26,13 +26,10 @@ static void every_4x4_image(bench *b) {
 
 static void a_crossing(bench *b) {
     uint8_t mask[5 * 5];
-    draw(mask, "..#..",
-               "..#..",
-               "#####",
-               "..#..",
-               "....#", NULL);
+    draw(mask, "..#..", "..#..", "#####", "..#..", "....#", NULL);
     static const int32_t want[25] = {-1, -1, 4, -1, -1, -1, -1, 3, -1, -1, 4, 3, 2, 3, 4, -1, -1, 3, -1, -1, -1, -1, -1, -1, 0};
-    static const int64_t far[25] = {-1, -1, 10, -1, -1, -1, -1, 10, -1, -1, 2, 2, 2, 2, 2, -1, -1, 2, -1, -1, -1, -1, -1, -1, 24};
+    static const int64_t far[25] = {-1, -1, 10, -1, -1, -1, -1, 10, -1, -1, 2,  2, 2,
+                                    2,  2,  -1, -1, 2,  -1, -1, -1, -1, -1, -1, 24};
     static const apsis_extent extent[2] = {{2, {2, 10}, 12, 4, 2, 0}, {24, {24, 24}, 24, 0, 0, 0}};
     problem p = new_problem(2, 5, 5, 1, mask);
     p.options.metric = APSIS_CITY_BLOCK;
@@ -52,11 +49,7 @@ static void a_crossing(bench *b) {
 static void a_room_entered_by_its_corners(bench *b) {
     enum { RW = 13, RH = 5, TOP = RW / 2, MIDDLE = 3 * RW + RW / 2 };
     uint8_t mask[RW * RH];
-    draw(mask, "#############",
-               "#...........#",
-               "#.#########.#",
-               "###..###..###",
-               "..#########..", NULL);
+    draw(mask, "#############", "#...........#", "#.#########.#", "###..###..###", "..#########..", NULL);
     problem p = new_problem(2, RW, RH, 1, mask);
     p.options.metric = APSIS_CITY_BLOCK;
     const given how = {.set = APSIS_U8, .distance = APSIS_I32, .nearest = APSIS_I32};
@@ -164,18 +157,19 @@ enum { SQUARE, ROUND, ANNULUS, THIN_RING, HOLES, SALT, COMB, WINDING, TREE, BARS
 static bool in_shape(int shape, int64_t n, int64_t x, int64_t y, uint64_t noise) {
     const double u = (double)(2 * x + 1 - n) / (double)n, v = (double)(2 * y + 1 - n) / (double)n, r = sqrt(u * u + v * v);
     switch (shape) {
-    case ROUND: return r < 1;
-    case ANNULUS: return r < 1 && r > 0.6;
-    case THIN_RING: return r < 1 && r > 1 - 5.0 / (double)n;
-    case HOLES: return sin(9 * u) * sin(11 * v) < 0.6;
-    case SALT: return noise % 5 != 0;
-    case COMB: return y < n / 8 || x % 8 < 5;
-    case WINDING: return fmod(r * 4 + atan2(v, u) / 6.283185307179586 + 1, 1) < 0.6;
-    case TREE: return x == n / 2 || (y % 6 == 0 && (x < n / 2) == (y % 12 == 0));
-    case BARS: return x % 9 < 8 && y % (n / 2) != 3;
-    case ROOM: return !(fabs(u) < 0.7 && fabs(v) < 0.7) || (fabs(u) < 0.6 && fabs(v) < 0.6) || (fabs(v) < 0.05 && u > 0) ||
-                      (fabs(u) < 0.05 && v > 0);
-    default: return true;
+        case ROUND: return r < 1;
+        case ANNULUS: return r < 1 && r > 0.6;
+        case THIN_RING: return r < 1 && r > 1 - 5.0 / (double)n;
+        case HOLES: return sin(9 * u) * sin(11 * v) < 0.6;
+        case SALT: return noise % 5 != 0;
+        case COMB: return y < n / 8 || x % 8 < 5;
+        case WINDING: return fmod(r * 4 + atan2(v, u) / 6.283185307179586 + 1, 1) < 0.6;
+        case TREE: return x == n / 2 || (y % 6 == 0 && (x < n / 2) == (y % 12 == 0));
+        case BARS: return x % 9 < 8 && y % (n / 2) != 3;
+        case ROOM:
+            return !(fabs(u) < 0.7 && fabs(v) < 0.7) || (fabs(u) < 0.6 && fabs(v) < 0.6) || (fabs(v) < 0.05 && u > 0) ||
+                   (fabs(u) < 0.05 && v > 0);
+        default: return true;
     }
 }
 
@@ -230,7 +224,8 @@ static void volumes(bench *b) {
         uint8_t mask[N * N * N];
         fill_mask(mask, size, NOISE, shape == 0 ? 0.3 : shape == 1 ? 0.7 : 1, &c);
         for (int i = 0; i < N * N * N && shape == 3; ++i) {
-            const int x = 2 * (i % N) + 1 - N, y = 2 * (i / N % N) + 1 - N, z = 2 * (i / N / N) + 1 - N, r = x * x + y * y + z * z;
+            const int x = 2 * (i % N) + 1 - N, y = 2 * (i / N % N) + 1 - N, z = 2 * (i / N / N) + 1 - N,
+                      r = x * x + y * y + z * z;
             mask[i] = r < N * N && r > (N - 4) * (N - 4);
         }
         for (int connectivity = 1; connectivity <= 3; ++connectivity) {
@@ -296,7 +291,8 @@ static void wrong_arguments(bench *b) {
     REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "APSIS_SIGNED");
     o.flags = 0;
     o.method = APSIS_EVERY_SOURCE;
-    assert_fails(b->ctx, apsis_components(b->ctx, set, NULL, NULL, 0, &count, &o), APSIS_ERROR_ARGUMENT, "method|APSIS_EVERY_SOURCE|apsis_components|APSIS_TILE_FILL");
+    assert_fails(b->ctx, apsis_components(b->ctx, set, NULL, NULL, 0, &count, &o), APSIS_ERROR_ARGUMENT,
+                 "method|APSIS_EVERY_SOURCE|apsis_components|APSIS_TILE_FILL");
     assert_int_equal(apsis_eccentricity(NULL, set, real, NULL, NULL, 0, NULL, NULL), APSIS_ERROR_ARGUMENT);
     for (int k = 0; k < COUNT(f); ++k) frame_close(&f[k]);
     const apsis_image none = {.type = APSIS_U8, .ndim = 3, .size = {5, 0, 3}, .memory = b->memory};
@@ -323,7 +319,8 @@ static void budgets(bench *b) {
             frame_put(&set, mask);
             p.options.budget = budget;
             int64_t count = 0;
-            const apsis_status st = apsis_eccentricity(b->ctx, &set.image, &out.image, NULL, extent, want.count, &count, &p.options);
+            const apsis_status st =
+                apsis_eccentricity(b->ctx, &set.image, &out.image, NULL, extent, want.count, &count, &p.options);
             exact = st == APSIS_OK;
             if (!exact) assert_fails(b->ctx, st, APSIS_ERROR_BUDGET, "budget|gap");
             frame_get(&out, got);
@@ -345,10 +342,11 @@ static void budgets(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE), TEST(a_room_entered_by_its_corners, EVERYWHERE),
-                                      TEST(every_4x4_image, EVERYWHERE), TEST(random_problems, EVERYWHERE),
+    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE),       TEST(a_room_entered_by_its_corners, EVERYWHERE),
+                                      TEST(every_4x4_image, EVERYWHERE),  TEST(random_problems, EVERYWHERE),
                                       TEST(random_schedules, EVERYWHERE), TEST(shapes, EVERYWHERE),
-                                      TEST(larger_shapes, EVERYWHERE), TEST(volumes, EVERYWHERE),              TEST(small_slices, EVERYWHERE),
-                                      TEST(wrong_arguments, EVERYWHERE), TEST(budgets, EVERYWHERE)};
+                                      TEST(larger_shapes, EVERYWHERE),    TEST(volumes, EVERYWHERE),
+                                      TEST(small_slices, EVERYWHERE),     TEST(wrong_arguments, EVERYWHERE),
+                                      TEST(budgets, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -190,8 +190,8 @@ static everything ask(bench *b, const problem *p, bool farthest) {
                       .farthest = must_alloc(pixels * sizeof(int32_t) + 8),
                       .extent = must_alloc(pixels * sizeof(apsis_extent))};
     frame_put(&set, p->mask);
-    all.status = apsis_eccentricity(b->ctx, &set.image, &out.image, farthest ? &index.image : NULL, all.extent,
-                                    (int64_t)pixels, &all.count, &p->options);
+    all.status = apsis_eccentricity(b->ctx, &set.image, &out.image, farthest ? &index.image : NULL, all.extent, (int64_t)pixels,
+                                    &all.count, &p->options);
     frame_get(&out, all.eccentricity);
     if (farthest) frame_get(&index, all.farthest);
     frame_close(&set);
@@ -371,10 +371,15 @@ static void the_workspace_is_enough(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(turning, EVERYWHERE),          TEST(fields_agree, EVERYWHERE),
-                                      TEST(maps_and_extents, EVERYWHERE), TEST(slices_and_complements, EVERYWHERE),
-                                      TEST(runs_and_threads, EVERYWHERE), TEST(a_very_long_path, EVERYWHERE),
-                                      TEST(progress, EVERYWHERE),         TEST(fields_and_pixels_left, EVERYWHERE),
-                                      TEST(the_workspace_is_enough, EVERYWHERE), TEST(as_on_the_cpu, WITH_DEVICE)};
+    static const test_case cases[] = {TEST(turning, EVERYWHERE),
+                                      TEST(fields_agree, EVERYWHERE),
+                                      TEST(maps_and_extents, EVERYWHERE),
+                                      TEST(slices_and_complements, EVERYWHERE),
+                                      TEST(runs_and_threads, EVERYWHERE),
+                                      TEST(a_very_long_path, EVERYWHERE),
+                                      TEST(progress, EVERYWHERE),
+                                      TEST(fields_and_pixels_left, EVERYWHERE),
+                                      TEST(the_workspace_is_enough, EVERYWHERE),
+                                      TEST(as_on_the_cpu, WITH_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

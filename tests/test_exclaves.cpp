@@ -154,8 +154,7 @@ std::vector<Site> draw_sites(std::mt19937 &random) {
         for (int u = 0; u < SIDE; ++u)
             if (std::abs((u - x) * (u - x) + (v - y) * (v - y) - square) <= slack) near.push_back(site_at(u, v));
     const size_t first = near.empty() ? 0 : random() % near.size();  // in a part of the circle
-    for (int i = 0; i < count && !near.empty(); ++i)
-        sites.push_back(near[(first + random() % (slack ? 24 : 6)) % near.size()]);
+    for (int i = 0; i < count && !near.empty(); ++i) sites.push_back(near[(first + random() % (slack ? 24 : 6)) % near.size()]);
     return sites;
 }
 

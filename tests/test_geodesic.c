@@ -45,18 +45,15 @@ static void every_3x2x2_volume(bench *b) {
 
 static void round_a_corner(bench *b) {
     uint8_t mask[5 * 4], seeds[20] = {1};
-    draw(mask, "##.##",
-               "##.##",
-               "##.#.",
-               "####.", NULL);
+    draw(mask, "##.##", "##.##", "##.#.", "####.", NULL);
     problem p = new_problem(2, 5, 4, 1, mask);
     outputs out = run_geodesic(b, &p, seeds, &REAL);
     const double r = 8119 / 5741.0;
     const double *d = out.distance;
     assert_true(d[0] == 0 && d[1] == 1 && d[6] == r && d[2] == -1 && d[14] == -1);
-    assert_true(d[11] == (5741 + 8119) / 5741.0);          /* down and down the diagonal */
-    assert_true(d[17] == (5741 + 2 * 8119) / 5741.0);      /* to the gap */
-    assert_true(d[13] == (5741 + 3 * 8119) / 5741.0);      /* through it */
+    assert_true(d[11] == (5741 + 8119) / 5741.0);     /* down and down the diagonal */
+    assert_true(d[17] == (5741 + 2 * 8119) / 5741.0); /* to the gap */
+    assert_true(d[13] == (5741 + 3 * 8119) / 5741.0); /* through it */
     assert_true(fabs(d[13] - (1 + 3 * sqrt(2))) < 1e-7);
     assert_true(d[4] == (2 * 5741 + 4 * 8119) / 5741.0);
     free_outputs(&out);
@@ -138,7 +135,8 @@ static void random_problems(bench *b) {
         uint8_t *mask = must_alloc((size_t)pixels_of(&p)), *seeds = must_alloc((size_t)pixels_of(&p));
         fill_mask(mask, p.size, roll_below(&c, 2) ? NOISE : (int)roll_below(&c, MASK_KINDS),
                   densities[roll_below(&c, COUNT(densities))], &c);
-        fill_mask(seeds, p.size, roll_below(&c, 3) ? NOISE : (int)roll_below(&c, MASK_KINDS), roll_below(&c, 2) ? 0.01 : 0.3, &c);
+        fill_mask(seeds, p.size, roll_below(&c, 3) ? NOISE : (int)roll_below(&c, MASK_KINDS), roll_below(&c, 2) ? 0.01 : 0.3,
+                  &c);
         p.mask = mask;
         choose_options(&c, &p);
         const given how = choose_images(&c, &p);
@@ -189,7 +187,8 @@ static void odd_spacings(bench *b) {
     problem p = new_problem(2, 2, 2, 1, one);
     set_spacing(&p, 1, 1, 1, 1);
     p.options.spacing[1] = 5000.5;
-    const apsis_image set = {.type = APSIS_U8, .ndim = 2, .size = {2, 2}, .memory = b->memory}, *images[] = {&set, &set, NULL, NULL};
+    const apsis_image set = {.type = APSIS_U8, .ndim = 2, .size = {2, 2}, .memory = b->memory},
+                      *images[] = {&set, &set, NULL, NULL};
     size_t bytes;
     assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_GEODESIC, images, 4, &p.options, &bytes), APSIS_ERROR_UNSUPPORTED,
                  "spacing|5000.5|4096");
@@ -238,8 +237,10 @@ static void draw_spiral(uint8_t *mask, int64_t w, int64_t h) {
         const int64_t to = turn < 2 ? high[turn % 2] : low[turn % 2], by = turn < 2 ? 1 : -1;
         if ((to - *at) * by <= 0) return;
         while (*at != to) *at += by, mask[x + w * y] = 1;
-        if (turn < 2) high[turn % 2] -= 2;
-        else low[turn % 2] += 2;
+        if (turn < 2)
+            high[turn % 2] -= 2;
+        else
+            low[turn % 2] += 2;
     }
 }
 
@@ -272,7 +273,9 @@ static void draw_hard(uint8_t *mask, const int64_t size[3], int shape, chance *c
         if (shape == SPIRAL) draw_spiral(plane, w, h);
         if (shape == MAZE) draw_maze(plane, w, h, c);
         for (int64_t i = 0; i < w * h && shape >= COMB; ++i)
-            plane[i] = shape == COMB ? i % w % 2 == 0 || i / w == h - 1 : shape == CHECKERBOARD ? (i % w + i / w + z) % 2 == 0 : 1;
+            plane[i] = shape == COMB           ? i % w % 2 == 0 || i / w == h - 1
+                       : shape == CHECKERBOARD ? (i % w + i / w + z) % 2 == 0
+                                               : 1;
     }
 }
 
@@ -329,7 +332,7 @@ static void wrong_arguments(bench *b) {
     const int64_t size[3] = {4, 3, 1}, other[3] = {3, 4, 1};
     uint8_t mask[12] = {1};
     apsis_options o = APSIS_OPTIONS_INIT;
-    frame f[] = {frame_open(b, APSIS_U8, 2, size, PACKED),  frame_open(b, APSIS_U8, 2, size, PACKED),
+    frame f[] = {frame_open(b, APSIS_U8, 2, size, PACKED), frame_open(b, APSIS_U8, 2, size, PACKED),
                  frame_open(b, APSIS_F32, 2, size, PACKED), frame_open(b, APSIS_I32, 2, size, PACKED),
                  frame_open(b, APSIS_U8, 2, other, PACKED)};
     frame_put(&f[0], mask);
@@ -384,7 +387,8 @@ static void wrong_arguments(bench *b) {
     o.max_distance = 1e6;
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_GEODESIC, images, 4, &o, &bytes));
     images[2] = NULL, images[3] = &to;
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_GEODESIC, images, 4, &o, &bytes), APSIS_ERROR_RANGE, "nearest|APSIS_I32");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_GEODESIC, images, 4, &o, &bytes), APSIS_ERROR_RANGE,
+                 "nearest|APSIS_I32");
     assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_GEODESIC, images, 3, &o, &bytes), APSIS_ERROR_ARGUMENT,
                  "count|3|apsis_geodesic|4");
 }

@@ -54,8 +54,8 @@ static void there_and_back(bench *b) {
         if (i / 4 % 2 && p.options.metric < APSIS_CHESSBOARD) set_spacing(&p, 2, 3, 1, 0.7);
         int64_t ends[2];
         double length[2];
-        for (int k = 0; k < 2; ++k)
-            do ends[k] = roll_below(&c, PIXELS);
+        for (int k = 0; k < 2; ++k) do
+                ends[k] = roll_below(&c, PIXELS);
             while (!mask[ends[k]]);
         for (int k = 0; k < 2; ++k) {
             seeds[ends[k]] = 1;
@@ -165,8 +165,11 @@ static void threads_and_storage(bench *b) {
     static const int counts[] = {1, 2, 2, 2, 7, 64};
     for (int t = 0; t < COUNT(counts); ++t) {
         assert_ok(b->ctx, apsis_set_threads(b->ctx, counts[t]));
-        const given how = {.set = t % 2 ? APSIS_BIT : APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32,
-                           .set_layout = (unsigned)(3 * t) % LAYOUTS, .distance_layout = (unsigned)(5 * t) % LAYOUTS};
+        const given how = {.set = t % 2 ? APSIS_BIT : APSIS_U8,
+                           .distance = APSIS_F64,
+                           .nearest = APSIS_I32,
+                           .set_layout = (unsigned)(3 * t) % LAYOUTS,
+                           .distance_layout = (unsigned)(5 * t) % LAYOUTS};
         outputs out = run_geodesic(b, &p, seeds, &how);
         assert_memory_equal(out.distance, want.distance, PIXELS * sizeof(double));
         assert_memory_equal(out.nearest, want.nearest, PIXELS * sizeof(int32_t));
@@ -209,8 +212,8 @@ static void progress(bench *b) {
         assert_ok(b->ctx, apsis_set_progress(b->ctx, listen, &l));
         for (;; stop += size[1] < H || stop < 30 ? 1 : 61) {
             l = (listener){.stop_at = stop};
-            const apsis_status st = apsis_geodesic(b->ctx, &set.image, &seed.image, &out.image, names ? &near.image : NULL,
-                                                   &p.options);
+            const apsis_status st =
+                apsis_geodesic(b->ctx, &set.image, &seed.image, &out.image, names ? &near.image : NULL, &p.options);
             if (st == APSIS_OK) break;
             assert_fails(b->ctx, st, APSIS_ERROR_CANCELLED, "stop");
             assert_int_equal(l.calls, stop);
@@ -275,8 +278,8 @@ static void the_workspace_is_enough(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {
-        TEST(turning_and_moving, EVERYWHERE),     TEST(there_and_back, EVERYWHERE),      TEST(nothing_in_the_way, EVERYWHERE),
-        TEST(seeds_and_limits, EVERYWHERE),       TEST(slices_and_complements, EVERYWHERE), TEST(threads_and_storage, EVERYWHERE),
-        TEST(progress, EVERYWHERE),               TEST(the_workspace_is_enough, EVERYWHERE)};
+        TEST(turning_and_moving, EVERYWHERE), TEST(there_and_back, EVERYWHERE),         TEST(nothing_in_the_way, EVERYWHERE),
+        TEST(seeds_and_limits, EVERYWHERE),   TEST(slices_and_complements, EVERYWHERE), TEST(threads_and_storage, EVERYWHERE),
+        TEST(progress, EVERYWHERE),           TEST(the_workspace_is_enough, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

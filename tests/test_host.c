@@ -18,17 +18,23 @@ static problem slices_problem(const int64_t size[3], const uint8_t *mask, uint32
 /* ---- Layouts ---- */
 
 static void layouts_and_strips(bench *b) {
-    static const int64_t sizes[][3] = {{70, 31, 1}, {70, 32, 1}, {69, 33, 1}, {33, 64, 1}, {32, 65, 1}, {7, 33, 5}, {64, 20, 9}, {5, 96, 3}};
+    static const int64_t sizes[][3] = {{70, 31, 1}, {70, 32, 1}, {69, 33, 1}, {33, 64, 1},
+                                       {32, 65, 1}, {7, 33, 5},  {64, 20, 9}, {5, 96, 3}};
     static const unsigned layouts[] = {PACKED, PADDED, STEPPED, FLIP_Y, FLIP_X | PADDED, SWAPPED, FLIP_Z | STEPPED};
     static const apsis_type distances[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
     for (int s = 0; s < COUNT(sizes); ++s) {
         uint8_t *mask = new_mask(sizes[s], (uint64_t)s + 1);
         for (int i = 0; i < COUNT(layouts); ++i)
             for (int j = i % 2; j < COUNT(layouts); j += 2) {
-                problem p = slices_problem(sizes[s], mask, (i + j) % 3 == 0 ? APSIS_SIGNED : (i + j) % 3 == 1 ? APSIS_COMPLEMENT : 0);
+                problem p = slices_problem(sizes[s], mask,
+                                           (i + j) % 3 == 0   ? APSIS_SIGNED
+                                           : (i + j) % 3 == 1 ? APSIS_COMPLEMENT
+                                                              : 0);
                 const given how = {.set = j & 1 ? APSIS_BIT : APSIS_U8,
                                    .distance = distances[(s + i) % 4],
-                                   .nearest = j % 3 == 0 ? 0 : i & 1 ? APSIS_I32 : APSIS_I64,
+                                   .nearest = j % 3 == 0 ? 0
+                                              : i & 1    ? APSIS_I32
+                                                         : APSIS_I64,
                                    .set_layout = layouts[i],
                                    .distance_layout = layouts[j],
                                    .nearest_layout = layouts[(i + j) % COUNT(layouts)]};
@@ -80,8 +86,10 @@ static held hold(bench *b, apsis_type type, int kind) {
 }
 
 static void let_go(bench *b, held *h) {
-    if (h->ours) apsis_free(b->ctx, &h->image);
-    else free(h->image.data);
+    if (h->ours)
+        apsis_free(b->ctx, &h->image);
+    else
+        free(h->image.data);
 }
 
 /** Copies to or from packed host memory through apsis_copy, or, host to host, through memcpy. */
@@ -195,8 +203,7 @@ static void cancelled_between_parts(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(layouts_and_strips, WITH_HOST_IMAGES),
-                                      TEST(several_parts, WITH_HOST_IMAGES),
+    static const test_case cases[] = {TEST(layouts_and_strips, WITH_HOST_IMAGES), TEST(several_parts, WITH_HOST_IMAGES),
                                       TEST(kinds_of_memory, ON_DEVICE_HOST),
                                       TEST(images_larger_than_the_workspace, ON_DEVICE_HOST),
                                       TEST(cancelled_between_parts, ON_DEVICE_HOST)};

@@ -12,10 +12,10 @@
 typedef struct giant {
     int64_t size[3];
     uint32_t flags;
-    apsis_type set;  /* as the device gets it */
-    int64_t seen;    /* planes at the end that the oracle sees ... */
-    int64_t judged;  /* ... and of which it knows the answer, as all nearest sites are among those seen */
-    int64_t bare;    /* columns without a site in the planes judged */
+    apsis_type set; /* as the device gets it */
+    int64_t seen;   /* planes at the end that the oracle sees ... */
+    int64_t judged; /* ... and of which it knows the answer, as all nearest sites are among those seen */
+    int64_t bare;   /* columns without a site in the planes judged */
 } giant;
 
 static const giant plane = {{65536, 32768 + 48, 1}, 0, APSIS_BIT, 112, 48, 80};
@@ -69,8 +69,10 @@ static size_t tail_bytes(const giant *g, apsis_type type) { return (size_t)(g->s
 
 /** False, aloud, if the device has not the memory. */
 static bool has_memory(bench *b, apsis_status st) {
-    if (st != APSIS_ERROR_MEMORY) assert_ok(b->ctx, st);
-    else fprintf(stderr, "SKIPPED: %s\n", apsis_message(b->ctx));
+    if (st != APSIS_ERROR_MEMORY)
+        assert_ok(b->ctx, st);
+    else
+        fprintf(stderr, "SKIPPED: %s\n", apsis_message(b->ctx));
     b->skipped |= st != APSIS_OK;
     return st == APSIS_OK;
 }
@@ -82,8 +84,10 @@ static bool take(bench *b, const giant *g, apsis_image *image) {
 }
 
 static void give(bench *b, const giant *g, apsis_image *image) {
-    if (b->place == ON_CPU) munmap(image->data, (size_t)all_pixels(g) * type_size(image->type));
-    else apsis_free(b->ctx, image);
+    if (b->place == ON_CPU)
+        munmap(image->data, (size_t)all_pixels(g) * type_size(image->type));
+    else
+        apsis_free(b->ctx, image);
 }
 
 /** The planes seen, in memory to be freed. */

@@ -33,12 +33,12 @@ static void assert_untouched(frame *f) {
 #define REFUSED(t, status, text) \
     assert_fails(b->ctx, apsis_distance(b->ctx, &(t).set.image, &(t).distance.image, &(t).nearest.image, NULL), status, text)
 
-#define BREAK(which, field, value, status, text)                              \
-    do {                                                                      \
-        trio t_ = open_trio(b);                                               \
-        t_.which.image.field = (value);                                       \
-        REFUSED(t_, status, text);                                            \
-        close_trio(&t_);                                                      \
+#define BREAK(which, field, value, status, text) \
+    do {                                         \
+        trio t_ = open_trio(b);                  \
+        t_.which.image.field = (value);          \
+        REFUSED(t_, status, text);               \
+        close_trio(&t_);                         \
     } while (0)
 
 static void each_field_of_an_image(bench *b) {
@@ -107,7 +107,8 @@ static void sizes_that_overflow(bench *b) {
     apsis_image set = {.type = APSIS_BIT, .ndim = 3, .size = {most, most, 8}};
     apsis_image out = {.type = APSIS_F64, .ndim = 3, .size = {most, most, 8}};
     const apsis_image *images[3] = {&set, &out, NULL};
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT, "set|size");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT,
+                 "set|size");
     set.size[2] = out.size[2] = 1; /* 2^60 pixels: a double more than 2^63 bytes needs no row, the strides do */
     out.stride[2] = INT64_MAX / 8 * 8;
     out.size[2] = set.size[2] = 2;
@@ -213,13 +214,13 @@ static void share(bench *b, int64_t offset, int64_t pixel, int64_t row, bool all
 }
 
 static void outputs_that_meet(bench *b) {
-    share(b, 4, 8, W * 16, true);            /* channels of one image */
-    share(b, W * 4, 4, W * 8, true);         /* halves, side by side */
-    share(b, W * H * 4, 4, W * 4, true);     /* one behind the other */
-    share(b, 0, 4, W * 4, false);            /* the same */
+    share(b, 4, 8, W * 16, true);             /* channels of one image */
+    share(b, W * 4, 4, W * 8, true);          /* halves, side by side */
+    share(b, W * H * 4, 4, W * 4, true);      /* one behind the other */
+    share(b, 0, 4, W * 4, false);             /* the same */
     share(b, W * H * 4 - 4, 4, W * 4, false); /* they share a pixel */
-    share(b, W * 4 - 4, 4, W * 8, false);    /* halves that share a column */
-    share(b, W * 8, 4, W * 8, false);        /* one row lower */
+    share(b, W * 4 - 4, 4, W * 8, false);     /* halves that share a column */
+    share(b, W * 8, 4, W * 8, false);         /* one row lower */
 }
 
 static void an_output_on_the_set(bench *b) {
@@ -244,8 +245,8 @@ static void an_input_may_overlap_itself(bench *b) {
     int32_t got[PIXELS];
     assert_ok(b->ctx, apsis_distance(b->ctx, &slanted, &out.image, NULL, NULL));
     frame_get(&out, got);
-    assert_int_equal(got[1], 0);     /* (1, 0) and */
-    assert_int_equal(got[W], 0);     /* (0, 1) are the same byte */
+    assert_int_equal(got[1], 0); /* (1, 0) and */
+    assert_int_equal(got[W], 0); /* (0, 1) are the same byte */
     assert_int_equal(got[W + 1], 1);
     frame_close(&set);
     frame_close(&out);

@@ -55,8 +55,7 @@ static void moving(bench *b) {
             memset(big, 0, BIG_W * BIG_H);
             for (int64_t y = 0; y < H; ++y) memcpy(big + origin + y * BIG_W, mask + y * W, W);
             int32_t *moved = squares(b, &q, PACKED);
-            for (int64_t y = 0; y < H; ++y)
-                assert_memory_equal(moved + origin + y * BIG_W, still + y * W, W * sizeof(int32_t));
+            for (int64_t y = 0; y < H; ++y) assert_memory_equal(moved + origin + y * BIG_W, still + y * W, W * sizeof(int32_t));
             free(moved);
         }
         free(still);
@@ -192,8 +191,8 @@ static void threads(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(turning, EVERYWHERE),    TEST(moving, EVERYWHERE),  TEST(doubling, EVERYWHERE),
-                                      TEST(slices, EVERYWHERE),     TEST(signs, EVERYWHERE),   TEST(many_signs, EVERYWHERE),
-                                      TEST(storage, EVERYWHERE),    TEST(threads, EVERYWHERE)};
+    static const test_case cases[] = {TEST(turning, EVERYWHERE), TEST(moving, EVERYWHERE), TEST(doubling, EVERYWHERE),
+                                      TEST(slices, EVERYWHERE),  TEST(signs, EVERYWHERE),  TEST(many_signs, EVERYWHERE),
+                                      TEST(storage, EVERYWHERE), TEST(threads, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

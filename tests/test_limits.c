@@ -49,9 +49,9 @@ static void images_without_pixels(bench *b) {
 
 /** The workspace of the largest images is known at once, or refused; the time does not go with their size. */
 static void workspaces_of_the_largest(bench *b) {
-    static const int64_t sizes[][3] = {
-        {1 << 20, 1 << 30, 1}, {1 << 30, 1 << 20, 1}, {1, 1 << 30, 1}, {1 << 30, 1, 1}, {1 << 30, 1 << 30, 1},
-        {1 << 10, 1 << 20, 1 << 30}, {1, 1, 1 << 30}, {1 << 30, 1 << 30, 7}, {218934409, 859764727, 49}};
+    static const int64_t sizes[][3] = {{1 << 20, 1 << 30, 1}, {1 << 30, 1 << 20, 1}, {1, 1 << 30, 1},
+                                       {1 << 30, 1, 1},       {1 << 30, 1 << 30, 1}, {1 << 10, 1 << 20, 1 << 30},
+                                       {1, 1, 1 << 30},       {1 << 30, 1 << 30, 7}, {218934409, 859764727, 49}};
     for (int s = 0; s < COUNT(sizes); ++s)
         for (int slices = 0; slices < 2; ++slices) {
             apsis_image set = {.type = APSIS_BIT, .ndim = 3, .size = {sizes[s][0], sizes[s][1], sizes[s][2]}};
@@ -169,9 +169,10 @@ static apsis_status call(bench *b, int transform, apsis_type real, const apsis_o
     const int64_t size[3] = {W, H, 1};
     frame set = frame_open(b, APSIS_U8, 2, size, PACKED), out = frame_open(b, real, 2, size, PACKED);
     frame_put(&set, mask);
-    const apsis_status st = transform == APSIS_DISTANCE   ? apsis_distance(b->ctx, &set.image, &out.image, NULL, o)
-                            : transform == APSIS_VORONOI  ? apsis_voronoi(b->ctx, &set.image, &out.image, o)
-                            : transform == APSIS_GEODESIC ? apsis_geodesic(b->ctx, &set.image, &set.image, &out.image, NULL, o)
+    const apsis_status st = transform == APSIS_DISTANCE  ? apsis_distance(b->ctx, &set.image, &out.image, NULL, o)
+                            : transform == APSIS_VORONOI ? apsis_voronoi(b->ctx, &set.image, &out.image, o)
+                            : transform == APSIS_GEODESIC
+                                ? apsis_geodesic(b->ctx, &set.image, &set.image, &out.image, NULL, o)
                                 : apsis_eccentricity(b->ctx, &set.image, &out.image, NULL, NULL, 0, NULL, o);
     apsis_sync(b->ctx);
     frame_close(&set);
@@ -214,9 +215,11 @@ static void spacings_that_cannot_be_held(bench *b) {
 
 /** Floats hold less: a length beyond them is no infinity, which means that there is none, and none below is 0. */
 static void lengths_that_floats_do_not_hold(bench *b) {
-    static const struct { double spacing, max_distance; bool is_held; } units[] = {
-        {1e30, 0, true}, {1e38, 0, false}, {1e38, 3e38, true}, {1e100, 0, false}, {1e-37, 0, true}, {1.1e-38, 0, false},
-        {1e-200, 0, false}};
+    static const struct {
+        double spacing, max_distance;
+        bool is_held;
+    } units[] = {{1e30, 0, true},  {1e38, 0, false},    {1e38, 3e38, true}, {1e100, 0, false},
+                 {1e-37, 0, true}, {1.1e-38, 0, false}, {1e-200, 0, false}};
     for (int t = 0; t < COUNT(with_spacing); ++t)
         for (int i = 0; with_spacing[t] != APSIS_VORONOI && i < COUNT(units); ++i) {
             apsis_options o = APSIS_OPTIONS_INIT;
@@ -225,8 +228,10 @@ static void lengths_that_floats_do_not_hold(bench *b) {
             if (o.max_distance > 0 && with_spacing[t] == APSIS_ECCENTRICITY) continue;
             assert_ok(b->ctx, call(b, with_spacing[t], APSIS_F64, &o));
             const apsis_status st = call(b, with_spacing[t], APSIS_F32, &o);
-            if (units[i].is_held) assert_ok(b->ctx, st);
-            else assert_fails(b->ctx, st, APSIS_ERROR_RANGE, "type is APSIS_F32|may be as");
+            if (units[i].is_held)
+                assert_ok(b->ctx, st);
+            else
+                assert_fails(b->ctx, st, APSIS_ERROR_RANGE, "type is APSIS_F32|may be as");
         }
 }
 

@@ -220,8 +220,7 @@ static void the_workspace_is_enough(bench *b) {
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory, bytes - 1));
         snprintf(numbers, sizeof numbers, "workspace|%zu|%zu", bytes - 1, bytes);
         assert_fails(b->ctx, apsis_distance(b->ctx, images[0], images[1], images[2], &options), APSIS_ERROR_WORKSPACE, numbers);
-        assert_fails(b->ctx, apsis_set_workspace(b->ctx, (uint8_t *)memory + 8, bytes - 8), APSIS_ERROR_ARGUMENT,
-                     "memory|256");
+        assert_fails(b->ctx, apsis_set_workspace(b->ctx, (uint8_t *)memory + 8, bytes - 8), APSIS_ERROR_ARGUMENT, "memory|256");
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
         pool_give(&source, own, memory, bytes, NULL);
         close_pool(b, &none);
@@ -243,11 +242,15 @@ static void the_size_of_a_workspace(bench *b) {
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes));
     assert_fails(b->ctx, apsis_workspace_size(b->ctx, (apsis_transform)99, images, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT,
                  "transform|99");
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 2, NULL, &bytes), APSIS_ERROR_ARGUMENT, "count|2|3");
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, NULL, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT, "images|NULL");
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, NULL), APSIS_ERROR_ARGUMENT, "bytes|NULL");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 2, NULL, &bytes), APSIS_ERROR_ARGUMENT,
+                 "count|2|3");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, NULL, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT,
+                 "images|NULL");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, NULL), APSIS_ERROR_ARGUMENT,
+                 "bytes|NULL");
     images[0] = NULL;
-    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT, "set|NULL");
+    assert_fails(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, NULL, &bytes), APSIS_ERROR_ARGUMENT,
+                 "set|NULL");
 }
 
 /** The context's workspace grows, is kept, and is as good the second time. */

@@ -20,9 +20,7 @@ static void the_log_tells(bench *b) {
         apsis_method method;
         const char *name;
         int64_t instances; /* 0 where that depends on the device */
-    } expected[] = {{APSIS_RASTER_SCAN, "raster scan", 3},
-                    {APSIS_SWEEP, "sweep", 0},
-                    {APSIS_JUMP_FLOOD, "jump flooding", 6}};
+    } expected[] = {{APSIS_RASTER_SCAN, "raster scan", 3}, {APSIS_SWEEP, "sweep", 0}, {APSIS_JUMP_FLOOD, "jump flooding", 6}};
     uint8_t mask[8 * 25] = {[2 * 25 + 7] = 1, [6 * 25 + 6] = 1, [8] = 1}; /* test_methods.c: the sweeps hide an exclave */
     problem p = new_problem(2, 25, 8, 1, mask);
     told t;

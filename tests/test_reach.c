@@ -39,11 +39,30 @@ static bool all_but_the_top(int64_t x, int64_t y, const int64_t size[3], int64_t
     return (void)x, (void)size, y >= width;
 }
 
-static const layout layouts[] = {
-    {nowhere, 0}, {hole, 20}, {hole, 49}, {hole, 52}, {hole, 80}, {hole, 128}, {hole, 200},
-    {gap, 30},    {gap, 48},  {gap, 49},  {gap, 50},  {gap, 51},  {gap, 100},  {gap, 128},  {gap, 200},
-    {every_second_band, 16}, {every_second_band, 33}, {every_second_band, 64}, {every_second_band, 101},
-    {checks, 40}, {checks, 128}, {all_but_the_left, 0}, {all_but_the_top, 1}, {all_but_the_top, 40}};
+static const layout layouts[] = {{nowhere, 0},
+                                 {hole, 20},
+                                 {hole, 49},
+                                 {hole, 52},
+                                 {hole, 80},
+                                 {hole, 128},
+                                 {hole, 200},
+                                 {gap, 30},
+                                 {gap, 48},
+                                 {gap, 49},
+                                 {gap, 50},
+                                 {gap, 51},
+                                 {gap, 100},
+                                 {gap, 128},
+                                 {gap, 200},
+                                 {every_second_band, 16},
+                                 {every_second_band, 33},
+                                 {every_second_band, 64},
+                                 {every_second_band, 101},
+                                 {checks, 40},
+                                 {checks, 128},
+                                 {all_but_the_left, 0},
+                                 {all_but_the_top, 1},
+                                 {all_but_the_top, 40}};
 
 static void fill(uint8_t *mask, const int64_t size[3], const layout *bare, double density, chance *c) {
     fill_mask(mask, size, NOISE, density, c);
@@ -137,8 +156,7 @@ static void long_ways(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(mixed, EVERYWHERE), TEST(within_a_limit, EVERYWHERE),
-                                      TEST(ever_thinner, EVERYWHERE), TEST(rows_away, EVERYWHERE),
-                                      TEST(long_ways, EVERYWHERE)};
+    static const test_case cases[] = {TEST(mixed, EVERYWHERE), TEST(within_a_limit, EVERYWHERE), TEST(ever_thinner, EVERYWHERE),
+                                      TEST(rows_away, EVERYWHERE), TEST(long_ways, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -109,7 +109,11 @@ static void the_context_of_the_thread(bench *b) {
 }
 
 /** What apsis does on the last device makes no context on the first.  It is seen before the cases, which use all devices. */
-static struct { int devices; bool is_found, is_done; int first; } look;
+static struct {
+    int devices;
+    bool is_found, is_done;
+    int first;
+} look;
 
 static void look_at_the_first_device(void) {
     unsigned flags;

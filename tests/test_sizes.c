@@ -59,8 +59,8 @@ typedef struct arena {
     bench *bench;
     apsis_context *cpu;
     int64_t room;
-    apsis_image set, first, second;       /* the device's */
-    uint8_t *mask, *wanted[2], *got[2];   /* the host's */
+    apsis_image set, first, second;     /* the device's */
+    uint8_t *mask, *wanted[2], *got[2]; /* the host's */
 } arena;
 
 static apsis_image device_room(bench *b, apsis_type type, int64_t bytes) {
@@ -99,12 +99,14 @@ static void close_arena(arena *a) {
 
 /** An image at the beginning of some memory. */
 static apsis_image at(void *data, apsis_memory memory, apsis_type type, const int64_t size[3]) {
-    return (apsis_image){.data = data, .type = type, .ndim = size[2] > 1 ? 3 : 2, .size = {size[0], size[1], size[2]}, .memory = memory};
+    return (apsis_image){
+        .data = data, .type = type, .ndim = size[2] > 1 ? 3 : 2, .size = {size[0], size[1], size[2]}, .memory = memory};
 }
 
 static void fail_at(const kind *k, const int64_t size[3], uint32_t flags, const char *what) {
-    print_error("%s of %lld x %lld x %lld, kind %d, flags %u: %s\n", k->components ? "components" : "distance", (long long)size[0],
-                (long long)size[1], (long long)size[2], (int)(k - kinds), (unsigned)(k->flags | flags), what);
+    print_error("%s of %lld x %lld x %lld, kind %d, flags %u: %s\n", k->components ? "components" : "distance",
+                (long long)size[0], (long long)size[1], (long long)size[2], (int)(k - kinds), (unsigned)(k->flags | flags),
+                what);
     fail();
 }
 
@@ -112,8 +114,8 @@ static void fail_at(const kind *k, const int64_t size[3], uint32_t flags, const 
 static void compare(arena *a, const kind *k, const int64_t size[3], uint32_t flags, const apsis_image *device, int which,
                     apsis_type type) {
     const int64_t pixels = size[0] * size[1] * size[2];
-    const int64_t bytes = type == APSIS_BIT ? (size[0] + 7) / 8 * size[1] * size[2]
-                          : pixels * (type == APSIS_I64 || type == APSIS_F64 ? 8 : 4);
+    const int64_t bytes =
+        type == APSIS_BIT ? (size[0] + 7) / 8 * size[1] * size[2] : pixels * (type == APSIS_I64 || type == APSIS_F64 ? 8 : 4);
     apsis_image from = *device, to;
     from.type = APSIS_U8, from.ndim = 2, from.size[0] = bytes, from.size[1] = 1;
     to = from;
@@ -124,7 +126,8 @@ static void compare(arena *a, const kind *k, const int64_t size[3], uint32_t fla
 
 static void check_size(arena *a, const kind *k, const int64_t size[3], uint32_t flags) {
     bench *b = a->bench;
-    const apsis_image set = at(a->set.data, APSIS_DEVICE, APSIS_U8, size), first = at(a->first.data, APSIS_DEVICE, k->first, size),
+    const apsis_image set = at(a->set.data, APSIS_DEVICE, APSIS_U8, size),
+                      first = at(a->first.data, APSIS_DEVICE, k->first, size),
                       second = at(a->second.data, APSIS_DEVICE, k->second, size);
     const apsis_status status = call(b->ctx, k, flags, &set, &first, &second);
     const apsis_status expected = is_refused(k, &set, flags) ? APSIS_ERROR_UNSUPPORTED : APSIS_OK;
@@ -159,7 +162,8 @@ static void random_sizes(bench *b, uint32_t flags) {
     for (int i = 0; i < effort(only_asks() ? 4000 : 300); ++i) {
         int64_t size[3];
         do
-            for (int axis = 0; axis < 3; ++axis) size[axis] = roll_below(&c, 3) ? 1 + roll_below(&c, LONGEST_EDGE) : 1 + roll_below(&c, 40);
+            for (int axis = 0; axis < 3; ++axis)
+                size[axis] = roll_below(&c, 3) ? 1 + roll_below(&c, LONGEST_EDGE) : 1 + roll_below(&c, 40);
         while (size[0] * size[1] * size[2] > MOST_VOXELS || size[2] == 1);
         for (int k = 0; k < COUNT(kinds); ++k) check_size(&a, &kinds[k], size, flags);
     }
@@ -170,6 +174,7 @@ static void random_volumes(bench *b) { random_sizes(b, 0); }
 static void random_batches(bench *b) { random_sizes(b, APSIS_SLICES); }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_width, ON_DEVICE), TEST(random_volumes, ON_DEVICE), TEST(random_batches, ON_DEVICE)};
+    static const test_case cases[] = {TEST(every_width, ON_DEVICE), TEST(random_volumes, ON_DEVICE),
+                                      TEST(random_batches, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

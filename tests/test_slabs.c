@@ -189,7 +189,8 @@ static void choose_problem(chance *c, problem *p) {
 static given choose_images(chance *c, const problem *p) {
     static const apsis_type types[] = {APSIS_F32, APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
     const bool has_spacing = p->options.spacing[0] != 0;
-    given how = {.set = roll_below(c, 2) ? APSIS_U8 : APSIS_BIT, .distance = types[roll_below(c, has_spacing ? 3 : 5)],
+    given how = {.set = roll_below(c, 2) ? APSIS_U8 : APSIS_BIT,
+                 .distance = types[roll_below(c, has_spacing ? 3 : 5)],
                  .nearest = roll_below(c, 2) ? APSIS_I32 : APSIS_I64};
     if (roll_below(c, 6) == 0) how.nearest = 0;
     if (roll_below(c, 6) == 0 && how.nearest) how.distance = 0;
@@ -239,10 +240,7 @@ static void random_cuts(bench *b) {
 
 static void a_summary(bench *b) {
     uint8_t mask[20];
-    draw(mask, "#...#",
-               "#.#..",
-               "..#.#",
-               ".....", NULL);
+    draw(mask, "#...#", "#.#..", "..#.#", ".....", NULL);
     const apsis_image set = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {5, 4}};
     static const int64_t first[5] = {100, INT64_MAX, 101, INT64_MAX, 100}, last[5] = {101, -1, 102, -1, 102};
     int64_t got_first[5], got_last[5];
@@ -312,8 +310,7 @@ static void squares_of_the_image(bench *b) {
     const apsis_image squares = {.data = square, .type = APSIS_I64, .ndim = 2, .size = {W, 1}};
     const apsis_slab slab = {extent - 1, extent, above, NULL};
     assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slab, &squares, NULL, NULL));
-    for (int64_t x = 0; x < W; ++x)
-        assert_true(square[x] == (W - 1 - x) * (W - 1 - x) + (extent - 4) * (extent - 4));
+    for (int64_t x = 0; x < W; ++x) assert_true(square[x] == (W - 1 - x) * (W - 1 - x) + (extent - 4) * (extent - 4));
 }
 
 static void nothing_anywhere(bench *b) {
@@ -370,11 +367,11 @@ static apsis_status summarize(bench *b, call *c) {
     return apsis_slab_summary(b->ctx, &c->set, c->slab.start, c->first, c->last, &c->options);
 }
 
-#define REFUSED(spoil, call_of, status, words)          \
-    do {                                                \
-        call *c = good_call();                          \
-        assert_ok(b->ctx, call_of(b, c));               \
-        spoil;                                          \
+#define REFUSED(spoil, call_of, status, words)              \
+    do {                                                    \
+        call *c = good_call();                              \
+        assert_ok(b->ctx, call_of(b, c));                   \
+        spoil;                                              \
         assert_fails(b->ctx, call_of(b, c), status, words); \
     } while (0)
 
@@ -485,13 +482,20 @@ static void devices_refuse(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_cut_of_every_2x5, ON_CPU), TEST(every_cut_of_small_ones, ON_CPU),
-                                      TEST(random_cuts, ON_CPU),            TEST(a_summary, ON_CPU),
-                                      TEST(merging, ON_CPU),                TEST(far_sites, ON_CPU),
-                                      TEST(squares_of_the_image, ON_CPU),   TEST(nothing_anywhere, ON_CPU),
-                                      TEST(bad_places, ON_CPU),             TEST(bad_images, ON_CPU),
-                                      TEST(bad_options, ON_CPU),            TEST(too_small_types, ON_CPU),
-                                      TEST(the_scratch_memory, ON_CPU),     TEST(cancelling, ON_CPU),
+    static const test_case cases[] = {TEST(every_cut_of_every_2x5, ON_CPU),
+                                      TEST(every_cut_of_small_ones, ON_CPU),
+                                      TEST(random_cuts, ON_CPU),
+                                      TEST(a_summary, ON_CPU),
+                                      TEST(merging, ON_CPU),
+                                      TEST(far_sites, ON_CPU),
+                                      TEST(squares_of_the_image, ON_CPU),
+                                      TEST(nothing_anywhere, ON_CPU),
+                                      TEST(bad_places, ON_CPU),
+                                      TEST(bad_images, ON_CPU),
+                                      TEST(bad_options, ON_CPU),
+                                      TEST(too_small_types, ON_CPU),
+                                      TEST(the_scratch_memory, ON_CPU),
+                                      TEST(cancelling, ON_CPU),
                                       TEST(devices_refuse, ON_DEVICE_HOST)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -105,7 +105,10 @@ static cudaGraphExec_t capture(lane *l, void (*call)(lane *l)) {
 /** A call captured while one mask was there answers for every mask that comes after: what it launches may depend on
  *  sizes and options only. */
 static void check_replays(bench *b, const problem *p) {
-    static const struct { int kind; double density; } masks[] = {{NOISE, 0.3}, {SINGLE, 0}, {BLOBS, 0}, {EMPTY, 0}, {NOISE, 0.002}};
+    static const struct {
+        int kind;
+        double density;
+    } masks[] = {{NOISE, 0.3}, {SINGLE, 0}, {BLOBS, 0}, {EMPTY, 0}, {NOISE, 0.002}};
     lane l = open_lane(b, p);
     put_mask(&l, FULL, 0, 1);
     map(&l); /* kernels are loaded when they first run */
@@ -145,7 +148,10 @@ static void sweeps_replayed_from_a_graph(bench *b) {
 
 /** It is approximate, so what it gives is compared with what it gives without a graph, after other masks. */
 static void jump_flooding_replayed_from_a_graph(bench *b) {
-    static const struct { int kind; double density; } masks[] = {{NOISE, 0.01}, {RING, 0}, {SINGLE, 0}, {EMPTY, 0}, {NOISE, 0.5}};
+    static const struct {
+        int kind;
+        double density;
+    } masks[] = {{NOISE, 0.01}, {RING, 0}, {SINGLE, 0}, {EMPTY, 0}, {NOISE, 0.5}};
     outputs plain[COUNT(masks)];
     problem p = new_problem(2, 170, 131, 1, NULL);
     p.options.method = APSIS_JUMP_FLOOD;
@@ -204,10 +210,19 @@ static void check_labels(lane *l) {
 
 /** Labels alone are queued, and nothing waits. */
 static void components_replayed_from_a_graph(bench *b) {
-    static const struct { int64_t size[3]; int connectivity; apsis_method method; } kinds[] = {
-        {{700, 301, 1}, 1, APSIS_AUTO}, {{700, 301, 1}, 2, APSIS_AUTO}, {{70, 61, 35}, 3, APSIS_AUTO},
-        {{700, 301, 1}, 1, APSIS_TILE_FILL}, {{700, 301, 1}, 2, APSIS_TILE_FILL}};
-    static const struct { int kind; double density; } masks[] = {{NOISE, 0.5}, {SINGLE, 0}, {RING, 0}, {EMPTY, 0}, {NOISE, 0.02}};
+    static const struct {
+        int64_t size[3];
+        int connectivity;
+        apsis_method method;
+    } kinds[] = {{{700, 301, 1}, 1, APSIS_AUTO},
+                 {{700, 301, 1}, 2, APSIS_AUTO},
+                 {{70, 61, 35}, 3, APSIS_AUTO},
+                 {{700, 301, 1}, 1, APSIS_TILE_FILL},
+                 {{700, 301, 1}, 2, APSIS_TILE_FILL}};
+    static const struct {
+        int kind;
+        double density;
+    } masks[] = {{NOISE, 0.5}, {SINGLE, 0}, {RING, 0}, {EMPTY, 0}, {NOISE, 0.02}};
     for (int k = 0; k < COUNT(kinds); ++k) {
         problem p = new_problem(kinds[k].size[2] > 1 ? 3 : 2, kinds[k].size[0], kinds[k].size[1], kinds[k].size[2], NULL);
         lane l = open_lane(b, &p);
@@ -243,7 +258,10 @@ static void check_paths(lane *l) {
 /** How long paths are, and so how far tiles wake each other, only the device knows. */
 static void paths_replayed_from_a_graph(bench *b) {
     static const int64_t sizes[][3] = {{300, 201, 1}, {35, 41, 27}};
-    static const struct { int kind; double density; } masks[] = {{NOISE, 0.7}, {SINGLE, 0}, {RING, 0}, {NOISE, 0.4}};
+    static const struct {
+        int kind;
+        double density;
+    } masks[] = {{NOISE, 0.7}, {SINGLE, 0}, {RING, 0}, {NOISE, 0.4}};
     for (int s = 0; s < COUNT(sizes); ++s) {
         problem p = new_problem(sizes[s][2] > 1 ? 3 : 2, sizes[s][0], sizes[s][1], sizes[s][2], NULL);
         lane l = open_lane(b, &p);

@@ -111,9 +111,7 @@ static void contexts_of_wide_rows(bench *b) { run_in_threads(b, run_wide); }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(_WIN32)
 /* Sanitizers make frames larger, and lay some elsewhere; Windows gives a thread no stack of the caller's. */
-static void small_stacks(bench *b) {
-    skip_case(b);
-}
+static void small_stacks(bench *b) { skip_case(b); }
 #else
 
 enum { STACK = 512 << 10, MOST = 32 << 10, PAINT = 0x5c };
@@ -143,12 +141,15 @@ static void *call(void *user) {
     index.data = indices;
     index.type = APSIS_I64;
     switch (c->transform) {
-    case -1: break;
-    case APSIS_DISTANCE: c->st = apsis_distance(c->ctx, &set, &real, &index, &o); break;
-    case APSIS_VORONOI: o.flags = APSIS_CONNECTED; c->st = apsis_voronoi(c->ctx, &set, &index, &o); break;
-    case APSIS_COMPONENTS: c->st = apsis_components(c->ctx, &set, &index, NULL, 0, NULL, &o); break;
-    case APSIS_GEODESIC: c->st = apsis_geodesic(c->ctx, &set, &set, &real, &index, &o); break;
-    default: c->st = apsis_eccentricity(c->ctx, &set, &real, &index, NULL, 0, NULL, &o);
+        case -1: break;
+        case APSIS_DISTANCE: c->st = apsis_distance(c->ctx, &set, &real, &index, &o); break;
+        case APSIS_VORONOI:
+            o.flags = APSIS_CONNECTED;
+            c->st = apsis_voronoi(c->ctx, &set, &index, &o);
+            break;
+        case APSIS_COMPONENTS: c->st = apsis_components(c->ctx, &set, &index, NULL, 0, NULL, &o); break;
+        case APSIS_GEODESIC: c->st = apsis_geodesic(c->ctx, &set, &set, &real, &index, &o); break;
+        default: c->st = apsis_eccentricity(c->ctx, &set, &real, &index, NULL, 0, NULL, &o);
     }
     return NULL;
 }
@@ -184,7 +185,6 @@ static void small_stacks(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(contexts_in_many_threads, WITH_HOST_IMAGES),
-                                      TEST(contexts_of_wide_rows, ON_DEVICE_HOST),
-                                      TEST(small_stacks, ON_CPU)};
+                                      TEST(contexts_of_wide_rows, ON_DEVICE_HOST), TEST(small_stacks, ON_CPU)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -80,7 +80,7 @@ static void check_sizes(bench *b, const int64_t (*size)[3], int count) {
 }
 
 static void around_every_step(bench *b) {
-    static const int64_t widths[] = {1,   2,   3,   4,   7,   8,   15,  16,  31,  32,  33,  63,  64,   65,  127,
+    static const int64_t widths[] = {1,   2,   3,   4,   7,   8,   15,  16,  31,  32,  33,  63,  64,   65,   127,
                                      128, 129, 255, 256, 257, 383, 511, 512, 513, 559, 560, 561, 1023, 1024, 1025};
     static const int64_t heights[] = {1, 31, 4, 33, 63, 3, 32, 65, 5, 95, 2, 64, 8, 97, 7};
     int64_t sizes[COUNT(widths) * 2][3];

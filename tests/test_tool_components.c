@@ -72,12 +72,13 @@ static void test_labels(void **state) {
 }
 
 /* A ring with a dot in it, a bar at the left border, and a speck; '#' is a sample of 1. */
-static const char kDrawing[] = "........."
-                               "#..####.."
-                               "#..#..#.#"
-                               "#..#..#.."
-                               "#..####.."
-                               ".........";
+static const char kDrawing[] =
+    "........."
+    "#..####.."
+    "#..#..#.#"
+    "#..#..#.."
+    "#..####.."
+    ".........";
 enum { DRAWN_WIDTH = 9, DRAWN_HEIGHT = 6 };
 
 static void draw_file(void) {
@@ -116,13 +117,15 @@ static void test_tables(void **state) {
     draw_file();
     succeed("components in.tif out.tif --stats table.csv -q --device cpu --largest 2");
     slurp("table.csv", text, sizeof text);
-    assert_string_equal(text, "label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n"
-                              "1,9,4,0,1,0,0,4,0,0,2.5,0\n"
-                              "2,12,12,3,1,0,6,4,0,4.5,2.5,0\n");
+    assert_string_equal(text,
+                        "label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n"
+                        "1,9,4,0,1,0,0,4,0,0,2.5,0\n"
+                        "2,12,12,3,1,0,6,4,0,4.5,2.5,0\n");
     succeed("components in.tif out.tif --stats table.json -q --device cpu --max-area 1 --overwrite");
     slurp("table.json", text, sizeof text);
-    assert_string_equal(text, "[\n {\"label\": 1, \"first\": 26, \"area\": 1, \"lower\": [8, 2, 0], \"upper\": [8, 2, 0], "
-                              "\"centroid\": [8, 2, 0]}\n]\n");
+    assert_string_equal(text,
+                        "[\n {\"label\": 1, \"first\": 26, \"area\": 1, \"lower\": [8, 2, 0], \"upper\": [8, 2, 0], "
+                        "\"centroid\": [8, 2, 0]}\n]\n");
     succeed("components in.tif out.tif --stats none.json -q --device cpu --min-area 100 --overwrite");
     slurp("none.json", text, sizeof text);
     assert_string_equal(text, "[\n]\n");
@@ -133,8 +136,10 @@ static void test_words(void **state) {
     draw_file();
     succeed("components in.tif out.tif --json --connectivity 8 --min-area 2 --picture p.tif --device cpu");
     static const char *const parts[] = {"{\"command\": \"components\", \"input\": \"in.tif\", \"width\": 9, \"height\": 6",
-                                        "\"connectivity\": 8", "\"min_area\": 2, \"max_area\": null, \"largest\": null",
-                                        "\"type\": \"i32\", \"components\": 2", "\"seconds\": {\"prepare\": ",
+                                        "\"connectivity\": 8",
+                                        "\"min_area\": 2, \"max_area\": null, \"largest\": null",
+                                        "\"type\": \"i32\", \"components\": 2",
+                                        "\"seconds\": {\"prepare\": ",
                                         "\"outputs\": {\"components\": \"out.tif\", \"stats\": null, \"picture\": \"p.tif\"}}"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_in(out_text, parts[i]);
     Result p = read_result("p.tif", 0);
@@ -162,7 +167,8 @@ static void test_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_labels, start), cmocka_unit_test_setup(test_selections, start),
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_labels, start),
+                                       cmocka_unit_test_setup(test_selections, start),
                                        cmocka_unit_test_setup(test_tables, start), cmocka_unit_test_setup(test_words, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

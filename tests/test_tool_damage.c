@@ -15,8 +15,7 @@ static void try_damaged(const uint8_t *bytes, size_t size, const char *how, size
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
     const int code = run("distance in.tif out.tif --threads 1 -q");
-    if (code != 0 && code != 1 && code != 14)
-        fail_msg("%s at %zu: exit code %d\n%s", how, at, code, err_text);
+    if (code != 0 && code != 1 && code != 14) fail_msg("%s at %zu: exit code %d\n%s", how, at, code, err_text);
     assert_int_equal(exists("out.tif"), code == 0);
     if (code) assert_in(err_text, "apsis distance: ");
     unlink("out.tif");
@@ -27,8 +26,7 @@ static void test_damage(void **state) {
     (void)state;
     static const Layout seeds[] = {
         {.bits = 1, .photometric = PHOTOMETRIC_MINISWHITE, .compression = COMPRESSION_CCITTFAX4, .rows = 6},
-        {.bits = 8, .photometric = PHOTOMETRIC_MINISBLACK, .compression = COMPRESSION_LZW, .tile = 16,
-         .mode = "w8"},
+        {.bits = 8, .photometric = PHOTOMETRIC_MINISBLACK, .compression = COMPRESSION_LZW, .tile = 16, .mode = "w8"},
         {.bits = 16, .photometric = PHOTOMETRIC_MINISBLACK, .rows = 4, .mode = "wb"},
     };
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; ++s) {
@@ -38,8 +36,7 @@ static void test_damage(void **state) {
         const size_t size = fread(original, 1, sizeof original, file);
         fclose(file);
         assert_true(size < sizeof original);
-        for (size_t length = 0; length < size; length += 1 + size / 100)
-            try_damaged(original, length, "cut", length);
+        for (size_t length = 0; length < size; length += 1 + size / 100) try_damaged(original, length, "cut", length);
         uint8_t changed[sizeof original];
         uint32_t seed = 1;
         for (size_t at = 0; at < size; at += 1 + size / 250) {
@@ -56,8 +53,7 @@ static void test_claims(void **state) {
     memset(samples, 0, sizeof samples);
     static const struct {
         uint32_t width, height;
-    } sizes[] = {
-        {0xFFFFFFFF, 0xFFFFFFFF}, {1u << 31, 3}, {1u << 30, 1u << 30}, {3, 1u << 30}, {1 << 20, 1 << 20}};
+    } sizes[] = {{0xFFFFFFFF, 0xFFFFFFFF}, {1u << 31, 3}, {1u << 30, 1u << 30}, {3, 1u << 30}, {1 << 20, 1 << 20}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         TIFF *tiff = TIFFOpen("in.tif", "w");
         TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, sizes[i].width);

@@ -19,8 +19,7 @@ static const struct {
     {"--squared --type i32 --max-distance 2", {.squared = true, .most = 2, .none = INT32_MAX}},
     {"--metric city-block", {.metric = CITY_BLOCK}},
     {"--metric chessboard --type i32", {.metric = CHESSBOARD, .none = INT32_MAX}},
-    {"--metric=city-block --type=i64 --max-distance=1.5",
-     {.metric = CITY_BLOCK, .most = 1.5, .none = (double)INT64_MAX}},
+    {"--metric=city-block --type=i64 --max-distance=1.5", {.metric = CITY_BLOCK, .most = 1.5, .none = (double)INT64_MAX}},
     {"--spacing 0.5,2", {.spacing = {0.5, 2, 1}}},
     {"--spacing 3", {.spacing = {3, 3, 3}}},
     {"--spacing 1,1 --squared", {.squared = true, .none = INT32_MAX}},
@@ -98,8 +97,7 @@ static void test_page(void **state) {
     succeed("distance '%s' out.tif --nearest which.tif --sites black --squared -q", kPageFile);
     TIFF *tiff = TIFFOpen(kPageFile, "r");
     assert_non_null(tiff);
-    for (int y = 0; y < PAGE_HEIGHT; ++y)
-        assert_int_equal(TIFFReadScanline(tiff, page[y], (uint32_t)y, 0), 1);
+    for (int y = 0; y < PAGE_HEIGHT; ++y) assert_int_equal(TIFFReadScanline(tiff, page[y], (uint32_t)y, 0), 1);
     TIFFClose(tiff);
     Result d = read_result("out.tif", 0), n = read_result("which.tif", 0);
     uint32_t seed = 17;

@@ -144,16 +144,15 @@ static int signal_at(const char *const words[2], int number) {
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
-        execl(command, "apsis", "distance", "in.tif", "out.tif", "--nearest", "which.tif", "--compress",
-              "deflate", "--progress", "always", "--threads", "1", (char *)NULL);
+        execl(command, "apsis", "distance", "in.tif", "out.tif", "--nearest", "which.tif", "--compress", "deflate",
+              "--progress", "always", "--threads", "1", (char *)NULL);
         _exit(99);
     }
     close(ends[1]);
     char text[8192] = "";
     size_t used = 0;
     bool sent = false;
-    for (ssize_t got;
-         used < sizeof text - 1 && (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;) {
+    for (ssize_t got; used < sizeof text - 1 && (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;) {
         text[used += (size_t)got] = 0;
         if (!sent && has(text, words)) kill(child, number), sent = true;
     }

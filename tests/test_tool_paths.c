@@ -75,7 +75,8 @@ static void test_lengths(void **state) {
         relax_all(WIDTH, HEIGHT, pages, kLengths[i].volume, kLengths[i].step);
         for (int k = 0; k < count && strstr(kLengths[i].words, "max"); ++k)
             if (length[k] > 4) length[k] = INFINITY;
-        succeed("geodesic in.tif seeds.tif out.tif --sites zero --overwrite --device cpu --nearest n.tif %s", kLengths[i].words);
+        succeed("geodesic in.tif seeds.tif out.tif --sites zero --overwrite --device cpu --nearest n.tif %s",
+                kLengths[i].words);
         check_lengths("out.tif", pages);
         Result n = read_result("n.tif", 0);
         for (int k = 0; k < WIDTH * HEIGHT; ++k) assert_true((n.values[k] >= 0) == (set[k] && isfinite(length[k])));
@@ -84,9 +85,10 @@ static void test_lengths(void **state) {
 }
 
 /* A corridor with a corner, and a speck. */
-static const char kDrawing[] = "####.."
-                               "...#.#"
-                               "...#..";
+static const char kDrawing[] =
+    "####.."
+    "...#.#"
+    "...#..";
 enum { DRAWN_WIDTH = 6, DRAWN_HEIGHT = 3 };
 
 static void draw_file(void) {
@@ -107,8 +109,10 @@ static void test_eccentricity(void **state) {
     char text[4096];
     draw_file();
     for (int method = 0; method < 2; ++method) {
-        succeed("eccentricity in.tif e.tif --metric city-block --type i32 --farthest f.tif --components c.csv --device cpu "
-                "--overwrite %s", method ? "--method every-source" : "--budget 9");
+        succeed(
+            "eccentricity in.tif e.tif --metric city-block --type i32 --farthest f.tif --components c.csv --device cpu "
+            "--overwrite %s",
+            method ? "--method every-source" : "--budget 9");
         expect("e.tif", e);
         expect("f.tif", f);
         assert_in(out_text, "e.tif: 2 components, eccentricity 0 to 5");
@@ -119,8 +123,10 @@ static void test_eccentricity(void **state) {
     assert_in(err_text, "apsis: computing");
     succeed("eccentricity in.tif e.tif --components c.json --device cpu --overwrite -q --connectivity 4");
     slurp("c.json", text, sizeof text);
-    assert_string_equal(text, "[\n {\"label\": 1, \"first\": 0, \"diameter\": 5, \"ends\": [0, 15], \"radius\": 3, \"centre\": 2},\n"
-                              " {\"label\": 2, \"first\": 11, \"diameter\": 0, \"ends\": [11, 11], \"radius\": 0, \"centre\": 11}\n]\n");
+    assert_string_equal(
+        text,
+        "[\n {\"label\": 1, \"first\": 0, \"diameter\": 5, \"ends\": [0, 15], \"radius\": 3, \"centre\": 2},\n"
+        " {\"label\": 2, \"first\": 11, \"diameter\": 0, \"ends\": [11, 11], \"radius\": 0, \"centre\": 11}\n]\n");
 }
 
 static void test_words(void **state) {
@@ -133,8 +139,10 @@ static void test_words(void **state) {
     succeed("geodesic in.tif seeds.tif out.tif --json --connectivity 4 --picture p.tif --picture-nearest n.tif --device cpu");
     static const char *const parts[] = {"{\"command\": \"geodesic\", \"input\": \"in.tif\"",
                                         "\"seeds\": \"seeds.tif\", \"seed_pixels\": 1",
-                                        "\"connectivity\": 4", "\"distance\": {\"minimum\": 0, \"maximum\": 5",
-                                        "\"finite\": 6, \"infinite\": 1}", "\"picture\": \"p.tif\""};
+                                        "\"connectivity\": 4",
+                                        "\"distance\": {\"minimum\": 0, \"maximum\": 5",
+                                        "\"finite\": 6, \"infinite\": 1}",
+                                        "\"picture\": \"p.tif\""};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) assert_in(out_text, parts[i]);
     succeed("eccentricity in.tif e.tif --json --picture q.tif --device cpu");
     assert_in(out_text, "{\"command\": \"eccentricity\", \"input\": \"in.tif\"");
@@ -145,7 +153,10 @@ static void test_words(void **state) {
         assert_int_equal(p.samples, 3);
         free(p.values);
     }
-    static const struct { const char *line, *sentence; int code; } wrong[] = {
+    static const struct {
+        const char *line, *sentence;
+        int code;
+    } wrong[] = {
         {"geodesic in.tif seeds.tif", "OUT.tif is missing", 2},
         {"geodesic in.tif small.tif new.tif", "'small.tif' has 5 x 3 pixels, 1 page, but 'in.tif' has 6 x 3", 1},
         {"geodesic in.tif seeds.tif new.tif --connectivity 6", "--connectivity is 6, but must be 4 or 8", 2},

@@ -12,24 +12,27 @@
 static const Layout kLayouts[] = {
     {.name = "1-bit", .bits = 1, .photometric = B},
     {.name = "1-bit MinIsWhite", .bits = 1, .photometric = W},
-    {.name = "1-bit lowest bit first", .bits = 1, .photometric = B, .fill_order = FILLORDER_LSB2MSB,
-     .rows = 5},
+    {.name = "1-bit lowest bit first", .bits = 1, .photometric = B, .fill_order = FILLORDER_LSB2MSB, .rows = 5},
     {.name = "1-bit big endian", .bits = 1, .photometric = B, .mode = "wb", .rows = 1},
     {.name = "1-bit tiles", .bits = 1, .photometric = B, .tile = 16},
-    {.name = "1-bit tiles lowest bit first", .bits = 1, .photometric = W, .tile = 16,
-     .fill_order = FILLORDER_LSB2MSB},
+    {.name = "1-bit tiles lowest bit first", .bits = 1, .photometric = W, .tile = 16, .fill_order = FILLORDER_LSB2MSB},
     {.name = "1-bit PackBits", .bits = 1, .photometric = B, .compression = COMPRESSION_PACKBITS, .rows = 7},
     {.name = "1-bit LZW", .bits = 1, .photometric = B, .compression = COMPRESSION_LZW},
-    {.name = "1-bit LZW lowest bit first", .bits = 1, .photometric = B, .compression = COMPRESSION_LZW,
+    {.name = "1-bit LZW lowest bit first",
+     .bits = 1,
+     .photometric = B,
+     .compression = COMPRESSION_LZW,
      .fill_order = FILLORDER_LSB2MSB},
     {.name = "1-bit CCITT RLE", .bits = 1, .photometric = W, .compression = COMPRESSION_CCITTRLE, .rows = 4},
     {.name = "1-bit CCITT G3", .bits = 1, .photometric = W, .compression = COMPRESSION_CCITTFAX3},
     {.name = "1-bit CCITT G4", .bits = 1, .photometric = W, .compression = COMPRESSION_CCITTFAX4, .rows = 6},
-    {.name = "1-bit CCITT G4 lowest bit first", .bits = 1, .photometric = W,
-     .compression = COMPRESSION_CCITTFAX4, .fill_order = FILLORDER_LSB2MSB},
+    {.name = "1-bit CCITT G4 lowest bit first",
+     .bits = 1,
+     .photometric = W,
+     .compression = COMPRESSION_CCITTFAX4,
+     .fill_order = FILLORDER_LSB2MSB},
     {.name = "1-bit CCITT G4 MinIsBlack", .bits = 1, .photometric = B, .compression = COMPRESSION_CCITTFAX4},
-    {.name = "1-bit CCITT G4 tiles", .bits = 1, .photometric = W, .compression = COMPRESSION_CCITTFAX4,
-     .tile = 32},
+    {.name = "1-bit CCITT G4 tiles", .bits = 1, .photometric = W, .compression = COMPRESSION_CCITTFAX4, .tile = 32},
     {.name = "1-bit JBIG", .bits = 1, .photometric = W, .compression = COMPRESSION_JBIG},
     {.name = "2-bit", .bits = 2, .photometric = B, .rows = 3},
     {.name = "4-bit", .bits = 4, .photometric = B},
@@ -38,16 +41,19 @@ static const Layout kLayouts[] = {
     {.name = "8-bit MinIsWhite", .bits = 8, .photometric = W, .rows = 2},
     {.name = "8-bit palette-like mask", .bits = 8, .photometric = PHOTOMETRIC_MASK},
     {.name = "8-bit BigTIFF", .bits = 8, .photometric = B, .mode = "w8"},
-    {.name = "8-bit deflate", .bits = 8, .photometric = B, .compression = COMPRESSION_ADOBE_DEFLATE,
-     .tile = 16},
+    {.name = "8-bit deflate", .bits = 8, .photometric = B, .compression = COMPRESSION_ADOBE_DEFLATE, .tile = 16},
     {.name = "8-bit ZSTD", .bits = 8, .photometric = B, .compression = COMPRESSION_ZSTD},
     {.name = "8-bit LZMA", .bits = 8, .photometric = B, .compression = COMPRESSION_LZMA},
     {.name = "8-bit LERC", .bits = 8, .photometric = B, .compression = COMPRESSION_LERC},
     {.name = "8-bit signed", .bits = 8, .photometric = B, .format = SAMPLEFORMAT_INT},
     {.name = "16-bit", .bits = 16, .photometric = B, .rows = 10},
     {.name = "16-bit big endian", .bits = 16, .photometric = B, .mode = "wb"},
-    {.name = "16-bit big endian BigTIFF LZW tiles", .bits = 16, .photometric = W, .mode = "w8b",
-     .compression = COMPRESSION_LZW, .tile = 32},
+    {.name = "16-bit big endian BigTIFF LZW tiles",
+     .bits = 16,
+     .photometric = W,
+     .mode = "w8b",
+     .compression = COMPRESSION_LZW,
+     .tile = 32},
     {.name = "32-bit", .bits = 32, .photometric = B},
     {.name = "64-bit big endian", .bits = 64, .photometric = B, .mode = "wb"},
 };
@@ -69,8 +75,7 @@ static void test_layouts(void **state) {
         snprintf(words, sizeof words, "non-zero     %d of %d", count, WIDTH * HEIGHT);
         assert_in(out_text, words);
         if (l->photometric <= 1)
-            assert_in(out_text,
-                      l->photometric == W ? "a non-zero sample is black" : "a non-zero sample is white");
+            assert_in(out_text, l->photometric == W ? "a non-zero sample is black" : "a non-zero sample is white");
     }
 }
 
@@ -112,8 +117,7 @@ static void test_threshold(void **state) {
             for (int p = 0; p < PIXELS; ++p) samples[p] = samples[p] % 8 - 7;
         write_tiff("in.tif", &l, WIDTH, HEIGHT, 1);
         make_set(cases[i].threshold, cases[i].complement);
-        succeed("distance in.tif out.tif --threshold %d --sites %s --overwrite -q", cases[i].threshold,
-                cases[i].sites);
+        succeed("distance in.tif out.tif --threshold %d --sites %s --overwrite -q", cases[i].threshold, cases[i].sites);
         char name[40];
         snprintf(name, sizeof name, "threshold case %zu", i);
         check(name, &kPage, "out.tif", NULL);
@@ -140,8 +144,9 @@ static void test_pages(void **state) {
     q.volume = true;
     succeed("distance in.tif out.tif --nearest which.tif --volume -q --overwrite");
     check("volume", &q, "out.tif", "which.tif");
-    succeed("distance in.tif out.tif --nearest which.tif --volume --metric city-block --spacing 2.5 -q "
-            "--overwrite");
+    succeed(
+        "distance in.tif out.tif --nearest which.tif --volume --metric city-block --spacing 2.5 -q "
+        "--overwrite");
     q.metric = CITY_BLOCK;
     q.spacing[0] = q.spacing[1] = q.spacing[2] = 2.5;
     check("city-block volume", &q, "out.tif", "which.tif");
@@ -181,10 +186,8 @@ static void test_odd_pages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_layouts, start),
-        cmocka_unit_test_setup(test_sites, start),
-        cmocka_unit_test_setup(test_threshold, start),
-        cmocka_unit_test_setup(test_pages, start),
+        cmocka_unit_test_setup(test_layouts, start),   cmocka_unit_test_setup(test_sites, start),
+        cmocka_unit_test_setup(test_threshold, start), cmocka_unit_test_setup(test_pages, start),
         cmocka_unit_test_setup(test_odd_pages, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -228,8 +228,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_maps, start),    cmocka_unit_test_setup(test_empty, start),
         cmocka_unit_test_setup(test_words, start),   cmocka_unit_test_setup(test_picture, start),
-        cmocka_unit_test_setup(test_wrong, start),
-        cmocka_unit_test_setup(test_connected, start), cmocka_unit_test_setup(test_methods, start),
+        cmocka_unit_test_setup(test_wrong, start),   cmocka_unit_test_setup(test_connected, start),
+        cmocka_unit_test_setup(test_methods, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -48,8 +48,9 @@ static void test_words(void **state) {
     succeed("devices");
     assert_in(out_text, "cpu  ");
     succeed("devices --json");
-    assert_in(out_text, "{\"command\": \"devices\", "
-                        "\"devices\": [{\"device\": \"cpu\", \"usable\": true, \"name\": \"");
+    assert_in(out_text,
+              "{\"command\": \"devices\", "
+              "\"devices\": [{\"device\": \"cpu\", \"usable\": true, \"name\": \"");
     succeed("--version");
     assert_in(out_text, "apsis ");
 
@@ -60,13 +61,40 @@ static void test_words(void **state) {
     assert_string_equal(err_text + strlen(err_text) - 4, "\r\033[K");
 }
 
-static const char *const kHelp[] = {
-    "--nearest", "--sites", "--threshold", "--signed", "--squared", "--spacing",
-    "--metric", "--max-distance", "--device", "--threads", "--type", "--picture",
-    "--json", "--progress", "--overwrite", "-q", "--volume", "--tiled",
-    "--compress", "--bigtiff", "--picture-nearest", "--method", "--help", "black", "MinIsWhite",
-    "APSIS_ERROR_RANGE", "  16 ", "130", "141", "SIGPIPE", "--max-pixels",
-    "--max-memory", "--tolerate", "1,5"};
+static const char *const kHelp[] = {"--nearest",
+                                    "--sites",
+                                    "--threshold",
+                                    "--signed",
+                                    "--squared",
+                                    "--spacing",
+                                    "--metric",
+                                    "--max-distance",
+                                    "--device",
+                                    "--threads",
+                                    "--type",
+                                    "--picture",
+                                    "--json",
+                                    "--progress",
+                                    "--overwrite",
+                                    "-q",
+                                    "--volume",
+                                    "--tiled",
+                                    "--compress",
+                                    "--bigtiff",
+                                    "--picture-nearest",
+                                    "--method",
+                                    "--help",
+                                    "black",
+                                    "MinIsWhite",
+                                    "APSIS_ERROR_RANGE",
+                                    "  16 ",
+                                    "130",
+                                    "141",
+                                    "SIGPIPE",
+                                    "--max-pixels",
+                                    "--max-memory",
+                                    "--tolerate",
+                                    "1,5"};
 
 static void test_help(void **state) {
     (void)state;
@@ -121,11 +149,9 @@ static const struct {
     {"distance in.tif out.tif --spacing 1,", "--spacing is '1,', but must be numbers above 0"},
     {"distance in.tif out.tif --spacing 1,0", "--spacing is '1,0'"},
     {"distance in.tif out.tif --spacing 1,1,1", "--spacing has 3 numbers, but must have 2 without --volume"},
-    {"distance in.tif out.tif --spacing 1,1 --volume",
-     "--spacing has 2 numbers, but must have 3 with --volume"},
+    {"distance in.tif out.tif --spacing 1,1 --volume", "--spacing has 2 numbers, but must have 3 with --volume"},
     {"distance in.tif out.tif --spacing 2 --squared", "--spacing must be 1 for --type i32"},
-    {"distance in.tif out.tif --spacing 1,2 --metric chessboard",
-     "--spacing must be the same for every axis"},
+    {"distance in.tif out.tif --spacing 1,2 --metric chessboard", "--spacing must be the same for every axis"},
     {"distance in.tif out.tif --metric chamfer", "--metric chamfer is for --method sequential-scan"},
     {"distance in.tif out.tif --metric manhattan", "--metric is 'manhattan'"},
     {"distance in.tif out.tif --type u8", "--type is 'u8', but must be one of f32|f64|i32|i64"},

@@ -31,8 +31,7 @@ static void test_output_layouts(void **state) {
     samples[5] = samples[123456] = samples[MOST - 40000] = 1;
     write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
     static const char *const kinds[] = {"", "--squared", "--type f64", "--squared --type i64"};
-    static const char *const layouts[] = {"--tiled", "--compress deflate", "--tiled --compress deflate",
-                                          "--bigtiff"};
+    static const char *const layouts[] = {"--tiled", "--compress deflate", "--tiled --compress deflate", "--bigtiff"};
     for (int k = 0; k < 4; ++k) {
         succeed("distance in.tif plain.tif --nearest near.tif -q --overwrite %s", kinds[k]);
         Result d = read_result("plain.tif", 0), n = read_result("near.tif", 0);
@@ -55,8 +54,9 @@ static void test_pictures(void **state) {
     memset(samples, 0, sizeof samples);
     samples[5 * WIDTH + 5] = samples[15 * WIDTH + 30] = 1;
     write_tiff("in.tif", &kBits, WIDTH, HEIGHT, 1);
-    succeed("distance in.tif out.tif -q --max-distance 12 --nearest w.tif --picture d.tif "
-            "--picture-nearest n.tif");
+    succeed(
+        "distance in.tif out.tif -q --max-distance 12 --nearest w.tif --picture d.tif "
+        "--picture-nearest n.tif");
     Result distance = read_result("out.tif", 0), which = read_result("w.tif", 0);
     Result d = read_result("d.tif", 0), n = read_result("n.tif", 0);
     assert_int_equal(d.samples, 3);
@@ -71,8 +71,7 @@ static void test_pictures(void **state) {
         assert_memory_equal(label, n.values + 3 * first, 3 * sizeof(double));
         assert_true(colour[1] >= d.values[3 * (5 * WIDTH + 6) + 1]);
     }
-    assert_memory_not_equal(n.values + 3 * (5 * WIDTH + 6), n.values + 3 * (15 * WIDTH + 29),
-                            3 * sizeof(double));
+    assert_memory_not_equal(n.values + 3 * (5 * WIDTH + 6), n.values + 3 * (15 * WIDTH + 29), 3 * sizeof(double));
     free(distance.values), free(which.values), free(d.values), free(n.values);
 
     assert_int_equal(run("distance in.tif out.tif --picture d.jpg --overwrite"), 2);

@@ -71,9 +71,9 @@ static given choose_images(chance *c) {
 }
 
 static void random_problems(bench *b) {
-    static const int64_t sizes[][3] = {{70, 61, 1}, {33, 90, 1},  {97, 40, 1},  {64, 64, 1},  {150, 31, 1}, {211, 3, 1},
-                                       {1, 80, 1},  {80, 1, 1},   {20, 17, 15}, {32, 9, 11},  {7, 30, 19},  {35, 34, 5},
-                                       {1, 40, 41}, {50, 1, 40},  {45, 44, 1},  {129, 33, 2}};
+    static const int64_t sizes[][3] = {{70, 61, 1}, {33, 90, 1}, {97, 40, 1},  {64, 64, 1}, {150, 31, 1}, {211, 3, 1},
+                                       {1, 80, 1},  {80, 1, 1},  {20, 17, 15}, {32, 9, 11}, {7, 30, 19},  {35, 34, 5},
+                                       {1, 40, 41}, {50, 1, 40}, {45, 44, 1},  {129, 33, 2}};
     chance c = {2017};
     int64_t exclaves = 0;
     for (int i = 0; i < effort(800); ++i) {
@@ -162,8 +162,10 @@ static void cells_of_jump_flooding_are_connected(bench *b) {
         chance c = {(uint64_t)i};
         problem p = new_problem(2, size[0], size[1], 1, mask);
         memset(mask, 0, 301 * 280);
-        if (i % 3 == 2) fill_mask(mask, size, NOISE, 0.001, &c);
-        else draw_shell(mask, size, i % 3 ? 1 : 0.1, &c);
+        if (i % 3 == 2)
+            fill_mask(mask, size, NOISE, 0.001, &c);
+        else
+            draw_shell(mask, size, i % 3 ? 1 : 0.1, &c);
         p.options.method = APSIS_JUMP_FLOOD;
         int64_t *want = map_of(b, &p, 0), *got = map_of(b, &p, APSIS_CONNECTED), exclaves, left;
         uint8_t *cut = find_exclaves(&p, want, &exclaves), *still = find_exclaves(&p, got, &left);
@@ -312,15 +314,18 @@ static void wrong_arguments(bench *b) {
     REFUSES(set, &f[2].image, "cells|APSIS_F32");
     REFUSES(set, &f[3].image, "cells|size[0]|3|4");
     REFUSES(set, set, "cells|APSIS_U8");
-    static const struct { uint32_t flags; apsis_method method; const char *text; } wrong[] = {
-        {APSIS_SIGNED, APSIS_AUTO, "APSIS_SIGNED"},
-        {APSIS_SLICES, APSIS_AUTO, "APSIS_SLICES|ndim"},
-        {0, APSIS_TILE_FILL, "method|APSIS_TILE_FILL|apsis_voronoi|APSIS_SWEEP"},
-        {APSIS_CONNECTED, APSIS_EVERY_SOURCE, "method|APSIS_EVERY_SOURCE"},
-        {0, APSIS_SEQUENTIAL_SCAN, "method|APSIS_SEQUENTIAL_SCAN"},
-        {APSIS_MIXED, APSIS_AUTO, "APSIS_MIXED|APSIS_AUTO|APSIS_SWEEP_ROWS"},
-        {APSIS_MIXED, APSIS_JUMP_FLOOD, "APSIS_MIXED|APSIS_JUMP_FLOOD"},
-        {APSIS_MIXED | APSIS_CONNECTED, APSIS_SWEEP, "APSIS_MIXED|APSIS_CONNECTED"}};
+    static const struct {
+        uint32_t flags;
+        apsis_method method;
+        const char *text;
+    } wrong[] = {{APSIS_SIGNED, APSIS_AUTO, "APSIS_SIGNED"},
+                 {APSIS_SLICES, APSIS_AUTO, "APSIS_SLICES|ndim"},
+                 {0, APSIS_TILE_FILL, "method|APSIS_TILE_FILL|apsis_voronoi|APSIS_SWEEP"},
+                 {APSIS_CONNECTED, APSIS_EVERY_SOURCE, "method|APSIS_EVERY_SOURCE"},
+                 {0, APSIS_SEQUENTIAL_SCAN, "method|APSIS_SEQUENTIAL_SCAN"},
+                 {APSIS_MIXED, APSIS_AUTO, "APSIS_MIXED|APSIS_AUTO|APSIS_SWEEP_ROWS"},
+                 {APSIS_MIXED, APSIS_JUMP_FLOOD, "APSIS_MIXED|APSIS_JUMP_FLOOD"},
+                 {APSIS_MIXED | APSIS_CONNECTED, APSIS_SWEEP, "APSIS_MIXED|APSIS_CONNECTED"}};
     for (int i = 0; i < COUNT(wrong); ++i) {
         o.flags = wrong[i].flags;
         o.method = wrong[i].method;

@@ -17,9 +17,7 @@ static double key(const Question *q, int dx, int dy, int dz) {
     const double *s = q->spacing;
     const double x = fabs(dx * (s[0] > 0 ? s[0] : 1)), y = fabs(dy * (s[0] > 0 ? s[1] : 1)),
                  z = fabs(dz * (s[0] > 0 ? s[2] : 1));
-    return q->metric == EUCLIDEAN    ? x * x + y * y + z * z
-           : q->metric == CITY_BLOCK ? x + y + z
-                                     : fmax(x, fmax(y, z));
+    return q->metric == EUCLIDEAN ? x * x + y * y + z * z : q->metric == CITY_BLOCK ? x + y + z : fmax(x, fmax(y, z));
 }
 
 /* The distance of pixel i, and the lowest index of the nearest pixel. */

@@ -39,8 +39,8 @@ static int side_by_side(const Layout *l) { return l->samples && l->planar != PLA
 static int planes(const Layout *l) { return l->samples ? l->samples / side_by_side(l) : 1; }
 
 /* Writes rows y.. and columns x.. of a page as a strip or tile of that width. */
-static void put_block(TIFF *tiff, uint32_t index, const Layout *l, int w, int h, const int64_t *page, int x0,
-                      int y0, int columns, int rows) {
+static void put_block(TIFF *tiff, uint32_t index, const Layout *l, int w, int h, const int64_t *page, int x0, int y0,
+                      int columns, int rows) {
     const int beside = side_by_side(l), row_bytes = (columns * beside * l->bits + 7) / 8;
     uint8_t *block = calloc((size_t)rows, (size_t)row_bytes);
     for (int y = y0; y < y0 + rows && y < h; ++y)
@@ -49,8 +49,7 @@ static void put_block(TIFF *tiff, uint32_t index, const Layout *l, int w, int h,
                 put_sample(block + (y - y0) * row_bytes, l->bits, (x - x0) * beside + s, page[y * w + x]);
     const int real = l->tile ? rows : y0 + rows > h ? h - y0 : rows;
     const tmsize_t size = (tmsize_t)real * row_bytes;
-    assert_int_equal(l->tile ? TIFFWriteEncodedTile(tiff, index, block, size)
-                             : TIFFWriteEncodedStrip(tiff, index, block, size),
+    assert_int_equal(l->tile ? TIFFWriteEncodedTile(tiff, index, block, size) : TIFFWriteEncodedStrip(tiff, index, block, size),
                      size);
     free(block);
 }
@@ -77,8 +76,7 @@ void write_page(TIFF *tiff, const Layout *l, int w, int h, const int64_t *page) 
         TIFFSetField(tiff, TIFFTAG_TILELENGTH, l->tile);
         for (int plane = 0; plane < planes(l); ++plane)
             for (int y = 0; y < h; y += l->tile)
-                for (int x = 0; x < w; x += l->tile)
-                    put_block(tiff, index++, l, w, h, page, x, y, l->tile, l->tile);
+                for (int x = 0; x < w; x += l->tile) put_block(tiff, index++, l, w, h, page, x, y, l->tile, l->tile);
     } else {
         const int rows = l->rows ? l->rows : h;
         TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows);
@@ -103,23 +101,22 @@ static double value_of(const uint8_t *at, int bits, int format) {
     int32_t i32;
     int64_t i64;
     if (bits == 8) return *at;
-    if (format == SAMPLEFORMAT_IEEEFP)
-        return bits == 32 ? (memcpy(&f32, at, 4), f32) : (memcpy(&f64, at, 8), f64);
+    if (format == SAMPLEFORMAT_IEEEFP) return bits == 32 ? (memcpy(&f32, at, 4), f32) : (memcpy(&f64, at, 8), f64);
     return bits == 32 ? (memcpy(&i32, at, 4), i32) : (double)(memcpy(&i64, at, 8), i64);
 }
 
 static void read_block(TIFF *tiff, Result *r, uint32_t index, int x0, int y0, int columns, int rows) {
     const tmsize_t size = TIFFIsTiled(tiff) ? TIFFTileSize(tiff) : TIFFVStripSize(tiff, (uint32_t)rows);
     uint8_t *block = malloc((size_t)size);
-    assert_int_equal(TIFFIsTiled(tiff) ? TIFFReadEncodedTile(tiff, index, block, size)
-                                       : TIFFReadEncodedStrip(tiff, index, block, size),
-                     size);
+    assert_int_equal(
+        TIFFIsTiled(tiff) ? TIFFReadEncodedTile(tiff, index, block, size) : TIFFReadEncodedStrip(tiff, index, block, size),
+        size);
     const int pixel = r->samples * r->bits / 8;
     for (int y = y0; y < y0 + rows && y < r->height; ++y)
         for (int x = x0; x < x0 + columns && x < r->width; ++x)
             for (int s = 0; s < r->samples; ++s)
-                r->values[(y * r->width + x) * r->samples + s] = value_of(
-                    block + ((y - y0) * columns + x - x0) * pixel + s * r->bits / 8, r->bits, r->format);
+                r->values[(y * r->width + x) * r->samples + s] =
+                    value_of(block + ((y - y0) * columns + x - x0) * pixel + s * r->bits / 8, r->bits, r->format);
     free(block);
 }
 

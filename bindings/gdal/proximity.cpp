@@ -18,8 +18,8 @@
 namespace apsis_gdal {
 namespace {
 
-constexpr int LEAST_ROWS = 32;        // in a strip: what strips tell of themselves is then at most half a byte a pixel
-constexpr int PIECE = 1 << 18;        // pixels that are read or written at once: GDAL's conversions stay in the cache
+constexpr int LEAST_ROWS = 32;         // in a strip: what strips tell of themselves is then at most half a byte a pixel
+constexpr int PIECE = 1 << 18;         // pixels that are read or written at once: GDAL's conversions stay in the cache
 constexpr double BYTES_A_PIXEL = 6.5;  // of a strip: two masks, distances, and apsis's scratch memory
 
 /// A share of the progress.
@@ -81,8 +81,14 @@ struct Rows {
 class Proximity {
   public:
     Proximity(GDALRasterBandH source, GDALRasterBandH target, const Request &request, Meter &meter)
-        : source_(source), target_(target), request_(request), meter_(meter), apsis_(meter),
-          width_(GDALGetRasterBandXSize(source)), height_(GDALGetRasterBandYSize(source)), strip_(strip_rows()) {
+        : source_(source),
+          target_(target),
+          request_(request),
+          meter_(meter),
+          apsis_(meter),
+          width_(GDALGetRasterBandXSize(source)),
+          height_(GDALGetRasterBandYSize(source)),
+          strip_(strip_rows()) {
         const size_t pixels = static_cast<size_t>(strip_) * static_cast<size_t>(width_);
         is_target_.reset(new uint8_t[pixels]);
         if (request.input_nodata) is_hidden_.reset(new uint8_t[pixels]);
@@ -178,7 +184,12 @@ class Proximity {
     }
 
     apsis_image image_of(const Rows &rows, void *data, apsis_type type) const {
-        return {.data = data, .type = type, .ndim = 2, .size = {width_, rows.count, 0}, .stride = {}, .memory = APSIS_HOST,
+        return {.data = data,
+                .type = type,
+                .ndim = 2,
+                .size = {width_, rows.count, 0},
+                .stride = {},
+                .memory = APSIS_HOST,
                 .reserved = 0};
     }
 

@@ -28,8 +28,8 @@ apsis_status bridge_set_log(apsis_context *context, int on, uintptr_t user) {
     return apsis_set_log(context, on ? tell_log : NULL, (void *)user);
 }
 
-apsis_status bridge_distance(apsis_context *context, apsis_image set, void *set_data, apsis_image distance,
-                             void *distance_data, apsis_image nearest, void *nearest_data, const apsis_options *options) {
+apsis_status bridge_distance(apsis_context *context, apsis_image set, void *set_data, apsis_image distance, void *distance_data,
+                             apsis_image nearest, void *nearest_data, const apsis_options *options) {
     return apsis_distance(context, with_data(&set, set_data), with_data(&distance, distance_data),
                           with_data(&nearest, nearest_data), options);
 }

@@ -10,8 +10,8 @@ apsis_status bridge_create(int device, apsis_context **context, char *message, s
 apsis_status bridge_set_progress(apsis_context *context, int on, uintptr_t user);
 apsis_status bridge_set_log(apsis_context *context, int on, uintptr_t user);
 
-apsis_status bridge_distance(apsis_context *context, apsis_image set, void *set_data, apsis_image distance,
-                             void *distance_data, apsis_image nearest, void *nearest_data, const apsis_options *options);
+apsis_status bridge_distance(apsis_context *context, apsis_image set, void *set_data, apsis_image distance, void *distance_data,
+                             apsis_image nearest, void *nearest_data, const apsis_options *options);
 apsis_status bridge_voronoi(apsis_context *context, apsis_image set, void *set_data, apsis_image cells, void *cells_data,
                             const apsis_options *options);
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,

@@ -214,8 +214,7 @@ cv::Rect box_of_zeros(const Matrix &image) {
     return cv::Rect(left, top, right - left + 1, bottom - top + 1);
 }
 
-inline void write(const cv::Rect &box, int64_t area, const cv::Point2d &centroid, int row, cv::Mat &stats,
-                  cv::Mat &centroids) {
+inline void write(const cv::Rect &box, int64_t area, const cv::Point2d &centroid, int row, cv::Mat &stats, cv::Mat &centroids) {
     const int line[cv::CC_STAT_MAX] = {box.x, box.y, box.width, box.height, cv::saturate_cast<int>(area)};
     std::copy(line, line + cv::CC_STAT_MAX, stats.ptr<int>(row));
     centroids.at<double>(row, 0) = centroid.x;
@@ -225,8 +224,7 @@ inline void write(const cv::Rect &box, int64_t area, const cv::Point2d &centroid
 /// Row 0 is the background.  Its sums are those of all pixels without those of the components: these are whole numbers, which
 /// a centroid times an area comes near enough to tell.
 template <class Matrix>
-void describe(const Matrix &image, const apsis_component *known, int count, cv::OutputArray stats,
-              cv::OutputArray centroids) {
+void describe(const Matrix &image, const apsis_component *known, int count, cv::OutputArray stats, cv::OutputArray centroids) {
     stats.create(count + 1, cv::CC_STAT_MAX, CV_32S);
     centroids.create(count + 1, 2, CV_64F);
     cv::Mat lines = stats.getMat(), centres = centroids.getMat();
@@ -312,9 +310,9 @@ inline void distanceTransform(cv::InputArray src, cv::OutputArray dst, cv::Outpu
  * @param ltype  CV_32S or CV_16U.
  */
 inline int connectedComponents(cv::InputArray image, cv::OutputArray labels, int connectivity = 8, int ltype = CV_32S) {
-    return static_cast<int>(image.isGpuMat()
-                                ? detail::components(image.getGpuMat(), labels, connectivity, ltype, nullptr)
-                                : detail::components(image.getMat(), labels, connectivity, ltype, nullptr)) + 1;
+    return static_cast<int>(image.isGpuMat() ? detail::components(image.getGpuMat(), labels, connectivity, ltype, nullptr)
+                                             : detail::components(image.getMat(), labels, connectivity, ltype, nullptr)) +
+           1;
 }
 
 /** The same, and box, area and centroid of each label, of the background as row 0: cv::connectedComponentsWithStats.  `stats`

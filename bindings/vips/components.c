@@ -3,11 +3,11 @@
 
 typedef struct ApsisComponents {
     ApsisOperation parent;
-    int            neighbours;
-    int            min_area;
-    int            max_area;
-    int            largest;
-    int            segments;
+    int neighbours;
+    int min_area;
+    int max_area;
+    int largest;
+    int segments;
 } ApsisComponents;
 
 typedef ApsisOperationClass ApsisComponentsClass;

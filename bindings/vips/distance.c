@@ -8,9 +8,9 @@ enum {
 
 typedef struct ApsisDistance {
     ApsisOperation parent;
-    gboolean       sign;
-    double         max_distance;
-    int            strip_rows;
+    gboolean sign;
+    double max_distance;
+    int strip_rows;
 } ApsisDistance;
 
 typedef ApsisOperationClass ApsisDistanceClass;

@@ -3,8 +3,8 @@
 
 typedef struct ApsisEccentricity {
     ApsisOperation parent;
-    VipsImage     *farthest;
-    int            budget;
+    VipsImage *farthest;
+    int budget;
 } ApsisEccentricity;
 
 typedef ApsisOperationClass ApsisEccentricityClass;

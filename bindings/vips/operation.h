@@ -7,14 +7,14 @@
 
 typedef struct ApsisOperation {
     VipsOperation parent;
-    VipsImage    *in;
-    VipsImage    *out;
-    gboolean      complement;
-    apsis_metric  metric;
+    VipsImage *in;
+    VipsImage *out;
+    gboolean complement;
+    apsis_metric metric;
 
     apsis_context *context;
-    apsis_image    set;      // one bit a pixel
-    apsis_options  options;
+    apsis_image set;  // one bit a pixel
+    apsis_options options;
 } ApsisOperation;
 
 typedef struct ApsisOperationClass {

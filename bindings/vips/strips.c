@@ -4,11 +4,11 @@
 
 typedef struct Strips {
     apsis_context *context;
-    apsis_image    set;
-    apsis_options  options;
-    int            rows, count;
-    int64_t       *above, *below;  // of strip 0, then of strip 1 ...
-    GMutex         lock;           // a context is for one thread at a time
+    apsis_image set;
+    apsis_options options;
+    int rows, count;
+    int64_t *above, *below;  // of strip 0, then of strip 1 ...
+    GMutex lock;             // a context is for one thread at a time
 } Strips;
 
 static void free_strips(VipsImage *image, Strips *strips) {
@@ -59,7 +59,8 @@ static int generate(VipsRegion *region, void *sequence, void *a, void *b, gboole
         vips_error("apsis_distance", "%s", "asked for a part of a strip");
         return -1;
     }
-    const apsis_slab slab = {.start = region->valid.top, .extent = strips->set.size[1],
+    const apsis_slab slab = {.start = region->valid.top,
+                             .extent = strips->set.size[1],
                              .above = strip ? columns(strips, strips->above, strip) : NULL,
                              .below = strip + 1 < strips->count ? columns(strips, strips->below, strip) : NULL};
     apsis_image out = part;
@@ -97,10 +98,9 @@ apsis_status apsis_operation_output_by_strips(ApsisOperation *operation, int row
     if (status == APSIS_OK) status = apsis_set_threads(strips->context, vips_concurrency_get());
     if (status == APSIS_OK) status = summarise(strips);
     // The cache asks for whole strips, and keeps those that several threads are writing.
-    if (status == APSIS_OK &&
-        (apsis_operation_describe(operation, map, VIPS_FORMAT_FLOAT) ||
-         vips_image_generate(map, NULL, generate, NULL, strips, NULL) ||
-         vips_tilecache(map, &out, "tile_width", map->Xsize, "tile_height", rows, "max_tiles", 3, NULL)))
+    if (status == APSIS_OK && (apsis_operation_describe(operation, map, VIPS_FORMAT_FLOAT) ||
+                               vips_image_generate(map, NULL, generate, NULL, strips, NULL) ||
+                               vips_tilecache(map, &out, "tile_width", map->Xsize, "tile_height", rows, "max_tiles", 3, NULL)))
         status = APSIS_ERROR_MEMORY;
     if (status == APSIS_OK) g_object_set(operation, "out", out, NULL);
     g_object_unref(map);

@@ -3,8 +3,8 @@
 
 typedef struct ApsisVoronoi {
     ApsisOperation parent;
-    gboolean       connected;
-    double         max_distance;
+    gboolean connected;
+    double max_distance;
 } ApsisVoronoi;
 
 typedef ApsisOperationClass ApsisVoronoiClass;

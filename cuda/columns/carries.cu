@@ -14,8 +14,8 @@ namespace apsis::cuda::columns {
 
 namespace {
 
-constexpr int STRETCHES = 32;  // stretches of a chunk at most: the warps of a block
-constexpr int STRETCH = 16;    // strips of a stretch at most; half as many where a block has enough warps
+constexpr int STRETCHES = 32;                   // stretches of a chunk at most: the warps of a block
+constexpr int STRETCH = 16;                     // strips of a stretch at most; half as many where a block has enough warps
 constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips of a chunk at most
 
 /// The strips that a warp walks, of 32 columns of a chunk of an image.
@@ -77,7 +77,8 @@ struct CarryAbove {
 
     __device__ explicit CarryAbove(uint32_t first_word) : last(NO_SITE_BEFORE), is_site(first_word & 1) {}
     __device__ explicit CarryAbove(const int32_t (&of)[SIDES])
-        : last(min(of[0], of[SIDES - 1])), is_site(of[0] > of[SIDES - 1]) {}
+        : last(min(of[0], of[SIDES - 1])),
+          is_site(of[0] > of[SIDES - 1]) {}
     __device__ int32_t stored() const { return SIDES == 1 ? last : stored_carry(last, is_site); }
     /// Goes on to the end of a strip that begins at row `start`.
     __device__ void pass(uint32_t word, int32_t start) {
@@ -104,7 +105,8 @@ struct CarryBelow {
 
     __device__ explicit CarryBelow(uint32_t last_word) : next(NO_SITE_AFTER), is_site(last_word >> (STRIP - 1)) {}
     __device__ explicit CarryBelow(const int32_t (&of)[SIDES])
-        : next(max(of[0], of[SIDES - 1])), is_site(of[0] < of[SIDES - 1]) {}
+        : next(max(of[0], of[SIDES - 1])),
+          is_site(of[0] < of[SIDES - 1]) {}
     __device__ int32_t stored() const { return SIDES == 1 ? next : stored_carry(next, is_site); }
     __device__ void pass(uint32_t word, int32_t start) {
         const uint32_t others = SIDES == 1 ? word : word ^ (0 - (word & 1));

@@ -307,8 +307,7 @@ __global__ void pack_planes(Pixels pixels, bool complement, Columns columns) {
     const int quad = threadIdx.x % (TILE / QUAD) * QUAD, line = threadIdx.x / (TILE / QUAD);
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     for (int64_t item = blockIdx.x; item < across * along * columns.strips(); item += gridDim.x) {
-        const int64_t strip = item / (across * along), left = item % across * TILE,
-                      top = item / across % along * TILE;
+        const int64_t strip = item / (across * along), left = item % across * TILE, top = item / across % along * TILE;
         const int64_t x = left + quad, y = top + line;
         const int here = y < height ? static_cast<int>(min(max(width - x, int64_t(0)), int64_t(QUAD))) : 0;
         uint32_t words[QUAD];

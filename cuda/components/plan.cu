@@ -40,7 +40,8 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     plan.label = plan.by_row_pairs ? plan_row_pairs(plan, count) : plan_rows(plan, count, job.components != nullptr);
     if (job.selects()) plan.areas = {"sum_tile_areas", count, Tile::THREADS, area_bytes(plan)};
     const size_t labelled_bytes = sizeof(LabelledTile<Tile>);
-    if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, labelled_bytes};
+    if (job.components)
+        plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, labelled_bytes};
     if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, labelled_bytes};
 }
 

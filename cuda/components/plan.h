@@ -8,15 +8,15 @@
 namespace apsis::cuda::components {
 
 struct Plan {
-    bool is_volume = false;     // the kind of tile: a plane's or a volume's, with diagonal neighbours or without
+    bool is_volume = false;  // the kind of tile: a plane's or a volume's, with diagonal neighbours or without
     int connectivity = 1;
-    bool by_row_pairs = false;  // tiles are labelled two rows at once
-    bool counts_alone = false;  // components are counted where they are joined, and nothing else is kept
-    bool stores_roots = false;  // a run's root waits where its labels will be
-    bool has_nodes = false;     // there is more than one tile in an image
-    uint32_t across = 0, down = 0, deep = 0;         // tiles
-    uint32_t kept_words = 0, most_kept_parts = 0;    // of a tile
-    bool links_at_random = false;                    // roots are linked in random order
+    bool by_row_pairs = false;                     // tiles are labelled two rows at once
+    bool counts_alone = false;                     // components are counted where they are joined, and nothing else is kept
+    bool stores_roots = false;                     // a run's root waits where its labels will be
+    bool has_nodes = false;                        // there is more than one tile in an image
+    uint32_t across = 0, down = 0, deep = 0;       // tiles
+    uint32_t kept_words = 0, most_kept_parts = 0;  // of a tile
+    bool links_at_random = false;                  // roots are linked in random order
     Launch label, areas, remeasure, write;
 };
 

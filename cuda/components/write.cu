@@ -99,9 +99,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM) write_tile
 }  // namespace
 
 void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    with_tile(plan, [&](auto tile) {
-        launch(plan.write, write_tile<decltype(tile)>, stream, job.labels, job.complement, tiles);
-    });
+    with_tile(plan,
+              [&](auto tile) { launch(plan.write, write_tile<decltype(tile)>, stream, job.labels, job.complement, tiles); });
 }
 
 }  // namespace apsis::cuda::components

@@ -59,9 +59,7 @@ struct Keys {
     static constexpr Key NONE = Key(1) << (8 * sizeof(Key) - 1);
 
     __device__ Key one() const { return Key(1) << shift; }
-    __device__ volatile Key *at(int64_t x, int64_t y, int64_t z) const {
-        return data + (z * height + y) * width + x;
-    }
+    __device__ volatile Key *at(int64_t x, int64_t y, int64_t z) const { return data + (z * height + y) * width + x; }
     /// The key of a site itself, or NONE.
     __device__ Key start(int64_t x, int64_t y, int64_t z) const {
         const uint32_t word = columns.words[columns.at(z, y / STRIP, x)];
@@ -107,17 +105,14 @@ __global__ void __launch_bounds__(SIDE *SIDE, 1) sweep_planes(Keys<Key> keys, Sw
             Key start[PLANE_HALO];
 #pragma unroll
             for (int k = 0; k < PLANE_HALO; ++k)
-                start[k] = inside && t + k < sweep.count
-                               ? load_start(keys, sweep, x, y, z + k * sweep.direction)
-                               : keys.NONE;
+                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y, z + k * sweep.direction) : keys.NONE;
 #pragma unroll
             for (int k = 0; k < PLANE_HALO; ++k) {
                 if (t + k >= sweep.count) break;
-                rows[k % 2][j][i] =
-                    least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
+                rows[k % 2][j][i] = least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
                 __syncthreads();
-                const Key before = least(rows[k % 2][max(j - 1, 0)][i], rows[k % 2][j][i],
-                                         rows[k % 2][min(j + 1, SIDE - 1)][i]);
+                const Key before =
+                    least(rows[k % 2][max(j - 1, 0)][i], rows[k % 2][j][i], rows[k % 2][min(j + 1, SIDE - 1)][i]);
                 key = min(start[k], before + keys.one());
                 if (is_own) *keys.at(x, y, z + k * sweep.direction) = key;
             }
@@ -143,9 +138,7 @@ __global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep swee
             Key start[AHEAD];
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k)
-                start[k] = inside && t + k < sweep.count
-                               ? load_start(keys, sweep, x, y + k * sweep.direction, z)
-                               : keys.NONE;
+                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y + k * sweep.direction, z) : keys.NONE;
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k) {
                 if (t + k >= sweep.count) break;
@@ -228,9 +221,8 @@ __global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> 
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < rows * tiles; item += step) {
         const int64_t row = item / tiles, tile = item % tiles, x = tile * WARP + lane;
-        Key key =
-            least<Key>(key_or_none(keys, row, x), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
-                       ends.to_left[tile * rows + row] + (WARP - lane) * keys.one());
+        Key key = least<Key>(key_or_none(keys, row, x), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
+                             ends.to_left[tile * rows + row] + (WARP - lane) * keys.one());
 #pragma unroll
         for (int o = 1; o < WARP; o *= 2) {
             const Key left = __shfl_up_sync(ALL_LANES, key, o), right = __shfl_down_sync(ALL_LANES, key, o);
@@ -273,8 +265,8 @@ auto with_key(const DistanceJob &job, const Run &run) {
 /// Queues one sweep through `length` planes or rows: in one launch if a block sees all of each, otherwise as
 /// many at a time as its halo allows.
 template <class Key>
-void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length,
-               bool down, bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
+void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length, bool down,
+               bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
     const int64_t most = halo ? halo : length;
     for (int64_t done = 0; done < length; done += most) {
         Sweep sweep;
@@ -290,8 +282,8 @@ void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Ke
 
 /// One map, from `begin` to `end` of the whole call's work.
 template <class Key>
-void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream,
-              const Progress &progress, double begin, double end) {
+void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream, const Progress &progress,
+              double begin, double end) {
     const Keys<Key> &keys = scratch.keys;
     const Ends<Key> &ends = scratch.ends;
     const auto tell = [&](double done) { report(progress, begin + (end - begin) * done, stream); };
@@ -302,22 +294,20 @@ void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaSt
         const int32_t halo = keys.width <= SIDE && keys.height <= SIDE ? 0 : PLANE_HALO;
         const int64_t blocks = ceil_div(keys.width, SIDE - 2 * halo) * ceil_div(keys.height, SIDE - 2 * halo);
         for (const bool down : {true, false})
-            run_sweep("sweep_planes", sweep_planes<Key>, keys, keys.depth, down, down, halo, blocks,
-                      dim3(SIDE, SIDE), stream);
+            run_sweep("sweep_planes", sweep_planes<Key>, keys, keys.depth, down, down, halo, blocks, dim3(SIDE, SIDE), stream);
         tell(0.5);
     }
     const int32_t halo = keys.width <= SPAN ? 0 : ROW_HALO;
     const int64_t blocks = ceil_div(keys.width, SPAN - 2 * halo) * keys.depth;
     for (const bool down : {true, false})
-        run_sweep("sweep_rows", sweep_rows<Key>, keys, keys.height, down, down && keys.slices, halo, blocks,
-                  dim3(SPAN), stream);
+        run_sweep("sweep_rows", sweep_rows<Key>, keys, keys.height, down, down && keys.slices, halo, blocks, dim3(SPAN),
+                  stream);
     tell(0.8);
 
     const int64_t rows = keys.height * keys.depth, tiles = ceil_div(keys.width, WARP) * rows;
     launch("summarise_tiles", summarise_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends);
     launch("carry_tiles", carry_tiles<Key>, ceil_div(rows, WALKERS), WALKERS, stream, keys, ends);
-    launch("finish_tiles", finish_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends,
-           Output(job, inside));
+    launch("finish_tiles", finish_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends, Output(job, inside));
     tell(1);
 }
 

@@ -78,9 +78,7 @@ struct Ruler {
     apsis_metric metric;
     typename K::Cost weight;
 
-    __device__ typename K::Cost operator()(int32_t offset) const {
-        return axis_cost<typename K::Cost>(metric, weight, offset);
-    }
+    __device__ typename K::Cost operator()(int32_t offset) const { return axis_cost<typename K::Cost>(metric, weight, offset); }
 };
 
 // ---- Lines ----
@@ -111,8 +109,7 @@ struct ColumnLines {
 
     __device__ Line line(int64_t outer, int64_t inner) const {
         const int64_t at = along_z ? outer : inner;
-        const int64_t first =
-            along_z ? columns.at(0, at / STRIP, inner * length) : columns.at(outer, at / STRIP, 0);
+        const int64_t first = along_z ? columns.at(0, at / STRIP, inner * length) : columns.at(outer, at / STRIP, 0);
         return {columns.words + first,    columns.before + first,
                 columns.after + first,    static_cast<int32_t>(at / STRIP * STRIP),
                 static_cast<int32_t>(at), ruler};
@@ -180,8 +177,7 @@ __device__ Best<K> search_whole(const Line &line, const Ruler<K> &ruler, const S
 
 /// The best for one point, all lanes together; every lane gets it.
 template <class K, class Line>
-__device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int32_t x, int32_t low,
-                                   int32_t high, int lane) {
+__device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int32_t x, int32_t low, int32_t high, int lane) {
     Best<K> best;
     best.at = low + lane;  // loses every tie if it lies beyond the bracket
 #pragma unroll 4
@@ -214,8 +210,8 @@ __device__ Best<K> search_by_halves(const Line &line, const Ruler<K> &ruler, con
         for (int turn = step % WARP; turn < WARP; turn += 2 * step) {
             const int32_t x = share.first + turn * share.stride;
             if (x >= share.length) break;
-            const Best<K> best = search_together(line, ruler, x, __shfl_sync(ALL_LANES, low, turn),
-                                                 __shfl_sync(ALL_LANES, high, turn), lane);
+            const Best<K> best =
+                search_together(line, ruler, x, __shfl_sync(ALL_LANES, low, turn), __shfl_sync(ALL_LANES, high, turn), lane);
             if (lane <= turn) high = min(high, best.at);
             if (lane >= turn) low = max(low, best.at);
             if (lane == turn) mine = best;
@@ -238,8 +234,8 @@ struct Level {
 
 /// The best of each of a share's points, each in its lane; lanes beyond the line get something.
 template <class K, class Lines>
-__device__ Best<K> search_share(const Lines &lines, const Ruler<K> &ruler, const Level &level, int64_t outer,
-                                int64_t inner, int64_t number, int lane) {
+__device__ Best<K> search_share(const Lines &lines, const Ruler<K> &ruler, const Level &level, int64_t outer, int64_t inner,
+                                int64_t number, int lane) {
     const int64_t shares = level.shares();
     Share share;
     share.first = static_cast<int32_t>(number) * WARP * level.stride;
@@ -266,8 +262,8 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, R
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < total; item += step) {
         const int64_t line = item / shares, number = item % shares, point = number * WARP + lane;
-        const Best<K> best = search_share<K>(lines, ruler, level, line / level.inner_size,
-                                             line % level.inner_size, number, lane);
+        const Best<K> best =
+            search_share<K>(lines, ruler, level, line / level.inner_size, line % level.inner_size, number, lane);
         if (point < points) level.winners[line * points + point] = best.at;
     }
 }
@@ -290,8 +286,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
     }
 }
 
-constexpr int TILE =
-    WARP;  // lines, and their pixels, of a block that turns them: a warp stores 32 neighbours
+constexpr int TILE = WARP;  // lines, and their pixels, of a block that turns them: a warp stores 32 neighbours
 
 /// Finds the best of every pixel of lines along y, and stores it for the search along x: a block 32 x 32
 /// pixels of a plane.
@@ -306,8 +301,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
     const int64_t width = level.inner_size, height = level.length, shares = level.shares();
     const int64_t across = (width + TILE - 1) / TILE, total = level.outer_size * shares * across;
     for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
-        const int64_t left = item % across * TILE, number = item / across % shares,
-                      z = item / across / shares;
+        const int64_t left = item % across * TILE, number = item / across % shares, z = item / across / shares;
         for (int i = warp; i < TILE && left + i < width; i += WARPS) {
             const Best<K> best = search_share<K>(lines, ruler, level, z, left + i, number, lane);
             costs[i][lane] = best.cost;
@@ -335,16 +329,16 @@ int64_t count_winners(int64_t lines, int64_t length) {
 
 /// Searches every level above stride 1, and returns the one that is left.
 template <class K, class Lines>
-Level search_levels(const Lines &lines, const Ruler<K> &ruler, int64_t outer_size, int64_t inner_size,
-                    int32_t *winners, cudaStream_t stream) {
+Level search_levels(const Lines &lines, const Ruler<K> &ruler, int64_t outer_size, int64_t inner_size, int32_t *winners,
+                    cudaStream_t stream) {
     int64_t stride = 1;
     while (stride * WARP < lines.length) stride *= WARP;
     Level level = {outer_size, inner_size, static_cast<int32_t>(lines.length), 1, nullptr, nullptr};
     for (; stride > 1; stride /= WARP) {
         level.stride = static_cast<int32_t>(stride);
         level.winners = winners;
-        launch("bracket_points", bracket_points<K, Lines>, ceil_div(level.lines() * level.shares(), WARPS),
-               BLOCK, stream, lines, ruler, level);
+        launch("bracket_points", bracket_points<K, Lines>, ceil_div(level.lines() * level.shares(), WARPS), BLOCK, stream,
+               lines, ruler, level);
         level.coarse = winners;
         winners += level.lines() * level.points();
     }
@@ -385,8 +379,8 @@ auto with_kind(const DistanceJob &job, const Run &run) {
 
 /// One map, from `begin` to `end` of the whole call's work.
 template <class K>
-void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStream_t stream,
-              const Progress &progress, double begin, double end) {
+void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStream_t stream, const Progress &progress,
+              double begin, double end) {
     const auto ruler = [&](int axis) {
         return Ruler<K>{job.measure.metric, static_cast<typename K::Cost>(job.measure.weight[axis])};
     };
@@ -402,16 +396,16 @@ void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStre
     const ColumnLines<K> lines = {scratch.columns, ruler(job.axes - 1), deep, deep ? height : width};
     if (!deep) {
         const Level last = search_levels<K>(lines, ruler(0), depth, height, scratch.winners, stream);
-        launch("finish_rows", finish_rows<K, ColumnLines<K>>, ceil_div(last.lines() * last.shares(), WARPS),
-               BLOCK, stream, lines, ruler(0), last, true, output);
+        launch("finish_rows", finish_rows<K, ColumnLines<K>>, ceil_div(last.lines() * last.shares(), WARPS), BLOCK, stream,
+               lines, ruler(0), last, true, output);
     } else {
         const Level planes = search_levels<K>(lines, ruler(1), depth, width, scratch.winners, stream);
-        launch("store_planes", store_planes<K>, depth * planes.shares() * ceil_div(width, TILE), BLOCK, stream,
-               lines, ruler(1), planes, scratch.stored);
+        launch("store_planes", store_planes<K>, depth * planes.shares() * ceil_div(width, TILE), BLOCK, stream, lines, ruler(1),
+               planes, scratch.stored);
         tell(0.5);
         const Level last = search_levels<K>(scratch.stored, ruler(0), depth, height, scratch.winners, stream);
-        launch("finish_rows", finish_rows<K, StoredLines<K>>, ceil_div(last.lines() * last.shares(), WARPS),
-               BLOCK, stream, scratch.stored, ruler(0), last, false, output);
+        launch("finish_rows", finish_rows<K, StoredLines<K>>, ceil_div(last.lines() * last.shares(), WARPS), BLOCK, stream,
+               scratch.stored, ruler(0), last, false, output);
     }
     tell(1);
 }

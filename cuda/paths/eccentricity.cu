@@ -150,7 +150,9 @@ template <class Length>
 class Eccentricity {
   public:
     Eccentricity(const EccentricityJob &job, const EccentricityPlan &plan, void *memory)
-        : job_(job), plan_(plan), ranks_{raster_of(job.set)} {
+        : job_(job),
+          plan_(plan),
+          ranks_{raster_of(job.set)} {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // an extent for so many pixels: 1/18 byte a pixel
         const int64_t pixels = job.set.pixels(), starts = job.most_components() + 1;
         Carver carver(memory);

@@ -188,7 +188,8 @@ struct Scratch {
         FieldTasks<int32_t>(shape, 1, narrow);
         FieldTasks<int64_t>(shape, 1, wide);
         too_long = carver.take<uint32_t>(1);
-        lengths = plan.may_be_long ? static_cast<void *>(carver.take<int64_t>(shape.cells())) : carver.take<int32_t>(shape.cells());
+        lengths =
+            plan.may_be_long ? static_cast<void *>(carver.take<int64_t>(shape.cells())) : carver.take<int32_t>(shape.cells());
         tasks = carver.take<uint8_t>(static_cast<int64_t>(std::max(narrow.used(), wide.used())));
         names = carver.take<Name>(job.nearest ? shape.cells() : 0);
         bytes = carver.used();
@@ -201,7 +202,9 @@ struct Scratch {
     }
     int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * GROUP); }
     /// Runs work on 64-bit lengths only if a path was too long for 32, and the other only if none was, where both may be.
-    DeviceCondition if_long(bool is_long) const { return {plan.may_be_short && plan.may_be_long ? too_long : nullptr, is_long}; }
+    DeviceCondition if_long(bool is_long) const {
+        return {plan.may_be_short && plan.may_be_long ? too_long : nullptr, is_long};
+    }
 };
 
 template <class Length, class Name>

@@ -11,7 +11,7 @@ namespace apsis::cuda::paths {
 namespace {
 
 template <class Length>
-constexpr int FIELD_THREADS = WARP *BATCH<Length>;  // threads of a block with a warp for each field
+constexpr int FIELD_THREADS = WARP * BATCH<Length>;  // threads of a block with a warp for each field
 
 /// Block: the largest values that the warps have found.
 template <class Length>

@@ -18,9 +18,9 @@ struct GeodesicPlan {
 
 struct EccentricityPlan {
     bool may_be_short, may_be_long;
-    bool is_every_source;              // a field from every pixel, as published
-    Launch small[2][SIZE_CLASSES];     // of small components: with lengths of 32 bits and of 64; a class.  Blocks are counted
-                                       // on the device, so that here there is one
+    bool is_every_source;           // a field from every pixel, as published
+    Launch small[2][SIZE_CLASSES];  // of small components: with lengths of 32 bits and of 64; a class.  Blocks are counted
+                                    // on the device, so that here there is one
 };
 
 /// Pure arithmetic: no call of CUDA.

@@ -59,8 +59,14 @@ struct Blocks {
     int across, down;
 
     Blocks(const DistanceJob &job, int span)
-        : set(job.set), complement(job.complement), maps(job.set), farthest(nullptr), changed(nullptr), flag(nullptr),
-          across(static_cast<int>(ceil_div(maps.width, span))), down(static_cast<int>(ceil_div(maps.height, span))) {}
+        : set(job.set),
+          complement(job.complement),
+          maps(job.set),
+          farthest(nullptr),
+          changed(nullptr),
+          flag(nullptr),
+          across(static_cast<int>(ceil_div(maps.width, span))),
+          down(static_cast<int>(ceil_div(maps.height, span))) {}
     __host__ __device__ int64_t count() const { return maps.slices * down * across; }
 };
 
@@ -108,8 +114,8 @@ struct CompactSites {
 
     __device__ explicit CompactSites(const BlockPlace &block) : left(block.left - 1 - MARGIN), top(block.top - 1 - MARGIN) {}
     __device__ bool fits(Site site) const {
-        return site == NO_SITE || (static_cast<unsigned>(x_of(site) - left) < OFFSETS &&
-                                   static_cast<unsigned>(y_of(site) - top) < OFFSETS);
+        return site == NO_SITE ||
+               (static_cast<unsigned>(x_of(site) - left) < OFFSETS && static_cast<unsigned>(y_of(site) - top) < OFFSETS);
     }
     __device__ Site encode(Site site) const {
         return site == NO_SITE ? NOTHING : static_cast<Site>(y_of(site) - top) << 8 | static_cast<Site>(x_of(site) - left);
@@ -197,8 +203,12 @@ template <int TILERES, class Encoding>
 class Tile {
   public:
     __device__ Tile(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared, const Encoding &encoding)
-        : shared_(shared), encoding_(encoding), in_x_(threadIdx.x % BSIZE * TILERES), in_y_(threadIdx.x / BSIZE * TILERES),
-          columns_(maps.width - block.left - in_x_), rows_(maps.height - block.top - in_y_) {
+        : shared_(shared),
+          encoding_(encoding),
+          in_x_(threadIdx.x % BSIZE * TILERES),
+          in_y_(threadIdx.x / BSIZE * TILERES),
+          columns_(maps.width - block.left - in_x_),
+          rows_(maps.height - block.top - in_y_) {
         for_all([&](int c, int r) { held_[r][c] = shared_(in_x_ + c, in_y_ + r); });
     }
 
@@ -225,7 +235,7 @@ class Tile {
             if (c > columns_ || r > rows_) continue;
             const Site *const before = held_[r - DIRECTION];
             const Site site = encoding_.nearest(in_x_ + c, in_y_ + r, held_[r][c], held_[r][c - DIRECTION], before[c - 1],
-                                              before[c], before[c + 1]);
+                                                before[c], before[c + 1]);
             if (site == held_[r][c]) continue;
             shared_(in_x_ + c, in_y_ + r) = held_[r][c] = site;
             is_new = true;
@@ -317,8 +327,7 @@ template <int TILERES>
 __device__ bool scan_again(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
     const CompactSites compact(block);
     const FullSites full(block);
-    for_block_pixels<TILERES, false>(
-        [&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
+    for_block_pixels<TILERES, false>([&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
     __syncthreads();
     if (!__syncthreads_or(sees_nearer(blocks.maps, block, shared))) return false;
     bool is_far = false;
@@ -328,8 +337,7 @@ __device__ bool scan_again(const Blocks &blocks, const BlockPlace &block, const 
         shared(in_x, in_y) = compact.encode(site);
     });
     if (!__syncthreads_or(is_far)) return scan_until_settled<false>(blocks, block, shared, compact);
-    for_block_pixels<TILERES, true>(
-        [&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
+    for_block_pixels<TILERES, true>([&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
     __syncthreads();
     return scan_until_settled<false>(blocks, block, shared, full);
 }
@@ -359,7 +367,9 @@ struct Scratch {
     unsigned long long *mended;
 
     Scratch(const DistanceJob &job, Carver &carver)
-        : is_small(tileres_of(job.set) == SMALL_TILERES), blocks(job, span()), complete(job.set) {
+        : is_small(tileres_of(job.set) == SMALL_TILERES),
+          blocks(job, span()),
+          complete(job.set) {
         blocks.maps.sites = carver.take<Site>(job.set.pixels());
         complete.sites = carver.take<Site>(job.set.pixels());
         marks = carver.take<uint32_t>(count_marks(complete));

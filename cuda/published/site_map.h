@@ -18,12 +18,12 @@ struct SiteMaps {
     int64_t slices = 0;
 
     explicit SiteMaps(const View &set, Site *memory = nullptr)
-        : sites(memory), width(static_cast<int>(set.size[0])), height(static_cast<int>(set.size[1])), slices(set.size[2]) {}
+        : sites(memory),
+          width(static_cast<int>(set.size[0])),
+          height(static_cast<int>(set.size[1])),
+          slices(set.size[2]) {}
 
-#if defined(__CUDACC__)
-    __host__ __device__
-#endif
-    int64_t area() const { return int64_t(width) * height; }
+    APSIS_BOTH int64_t area() const { return int64_t(width) * height; }
     int64_t pixels() const { return area() * slices; }
 
 #if defined(__CUDACC__)

@@ -79,8 +79,13 @@ struct Sweeps {
     __host__ __device__ int length(int direction) const { return direction < RIGHT ? width : height; }
     int longest() const { return std::max(width, height); }
     __device__ Sweep sweep(int direction, int64_t slice) const {
-        return {columns.words + columns.at(slice, 0, 0), maps + (direction * slices + slice) * width * height, width,
-                lines(direction), length(direction), direction >= RIGHT, direction == UP || direction == LEFT};
+        return {columns.words + columns.at(slice, 0, 0),
+                maps + (direction * slices + slice) * width * height,
+                width,
+                lines(direction),
+                length(direction),
+                direction >= RIGHT,
+                direction == UP || direction == LEFT};
     }
 };
 
@@ -100,8 +105,7 @@ __device__ void sweep_pixel(const Sweep &sweep, int step, int place) {
 /// Warp: goes to the next line.  Lanes hold a pixel of each of COUNT tasks side by side, and `black` has a bit for each.
 /// `left` and `right` are the sites of the pixels beside the tasks.
 template <int COUNT>
-__device__ void take_step(const Sweep &sweep, int step, int first, uint32_t black, Site left, Site right,
-                          Site (&held)[COUNT]) {
+__device__ void take_step(const Sweep &sweep, int step, int first, uint32_t black, Site left, Site right, Site (&held)[COUNT]) {
     const int lane = threadIdx.x % WARP;
     Site ahead = __shfl_sync(ALL_LANES, held[0], lane + 1);
 #pragma unroll
@@ -229,9 +233,7 @@ struct Tasks {
           in_column(static_cast<int>(ceil_div(sweeps.height, TASK))),
           slices(sweeps.slices) {}
 
-    __host__ __device__ int64_t count() const {
-        return 2 * slices * (int64_t(rows) * in_row + int64_t(columns) * in_column);
-    }
+    __host__ __device__ int64_t count() const { return 2 * slices * (int64_t(rows) * in_row + int64_t(columns) * in_column); }
     int64_t most_of_line() const { return 2 * slices * (in_row + in_column); }
 
     __device__ Task operator[](int64_t serial) const {

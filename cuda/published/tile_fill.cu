@@ -87,8 +87,15 @@ cudaError_t sum_marks(const ColouredTiles<Colour> &tiles, void *memory, size_t &
 
 template <class Colour>
 ColouredTiles<Colour>::ColouredTiles(const ComponentsJob &job, Carver &carver)
-    : set(job.set), complement(job.complement), diagonal(job.connectivity > 1), width(set.size[0]), height(set.size[1]),
-      depth(set.size[2]), across(ceil_div(width, SIDE)), down(ceil_div(height, SIDE)), count(across * down * depth),
+    : set(job.set),
+      complement(job.complement),
+      diagonal(job.connectivity > 1),
+      width(set.size[0]),
+      height(set.size[1]),
+      depth(set.size[2]),
+      across(ceil_div(width, SIDE)),
+      down(ceil_div(height, SIDE)),
+      count(across * down * depth),
       fills((std::min<int64_t>(width, SIDE) * std::min<int64_t>(height, SIDE) + 1) / 2),
       words(ceil_div(set.pixels(), WORD) + 1) {
     row = carver.take<uint32_t>(count * SIDE);
@@ -179,8 +186,7 @@ __device__ void write_runs(TileRows waiting, TileRows region, int top, int end, 
         const uint32_t row = region[y];
         waiting[y] ^= row;
         region[y] = 0;
-        for (uint32_t starts = row & ~(row << 1); starts; starts &= starts - 1)
-            corner[y * width + lowest_bit(starts)] = colour;
+        for (uint32_t starts = row & ~(row << 1); starts; starts &= starts - 1) corner[y * width + lowest_bit(starts)] = colour;
     }
 }
 
@@ -363,8 +369,8 @@ void merge(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
     const Borders rows{tiles.down - 1, tiles.width, SIDE * tiles.width, tiles.width, 1};
     const Borders columns{tiles.across - 1, tiles.height, SIDE, 1, tiles.width};
     for (const Borders &borders : {rows, columns})
-        launch("merge_borders", merge_borders<Colour>, ceil_div(borders.lines * borders.length * tiles.depth, BLOCK),
-               BLOCK, stream, tiles, borders);
+        launch("merge_borders", merge_borders<Colour>, ceil_div(borders.lines * borders.length * tiles.depth, BLOCK), BLOCK,
+               stream, tiles, borders);
 }
 
 template <class Colour>

@@ -49,8 +49,8 @@ __global__ void spread_bits(View from, View to) {
 void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
     const int64_t blocks = ceil_div(to.pixels(), BLOCK);
     if (to.type == APSIS_BIT)
-        launch("write_bits", write_bits, ceil_div(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK,
-               stream, from, to);
+        launch("write_bits", write_bits, ceil_div(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK, stream, from,
+               to);
     else if (from.type == APSIS_BIT)
         launch("spread_bits", spread_bits, blocks, BLOCK, stream, from, to);
     else if (pixel_bytes(to.type) == 8)

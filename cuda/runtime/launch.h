@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/view.h"
 #include "cuda/runtime/limits.h"
 #include "runtime/error.h"
 
@@ -17,16 +18,15 @@ constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 constexpr int BLOCK = 256;  // threads of a block whose warps are independent: a few such fill any device
 constexpr int WARPS = BLOCK / WARP;
-constexpr int WALKERS =
-    64;  // threads of a block whose threads walk far: they are few, and so reach more of the device
+constexpr int WALKERS = 64;  // threads of a block whose threads walk far: they are few, and so reach more of the device
 constexpr int64_t MOST_BLOCKS = INT32_MAX;  // of a grid's x axis; kernels stride over what is beyond
 
 /// Throws what CUDA says, if it is an error.
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
     cudaGetLastError();
-    throw Error(error == cudaErrorMemoryAllocation ? APSIS_ERROR_MEMORY : APSIS_ERROR_DEVICE, "%s: %s (%s)",
-                what, cudaGetErrorString(error), cudaGetErrorName(error));
+    throw Error(error == cudaErrorMemoryAllocation ? APSIS_ERROR_MEMORY : APSIS_ERROR_DEVICE, "%s: %s (%s)", what,
+                cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
 #if defined(__CUDACC__)
@@ -109,10 +109,7 @@ int64_t resident_blocks(void (*kernel)(Parameters...), int threads) {
     return int64_t(processors) * blocks;
 }
 
-#if defined(__CUDACC__)
-__host__ __device__
-#endif
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+APSIS_BOTH inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Where a kernel is queued: on a stream, after all that is there already; or early, so that its blocks get ready while the
 /// last ones of the kernel before end, and wait there (sm_90), which saves about a microsecond.

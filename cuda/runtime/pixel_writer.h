@@ -24,26 +24,18 @@ struct Output {
 /// Writes a pixel's cost, if there is a site, and the index of its nearest site.
 ///
 /// The two runs of a signed map share the pixels between them: each writes where its own sites are not.
-__device__ inline void write_pixel(const Output &output, int64_t x, int64_t y, int64_t z, int64_t cost,
-                                   bool found, int64_t index) {
+__device__ inline void write_pixel(const Output &output, int64_t x, int64_t y, int64_t z, int64_t cost, bool found,
+                                   int64_t index) {
     if (output.is_signed && found && cost == 0) return;
     found = found && cost <= output.measure.limit;
     const bool negative = output.is_inside;
     if (const View &to = output.distance; to) {
         uint8_t *row = to.row(y, z);
         switch (to.type) {
-            case APSIS_F32:
-                put(to, row, x, distance_pixel<float>(output.measure, cost, found, negative));
-                break;
-            case APSIS_F64:
-                put(to, row, x, distance_pixel<double>(output.measure, cost, found, negative));
-                break;
-            case APSIS_I32:
-                put(to, row, x, distance_pixel<int32_t>(output.measure, cost, found, negative));
-                break;
-            default:
-                put(to, row, x, distance_pixel<int64_t>(output.measure, cost, found, negative));
-                break;
+            case APSIS_F32: put(to, row, x, distance_pixel<float>(output.measure, cost, found, negative)); break;
+            case APSIS_F64: put(to, row, x, distance_pixel<double>(output.measure, cost, found, negative)); break;
+            case APSIS_I32: put(to, row, x, distance_pixel<int32_t>(output.measure, cost, found, negative)); break;
+            default: put(to, row, x, distance_pixel<int64_t>(output.measure, cost, found, negative)); break;
         }
     }
     if (const View &to = output.nearest; to) {

@@ -20,9 +20,7 @@ __device__ inline float small_root(float cost) {
 /// A whole number below 2^23 becomes a float by its bits, which takes a quarter of a conversion's time.
 __device__ inline float float_of(uint32_t number) { return __uint_as_float(0x4b000000 | number) - 0x1p23f; }
 /// The same of the low, or the high, half of a number.
-__device__ inline float float_of_low(uint32_t number) {
-    return __uint_as_float(__byte_perm(number, 0x4b00, 0x5410)) - 0x1p23f;
-}
+__device__ inline float float_of_low(uint32_t number) { return __uint_as_float(__byte_perm(number, 0x4b00, 0x5410)) - 0x1p23f; }
 __device__ inline float float_of_high(uint32_t number) {
     return __uint_as_float(__byte_perm(number, 0x4b00, 0x5432)) - 0x1p23f;
 }

@@ -84,9 +84,8 @@ __global__ void __launch_bounds__(ROUND_THREADS, 1)
         __syncthreads();
         for (Index<Cell> i = threadIdx.x; i < count; i += ROUND_THREADS) {
             const Index<Cell> word = current.list[i];
-            for_places(map, word, current.bits[word], [&](Place p) {
-                map.any_beside(p, [&](Place q) { return add_if_wanted<STAGE>(map, next, q), false; });
-            });
+            for_places(map, word, current.bits[word],
+                       [&](Place p) { map.any_beside(p, [&](Place q) { return add_if_wanted<STAGE>(map, next, q), false; }); });
             current.bits[word] = 0;
         }
         if (threadIdx.x == 0) *current.count = 0;

@@ -74,7 +74,8 @@ apsis_status apsis_create(int version, int device, apsis_context **context) {
         if (version / promise != APSIS_VERSION / promise || version > APSIS_VERSION)
             throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
         if (device < APSIS_BEST)
-            throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number", device);
+            throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number",
+                        device);
         *context = new apsis_context(device == APSIS_BEST  ? make_best_backend()
                                      : device == APSIS_CPU ? make_cpu_backend()
                                                            : make_device_backend(device));
@@ -87,9 +88,7 @@ int apsis_device(const apsis_context *context) { return context ? context->backe
 
 const char *apsis_device_name(const apsis_context *context) { return context ? context->backend->name() : ""; }
 
-const char *apsis_message(const apsis_context *context) {
-    return (context ? context->message : create_message).text;
-}
+const char *apsis_message(const apsis_context *context) { return (context ? context->message : create_message).text; }
 
 apsis_status apsis_distance(apsis_context *context, const apsis_image *set, const apsis_image *distance,
                             const apsis_image *nearest, const apsis_options *options) {
@@ -131,8 +130,7 @@ apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set, const
 }
 
 apsis_status apsis_components(apsis_context *context, const apsis_image *set, const apsis_image *labels,
-                              apsis_component *components, int64_t capacity, int64_t *count,
-                              const apsis_options *options) {
+                              apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options) {
     return guard("components", context, [&] {
         ComponentsJob job = check_components(*context, set, labels, options, true);
         job.components = components;
@@ -241,9 +239,7 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
             case APSIS_DISTANCE:
                 *bytes = workspace_of(on, check_distance(on, images[0], images[1], images[2], options, false));
                 break;
-            case APSIS_VORONOI:
-                *bytes = workspace_of(on, check_voronoi(on, images[0], images[1], options, false));
-                break;
+            case APSIS_VORONOI: *bytes = workspace_of(on, check_voronoi(on, images[0], images[1], options, false)); break;
             case APSIS_COMPONENTS: {
                 const ComponentsJob job = check_components(on, images[0], images[1], options, false);
                 check_labels(job);
@@ -253,8 +249,7 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
             case APSIS_GEODESIC:
                 *bytes = workspace_of(on, check_geodesic(on, images[0], images[1], images[2], images[3], options, false));
                 break;
-            default:
-                *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
+            default: *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
         }
     });
 }

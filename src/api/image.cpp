@@ -19,8 +19,10 @@ struct Cover {
 };
 
 Cover cover_of(const View &view) {
-    Cover cover{pixel_bytes(view.type), {view.size[0], view.size[1], view.size[2]},
-                {view.stride[0], view.stride[1], view.stride[2]}, view.data};
+    Cover cover{pixel_bytes(view.type),
+                {view.size[0], view.size[1], view.size[2]},
+                {view.stride[0], view.stride[1], view.stride[2]},
+                view.data};
     if (view.type == APSIS_BIT) {
         cover.count[0] = (view.size[0] + 7) / 8;
         cover.stride[0] = 1;
@@ -107,17 +109,23 @@ void check_strides(const char *name, const apsis_image &image, View &view) {
             continue;
         }
         if (given % element)
-            throw Error(APSIS_ERROR_ARGUMENT, "%s: stride[%d] is %" PRId64 ", but must be a multiple of the pixel's %" PRId64
-                        " bytes", name, a, given, element);
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "%s: stride[%d] is %" PRId64 ", but must be a multiple of the pixel's %" PRId64 " bytes", name, a,
+                        given, element);
         view.stride[a] = given ? given : extent;
         if (given != INT64_MIN && !__builtin_mul_overflow(std::llabs(view.stride[a]), std::max<int64_t>(count, 1), &extent) &&
             !__builtin_add_overflow(total, extent, &total))
             continue;
         if (is_packed)
-            throw Error(APSIS_ERROR_ARGUMENT, "%s: size is %" PRId64 " x %" PRId64 " x %" PRId64 ", and with %" PRId64
-                        " bytes a pixel that is more than 2^63 bytes", name, view.size[0], view.size[1], view.size[2], element);
-        throw Error(APSIS_ERROR_ARGUMENT, "%s: stride[%d] is %" PRId64 ", too large for %" PRId64 " pixels: offsets reach "
-                    "farther than 2^63 bytes", name, a, view.stride[a], count);
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "%s: size is %" PRId64 " x %" PRId64 " x %" PRId64 ", and with %" PRId64
+                        " bytes a pixel that is more than 2^63 bytes",
+                        name, view.size[0], view.size[1], view.size[2], element);
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "%s: stride[%d] is %" PRId64 ", too large for %" PRId64
+                    " pixels: offsets reach "
+                    "farther than 2^63 bytes",
+                    name, a, view.stride[a], count);
     }
 }
 
@@ -189,8 +197,8 @@ void check_same_size(const char *name_a, const apsis_image *a, const char *name_
         throw Error(APSIS_ERROR_ARGUMENT, "%s: ndim is %d, but that of %s is %d", name_b, int(b->ndim), name_a, int(a->ndim));
     for (int k = 0; k < a->ndim; ++k)
         if (a->size[k] != b->size[k])
-            throw Error(APSIS_ERROR_ARGUMENT, "%s: size[%d] is %" PRId64 ", but that of %s is %" PRId64, name_b, k,
-                        b->size[k], name_a, a->size[k]);
+            throw Error(APSIS_ERROR_ARGUMENT, "%s: size[%d] is %" PRId64 ", but that of %s is %" PRId64, name_b, k, b->size[k],
+                        name_a, a->size[k]);
 }
 
 void check_apart(const char *name_a, const View &a, const char *name_b, const View &b) {

@@ -58,7 +58,8 @@ void check_sequential(const apsis_context &context, const apsis_options &options
     if (context.backend->device() != APSIS_CPU)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is on the CPU alone");
     if (nearest && options.metric != APSIS_EUCLIDEAN)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
                     "is Euclidean");
 }
 
@@ -101,8 +102,7 @@ template <size_t COUNT>
 void check_all_apart(const Argument (&images)[COUNT]) {
     for (size_t i = 0; i < COUNT; ++i)
         for (size_t k = i + 1; k < COUNT; ++k)
-            if (images[k].role != Role::SET)
-                check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
+            if (images[k].role != Role::SET) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
 }
 
 /// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
@@ -139,7 +139,8 @@ void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &
 
 void check_distance_images(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, bool need_data, DistanceJob &job) {
-    const Argument images[] = {{"set", set, job.set, Role::SET}, {"distance", distance, job.distance, Role::DISTANCE},
+    const Argument images[] = {{"set", set, job.set, Role::SET},
+                               {"distance", distance, job.distance, Role::DISTANCE},
                                {"nearest", nearest, job.nearest, Role::INDEX}};
     check_images(context, images, need_data);
     if (need_data) check_all_apart(images);
@@ -194,8 +195,10 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     check_distance_images(context, set, distance, nearest, need_data, job);
     const apsis_options options = read_options(given);
     check_cells(options);
-    check_taken("apsis_distance", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
-                                   APSIS_JUMP_FLOOD, APSIS_SEQUENTIAL_SCAN}, options);
+    check_taken("apsis_distance",
+                {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,
+                 APSIS_SEQUENTIAL_SCAN},
+                options);
     if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
     fill_in(set, options, job);
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
@@ -203,8 +206,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     return job;
 }
 
-SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start,
-                              const apsis_options *given) {
+SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start, const apsis_options *given) {
     SummaryJob job;
     job.set = check_image("set", set, Role::SET);
     check_reach(context, "set", set);
@@ -220,8 +222,10 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
     const apsis_options options = read_options(given);
     check_slab(context, set, slab->start, slab->extent, options, job);
     if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
-                    "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK", name_of(options.method), int(options.metric));
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
+                    "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK",
+                    name_of(options.method), int(options.metric));
     check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
     check_sites("below", slab->below, job.columns(), INT64_MAX, slab->start + job.set.size[job.axes - 1], slab->extent);
     job.slab.above = slab->above;
@@ -240,16 +244,16 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
-    if (options.flags & APSIS_SIGNED)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
-    check_taken("apsis_voronoi", {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,
-                                  APSIS_JUMP_FLOOD}, options);
+    if (options.flags & APSIS_SIGNED) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
+    check_taken("apsis_voronoi",
+                {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD}, options);
     job.connected = options.flags & APSIS_CONNECTED;
     job.mixed = options.flags & APSIS_MIXED;
     if (job.mixed && (job.connected || !is_sweep(options.method)))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what "
-                    "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave", name_of(options.method),
-                    job.connected ? " with APSIS_CONNECTED" : "");
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what "
+                    "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave",
+                    name_of(options.method), job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set.pixels());
@@ -287,9 +291,10 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
                            const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
                            bool need_data) {
     GeodesicJob job;
-    const Argument images[] = {
-        {"set", set, job.set, Role::SET}, {"seeds", seeds, job.seeds, Role::SET},
-        {"distance", distance, job.distance, Role::DISTANCE}, {"nearest", nearest, job.nearest, Role::INDEX}};
+    const Argument images[] = {{"set", set, job.set, Role::SET},
+                               {"seeds", seeds, job.seeds, Role::SET},
+                               {"distance", distance, job.distance, Role::DISTANCE},
+                               {"nearest", nearest, job.nearest, Role::INDEX}};
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
@@ -308,16 +313,17 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
 EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
                                    const apsis_image *farthest, const apsis_options *given, bool need_data) {
     EccentricityJob job;
-    const Argument images[] = {
-        {"set", set, job.set, Role::SET}, {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
-        {"farthest", farthest, job.farthest, Role::INDEX}};
+    const Argument images[] = {{"set", set, job.set, Role::SET},
+                               {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
+                               {"farthest", farthest, job.farthest, Role::INDEX}};
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit", options.max_distance);
+        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit",
+                    options.max_distance);
     check_taken("apsis_eccentricity", {APSIS_AUTO, APSIS_EVERY_SOURCE}, options);
     if (options.method == APSIS_EVERY_SOURCE && options.budget)
         throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
@@ -340,7 +346,8 @@ void check_labels(const ComponentsJob &job) {
         throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
                     static_cast<long long>(most));
     if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
                     "of all components");
 }
 

@@ -149,9 +149,8 @@ void run(apsis_context &context, const DistanceJob &job) {
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "distance", job.set);
     if (TransferQueue *queue = find_transfer_queue(context, job)) return stream_distance(context, job, *queue, memory);
-    run_reported(context, job, memory, [&](const DistanceJob &own, void *scratch) {
-        context.backend->distance(own, scratch, context.progress());
-    });
+    run_reported(context, job, memory,
+                 [&](const DistanceJob &own, void *scratch) { context.backend->distance(own, scratch, context.progress()); });
 }
 
 void run(apsis_context &context, const SummaryJob &job) {
@@ -165,18 +164,16 @@ void run(apsis_context &context, const VoronoiJob &job) {
     check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "voronoi", job.set);
-    run_reported(context, job, memory, [&](const VoronoiJob &own, void *scratch) {
-        context.backend->voronoi(own, scratch, context.progress());
-    });
+    run_reported(context, job, memory,
+                 [&](const VoronoiJob &own, void *scratch) { context.backend->voronoi(own, scratch, context.progress()); });
 }
 
 void run(apsis_context &context, const ComponentsJob &job) {
     check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "components", job.set);
-    run_staged(context, job, memory, [&](const ComponentsJob &own, void *scratch) {
-        context.backend->components(own, scratch, context.progress());
-    });
+    run_staged(context, job, memory,
+               [&](const ComponentsJob &own, void *scratch) { context.backend->components(own, scratch, context.progress()); });
     if (job.components || job.count) context.backend->sync();
 }
 
@@ -184,9 +181,8 @@ void run(apsis_context &context, const GeodesicJob &job) {
     check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "geodesic", job.set);
-    run_staged(context, job, memory, [&](const GeodesicJob &own, void *scratch) {
-        context.backend->geodesic(own, scratch, context.progress());
-    });
+    run_staged(context, job, memory,
+               [&](const GeodesicJob &own, void *scratch) { context.backend->geodesic(own, scratch, context.progress()); });
 }
 
 void run(apsis_context &context, const EccentricityJob &job) {

@@ -13,8 +13,7 @@ void check_reach(const apsis_context &context, const char *name, const apsis_ima
 
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data);
-SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start,
-                              const apsis_options *given);
+SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start, const apsis_options *given);
 DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *given);
 VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
@@ -22,8 +21,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data);
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
-                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
-                           bool need_data);
+                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given, bool need_data);
 EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
                                    const apsis_image *farthest, const apsis_options *given, bool need_data);
 

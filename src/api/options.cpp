@@ -13,8 +13,8 @@
 namespace apsis {
 namespace {
 
-constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
-                                 APSIS_NO_INNER | APSIS_MIXED;
+constexpr uint32_t KNOWN_FLAGS =
+    APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER | APSIS_NO_INNER | APSIS_MIXED;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
 constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
@@ -99,8 +99,10 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
         if (!(weight >= LEAST_WEIGHT)) {
             double least = std::ldexp(LEAST_WEIGHT, -shift);
             if (measure.metric == APSIS_EUCLIDEAN) least = std::sqrt(least);
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g, too small beside the others for this image: it "
-                        "must be at least %g", a, spacing[a], std::ldexp(least, scale_exponent));
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "options: spacing[%d] is %g, too small beside the others for this image: it "
+                        "must be at least %g",
+                        a, spacing[a], std::ldexp(least, scale_exponent));
         }
         measure.weight[a] = static_cast<int64_t>(weight);
     }
@@ -109,8 +111,8 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
 
 // ---- Steps ----
 
-constexpr double FINEST_STEP = 1 << 26;     // the least weight of a step whose length is rounded
-constexpr double LONGEST_STEP = 1 << 12;    // the most that a step may be longer than another
+constexpr double FINEST_STEP = 1 << 26;   // the least weight of a step whose length is rounded
+constexpr double LONGEST_STEP = 1 << 12;  // the most that a step may be longer than another
 
 /// Steps of equal pixels, by the number of axes that they go along: sqrt(2) in whole numbers, sqrt(2) with sqrt(3), and
 /// the chamfer that is nearest to both in small ones (Borgefors 1986).
@@ -157,13 +159,14 @@ void round_steps(Steps &steps, const apsis_options &options, const double spacin
         most = std::max(most, step_length(options.metric, scaled, kind));
     }
     if (!(most <= least * LONGEST_STEP))
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
-                    "long as another", spacing[0], spacing[1], spacing[2], LONGEST_STEP);
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
+                    "long as another",
+                    spacing[0], spacing[1], spacing[2], LONGEST_STEP);
     int exponent;
     std::frexp(least / FINEST_STEP, &exponent);
     const double unit = std::ldexp(1.0, exponent - 1);
-    for (int kind = 1; kind < 8; ++kind)
-        steps.weight[kind] = std::llrint(step_length(options.metric, scaled, kind) / unit);
+    for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = std::llrint(step_length(options.metric, scaled, kind) / unit);
     steps.unit = std::ldexp(unit, scale_exponent);
 }
 
@@ -184,8 +187,7 @@ int64_t length_limit(const Steps &steps, double max_distance) {
 void set_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
     int64_t whole[3] = {1, 1, 1};
     if (whole_ratio(spacing, axes, whole, measure.unit)) {
-        for (int a = 0; a < axes; ++a)
-            measure.weight[a] = measure.metric == APSIS_EUCLIDEAN ? whole[a] * whole[a] : whole[a];
+        for (int a = 0; a < axes; ++a) measure.weight[a] = measure.metric == APSIS_EUCLIDEAN ? whole[a] * whole[a] : whole[a];
         if (corner_cost(measure, size, axes) >= 0) return;
     }
     round_weights(measure, spacing, size, axes);
@@ -218,8 +220,7 @@ void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
 
 /// Floats must not make infinity, which stands for no way, of a long length, and must not lose digits of a short one.
 void check_float(const char *name, double least, double most) {
-    if (most > FLT_MAX)
-        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as large as %g", name, most);
+    if (most > FLT_MAX) throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as large as %g", name, most);
     if (least < FLT_MIN)
         throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as small as %g", name, least);
 }
@@ -227,8 +228,10 @@ void check_float(const char *name, double least, double most) {
 void check_equal(const char *metric, const double spacing[3], int axes) {
     for (int a = 1; a < axes; ++a)
         if (spacing[a] != spacing[0])
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: spacing[%d] is %g and spacing[0] is %g, but for the %s metric they "
-                        "must be equal", a, spacing[a], spacing[0], metric);
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "options: spacing[%d] is %g and spacing[0] is %g, but for the %s metric they "
+                        "must be equal",
+                        a, spacing[a], spacing[0], metric);
 }
 
 }  // namespace
@@ -259,8 +262,10 @@ apsis_options read_options(const apsis_options *given) {
     const uint8_t *bytes = reinterpret_cast<const uint8_t *>(given);
     for (uint32_t i = sizeof options; i < size; ++i)
         if (bytes[i])
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: struct_size is %" PRIu32 ", and byte %" PRIu32
-                        " sets a field that this version does not know", size, i);
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "options: struct_size is %" PRIu32 ", and byte %" PRIu32
+                        " sets a field that this version does not know",
+                        size, i);
     std::memcpy(&options, given, std::min<size_t>(size, sizeof options));
 
     if (options.flags & ~KNOWN_FLAGS)
@@ -289,7 +294,8 @@ apsis_options read_options(const apsis_options *given) {
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
     const bool is_chamfer = options.metric == APSIS_CHAMFER;
     if (is_chamfer && options.method != APSIS_SEQUENTIAL_SCAN)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: metric is APSIS_CHAMFER, which is for paths, and for APSIS_SEQUENTIAL_SCAN");
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: metric is APSIS_CHAMFER, which is for paths, and for APSIS_SEQUENTIAL_SCAN");
     Measure measure;
     measure.metric = options.metric;
     double spacing[3] = {1, 1, 1};

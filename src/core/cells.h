@@ -50,8 +50,12 @@ struct Cells {
     uint32_t *suspects = nullptr;  // [word]
 
     Cells(const View &map, const Measure &costs, int axes)
-        : view(map), measure(costs), is_volume(axes == 3), width(static_cast<Index>(map.size[0])),
-          height(static_cast<Index>(map.size[1])), across((width + WORD - 1) / WORD) {}
+        : view(map),
+          measure(costs),
+          is_volume(axes == 3),
+          width(static_cast<Index>(map.size[0])),
+          height(static_cast<Index>(map.size[1])),
+          across((width + WORD - 1) / WORD) {}
 
     APSIS_BOTH Index rows() const { return height * static_cast<Index>(view.size[2]); }
     APSIS_BOTH Index words() const { return across * rows(); }
@@ -142,9 +146,7 @@ struct Cells {
 
     APSIS_BOTH int64_t cost_to(Place p, Cell cell) const {
         const Place site = site_of(p, cell);
-        const auto along = [this](int axis, int64_t offset) {
-            return axis_cost(measure.metric, measure.weight[axis], offset);
-        };
+        const auto along = [this](int axis, int64_t offset) { return axis_cost(measure.metric, measure.weight[axis], offset); };
         return along(0, site.x - p.x) + along(1, site.y - p.y) + along(2, site.z - p.z);
     }
 

@@ -27,14 +27,14 @@ struct StripRange {
 };
 
 struct Columns {
-    uint32_t *words = nullptr;   // [batch][strip][column]
-    int32_t *before = nullptr;   // the last site's position before the strip, or NO_SITE_BEFORE
-    int32_t *after = nullptr;    // the first site's position after the strip, or NO_SITE_AFTER
+    uint32_t *words = nullptr;       // [batch][strip][column]
+    int32_t *before = nullptr;       // the last site's position before the strip, or NO_SITE_BEFORE
+    int32_t *after = nullptr;        // the first site's position after the strip, or NO_SITE_AFTER
     uint32_t *far_groups = nullptr;  // [far_at()]: groups of 32 columns side by side that see no site near the strip; nullptr
                                      // if nobody asks
-    int64_t count = 0;           // columns in a strip: width in 2-D, width * height in 3-D
-    int64_t length = 0;          // pixels of a column
-    int64_t batch = 0;           // images: slices in a batch, else 1
+    int64_t count = 0;               // columns in a strip: width in 2-D, width * height in 3-D
+    int64_t length = 0;              // pixels of a column
+    int64_t batch = 0;               // images: slices in a batch, else 1
     // Whether the latter half of the images are the opposite sets of the former, which alone are stored, so that both can be
     // read (on the device alone: see cuda/columns/columns.h).
     bool is_mirrored = false;

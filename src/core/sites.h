@@ -9,7 +9,7 @@
 namespace apsis {
 
 using Site = uint32_t;
-constexpr Site NO_SITE = ~Site(0);          // of a pixel that nothing has reached yet
+constexpr Site NO_SITE = ~Site(0);            // of a pixel that nothing has reached yet
 constexpr uint32_t NO_SQUARE = ~uint32_t(0);  // how far that is
 
 APSIS_BOTH inline Site site_at(int x, int y) { return static_cast<Site>(y) << 16 | static_cast<Site>(x); }

@@ -64,9 +64,7 @@ class CpuBackend final : public Backend {
         arena_ = std::make_unique<Arena>(threads ? std::min(threads, most) : most);
     }
 
-    size_t distance_scratch(const DistanceJob &job) const override {
-        return way_of(job).scratch(job, arena_->threads());
-    }
+    size_t distance_scratch(const DistanceJob &job) const override { return way_of(job).scratch(job, arena_->threads()); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         way_of(job).run(job, scratch, *arena_, progress);
     }
@@ -89,9 +87,7 @@ class CpuBackend final : public Backend {
         if (job.method == APSIS_TILE_FILL) return published::tile_fill(job, scratch, *arena_, progress);
         components::find_components(job, scratch, *arena_, progress);
     }
-    size_t geodesic_scratch(const GeodesicJob &job) const override {
-        return paths::geodesic_scratch(job, arena_->threads());
-    }
+    size_t geodesic_scratch(const GeodesicJob &job) const override { return paths::geodesic_scratch(job, arena_->threads()); }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         paths::geodesic(job, scratch, *arena_, progress);
     }

@@ -146,7 +146,7 @@ class Backend {
     // The transforms, each with the bytes of scratch memory that it carves.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
-    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }       // slabs: the CPU back end alone is asked
+    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }  // slabs: the CPU back end alone is asked
     virtual void summary(const SummaryJob &, void *, const Progress &) {}
     virtual size_t voronoi_scratch(const VoronoiJob &job) const = 0;
     virtual void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) = 0;

@@ -26,8 +26,7 @@ void copy_set_row(const View &from, const uint8_t *source, const View &to, uint8
     }
     for (int64_t x = 0; x < from.size[0]; x += 8) {
         unsigned bits = 0;
-        for (int64_t k = x; k < std::min(x + 8, from.size[0]); ++k)
-            bits |= unsigned(is_set(from, source, k)) << (k - x);
+        for (int64_t k = x; k < std::min(x + 8, from.size[0]); ++k) bits |= unsigned(is_set(from, source, k)) << (k - x);
         target[x >> 3] = static_cast<uint8_t>(bits);
     }
 }

@@ -111,10 +111,13 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
             // A context of our own keeps a cancelled call from cancelling the caller's own loops.
             tbb::task_group_context group(tbb::task_group_context::isolated);
             try {
-                tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
-                    done.load(std::memory_order_acquire);
-                    for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
-                }, tbb::auto_partitioner(), group);
+                tbb::parallel_for(
+                    tbb::blocked_range<int64_t>(0, count, 1),
+                    [&](const tbb::blocked_range<int64_t> &range) {
+                        done.load(std::memory_order_acquire);
+                        for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
+                    },
+                    tbb::auto_partitioner(), group);
             } catch (const std::runtime_error &error) {  // oneTBB's alone: it cannot start a thread, which it finds out first
                 if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
                 run_all();
@@ -127,8 +130,6 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
 #endif
 
 /// Nothing else is ordered by it.
-inline void add_shared(int64_t &to, int64_t value) {
-    std::atomic_ref<int64_t>(to).fetch_add(value, std::memory_order_relaxed);
-}
+inline void add_shared(int64_t &to, int64_t value) { std::atomic_ref<int64_t>(to).fetch_add(value, std::memory_order_relaxed); }
 
 }  // namespace apsis

@@ -43,9 +43,7 @@ void free_aligned_memory(void *data) noexcept {
 #if defined(_WIN32)
 void call_after_fork(void (*)()) noexcept {}
 
-void print(char *to, size_t bytes, const char *format, va_list values) noexcept {
-    std::vsnprintf(to, bytes, format, values);
-}
+void print(char *to, size_t bytes, const char *format, va_list values) noexcept { std::vsnprintf(to, bytes, format, values); }
 #else
 void call_after_fork(void (*in_child)()) noexcept { pthread_atfork(nullptr, nullptr, in_child); }
 

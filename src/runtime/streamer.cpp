@@ -16,20 +16,20 @@
 namespace apsis {
 namespace {
 
-constexpr int SLOTS = 3;  // a part is computed, one is on its way, and one is copied by threads
-constexpr int64_t LEAST_PART = int64_t(2) << 20;   // bytes that take longer to copy than to call for
-constexpr int64_t MOST_PART = int64_t(32) << 20;   // bytes; more would only take memory
-constexpr int64_t PART_PER_COLUMN = 2048;          // bytes: narrow strips are soon computed
-constexpr int64_t PIECE = int64_t(256) << 10;      // bytes that a thread copies at a time
-constexpr int MOST_THREADS = 8;                    // so many copy faster than any link
-constexpr double SHARE_IN = 0.2;                   // of the progress: a set has fewer bytes than its map
+constexpr int SLOTS = 3;                          // a part is computed, one is on its way, and one is copied by threads
+constexpr int64_t LEAST_PART = int64_t(2) << 20;  // bytes that take longer to copy than to call for
+constexpr int64_t MOST_PART = int64_t(32) << 20;  // bytes; more would only take memory
+constexpr int64_t PART_PER_COLUMN = 2048;         // bytes: narrow strips are soon computed
+constexpr int64_t PIECE = int64_t(256) << 10;     // bytes that a thread copies at a time
+constexpr int MOST_THREADS = 8;                   // so many copy faster than any link
+constexpr double SHARE_IN = 0.2;                  // of the progress: a set has fewer bytes than its map
 
 /// An image of the job.
 struct Image {
     View view;
-    int64_t row_bytes = 0;    // of its packed copy
-    bool crosses = false;     // it is on the host
-    bool direct = false;      // and needs no staging
+    int64_t row_bytes = 0;  // of its packed copy
+    bool crosses = false;   // it is on the host
+    bool direct = false;    // and needs no staging
 
     explicit Image(const View &given) : view(given) {
         if (!view) return;
@@ -116,7 +116,11 @@ class Streamer {
 };
 
 Streamer::Streamer(const DistanceJob &job, TransferQueue &queue, Carver &carver)
-    : job_(job), queue_(queue), set_(job.set), distance_(job.distance), nearest_(job.nearest) {
+    : job_(job),
+      queue_(queue),
+      set_(job.set),
+      distance_(job.distance),
+      nearest_(job.nearest) {
     shape_.count = job.set.size[0], shape_.length = job.set.size[1], shape_.batch = job.set.size[2];
     const int64_t strip_rows = std::min(shape_.length, int64_t(STRIP)), strips = shape_.all().count;
     const int64_t row_bytes = std::max(set_.crossing_bytes(), distance_.crossing_bytes() + nearest_.crossing_bytes());

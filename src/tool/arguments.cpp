@@ -37,14 +37,12 @@ void Arguments::positional(std::string name, std::string help, std::string &targ
     positionals_.push_back({std::move(name), std::move(help), &target});
 }
 
-void Arguments::custom(std::string name, std::string value, std::string help,
-                       std::function<void(const std::string &)> take) {
+void Arguments::custom(std::string name, std::string value, std::string help, std::function<void(const std::string &)> take) {
     options_.push_back({std::move(name), 0, std::move(value), std::move(help), std::move(take)});
 }
 
 void Arguments::flag(std::string name, std::string help, bool &target, char letter) {
-    options_.push_back(
-        {std::move(name), letter, "", std::move(help), [&target](const std::string &) { target = true; }});
+    options_.push_back({std::move(name), letter, "", std::move(help), [&target](const std::string &) { target = true; }});
 }
 
 void Arguments::text(std::string name, std::string value, std::string help, std::string &target) {
@@ -62,9 +60,7 @@ void Arguments::integer(std::string name, std::string value, std::string help, s
         target = parsed<std::int64_t>(word);
         if (!target || *target < least)
             usage(label + " is " + quoted(word) + ", but must be a whole number" +
-                  (least == std::numeric_limits<std::int64_t>::min()
-                       ? ""
-                       : ", at least " + std::to_string(least)));
+                  (least == std::numeric_limits<std::int64_t>::min() ? "" : ", at least " + std::to_string(least)));
     });
 }
 

@@ -30,8 +30,7 @@ struct Positional {
 /// What a verb accepts.
 class Arguments {
   public:
-    Arguments(std::string verb, std::string description)
-        : verb_(std::move(verb)), description_(std::move(description)) {}
+    Arguments(std::string verb, std::string description) : verb_(std::move(verb)), description_(std::move(description)) {}
 
     void positional(std::string name, std::string help, std::string &target);
     void flag(std::string name, std::string help, bool &target, char letter = 0);
@@ -51,8 +50,7 @@ class Arguments {
         choice(name, std::span<const char *const>(words), std::move(help), target);
     }
     /// An option with a rule of its own.
-    void custom(std::string name, std::string value, std::string help,
-                std::function<void(const std::string &)> take);
+    void custom(std::string name, std::string value, std::string help, std::function<void(const std::string &)> take);
 
     /// A paragraph that --help shows after the options.
     void epilogue(std::string text) { epilogue_ = std::move(text); }
@@ -63,8 +61,7 @@ class Arguments {
     std::string help() const;
 
   private:
-    void choose(const std::string &name, std::span<const char *const> words, std::string help,
-                std::function<void(int)> take);
+    void choose(const std::string &name, std::span<const char *const> words, std::string help, std::function<void(int)> take);
     void take_option(const std::vector<std::string> &words, size_t &at);
     const Option &find(const std::string &word, const std::string &name) const;
 

@@ -21,8 +21,7 @@ Linear linear_rgb(double lightness, double chroma, double hue) {
     const double l = std::pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
     const double m = std::pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
     const double s = std::pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3);
-    return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-            -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s, -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
             -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
 }
 
@@ -78,9 +77,7 @@ Rgb diverging(double t) {
 Rgb distinct(std::uint64_t label) {
     static const std::vector<Rgb> colours = table(kDistinct, [](int i) {
         const std::uint64_t bits = scattered(static_cast<std::uint64_t>(i));
-        const auto fraction = [bits](int shift) {
-            return static_cast<double>(bits >> shift & 0xFFFF) / 0xFFFF;
-        };
+        const auto fraction = [bits](int shift) { return static_cast<double>(bits >> shift & 0xFFFF) / 0xFFFF; };
         return shown(0.50 + 0.40 * fraction(0), 0.06 + 0.10 * fraction(16), 360 * fraction(32));
     });
     return colours[scattered(label) % kDistinct];

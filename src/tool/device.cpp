@@ -26,8 +26,7 @@ Device::Device(const RunSettings &settings, Progress &progress) {
     why_ = reason(settings.device, number());
     try {
         if (settings.threads)
-            check(apsis_set_threads(context_,
-                                    static_cast<int>(std::min<std::int64_t>(*settings.threads, INT_MAX))));
+            check(apsis_set_threads(context_, static_cast<int>(std::min<std::int64_t>(*settings.threads, INT_MAX))));
         check(apsis_set_progress(context_, report_progress, &progress));
     } catch (...) {
         apsis_destroy(context_);
@@ -39,8 +38,7 @@ void Device::check(apsis_status status) const {
     if (status == APSIS_OK) return;
     if (status == APSIS_ERROR_CANCELLED && pending_signal()) throw Interrupted{pending_signal()};
     std::string sentence = apsis_message(context_);
-    if (status == APSIS_ERROR_MEMORY && number() != APSIS_CPU)
-        sentence += "; --device cpu needs only host memory";
+    if (status == APSIS_ERROR_MEMORY && number() != APSIS_CPU) sentence += "; --device cpu needs only host memory";
     throw Failure{kStatus + status, sentence};
 }
 

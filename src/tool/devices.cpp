@@ -29,9 +29,7 @@ void print_json(const std::vector<Found> &devices, const std::string &why_none) 
     json.object().member("command", "devices").key("devices").array();
     for (const Found &device : devices) {
         json.object().member("device", device.number == APSIS_CPU ? "cpu" : std::to_string(device.number));
-        json.member("usable", device.usable)
-            .member(device.usable ? "name" : "why", device.words)
-            .end_object();
+        json.member("usable", device.usable).member(device.usable ? "name" : "why", device.words).end_object();
     }
     json.end_array().key("why_no_cuda");
     why_none.empty() ? json.null() : json.value(why_none);
@@ -50,8 +48,7 @@ void print_text(const std::vector<Found> &devices, const std::string &why_none) 
 
 int run_devices(const Words &words) {
     bool json = false;
-    Arguments arguments("devices",
-                        "Lists the devices that --device takes: the CPU and the usable CUDA devices.");
+    Arguments arguments("devices", "Lists the devices that --device takes: the CPU and the usable CUDA devices.");
     arguments.flag("--json", "Print a JSON object on standard output.", json);
     arguments.epilogue(exit_codes());
     if (!arguments.parse(words)) {

@@ -49,8 +49,7 @@ void Distance::add_to(Arguments &arguments) {
                    "several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
                    nearest_);
     settings_.add_to(arguments, "Chessboard and chamfer take the same for every axis, integer types only 1.", true);
-    arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.",
-                   signed_);
+    arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.", signed_);
     arguments.flag("--squared", "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.", squared_);
     arguments.choice("--type", kDistanceTypeWords,
                      "Type of the distances. Default: f32. i32 and i64 are for --squared and for all metrics but "
@@ -65,8 +64,8 @@ void Distance::add_pictures(Arguments &arguments) {
                 "and blue inside, each up to its own extreme; grey where there is none. Of several pages the first, of a "
                 "volume the middle slice.",
                 picture_);
-    add_picture(arguments, "--picture-nearest",
-                "Also draw the nearest pixels, each in a colour of its own, the set black.", nearest_picture_);
+    add_picture(arguments, "--picture-nearest", "Also draw the nearest pixels, each in a colour of its own, the set black.",
+                nearest_picture_);
 }
 
 void Distance::check() {
@@ -90,8 +89,7 @@ void Distance::compute(Run &run) {
     if (signed_) options.flags |= APSIS_SIGNED;
     run.transform([&](const Device &device, const BinaryImage &image) {
         report_.listen_to(device);
-        device.check(
-            apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
+        device.check(apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
     });
     statistics_ = measure(distance);
     run.end_of("measure");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char *kMetrics[] = {"euclidean", "city-block", "chessboard", "chamfer"};
 constexpr const char *kMethods[] = {"auto",       "raster-scan", "sweep",          "sweep-blocks",
-                                           "sweep-rows", "jump-flood",  "sequential-scan"};
+                                    "sweep-rows", "jump-flood",  "sequential-scan"};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO,       APSIS_RASTER_SCAN, APSIS_SWEEP,          APSIS_SWEEP_BLOCKS,
                                       APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,  APSIS_SEQUENTIAL_SCAN};
 constexpr std::string_view kInstances = " instance", kMended = " pixels mended";

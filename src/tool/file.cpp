@@ -66,8 +66,7 @@ std::string kind_of(const struct stat &status) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, bool overwrite)
-    : path_(std::move(path)), target_(path_), overwrite_(overwrite) {
+OutputFile::OutputFile(std::string path, bool overwrite) : path_(std::move(path)), target_(path_), overwrite_(overwrite) {
     struct stat status;
     if (path_ == "-") cannot_write(path_, "standard output takes no image; ./- is a file of that name");
     if (lstat(path_.c_str(), &status) == 0) {
@@ -183,9 +182,7 @@ int open_input(const std::string &path) {
 bool same_file(const std::string &one, const std::string &other) {
     namespace fs = std::filesystem;
     std::error_code error;
-    const auto whole = [&error](const std::string &path) {
-        return fs::weakly_canonical(fs::absolute(path, error), error);
-    };
+    const auto whole = [&error](const std::string &path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
     const fs::path first = whole(one), second = whole(other);
     return one == other || (!error && first == second);
 }
@@ -232,8 +229,7 @@ void catch_signals() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2}) {
         struct sigaction before;
         // What nohup and shells ignore stays ignored.
-        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signal, &action, nullptr);
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
     }
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

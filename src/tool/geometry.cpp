@@ -69,8 +69,6 @@ void Connectivity::check(bool volume, bool all) {
 
 int Connectivity::axes() const { return kAxesOf[place_]; }
 
-void Connectivity::print(Json &json) const {
-    json.member("connectivity", std::stoi(kNeighbours[static_cast<size_t>(place_)]));
-}
+void Connectivity::print(Json &json) const { json.member("connectivity", std::stoi(kNeighbours[static_cast<size_t>(place_)])); }
 
 }  // namespace tool

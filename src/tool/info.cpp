@@ -16,20 +16,15 @@ namespace {
 
 const char *format_name(SampleFormat format) {
     switch (format) {
-        case SampleFormat::kUnsigned:
-            return "unsigned";
-        case SampleFormat::kSigned:
-            return "signed";
-        case SampleFormat::kFloat:
-            return "float";
-        default:
-            return "other";
+        case SampleFormat::kUnsigned: return "unsigned";
+        case SampleFormat::kSigned: return "signed";
+        case SampleFormat::kFloat: return "float";
+        default: return "other";
     }
 }
 
 std::string photometric_name(const std::optional<int> &photometric) {
-    static const char *const names[] = {"MinIsWhite", "MinIsBlack", "RGB",  "palette",
-                                        "mask",       "separated",  "YCbCr"};
+    static const char *const names[] = {"MinIsWhite", "MinIsBlack", "RGB", "palette", "mask", "separated", "YCbCr"};
     if (!photometric) return "not said";
     const size_t number = static_cast<size_t>(*photometric);
     return number < std::size(names) ? names[number] : "number " + std::to_string(*photometric);
@@ -94,8 +89,7 @@ void print_json(const std::string &path, const TiffReader &reader, const std::ve
 
 std::string layout(const TiffPage &page) {
     if (page.tiled)
-        return "tiles of " + std::to_string(page.block_width) + " x " + std::to_string(page.block_height) +
-               " pixels";
+        return "tiles of " + std::to_string(page.block_width) + " x " + std::to_string(page.block_height) + " pixels";
     return "strips of " + std::to_string(page.block_height) + (page.block_height == 1 ? " row" : " rows");
 }
 
@@ -137,10 +131,9 @@ void print_text(const std::string &path, const TiffReader &reader, const std::ve
 int run_info(const Words &words) {
     std::string path;
     bool json = false, tolerate = false;
-    Arguments arguments(
-        "info",
-        "Tells what a TIFF file holds: its pages, their size, samples and colours, how they are "
-        "stored, and how many samples are not zero.");
+    Arguments arguments("info",
+                        "Tells what a TIFF file holds: its pages, their size, samples and colours, how they are "
+                        "stored, and how many samples are not zero.");
     arguments.positional("IN.tif", "The file: TIFF or BigTIFF.", path);
     arguments.flag("--json", "Print a JSON object on standard output.", json);
     add_tolerate(arguments, tolerate);

@@ -55,9 +55,7 @@ class Json {
         return what ? member(name, *what) : key(name).null();
     }
     /// The name of a file; null for none.
-    Json &file(std::string_view name, const std::string &path) {
-        return path.empty() ? key(name).null() : member(name, path);
-    }
+    Json &file(std::string_view name, const std::string &path) { return path.empty() ? key(name).null() : member(name, path); }
 
     const std::string &text() const { return text_; }
 

@@ -33,8 +33,7 @@ constexpr Verb kVerbs[] = {
 
 std::string version() {
     const int number = apsis_version();
-    return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
-           std::to_string(number % 100);
+    return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." + std::to_string(number % 100);
 }
 
 void print_help() {

@@ -17,9 +17,7 @@ struct Scale {
     bool squared;
     double minimum, maximum;
 
-    double linear(double value) const {
-        return squared ? std::copysign(std::sqrt(std::abs(value)), value) : value;
-    }
+    double linear(double value) const { return squared ? std::copysign(std::sqrt(std::abs(value)), value) : value; }
     template <class Distance>
     Rgb colour(Distance distance) const {
         if (!is_finite(distance)) return kNothing;
@@ -51,8 +49,7 @@ void add_picture(Arguments &arguments, const std::string &name, const std::strin
     });
 }
 
-Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
-                            std::int64_t z) {
+Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared, std::int64_t z) {
     Scale scale = {squared, 0, 0};
     scale.minimum = scale.linear(statistics.minimum);
     scale.maximum = scale.linear(statistics.maximum);
@@ -61,8 +58,7 @@ Picture picture_of_distance(const Raster &distance, const Statistics &statistics
         const auto colour = [&distance, scale, z](std::int64_t x, std::int64_t y) {
             return scale.colour(distance.row_of<Distance>(y, z)[x]);
         };
-        return Picture{distance.shape().width, distance.shape().height,
-                       rows_of(distance.shape().width, colour)};
+        return Picture{distance.shape().width, distance.shape().height, rows_of(distance.shape().width, colour)};
     });
 }
 
@@ -98,9 +94,8 @@ Picture picture_of_indices(const Raster &indices, std::int64_t z) {
 Picture picture_of_labels(const Raster &labels, std::int64_t z) {
     const std::int64_t width = labels.shape().width;
     if (labels.type() == APSIS_U8)
-        return {width, labels.shape().height, rows_of(width, [&labels, z](std::int64_t x, std::int64_t y) {
-                    return labels.row(y, z)[x] ? kSite : kDark;
-                })};
+        return {width, labels.shape().height,
+                rows_of(width, [&labels, z](std::int64_t x, std::int64_t y) { return labels.row(y, z)[x] ? kSite : kDark; })};
     return with_type(labels.type(), [&](auto zero) {
         using Label = decltype(zero);
         const auto colour = [&labels, z](std::int64_t x, std::int64_t y) {
@@ -117,8 +112,7 @@ void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tag
     if (ends_with(file.path(), ".png")) return write_png(picture, file, report);
     OutputSettings settings;
     settings.compression = Compression::kDeflate;
-    const TiffImage image = {picture.width,           picture.height, 8,           3,
-                             SampleFormat::kUnsigned, tags,           picture.rows};
+    const TiffImage image = {picture.width, picture.height, 8, 3, SampleFormat::kUnsigned, tags, picture.rows};
     TiffWriter writer(file, settings, image, 1);
     writer.write(image, report);
     writer.finish();

@@ -22,8 +22,7 @@ struct Picture {
 void add_picture(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
 /// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
-Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared,
-                            std::int64_t z);
+Picture picture_of_distance(const Raster &distance, const Statistics &statistics, bool squared, std::int64_t z);
 /// Slice z of lengths of paths, -1 outside the set.
 Picture picture_of_lengths(const Raster &lengths, const Statistics &statistics, std::int64_t z);
 /// Slice z of indices.

@@ -69,8 +69,7 @@ void write_png(const Picture &picture, OutputFile &file, const Report &report) {
     std::vector<std::uint8_t> row(static_cast<size_t>(3 * picture.width));
     Writer writer;
     writer.sink.descriptor = file.descriptor();
-    png_structp png = writer.png =
-        png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer.sink, on_error, on_warning);
+    png_structp png = writer.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer.sink, on_error, on_warning);
     png_infop info = writer.info = png ? png_create_info_struct(png) : nullptr;
     if (!info) throw Failure{kStatus + APSIS_ERROR_MEMORY, "no memory for a PNG file"};
     const auto check = [&](bool well) {
@@ -79,9 +78,8 @@ void write_png(const Picture &picture, OutputFile &file, const Report &report) {
     check(done(png, [&] {
         png_set_write_fn(png, &writer.sink, put, flush);
         png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-        png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width),
-                     static_cast<png_uint_32>(picture.height), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width), static_cast<png_uint_32>(picture.height), 8,
+                     PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
         png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
         png_write_info(png, info);
     }));

@@ -9,8 +9,7 @@
 namespace tool {
 
 Progress::Progress(ProgressMode mode, bool quiet)
-    : shown_(!quiet &&
-             (mode == ProgressMode::kAlways || (mode == ProgressMode::kAuto && stderr_is_terminal()))) {}
+    : shown_(!quiet && (mode == ProgressMode::kAlways || (mode == ProgressMode::kAuto && stderr_is_terminal()))) {}
 
 Progress::~Progress() { clear(); }
 

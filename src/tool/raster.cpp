@@ -39,15 +39,11 @@ void FreeMemory::operator()(std::uint8_t *memory) const {
 
 int bits_of(apsis_type type) {
     switch (type) {
-        case APSIS_BIT:
-            return 1;
-        case APSIS_U8:
-            return 8;
+        case APSIS_BIT: return 1;
+        case APSIS_U8: return 8;
         case APSIS_I32:
-        case APSIS_F32:
-            return 32;
-        default:
-            return 64;
+        case APSIS_F32: return 32;
+        default: return 64;
     }
 }
 

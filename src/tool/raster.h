@@ -42,9 +42,7 @@ class Raster {
     std::int64_t row_bytes() const { return row_bytes_; }
 
     /// The first byte of a row.
-    std::uint8_t *row(std::int64_t y, std::int64_t z) const {
-        return memory_.get() + (z * shape_.height + y) * row_bytes_;
-    }
+    std::uint8_t *row(std::int64_t y, std::int64_t z) const { return memory_.get() + (z * shape_.height + y) * row_bytes_; }
     /// A row as numbers of the raster's type.
     template <class Pixel>
     Pixel *row_of(std::int64_t y, std::int64_t z) const {
@@ -65,14 +63,10 @@ int bits_of(apsis_type type);
 template <class Body>
 auto with_type(apsis_type type, Body body) {
     switch (type) {
-        case APSIS_I32:
-            return body(std::int32_t{});
-        case APSIS_I64:
-            return body(std::int64_t{});
-        case APSIS_F64:
-            return body(double{});
-        default:
-            return body(float{});
+        case APSIS_I32: return body(std::int32_t{});
+        case APSIS_I64: return body(std::int64_t{});
+        case APSIS_F64: return body(double{});
+        default: return body(float{});
     }
 }
 

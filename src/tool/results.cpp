@@ -42,8 +42,7 @@ Statistics measure(const Raster &distances, double least) {
 std::string sentence_of(const std::string &what, const Statistics &statistics) {
     if (statistics.finite == 0 && statistics.infinite == 0) return "the set is empty";
     char numbers[96] = "";
-    std::snprintf(numbers, sizeof numbers, " %.6g to %.6g, mean %.6g", statistics.minimum, statistics.maximum,
-                  statistics.mean);
+    std::snprintf(numbers, sizeof numbers, " %.6g to %.6g, mean %.6g", statistics.minimum, statistics.maximum, statistics.mean);
     const std::string without = std::to_string(statistics.infinite) + " pixels without one";
     if (statistics.finite == 0) return "no " + what + "s: " + without;
     return what + numbers + (statistics.infinite > 0 ? ", " + without : "");
@@ -51,16 +50,16 @@ std::string sentence_of(const std::string &what, const Statistics &statistics) {
 
 void print_statistics(Json &json, const char *key, const Statistics &statistics) {
     json.key(key).object();
-    for (const auto &[name, value] : {std::pair{"minimum", statistics.minimum}, {"maximum", statistics.maximum},
-                                      {"mean", statistics.mean}}) {
+    for (const auto &[name, value] :
+         {std::pair{"minimum", statistics.minimum}, {"maximum", statistics.maximum}, {"mean", statistics.mean}}) {
         json.key(name);
         statistics.finite > 0 ? json.value(value) : json.null();
     }
     json.member("finite", statistics.finite).member("infinite", statistics.infinite).end_object();
 }
 
-void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings,
-                  const TiffTags &tags, Progress &progress) {
+void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
+                  Progress &progress) {
     const Shape &shape = raster.shape();
     const bool floating = raster.type() == APSIS_F32 || raster.type() == APSIS_F64;
     std::int64_t z = 0;
@@ -78,9 +77,8 @@ void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &
     progress.phase("writing");
     TiffWriter writer(file, settings, image, shape.depth);
     for (; z < shape.depth; ++z)
-        writer.write(image, [&](double done) {
-            progress.update((static_cast<double>(z) + done) / static_cast<double>(shape.depth));
-        });
+        writer.write(image,
+                     [&](double done) { progress.update((static_cast<double>(z) + done) / static_cast<double>(shape.depth)); });
     writer.finish();
 }
 

@@ -43,7 +43,7 @@ std::string sentence_of(const std::string &what, const Statistics &statistics);
 void print_statistics(Json &json, const char *key, const Statistics &statistics);
 
 /// Writes a page for every slice; the file still waits for its name.
-void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings,
-                  const TiffTags &tags, Progress &progress);
+void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
+                  Progress &progress);
 
 }  // namespace tool

@@ -18,7 +18,10 @@ std::string size_of(const Shape &shape) {
 }  // namespace
 
 Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
-    : request_(request), outputs_(outputs), progress_(progress), device_(request.running, progress) {
+    : request_(request),
+      outputs_(outputs),
+      progress_(progress),
+      device_(request.running, progress) {
     limit_memory(request.running.max_memory.value_or(physical_memory()));
     end_of("prepare");
     image_ = read_set(request.input, request.reading, progress);
@@ -34,8 +37,7 @@ BinaryImage Run::read_another(const std::string &path) {
     nonzero.max_pixels = request_.reading.max_pixels;
     BinaryImage other = read_set(path, nonzero, progress_);
     const std::string size = size_of(shape_), other_size = size_of(other.marks.shape());
-    if (size != other_size)
-        fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
+    if (size != other_size) fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
     warnings_.insert(warnings_.end(), other.warnings.begin(), other.warnings.end());
     end_of("read");
     return other;

@@ -33,8 +33,8 @@ void mark_as(const Threshold &threshold, const std::uint8_t *bytes, std::int64_t
 }
 
 /// Samples of 1, 2 or 4 bits, the leftmost in the highest bits.
-void mark_packed(const TiffPage &page, const Threshold &threshold, const std::uint8_t *bytes,
-                 std::int64_t count, std::uint8_t *marks) {
+void mark_packed(const TiffPage &page, const Threshold &threshold, const std::uint8_t *bytes, std::int64_t count,
+                 std::uint8_t *marks) {
     const int bits = page.bits, sign = page.format == SampleFormat::kSigned ? 1 << (bits - 1) : 0;
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t bit = i * bits;
@@ -48,20 +48,11 @@ void mark(const TiffPage &page, const Threshold &threshold, const std::uint8_t *
           std::uint8_t *marks) {
     const bool is_signed = page.format == SampleFormat::kSigned;
     switch (page.bits) {
-        case 8:
-            return (is_signed ? mark_as<std::int8_t> : mark_as<std::uint8_t>)(threshold, samples, count,
-                                                                              marks);
-        case 16:
-            return (is_signed ? mark_as<std::int16_t> : mark_as<std::uint16_t>)(threshold, samples, count,
-                                                                                marks);
-        case 32:
-            return (is_signed ? mark_as<std::int32_t> : mark_as<std::uint32_t>)(threshold, samples, count,
-                                                                                marks);
-        case 64:
-            return (is_signed ? mark_as<std::int64_t> : mark_as<std::uint64_t>)(threshold, samples, count,
-                                                                                marks);
-        default:
-            return mark_packed(page, threshold, samples, count, marks);
+        case 8: return (is_signed ? mark_as<std::int8_t> : mark_as<std::uint8_t>)(threshold, samples, count, marks);
+        case 16: return (is_signed ? mark_as<std::int16_t> : mark_as<std::uint16_t>)(threshold, samples, count, marks);
+        case 32: return (is_signed ? mark_as<std::int32_t> : mark_as<std::uint32_t>)(threshold, samples, count, marks);
+        case 64: return (is_signed ? mark_as<std::int64_t> : mark_as<std::uint64_t>)(threshold, samples, count, marks);
+        default: return mark_packed(page, threshold, samples, count, marks);
     }
 }
 
@@ -86,12 +77,9 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
     const auto differ = [](const std::string &now, const std::string &before) {
         return "is " + now + ", but page 1 is " + before;
     };
-    const auto size = [](const TiffPage &p) {
-        return std::to_string(p.width) + " x " + std::to_string(p.height) + " pixels";
-    };
+    const auto size = [](const TiffPage &p) { return std::to_string(p.width) + " x " + std::to_string(p.height) + " pixels"; };
     if (size(page) != size(first)) return differ(size(page), size(first));
-    if (page.bits != first.bits)
-        return differ(std::to_string(page.bits) + "-bit", std::to_string(first.bits) + "-bit");
+    if (page.bits != first.bits) return differ(std::to_string(page.bits) + "-bit", std::to_string(first.bits) + "-bit");
     if (colour_matters && page.photometric != first.photometric)
         return "has another photometric tag than page 1, so that black and white differ";
     return "";
@@ -100,8 +88,7 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
 void check_pages(const TiffReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
     const std::vector<TiffPage> &pages = reader.pages();
     for (size_t i = 0; i < pages.size(); ++i) {
-        const std::string name =
-            quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
+        const std::string name = quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
         if (const std::string why = unusable(pages[i]); !why.empty()) fail(name + " " + why);
         if (const std::string why = difference(pages[i], pages[0], colour_matters); !why.empty())
             fail(name + " " + why + "; pages of different kinds must be given one by one");
@@ -121,8 +108,7 @@ bool is_complement(Sites sites, const TiffPage &page, const std::string &path) {
     if (sites == Sites::kNonzero || sites == Sites::kZero) return sites == Sites::kZero;
     const std::string colour = nonzero_colour(page);
     if (colour.empty())
-        fail(quoted(path) +
-             " does not say which samples are black and which white; use --sites nonzero or zero");
+        fail(quoted(path) + " does not say which samples are black and which white; use --sites nonzero or zero");
     return colour != (sites == Sites::kBlack ? "black" : "white");
 }
 
@@ -136,8 +122,7 @@ std::string unusable(const TiffPage &page) {
     if (page.format != SampleFormat::kUnsigned && page.format != SampleFormat::kSigned)
         return "has floating-point or complex samples, but must have whole numbers: make a mask of it first";
     if (page.bits < 1 || page.bits > 64 || !std::has_single_bit(static_cast<unsigned>(page.bits)))
-        return "has " + std::to_string(page.bits) +
-               "-bit samples, but must have 1, 2, 4, 8, 16, 32 or 64 bits";
+        return "has " + std::to_string(page.bits) + "-bit samples, but must have 1, 2, 4, 8, 16, 32 or 64 bits";
     return "";
 }
 
@@ -178,8 +163,7 @@ BinaryImage read_set(const std::string &path, const InputSettings &settings, Pro
     std::int64_t nonzero = 0;
     for (std::int64_t z = 0; z < shape.depth; ++z) {
         const size_t number = static_cast<size_t>(z);
-        const auto sink = [&](std::int64_t x, std::int64_t y, std::int64_t count,
-                              const std::uint8_t *samples) {
+        const auto sink = [&](std::int64_t x, std::int64_t y, std::int64_t count, const std::uint8_t *samples) {
             if (bits) {
                 nonzero += copy_bits(samples, count, image.marks.row(y, z) + x / 8);
             } else {

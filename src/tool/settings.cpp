@@ -26,13 +26,12 @@ int parse_device(const std::string &word) {
 const char *word_of(Sites sites) { return kSites[static_cast<size_t>(sites)]; }
 
 void InputSettings::add_to(Arguments &arguments) {
-    arguments.choice(
-        "--sites", kSites,
-        "Which pixels are the set. nonzero, the default: those whose stored sample is not 0, "
-        "whatever colour the photometric tag gives them; zero: the others. black and white pick "
-        "by colour: in a MinIsWhite file (most scans and faxes) a non-zero sample is black, in a "
-        "MinIsBlack file white. 'apsis info' tells which a file is.",
-        sites);
+    arguments.choice("--sites", kSites,
+                     "Which pixels are the set. nonzero, the default: those whose stored sample is not 0, "
+                     "whatever colour the photometric tag gives them; zero: the others. black and white pick "
+                     "by colour: in a MinIsWhite file (most scans and faxes) a non-zero sample is black, in a "
+                     "MinIsBlack file white. 'apsis info' tells which a file is.",
+                     sites);
     arguments.integer("--threshold", "N",
                       "A sample of at least N counts as non-zero, and any other as zero. Default: all but 0.",
                       std::numeric_limits<std::int64_t>::min(), threshold);
@@ -56,11 +55,10 @@ void add_tolerate(Arguments &arguments, bool &tolerate) {
 
 void OutputSettings::add_to(Arguments &arguments) {
     arguments.flag("--tiled", "Write TIFF in tiles of 256 x 256 pixels. Default: in strips.", tiled);
-    arguments.choice(
-        "--compress", {"none", "deflate"},
-        "Compression of the TIFF files written. deflate comes with the predictor for their type. "
-        "Default: none.",
-        compression);
+    arguments.choice("--compress", {"none", "deflate"},
+                     "Compression of the TIFF files written. deflate comes with the predictor for their type. "
+                     "Default: none.",
+                     compression);
     arguments.flag("--bigtiff", "Write BigTIFF. Default: only when a file might exceed 4 GB.", bigtiff);
     arguments.flag("--overwrite", "Replace output files that exist. Default: refuse.", overwrite);
 }
@@ -70,19 +68,16 @@ void RunSettings::add_to(Arguments &arguments) {
                      "Where to compute: the first usable CUDA device, otherwise the CPU (auto, the default); "
                      "the CPU; or CUDA device N. 'apsis devices' lists them. The results are the same bytes.",
                      [this](const std::string &word) { device = parse_device(word); });
-    arguments.integer("--threads", "N", "Use at most N threads on the CPU. Default 0: one per core.", 0,
-                      threads);
+    arguments.integer("--threads", "N", "Use at most N threads on the CPU. Default 0: one per core.", 0, threads);
     arguments.integer("--max-memory", "BYTES",
                       "Refuse an image that takes more than this in host memory: its pixels, those to be written, and a tile "
                       "or strip of the file. What the library needs besides is not counted. Default: the memory of this "
                       "machine.",
                       1, max_memory);
-    arguments.flag("--json", "Print a JSON object about the run on standard output, instead of the summary.",
-                   json);
+    arguments.flag("--json", "Print a JSON object about the run on standard output, instead of the summary.", json);
     arguments.choice("--progress", {"auto", "always", "never"},
                      "Show progress on standard error. auto, the default: if that is a terminal.", progress);
-    arguments.flag("--quiet", "Print no summary and no progress, only errors, warnings and --json.", quiet,
-                   'q');
+    arguments.flag("--quiet", "Print no summary and no progress, only errors, warnings and --json.", quiet, 'q');
 }
 
 std::string exit_codes() {

@@ -18,8 +18,7 @@ std::string digits(double number) {
 }
 
 std::string csv_line(size_t label, const apsis_component &component) {
-    std::string line =
-        std::to_string(label) + ',' + std::to_string(component.first) + ',' + std::to_string(component.area);
+    std::string line = std::to_string(label) + ',' + std::to_string(component.first) + ',' + std::to_string(component.area);
     for (const std::int64_t lower : component.lower) line += ',' + std::to_string(lower);
     for (const std::int64_t upper : component.upper) line += ',' + std::to_string(upper);
     for (const double mean : component.centroid) line += ',' + digits(mean);

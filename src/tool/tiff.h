@@ -41,8 +41,7 @@ struct TiffPage {
 };
 
 /// Part of a row, as stored: `count` samples from column x on, sub-byte samples packed highest bits first.
-using SampleSink =
-    std::function<void(std::int64_t x, std::int64_t y, std::int64_t count, const std::uint8_t *samples)>;
+using SampleSink = std::function<void(std::int64_t x, std::int64_t y, std::int64_t count, const std::uint8_t *samples)>;
 /// Told how much is done, from 0 to 1; may throw.
 using Report = std::function<void(double done)>;
 

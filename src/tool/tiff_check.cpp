@@ -26,17 +26,12 @@ bool is_deflate(int compression) { return compression == COMPRESSION_ADOBE_DEFLA
 double least_data(int compression, std::int64_t rows, double bytes) {
     if (is_fax(compression)) return static_cast<double>((rows + 7) / 8);  // a bit a row like the one above it
     switch (compression) {
-        case COMPRESSION_NONE:
-            return bytes;
-        case COMPRESSION_PACKBITS:
-            return bytes / 64;  // 128 of 2
+        case COMPRESSION_NONE: return bytes;
+        case COMPRESSION_PACKBITS: return bytes / 64;  // 128 of 2
         case COMPRESSION_ADOBE_DEFLATE:
-        case COMPRESSION_DEFLATE:
-            return bytes / 1032;  // 258 of 2 bits
-        case COMPRESSION_LZW:
-            return bytes / 4096;  // the whole table of 12 bits
-        default:
-            return 1;
+        case COMPRESSION_DEFLATE: return bytes / 1032;  // 258 of 2 bits
+        case COMPRESSION_LZW: return bytes / 4096;      // the whole table of 12 bits
+        default: return 1;
     }
 }
 
@@ -65,7 +60,10 @@ std::string too_few_data(TIFF *tiff, const TiffPage &page, std::int64_t size) {
 }
 
 DataCheck::DataCheck(TIFF *tiff, TiffMessages &messages, const TiffPage &page, std::int64_t size, std::int64_t block_bytes)
-    : tiff_(tiff), messages_(messages), page_(page), size_(size) {
+    : tiff_(tiff),
+      messages_(messages),
+      page_(page),
+      size_(size) {
     if (is_fax(page.compression)) again_ = allocate(block_bytes, 1, "a tile or strip that is decoded twice");
 }
 

@@ -20,7 +20,7 @@ namespace tool {
 struct TiffMessages {
     char error[400] = "", warning[400] = "";
     int warnings = 0;
-    int system = 0;  // errno at the first error
+    int system = 0;              // errno at the first error
     bool sizes_guessed = false;  // the sizes of strips, since those in the file cannot be
 
     static int on_error(TIFF *, void *user, const char *, const char *format, va_list values) {

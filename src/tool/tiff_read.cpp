@@ -21,14 +21,10 @@ SampleFormat format_of(TIFF *tiff) {
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
     switch (format) {
         case SAMPLEFORMAT_UINT:
-        case SAMPLEFORMAT_VOID:
-            return SampleFormat::kUnsigned;
-        case SAMPLEFORMAT_INT:
-            return SampleFormat::kSigned;
-        case SAMPLEFORMAT_IEEEFP:
-            return SampleFormat::kFloat;
-        default:
-            return SampleFormat::kOther;
+        case SAMPLEFORMAT_VOID: return SampleFormat::kUnsigned;
+        case SAMPLEFORMAT_INT: return SampleFormat::kSigned;
+        case SAMPLEFORMAT_IEEEFP: return SampleFormat::kFloat;
+        default: return SampleFormat::kOther;
     }
 }
 
@@ -40,8 +36,7 @@ std::uint16_t short_tag(TIFF *tiff, std::uint32_t tag, std::uint16_t otherwise) 
 TiffTags tags_of(TIFF *tiff) {
     TiffTags tags;
     if (!TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &tags.x_resolution) ||
-        !TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &tags.y_resolution) || !(tags.x_resolution > 0) ||
-        !(tags.y_resolution > 0))
+        !TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &tags.y_resolution) || !(tags.x_resolution > 0) || !(tags.y_resolution > 0))
         tags.x_resolution = tags.y_resolution = 0;
     tags.unit = short_tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     tags.orientation = short_tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
@@ -174,17 +169,14 @@ void TiffReader::read(size_t number, const SampleSink &sink, const Report &repor
     TIFF *tiff = handle_->tiff;
     const TiffPage &page = pages_[number];
     if (TIFFCurrentDirOffset(tiff) != page.offset && !TIFFSetSubDirectory(tiff, page.offset))
-        fail("cannot read page " + std::to_string(number + 1) + " of " + quoted(path_) + ": " +
-             handle_->messages.error);
+        fail("cannot read page " + std::to_string(number + 1) + " of " + quoted(path_) + ": " + handle_->messages.error);
     handle_->messages.forget();
     if (!page.doubt.empty()) handle_->messages.warn(("it " + page.doubt).c_str());
     if (!TIFFIsCODECConfigured(static_cast<std::uint16_t>(page.compression)))
-        fail("cannot read " + quoted(path_) + ": this libtiff does not have its compression, " +
-             page.compression_name);
+        fail("cannot read " + quoted(path_) + ": this libtiff does not have its compression, " + page.compression_name);
     if (page.block_width < 1 || page.block_height < 1 || (page.tiled && page.block_width % 8 != 0))
-        fail("cannot read " + quoted(path_) + ": its tiles or strips are " +
-             std::to_string(page.block_width) + " x " + std::to_string(page.block_height) +
-             " pixels, which TIFF does not allow");
+        fail("cannot read " + quoted(path_) + ": its tiles or strips are " + std::to_string(page.block_width) + " x " +
+             std::to_string(page.block_height) + " pixels, which TIFF does not allow");
 
     const std::int64_t row_bytes = (page.block_width * page.bits + 7) / 8;
     const std::string block = "a tile or strip of " + std::to_string(page.block_width) + " x " +

@@ -18,12 +18,9 @@ constexpr double kLargestClassic = 4e9;
 
 int sample_format(SampleFormat format) {
     switch (format) {
-        case SampleFormat::kFloat:
-            return SAMPLEFORMAT_IEEEFP;
-        case SampleFormat::kSigned:
-            return SAMPLEFORMAT_INT;
-        default:
-            return SAMPLEFORMAT_UINT;
+        case SampleFormat::kFloat: return SAMPLEFORMAT_IEEEFP;
+        case SampleFormat::kSigned: return SAMPLEFORMAT_INT;
+        default: return SAMPLEFORMAT_UINT;
     }
 }
 
@@ -34,11 +31,9 @@ bool needs_bigtiff(const TiffImage &image, bool tiled, std::int64_t pages) {
     const auto whole_tiles = [tiled](std::int64_t extent) {
         return static_cast<double>(tiled ? (extent + kTileSide - 1) / kTileSide * kTileSide : extent);
     };
-    const double page =
-        whole_tiles(image.width) * whole_tiles(image.height) * image.samples * (image.bits / 8);
+    const double page = whole_tiles(image.width) * whole_tiles(image.height) * image.samples * (image.bits / 8);
     // Incompressible data grows a little when deflated; each strip has two offsets, each page a directory.
-    return (1.01 * page + 16.0 * static_cast<double>(image.height) + 1024) * static_cast<double>(pages) >
-           kLargestClassic;
+    return (1.01 * page + 16.0 * static_cast<double>(image.height) + 1024) * static_cast<double>(pages) > kLargestClassic;
 }
 
 }  // namespace
@@ -66,9 +61,11 @@ struct TiffWriter::Handle {
     }
 };
 
-TiffWriter::TiffWriter(OutputFile &file, const OutputSettings &settings, const TiffImage &image,
-                       std::int64_t pages)
-    : file_(file), settings_(settings), pages_(pages), handle_(new Handle) {
+TiffWriter::TiffWriter(OutputFile &file, const OutputSettings &settings, const TiffImage &image, std::int64_t pages)
+    : file_(file),
+      settings_(settings),
+      pages_(pages),
+      handle_(new Handle) {
     const bool big = settings.bigtiff || needs_bigtiff(image, settings.tiled, pages);
     handle_->path = file.path();
     file.create();
@@ -150,8 +147,7 @@ void TiffWriter::write_tiles(const TiffImage &image, const Report &report) {
             for (std::int64_t row = 0; row < rows; ++row)
                 std::memcpy(tile.data() + row * tile_bytes, band.data() + row * row_bytes + from,
                             static_cast<size_t>(std::min(tile_bytes, row_bytes - from)));
-            handle_->check(TIFFWriteEncodedTile(handle_->tiff, index, tile.data(), kTileSide * tile_bytes) >=
-                           0);
+            handle_->check(TIFFWriteEncodedTile(handle_->tiff, index, tile.data(), kTileSide * tile_bytes) >= 0);
         }
         report(static_cast<double>(y + rows) / static_cast<double>(image.height));
     }

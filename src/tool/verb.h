@@ -20,7 +20,9 @@ class MapVerb {
 
   protected:
     MapVerb(const char *name, const char *description, const char *examples)
-        : name_(name), description_(description), examples_(examples) {}
+        : name_(name),
+          description_(description),
+          examples_(examples) {}
 
     /// Its inputs besides IN.tif, OUT.tif, and its options but for those of RunRequest.
     virtual void add_to(Arguments &arguments) = 0;

@@ -1,8 +1,8 @@
 /* The layout of every structure and the value of every enumerator: bindings copy them, so they never change. */
 #include "apsis_test.h"
 
-#define FIELD(type, field, offset, bytes)                       \
-    assert_int_equal(offsetof(type, field), offset);            \
+#define FIELD(type, field, offset, bytes)            \
+    assert_int_equal(offsetof(type, field), offset); \
     assert_int_equal(sizeof(((type *)0)->field), bytes)
 
 static void images(void **state) {
@@ -67,10 +67,9 @@ static void slabs(void **state) {
 
 static void values(void **state) {
     (void)state;
-    static const int in_order[] = {
-        APSIS_OK, APSIS_ERROR_ARGUMENT, APSIS_ERROR_UNSUPPORTED, APSIS_ERROR_NO_DEVICE, APSIS_ERROR_MEMORY,
-        APSIS_ERROR_WORKSPACE, APSIS_ERROR_RANGE, APSIS_ERROR_CANCELLED, APSIS_ERROR_DEVICE, APSIS_ERROR_INTERNAL,
-        APSIS_ERROR_BUDGET};
+    static const int in_order[] = {APSIS_OK,           APSIS_ERROR_ARGUMENT,  APSIS_ERROR_UNSUPPORTED, APSIS_ERROR_NO_DEVICE,
+                                   APSIS_ERROR_MEMORY, APSIS_ERROR_WORKSPACE, APSIS_ERROR_RANGE,       APSIS_ERROR_CANCELLED,
+                                   APSIS_ERROR_DEVICE, APSIS_ERROR_INTERNAL,  APSIS_ERROR_BUDGET};
     for (int i = 0; i < COUNT(in_order); ++i) assert_int_equal(in_order[i], i);
     static const int types[] = {APSIS_BIT, APSIS_U8, APSIS_I32, APSIS_I64, APSIS_F32, APSIS_F64};
     for (int i = 0; i < COUNT(types); ++i) assert_int_equal(types[i], i + 1);
@@ -80,8 +79,9 @@ static void values(void **state) {
     assert_int_equal(APSIS_CITY_BLOCK, 1);
     assert_int_equal(APSIS_CHESSBOARD, 2);
     assert_int_equal(APSIS_CHAMFER, 3);
-    static const int methods[] = {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_JUMP_FLOOD, APSIS_TILE_FILL,
-                                  APSIS_EVERY_SOURCE, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_SEQUENTIAL_SCAN};
+    static const int methods[] = {APSIS_AUTO,         APSIS_RASTER_SCAN, APSIS_SWEEP,
+                                  APSIS_JUMP_FLOOD,   APSIS_TILE_FILL,   APSIS_EVERY_SOURCE,
+                                  APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS,  APSIS_SEQUENTIAL_SCAN};
     for (int i = 0; i < COUNT(methods); ++i) assert_int_equal(methods[i], i);
     assert_int_equal(APSIS_COMPLEMENT, 1);
     assert_int_equal(APSIS_SIGNED, 2);
@@ -102,8 +102,7 @@ static void values(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(options), cmocka_unit_test(components),
-                                       cmocka_unit_test(extents),    cmocka_unit_test(slabs),
-                                       cmocka_unit_test(values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images),  cmocka_unit_test(options), cmocka_unit_test(components),
+                                       cmocka_unit_test(extents), cmocka_unit_test(slabs),   cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@
 enum { RUNS = 7 };
 
 enum { DISTANCE, DISTANCE_AND_NEAREST, LABELS, LABELS_DIAGONAL, COUNT_ALONE, STATISTICS, LARGEST, TILE_FILL, QUESTIONS };
-static const char *const question_name[QUESTIONS] = {"distance", "distance+nearest", "labels", "labels, diagonal", "count",
-                                                     "statistics", "largest", "labels, tile fill"};
+static const char *const question_name[QUESTIONS] = {"distance", "distance+nearest", "labels",  "labels, diagonal",
+                                                     "count",    "statistics",       "largest", "labels, tile fill"};
 
 /* The images of a case, and room for its components. */
 typedef struct {
@@ -100,7 +100,8 @@ int main(int argc, char **argv) {
     const int scale = argc > 1 && strcmp(argv[1], "scale") == 0, threads = scale ? 2 : 3;
     const int64_t side_2d = argc > 1 ? atoll(argv[1]) : 4096, side_3d = argc > 2 ? atoll(argv[2]) : 256;
     apsis_context *ctx = NULL;
-    int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > threads ? atoi(argv[threads]) : 0);
+    int status =
+        apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > threads ? atoi(argv[threads]) : 0);
     printf("device,question,dimensions,side,mask,ms,ns_per_pixel\n");
     if (!status && scale) status = run_scale(ctx);
     if (!status && !scale && side_2d) status = run(ctx, bench_masks_2d, 2, side_2d, QUESTIONS);

@@ -51,8 +51,9 @@ class Bench : public Gpu {
         list_.size[1] = 1;
         check(gpu_, apsis_alloc(gpu_, APSIS_HOST, &list_));
         std::printf("# statistics of the first %lld components, into page-locked memory\n", (long long)CAPACITY);
-        std::printf("group,mask,width,height,depth,connectivity,outputs,components,ms,ms_less_copy,ns_per_pixel,"
-                    "times_floor,workspace_bytes_per_pixel\n");
+        std::printf(
+            "group,mask,width,height,depth,connectivity,outputs,components,ms,ms_less_copy,ns_per_pixel,"
+            "times_floor,workspace_bytes_per_pixel\n");
     }
 
     void run(const Case &c) {

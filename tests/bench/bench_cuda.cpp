@@ -135,7 +135,8 @@ class Bench : public Gpu {
         }
         check(cpu_, apsis_distance(cpu_, &expected[0], &expected[1], c.nearest ? &expected[2] : nullptr, &c.options));
         bool same = true;
-        for (size_t k = 1; k < images.size(); ++k) same = same && !std::memcmp(images[k].data, expected[k].data, bytes_of(images[k]));
+        for (size_t k = 1; k < images.size(); ++k)
+            same = same && !std::memcmp(images[k].data, expected[k].data, bytes_of(images[k]));
         failed = failed || !same;
         return same;
     }

@@ -67,7 +67,8 @@ class Bench : public Gpu {
 
   private:
     static void ask(apsis_context *context, const Case &c, const Images &on) {
-        check(context, apsis_geodesic(context, &on.set, &on.seeds, &on.distance, c.nearest ? &on.nearest : nullptr, &c.options));
+        check(context,
+              apsis_geodesic(context, &on.set, &on.seeds, &on.distance, c.nearest ? &on.nearest : nullptr, &c.options));
     }
 
     void plant(const Case &c) {
@@ -94,7 +95,8 @@ class Bench : public Gpu {
     void report(const Case &c, const std::string &mask, const Images &on, double ms, size_t workspace) {
         const auto distance = download<float>(on.distance);
         const int64_t pixels = c.pixels();
-        const int64_t reached = std::count_if(distance.get(), distance.get() + pixels, [](float d) { return d >= 0 && d < 1e30f; });
+        const int64_t reached =
+            std::count_if(distance.get(), distance.get() + pixels, [](float d) { return d >= 0 && d < 1e30f; });
         std::printf("%s,%s,%lld,%lld,%lld,%s,%lld,%.3f,%.0f,%.3f%s\n", c.group.c_str(), mask.c_str(), (long long)c.size[0],
                     (long long)c.size[1], (long long)c.size[2], c.nearest ? "distance+nearest" : "distance", (long long)reached,
                     ms, 1e-3 * static_cast<double>(reached) / ms, static_cast<double>(workspace) / static_cast<double>(pixels),
@@ -113,7 +115,8 @@ class Bench : public Gpu {
         ours.nearest.data = names.data();
         ask(cpu_, c, ours);
         bool same = !std::memcmp(distance, lengths.data(), lengths.size() * sizeof(float));
-        if (c.nearest) same = same && !std::memcmp(download<int32_t>(on.nearest).get(), names.data(), names.size() * sizeof(int32_t));
+        if (c.nearest)
+            same = same && !std::memcmp(download<int32_t>(on.nearest).get(), names.data(), names.size() * sizeof(int32_t));
         failed = failed || !same;
         return same ? ",same" : ",DIFFERENT";
     }

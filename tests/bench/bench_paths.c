@@ -14,8 +14,8 @@
 enum { RUNS = 5 };
 
 /* A mask of masks.h, or with '-' before it the pixels outside it. */
-static const char *const shapes_2d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.7", "coil", "maze",
-                                        "wide-spiral", NULL};
+static const char *const shapes_2d[] = {"full",      "-disc", "-blobs", "blobs",       "noise-0.9",
+                                        "noise-0.7", "coil",  "maze",   "wide-spiral", NULL};
 static const char *const shapes_3d[] = {"full", "-disc", "-blobs", "blobs", "noise-0.9", "noise-0.5", NULL};
 
 static apsis_status ask(apsis_context *ctx, const apsis_image images[4], const char *shape, int nearest) {
@@ -88,8 +88,8 @@ static int run(apsis_context *ctx, const char *const *shapes, int ndim, int64_t 
 
 /* ---- Eccentricity ---- */
 
-static const char *const wholes_2d[] = {"full", "-disc", "holes", "-blobs", "noise-0.8", "noise-0.9", "coil", "maze", "ring",
-                                        NULL};
+static const char *const wholes_2d[] = {"full",      "-disc", "holes", "-blobs", "noise-0.8",
+                                        "noise-0.9", "coil",  "maze",  "ring",   NULL};
 static const char *const wholes_3d[] = {"full", "-disc", "-blobs", "noise-0.8", NULL};
 
 /* The log says how many fields were made: "eccentricity: N fields for ...". */
@@ -132,7 +132,12 @@ int main(int argc, char **argv) {
     const int whole = argc > 1 && strcmp(argv[1], "eccentricity") == 0;
     argv += whole;
     argc -= whole;
-    const int64_t side_2d = argc > 1 ? atoll(argv[1]) : whole ? 1024 : 4096, side_3d = argc > 2 ? atoll(argv[2]) : whole ? 64 : 256;
+    const int64_t side_2d = argc > 1 ? atoll(argv[1])
+                            : whole  ? 1024
+                                     : 4096,
+                  side_3d = argc > 2 ? atoll(argv[2])
+                            : whole  ? 64
+                                     : 256;
     apsis_context *ctx = NULL;
     int status = apsis_create(APSIS_VERSION, APSIS_CPU, &ctx) || apsis_set_threads(ctx, argc > 3 ? atoi(argv[3]) : !whole);
     printf("device,question,dimensions,side,shape,pixels,ms,%s\n", whole ? "components,fields" : "megapixels_per_second");

@@ -76,8 +76,8 @@ double Gpu::copy_ceiling() {
     void *from, *to;
     check(cudaMalloc(&from, bytes), "memory");
     check(cudaMalloc(&to, bytes), "memory");
-    const double ms = timer_.median_ms(
-        stream_, [&] { check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copy"); });
+    const double ms =
+        timer_.median_ms(stream_, [&] { check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copy"); });
     cudaFree(from);
     cudaFree(to);
     return 2.0 * bytes / (1e-3 * ms);

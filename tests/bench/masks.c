@@ -8,9 +8,9 @@
 
 #include "page.h"
 
-const char *const bench_masks_2d[] = {"noise-0.0001", "noise-0.01", "noise-0.1",  "noise-0.3", "noise-0.5", "noise-0.7",
-                                      "noise-0.9",    "blobs",      "disc",       "pixel-disc", "ring",     "single",
-                                      "diagonal",     "left-strip", "text",       "full",      "row",       NULL};
+const char *const bench_masks_2d[] = {"noise-0.0001", "noise-0.01", "noise-0.1", "noise-0.3",  "noise-0.5", "noise-0.7",
+                                      "noise-0.9",    "blobs",      "disc",      "pixel-disc", "ring",      "single",
+                                      "diagonal",     "left-strip", "text",      "full",       "row",       NULL};
 const char *const bench_masks_3d[] = {"noise-0.01", "noise-0.1", "noise-0.5", "blobs", "disc", NULL};
 
 typedef struct {
@@ -57,7 +57,8 @@ static int ring(const shape *s, int64_t x, int64_t y, int64_t z) {
 static int blobs(const shape *s, int64_t x, int64_t y, int64_t z) {
     (void)s;
     const float u = 0.013f * (float)x, v = 0.017f * (float)y, w = 0.019f * (float)z;
-    return sinf(u + 1.3f * sinf(0.31f * v)) * sinf(v + 1.7f * sinf(0.37f * u + w)) + 0.3f * sinf(2.7f * u - 1.9f * v + w) > 0.45f;
+    return sinf(u + 1.3f * sinf(0.31f * v)) * sinf(v + 1.7f * sinf(0.37f * u + w)) + 0.3f * sinf(2.7f * u - 1.9f * v + w) >
+           0.45f;
 }
 
 /* Smooth noise between 0 and 1, of so many waves across the image: what is hashed at the corners of squares, in between. */
@@ -157,11 +158,29 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
     static const struct {
         const char *name;
         int (*is_set)(const shape *, int64_t, int64_t, int64_t);
-    } masks[] = {{"noise-", noise},  {"grain4-", noise}, {"left-strip", left_strip}, {"disc", disc},   {"ring", ring},
-                 {"blobs", blobs},   {"single", single}, {"diagonal", diagonal},     {"full", full},   {"empty", empty},
-                 {"row", one_row},   {"text", text},     {"spiral", spiral},         {"comb", comb},
-                 {"coil", coil},     {"maze", maze},      {"annulus", annulus},       {"torus", torus}, {"islands", islands},
-                 {"wide-spiral", wide_spiral}, {"photograph", photograph}, {"vessels", outside_vessels}, {"holes", holes},
+    } masks[] = {{"noise-", noise},
+                 {"grain4-", noise},
+                 {"left-strip", left_strip},
+                 {"disc", disc},
+                 {"ring", ring},
+                 {"blobs", blobs},
+                 {"single", single},
+                 {"diagonal", diagonal},
+                 {"full", full},
+                 {"empty", empty},
+                 {"row", one_row},
+                 {"text", text},
+                 {"spiral", spiral},
+                 {"comb", comb},
+                 {"coil", coil},
+                 {"maze", maze},
+                 {"annulus", annulus},
+                 {"torus", torus},
+                 {"islands", islands},
+                 {"wide-spiral", wide_spiral},
+                 {"photograph", photograph},
+                 {"vessels", outside_vessels},
+                 {"holes", holes},
                  {"pixel-disc", pixel_disc}};
     shape s = {width, height, depth, (uint64_t)(0.01 * 18446744073709551615.0), 0};
     for (size_t m = 0; m < sizeof masks / sizeof *masks; ++m) {

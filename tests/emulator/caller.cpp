@@ -80,14 +80,16 @@ CUresult cuCtxPopCurrent(CUcontext *context) {
 
 cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long,
                                     cudaDriverEntryPointQueryResult *result) {
-    const struct { const char *name; void *function; } all[] = {
-        {"cuInit", reinterpret_cast<void *>(cuInit)},
-        {"cuDeviceGet", reinterpret_cast<void *>(cuDeviceGet)},
-        {"cuDevicePrimaryCtxRetain", reinterpret_cast<void *>(cuDevicePrimaryCtxRetain)},
-        {"cuCtxGetCurrent", reinterpret_cast<void *>(cuCtxGetCurrent)},
-        {"cuCtxPushCurrent", reinterpret_cast<void *>(cuCtxPushCurrent)},
-        {"cuCtxPopCurrent", reinterpret_cast<void *>(cuCtxPopCurrent)},
-        {"cuFuncSetAttribute", reinterpret_cast<void *>(cuFuncSetAttribute)}};
+    const struct {
+        const char *name;
+        void *function;
+    } all[] = {{"cuInit", reinterpret_cast<void *>(cuInit)},
+               {"cuDeviceGet", reinterpret_cast<void *>(cuDeviceGet)},
+               {"cuDevicePrimaryCtxRetain", reinterpret_cast<void *>(cuDevicePrimaryCtxRetain)},
+               {"cuCtxGetCurrent", reinterpret_cast<void *>(cuCtxGetCurrent)},
+               {"cuCtxPushCurrent", reinterpret_cast<void *>(cuCtxPushCurrent)},
+               {"cuCtxPopCurrent", reinterpret_cast<void *>(cuCtxPopCurrent)},
+               {"cuFuncSetAttribute", reinterpret_cast<void *>(cuFuncSetAttribute)}};
     *function = nullptr;
     for (const auto &each : all)
         if (!std::strcmp(each.name, name)) *function = each.function;

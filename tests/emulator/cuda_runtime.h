@@ -27,33 +27,67 @@ struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-struct alignas(8) uint2 { unsigned x, y; };
-struct alignas(8) int2 { int x, y; };
-struct alignas(8) float2 { float x, y; };
-struct alignas(16) uint4 { unsigned x, y, z, w; };
-struct alignas(16) int4 { int x, y, z, w; };
-struct alignas(16) float4 { float x, y, z, w; };
-struct alignas(16) longlong2 { long long x, y; };
-struct alignas(16) ulonglong2 { unsigned long long x, y; };
-struct alignas(16) double2 { double x, y; };
-struct alignas(4) ushort2 { unsigned short x, y; };
-struct alignas(4) uchar4 { unsigned char x, y, z, w; };
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(8) int2 {
+    int x, y;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(16) int4 {
+    int x, y, z, w;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(16) longlong2 {
+    long long x, y;
+};
+struct alignas(16) ulonglong2 {
+    unsigned long long x, y;
+};
+struct alignas(16) double2 {
+    double x, y;
+};
+struct alignas(4) ushort2 {
+    unsigned short x, y;
+};
+struct alignas(4) uchar4 {
+    unsigned char x, y, z, w;
+};
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
-inline thread_local emulator::Index &threadIdx = emulator::thread, &blockIdx = emulator::block, &blockDim = emulator::block_size,
-                                    &gridDim = emulator::grid_size;
+inline thread_local emulator::Index &threadIdx = emulator::thread, &blockIdx = emulator::block,
+                                    &blockDim = emulator::block_size, &gridDim = emulator::grid_size;
 
 // ---- The runtime: every call has done its work when it returns ----
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNoDevice = 100, cudaErrorLaunchFailure = 719,
-                   cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureImplicit = 906 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorNoDevice = 100,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureImplicit = 906
+};
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost = 2,
+    cudaMemcpyDeviceToDevice = 3,
+    cudaMemcpyDefault = 4
+};
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
@@ -66,8 +100,12 @@ enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptur
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1 };
 constexpr unsigned long long cudaEnableDefault = 0;
 constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
-struct cudaDeviceProp { char name[256]; };
-struct cudaPointerAttributes { cudaMemoryType type; };
+struct cudaDeviceProp {
+    char name[256];
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+};
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;
     int ptxVersion;
@@ -75,7 +113,9 @@ struct cudaFuncAttributes {
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
-    struct { int programmaticStreamSerializationAllowed; } val;
+    struct {
+        int programmaticStreamSerializationAllowed;
+    } val;
 };
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
@@ -97,8 +137,8 @@ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char *cudaGetErrorString(cudaError_t) { return "an error of the emulated device"; }
 inline const char *cudaGetErrorName(cudaError_t) { return "cudaErrorEmulated"; }
 namespace emulator {
-bool is_captured(cudaStream_t stream);               // caller.h
-cudaError_t outside_captures(cudaStream_t stream);  // of what a captured stream does not allow
+bool is_captured(cudaStream_t stream);                          // caller.h
+cudaError_t outside_captures(cudaStream_t stream);              // of what a captured stream does not allow
 cudaError_t fault(cudaError_t error = cudaErrorLaunchFailure);  // that a test wants here, or cudaSuccess
 void hold(int pieces);                                          // counts what the device holds
 }  // namespace emulator
@@ -117,7 +157,9 @@ inline cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureS
     *status = emulator::is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return emulator::fault();
 }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) { return emulator::outside_captures(stream); }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
+    return emulator::outside_captures(stream);
+}
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
     const cudaError_t error = emulator::fault();
     return *event = nullptr, emulator::hold(error == cudaSuccess), error;
@@ -155,7 +197,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *shape, void (*kernel)(P
     if (!emulator::can_launch(reinterpret_cast<const void *>(kernel), shape->gridDim.x, threads, shape->dynamicSmemBytes))
         return cudaErrorInvalidValue;
     if (!emulator::only_asks())
-        emulator::launch(shape->gridDim.x, threads, shape->dynamicSmemBytes, [=] { kernel(static_cast<Parameters>(arguments)...); });
+        emulator::launch(shape->gridDim.x, threads, shape->dynamicSmemBytes,
+                         [=] { kernel(static_cast<Parameters>(arguments)...); });
     return cudaSuccess;
 }
 
@@ -238,11 +281,26 @@ inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __threadfence(); }
 inline void __nanosleep(unsigned) { emulator::pause(); }
-template <class Value> Value __ldg(const Value *at) { return *at; }
-template <class Value> Value __ldcg(const Value *at) { return *const_cast<const volatile Value *>(at); }
-template <class Value> Value __ldcs(const Value *at) { return *at; }
-template <class Value> void __stcg(Value *at, std::common_type_t<Value> value) { *at = value; }
-template <class Value> void __stcs(Value *at, std::common_type_t<Value> value) { *at = value; }
+template <class Value>
+Value __ldg(const Value *at) {
+    return *at;
+}
+template <class Value>
+Value __ldcg(const Value *at) {
+    return *const_cast<const volatile Value *>(at);
+}
+template <class Value>
+Value __ldcs(const Value *at) {
+    return *at;
+}
+template <class Value>
+void __stcg(Value *at, std::common_type_t<Value> value) {
+    *at = value;
+}
+template <class Value>
+void __stcs(Value *at, std::common_type_t<Value> value) {
+    *at = value;
+}
 inline uint4 __ldcg(const uint4 *at) { return *at; }
 inline uint2 __ldcg(const uint2 *at) { return *at; }
 
@@ -253,21 +311,45 @@ template <class Number, class Change>
 Number change(Number *at, Change to) {
     may_pause();
     Number before = __atomic_load_n(at, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(at, &before, to(before), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (!__atomic_compare_exchange_n(at, &before, to(before), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
     return before;
 }
 
 }  // namespace emulator
 
-template <class Number> using Same = std::common_type_t<Number>;  // not deduced
-template <class Number> Number atomicAdd(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n + by); }); }
-template <class Number> Number atomicSub(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n - by); }); }
-template <class Number> Number atomicMin(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return std::min(n, by); }); }
-template <class Number> Number atomicMax(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return std::max(n, by); }); }
-template <class Number> Number atomicAnd(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n & by); }); }
-template <class Number> Number atomicOr(Number *at, Same<Number> by) { return emulator::change(at, [=](Number n) { return Number(n | by); }); }
-template <class Number> Number atomicExch(Number *at, Same<Number> by) { return emulator::change(at, [=](Number) { return by; }); }
-template <class Number> Number atomicCAS(Number *at, Same<Number> was, Same<Number> by) {
+template <class Number>
+using Same = std::common_type_t<Number>;  // not deduced
+template <class Number>
+Number atomicAdd(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return Number(n + by); });
+}
+template <class Number>
+Number atomicSub(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return Number(n - by); });
+}
+template <class Number>
+Number atomicMin(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return std::min(n, by); });
+}
+template <class Number>
+Number atomicMax(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return std::max(n, by); });
+}
+template <class Number>
+Number atomicAnd(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return Number(n & by); });
+}
+template <class Number>
+Number atomicOr(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number n) { return Number(n | by); });
+}
+template <class Number>
+Number atomicExch(Number *at, Same<Number> by) {
+    return emulator::change(at, [=](Number) { return by; });
+}
+template <class Number>
+Number atomicCAS(Number *at, Same<Number> was, Same<Number> by) {
     return emulator::change(at, [=](Number n) { return n == was ? by : n; });
 }
 
@@ -319,9 +401,13 @@ inline unsigned __vmaxs2(unsigned a, unsigned b) { return ~__vmins2(~a, ~b); }
 inline unsigned __vimin_s16x2_relu(unsigned a, unsigned b) { return __vmaxs2(__vmins2(a, b), 0); }
 inline unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vmaxs2(__vmaxs2(a, b), 0); }
 inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
-inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(halves(a + b, (a >> 16) + (b >> 16)), c); }
+inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
+    return __vminu2(halves(a + b, (a >> 16) + (b >> 16)), c);
+}
 inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return std::min(a + b, c); }
-inline int __viaddmin_s32(int a, int b, int c) { return std::min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c); }
+inline int __viaddmin_s32(int a, int b, int c) {
+    return std::min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c);
+}
 inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return std::min(std::min(a, b), c); }
 inline unsigned __vimax3_u32(unsigned a, unsigned b, unsigned c) { return std::max(std::max(a, b), c); }
 inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vmaxu2(a, b), c); }
@@ -349,12 +435,25 @@ inline float __fsqrt_rn(float value) { return std::sqrt(value); }
 inline double __dsqrt_rn(double value) { return std::sqrt(value); }
 inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
 namespace emulator {
-template <class Real> Real rsqrt(Real value) { return 1 / std::sqrt(value); }
-template <class Real> Real rcp(Real value) { return 1 / value; }
-template <class Real> Real sqrt(Real value) { return std::sqrt(value); }
+template <class Real>
+Real rsqrt(Real value) {
+    return 1 / std::sqrt(value);
+}
+template <class Real>
+Real rcp(Real value) {
+    return 1 / value;
+}
+template <class Real>
+Real sqrt(Real value) {
+    return std::sqrt(value);
+}
 }  // namespace emulator
 
 template <class A, class B>
-constexpr std::common_type_t<A, B> min(A a, B b) { return a < b ? a : b; }
+constexpr std::common_type_t<A, B> min(A a, B b) {
+    return a < b ? a : b;
+}
 template <class A, class B>
-constexpr std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
+constexpr std::common_type_t<A, B> max(A a, B b) {
+    return a < b ? b : a;
+}

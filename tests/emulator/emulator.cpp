@@ -101,16 +101,17 @@ class Block {
 
     void enter(unsigned index) {
         Lane &lane = lanes_[index];
-        if (!lane.inside) lane.inside = fiber(std::allocator_arg, boost::context::fixedsize_stack(STACK), [this, index](fiber &&outside) {
-            for (;;) {
-                lanes_[index].outside = std::move(outside);
-                (*body_)();
-                lanes_[index].state = GONE;
-                --left_;
-                outside = std::move(lanes_[index].outside).resume();
-            }
-            return std::move(outside);
-        });
+        if (!lane.inside)
+            lane.inside = fiber(std::allocator_arg, boost::context::fixedsize_stack(STACK), [this, index](fiber &&outside) {
+                for (;;) {
+                    lanes_[index].outside = std::move(outside);
+                    (*body_)();
+                    lanes_[index].state = GONE;
+                    --left_;
+                    outside = std::move(lanes_[index].outside).resume();
+                }
+                return std::move(outside);
+            });
         now_ = index;
         thread = {index % size_.x, index / size_.x % size_.y, index / size_.x / size_.y};
         lane.inside = std::move(lane.inside).resume();
@@ -138,7 +139,8 @@ class Block {
         }
         for (unsigned i = 0; i < count; ++i) {
             if (!(mask >> i & 1)) continue;
-            if (kind == Meeting::SHUFFLE && !(mask >> lanes_[base + i].from & 1)) fail("a shuffle from a lane that is not there");
+            if (kind == Meeting::SHUFFLE && !(mask >> lanes_[base + i].from & 1))
+                fail("a shuffle from a lane that is not there");
             result[i] = result_of(kind, mask, value, i, lanes_[base + i].from);
         }
         for (unsigned i = 0; i < count; ++i) {

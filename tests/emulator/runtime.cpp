@@ -50,8 +50,8 @@ cudaError_t cudaFreeHost(void *data) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *data) {
     const std::lock_guard<std::mutex> guard(lock);
     const auto after = page_locked.upper_bound(static_cast<const char *>(data));
-    const bool inside = after != page_locked.begin() &&
-                        static_cast<const char *>(data) < std::prev(after)->first + std::prev(after)->second;
+    const bool inside =
+        after != page_locked.begin() && static_cast<const char *>(data) < std::prev(after)->first + std::prev(after)->second;
     attributes->type = inside ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
     return emulator::fault();
 }

@@ -19,7 +19,8 @@ void expect(bool launches, unsigned blocks, emulator::Index threads, size_t shar
 }
 
 bool allow(int bytes) {
-    return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess;
+    return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) ==
+           cudaSuccess;
 }
 
 }  // namespace
@@ -30,7 +31,8 @@ int main(int argc, char **argv) {
     Dl_info program;
     dladdr(reinterpret_cast<void *>(kernel), &program);
     std::FILE *file = std::fopen(argv[1], "w");
-    std::fprintf(file, "%zx 8192 512 kernel\n", size_t(reinterpret_cast<char *>(kernel) - static_cast<char *>(program.dli_fbase)));
+    std::fprintf(file, "%zx 8192 512 kernel\n",
+                 size_t(reinterpret_cast<char *>(kernel) - static_cast<char *>(program.dli_fbase)));
     std::fclose(file);
     setenv("APSIS_EMULATED_KERNELS", argv[1], 1);
 

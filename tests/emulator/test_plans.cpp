@@ -61,17 +61,19 @@ struct Form {
     bool is_signed, is_aligned;
 };
 constexpr apsis_type NONE = static_cast<apsis_type>(0);
-const Form FORMS[] = {{APSIS_F32, NONE, false, true},      {APSIS_F32, APSIS_I32, false, true}, {APSIS_F32, NONE, true, true},
-                      {APSIS_F32, APSIS_I32, true, true},  {APSIS_I32, NONE, false, true},      {APSIS_I64, APSIS_I64, false, true},
-                      {APSIS_F64, NONE, true, true},       {NONE, APSIS_I32, false, true},      {APSIS_F32, NONE, false, false},
-                      {APSIS_F32, APSIS_I32, false, false}};
+const Form FORMS[] = {{APSIS_F32, NONE, false, true},  {APSIS_F32, APSIS_I32, false, true},
+                      {APSIS_F32, NONE, true, true},   {APSIS_F32, APSIS_I32, true, true},
+                      {APSIS_I32, NONE, false, true},  {APSIS_I64, APSIS_I64, false, true},
+                      {APSIS_F64, NONE, true, true},   {NONE, APSIS_I32, false, true},
+                      {APSIS_F32, NONE, false, false}, {APSIS_F32, APSIS_I32, false, false}};
 
 View view_of(apsis_type type, const int64_t (&size)[3], bool is_aligned) {
     static uint8_t somewhere[16];  // its address alone counts
     View view;
     if (type == NONE) return view;
     const int64_t bytes = type == APSIS_U8 ? 1 : type == APSIS_F32 || type == APSIS_I32 ? 4 : 8;
-    view.data = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(somewhere) & ~uintptr_t(15)) + (is_aligned ? 0 : bytes));
+    view.data =
+        reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(somewhere) & ~uintptr_t(15)) + (is_aligned ? 0 : bytes));
     view.type = type;
     for (int axis = 0; axis < 3; ++axis)
         view.size[axis] = size[axis], view.stride[axis] = axis ? view.stride[axis - 1] * size[axis - 1] : bytes;
@@ -165,7 +167,9 @@ bool every_width() {
 }
 
 /// Mostly small, at times as large as may be.
-int64_t random_extent(std::mt19937_64 &random, int most_bits) { return 1 + random() % (int64_t(1) << random() % (most_bits + 1)); }
+int64_t random_extent(std::mt19937_64 &random, int most_bits) {
+    return 1 + random() % (int64_t(1) << random() % (most_bits + 1));
+}
 
 bool random_sizes() {
     std::mt19937_64 random(1);

@@ -30,9 +30,7 @@ static apsis_status map(apsis_context *ctx, call_outputs *out, int ndim, uint32_
     o.method = method;
     return apsis_distance(ctx, &set, &real, &index, &o);
 }
-static apsis_status distance(apsis_context *ctx, call_outputs *out) {
-    return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_AUTO);
-}
+static apsis_status distance(apsis_context *ctx, call_outputs *out) { return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_AUTO); }
 static apsis_status signed_volume(apsis_context *ctx, call_outputs *out) {
     return map(ctx, out, 3, APSIS_SIGNED, APSIS_EUCLIDEAN, APSIS_AUTO);
 }
@@ -74,9 +72,7 @@ static apsis_status largest(apsis_context *ctx, call_outputs *out) {
     return apsis_components(ctx, &set, &labels, NULL, 0, &out->count, &o);
 }
 
-static apsis_image map_of_paths(void *data, apsis_type type, int ndim) {
-    return image_of(size_of_paths, data, type, ndim);
-}
+static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
 static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     static uint8_t seed[CALL_PIXELS];
     const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
@@ -93,9 +89,7 @@ static apsis_status farthest(apsis_context *ctx, call_outputs *out, double densi
     return apsis_eccentricity(ctx, &set, &real, NULL, NULL, 0, &out->count, &o);
 }
 static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
-static apsis_status every_source(apsis_context *ctx, call_outputs *out) {
-    return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE);
-}
+static apsis_status every_source(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE); }
 
 const named_call calls[] = {{"distance", distance},         {"signed volume", signed_volume},
                             {"chessboard", chessboard},     {"city block", city_block},

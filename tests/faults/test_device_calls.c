@@ -10,9 +10,7 @@ static void destroy_all(apsis_context *ctx, long live) {
     assert_int_equal(apsis_emulated_live(), live);
 }
 
-static bool is_device_failure(apsis_status status) {
-    return status == APSIS_ERROR_DEVICE || status == APSIS_ERROR_MEMORY;
-}
+static bool is_device_failure(apsis_status status) { return status == APSIS_ERROR_DEVICE || status == APSIS_ERROR_MEMORY; }
 
 static void contexts_on_a_failing_device(bench *b) {
     const long live = apsis_emulated_live();

@@ -175,7 +175,8 @@ static bool set_comma(void) {
     char folder[] = "/tmp/apsis-locale-XXXXXX", command[200];
     if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
     if (!mkdtemp(folder)) return false;
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 --no-archive %s/de_DE.UTF-8 2>&1 >/dev/null | head -c 0", folder);
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 --no-archive %s/de_DE.UTF-8 2>&1 >/dev/null | head -c 0",
+             folder);
     if (system(command) != 0) return false;
     setenv("LOCPATH", folder, 1);
     const bool is_set = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
@@ -204,10 +205,8 @@ static void messages_with_points(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(forked_processes, WITH_HOST_IMAGES),
-                                      TEST(forked_while_threads_fall_asleep, ON_CPU),
+    static const test_case cases[] = {TEST(forked_processes, WITH_HOST_IMAGES), TEST(forked_while_threads_fall_asleep, ON_CPU),
                                       TEST(cancelled_at_every_report, WITH_HOST_IMAGES),
-                                      TEST(floats_of_the_caller, WITH_HOST_IMAGES),
-                                      TEST(messages_with_points, ON_CPU)};
+                                      TEST(floats_of_the_caller, WITH_HOST_IMAGES), TEST(messages_with_points, ON_CPU)};
     return RUN_CASES(cases, argc, argv);
 }

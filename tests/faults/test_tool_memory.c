@@ -16,7 +16,8 @@ static int run_short_of_memory(const char *words, long n, bool for_good, int fil
     char line[1000];
     for (size_t i = 0; i < sizeof kOutputs / sizeof *kOutputs; ++i) unlink(kOutputs[i]);
     snprintf(line, sizeof line,
-             "LD_PRELOAD='" APSIS_SCARCE_MEMORY ":" APSIS_NO_TMPFILE "' APSIS_COUNT_ALLOCATIONS=.count "
+             "LD_PRELOAD='" APSIS_SCARCE_MEMORY ":" APSIS_NO_TMPFILE
+             "' APSIS_COUNT_ALLOCATIONS=.count "
              "APSIS_FAIL_ALLOCATION=%ld%s @ %s",
              n, for_good ? "+" : "", words);
     const int code = shell(line);

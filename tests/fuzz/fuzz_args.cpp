@@ -79,9 +79,12 @@ void restore(const Files &files, const Files &now) {
 std::vector<std::string> words_of(const std::uint8_t *data, size_t size) {
     std::vector<std::string> words = {"apsis", ""};
     for (size_t i = 0; i < size && words.size() <= kMostWords; ++i) {
-        if (data[i] == '\n') words.emplace_back();
-        else if (data[i] == 0) break;
-        else words.back() += data[i] == '/' ? '_' : static_cast<char>(data[i]);
+        if (data[i] == '\n')
+            words.emplace_back();
+        else if (data[i] == 0)
+            break;
+        else
+            words.back() += data[i] == '/' ? '_' : static_cast<char>(data[i]);
     }
     if (words.back().empty()) words.pop_back();
     return words;

@@ -29,8 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Input in(data, size);
     Bench bench({.device = APSIS_CPU, .slow = true});
     for (int i = 0; i < MOST_CALLS && !in.ended(); ++i) {
-        if (in.below(2) == 0) solve(bench, in);
-        else call_wildly(bench.context(false), in);
+        if (in.below(2) == 0)
+            solve(bench, in);
+        else
+            call_wildly(bench.context(false), in);
     }
     return 0;
 }

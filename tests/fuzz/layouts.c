@@ -40,8 +40,11 @@ static int kind_at(int n, Layout *l) {
     for (int c = 0; c < CODECS; ++c)
         for (int bits = 1; bits <= 64; bits *= 2) {
             if (!(kCodecs[c].bits & bits) || kinds++ != n) continue;
-            *l = (Layout){.name = kCodecs[c].name, .bits = bits, .compression = kCodecs[c].compression,
-                          .predictor = kCodecs[c].predictor, .fax_options = kCodecs[c].fax_options};
+            *l = (Layout){.name = kCodecs[c].name,
+                          .bits = bits,
+                          .compression = kCodecs[c].compression,
+                          .predictor = kCodecs[c].predictor,
+                          .fax_options = kCodecs[c].fax_options};
             return n;
         }
     return kinds;
@@ -96,8 +99,8 @@ void make_all_samples(int bits, uint32_t seed) {
 
 const char *layout_name(const Layout *l) {
     static char name[200];
-    snprintf(name, sizeof name, "%s, %d bits, format %d, photometric %d, fill order %d, %s, tiles of %d, strips of %d",
-             l->name, l->bits, l->format, l->photometric, l->fill_order, l->mode, l->tile, l->rows);
+    snprintf(name, sizeof name, "%s, %d bits, format %d, photometric %d, fill order %d, %s, tiles of %d, strips of %d", l->name,
+             l->bits, l->format, l->photometric, l->fill_order, l->mode, l->tile, l->rows);
     return name;
 }
 
@@ -111,7 +114,10 @@ static const Layout kOdd[] = {
     {.name = "complex", .bits = 64, .photometric = PHOTOMETRIC_MINISBLACK, .format = SAMPLEFORMAT_COMPLEXIEEEFP},
     {.name = "12 bits", .bits = 12, .photometric = PHOTOMETRIC_MINISBLACK},
     {.name = "JPEG", .bits = 8, .photometric = PHOTOMETRIC_MINISBLACK, .compression = COMPRESSION_JPEG, .rows = 8},
-    {.name = "upside down, one plane", .bits = 1, .photometric = PHOTOMETRIC_MINISBLACK, .orientation = ORIENTATION_BOTLEFT,
+    {.name = "upside down, one plane",
+     .bits = 1,
+     .photometric = PHOTOMETRIC_MINISBLACK,
+     .orientation = ORIENTATION_BOTLEFT,
      .planar = PLANARCONFIG_SEPARATE},
 };
 enum { ODD = sizeof kOdd / sizeof *kOdd, SEED_WIDTH = 11, SEED_HEIGHT = 7 };
@@ -131,7 +137,7 @@ size_t write_seed(int n, const char *path) {
     if (n == kinds() + ODD) return write_small(path, &l, 3);
     if (n >= kinds()) l = kOdd[n - kinds()];
     if (n >= kinds()) return write_small(path, &l, 1);
-    for (int turn = 0;; ++turn) {  /* in an arrangement that keeps it small */
+    for (int turn = 0;; ++turn) { /* in an arrangement that keeps it small */
         if (!layout_at(n * ARRANGEMENTS + (n * 37 + turn) % ARRANGEMENTS, &l)) return 0;
         const size_t size = write_small(path, &l, 1);
         if (size <= MOST_SEED) return size;

@@ -64,8 +64,12 @@ static void test_orientations(void **state) {
     (void)state;
     for (int orientation = 1; orientation <= 8; ++orientation)
         for (int planar = 1; planar <= 2; ++planar) {
-            const Layout l = {.name = "an orientation", .bits = 8, .photometric = PHOTOMETRIC_MINISBLACK, .mode = "w",
-                              .orientation = orientation, .planar = planar};
+            const Layout l = {.name = "an orientation",
+                              .bits = 8,
+                              .photometric = PHOTOMETRIC_MINISBLACK,
+                              .mode = "w",
+                              .orientation = orientation,
+                              .planar = planar};
             make_all_samples(8, (uint32_t)orientation);
             write_tiff(memory_file(), &l, WIDTH, HEIGHT, 1);
             assert_read(&l, WIDTH, HEIGHT, 1, NULL);
@@ -78,8 +82,12 @@ static void test_sizes(void **state) {
     for (int w = 1; w <= 34; ++w)
         for (int bits = 1; bits <= 8; bits *= 2)
             for (int tile = 0; tile <= 16; tile += 16) {
-                const Layout l = {.name = "a size", .bits = bits, .photometric = PHOTOMETRIC_MINISBLACK, .mode = "w",
-                                  .tile = tile, .rows = 2};
+                const Layout l = {.name = "a size",
+                                  .bits = bits,
+                                  .photometric = PHOTOMETRIC_MINISBLACK,
+                                  .mode = "w",
+                                  .tile = tile,
+                                  .rows = 2};
                 make_all_samples(bits, (uint32_t)w);
                 write_tiff(memory_file(), &l, w, 35 - w, 1);
                 assert_read(&l, w, 35 - w, 1, NULL);
@@ -168,8 +176,11 @@ static void test_refused(void **state) {
     for (int count = 2; count <= 5; ++count)
         for (int planar = PLANARCONFIG_CONTIG; planar <= PLANARCONFIG_SEPARATE; ++planar)
             for (int tile = 0; tile <= 16; tile += 16) {
-                Layout l = {.bits = 8, .photometric = count < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB, .samples = count,
-                            .planar = planar, .tile = tile};
+                Layout l = {.bits = 8,
+                            .photometric = count < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB,
+                            .samples = count,
+                            .planar = planar,
+                            .tile = tile};
                 make_all_samples(8, 1);
                 write_tiff(memory_file(), &l, WIDTH, HEIGHT, 1);
                 char words[80];
@@ -181,8 +192,9 @@ static void test_refused(void **state) {
 int main(void) {
     TIFFSetWarningHandler(NULL); /* that a codec is old is meant */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),          cmocka_unit_test(test_orientations), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_sub_directories), cmocka_unit_test(test_mixed_pages),  cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_all),         cmocka_unit_test(test_orientations),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_sub_directories),
+        cmocka_unit_test(test_mixed_pages), cmocka_unit_test(test_jpeg),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,9 @@ double odd_real(Input &in) {
 }
 
 template <class Enum>
-Enum odd_enumerator(Input &in) { return static_cast<Enum>(in.of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 100, INT32_MAX})); }
+Enum odd_enumerator(Input &in) {
+    return static_cast<Enum>(in.of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 100, INT32_MAX}));
+}
 
 // ---- Images ----
 
@@ -55,10 +57,15 @@ Span span_of(const apsis_image &image) {
 
 /// An image, as it may be or not, and its bytes.
 class WildImage {
- public:
+  public:
     WildImage(Input &in, int ndim, const int64_t size[3], std::initializer_list<apsis_type> types) {
-        view = {.data = nullptr, .type = in.of(types), .ndim = ndim, .size = {size[0], size[1], size[2]}, .stride = {},
-                .memory = APSIS_HOST, .reserved = 0};
+        view = {.data = nullptr,
+                .type = in.of(types),
+                .ndim = ndim,
+                .size = {size[0], size[1], size[2]},
+                .stride = {},
+                .memory = APSIS_HOST,
+                .reserved = 0};
         if (in.below(2)) twist(in);
         const Span span = span_of(view);
         bytes.resize(static_cast<size_t>(span.bytes));
@@ -80,7 +87,7 @@ class WildImage {
 
     apsis_image view;
 
- private:
+  private:
     void twist(Input &in) {
         for (int64_t n = 1 + in.below(2); n > 0; --n) {
             switch (in.below(8)) {
@@ -102,7 +109,7 @@ class WildImage {
 
 /// Options of any length, in memory of that length.
 class WildOptions {
- public:
+  public:
     explicit WildOptions(Input &in) {
         apsis_options o = APSIS_OPTIONS_INIT;
         for (int64_t n = in.below(4); n > 0; --n) twist(o, in);
@@ -116,7 +123,7 @@ class WildOptions {
 
     const apsis_options *get() const { return is_given ? reinterpret_cast<const apsis_options *>(bytes.data()) : nullptr; }
 
- private:
+  private:
     static void twist(apsis_options &o, Input &in) {
         switch (in.below(12)) {
             case 0: o.flags = static_cast<uint32_t>(in.below(256)); break;
@@ -130,7 +137,8 @@ class WildOptions {
             case 8: o.min_area = odd_number(in); break;
             case 9: o.max_area = odd_number(in); break;
             case 10: o.budget = odd_number(in); break;
-            default: for (double &each : o.spacing) each = odd_real(in);
+            default:
+                for (double &each : o.spacing) each = odd_real(in);
         }
     }
 

@@ -51,9 +51,10 @@ constexpr int64_t EDGE = 512;  ///< Canaries before and behind scratch memory; a
 
 /// Scratch memory between canaries.
 class Block {
- public:
+  public:
     Block(apsis_context *context, Place place, size_t size)
-        : memory(context, place, static_cast<int64_t>(size) + 2 * EDGE + 256), bytes(size) {
+        : memory(context, place, static_cast<int64_t>(size) + 2 * EDGE + 256),
+          bytes(size) {
         const auto address = reinterpret_cast<uintptr_t>(memory.data()) + EDGE;
         offset = EDGE + (256 - address % 256) % 256;
     }
@@ -69,14 +70,14 @@ class Block {
                             std::to_string(bytes) + " bytes has changed"};
     }
 
- private:
+  private:
     Memory memory;
     size_t bytes, offset;
 };
 
 /// An allocator that keeps an eye on what is asked of it.
 class Pool {
- public:
+  public:
     Pool(apsis_context *user, apsis_context *source) : context(user), from(source) {
         need(context, apsis_set_allocator(context, take, give, this), "apsis_set_allocator");
     }
@@ -90,7 +91,7 @@ class Pool {
         if (!fault.empty()) throw Fault{fault};
     }
 
- private:
+  private:
     static void *take(void *user, apsis_memory memory, size_t bytes, struct CUstream_st *) {
         Pool &pool = *static_cast<Pool *>(user);
         try {
@@ -141,9 +142,12 @@ int inputs_of(const Problem &p) { return p.transform == APSIS_GEODESIC ? 2 : 1; 
 
 /// The images of a call, and the call.
 class Call {
- public:
+  public:
     Call(apsis_context *user, const Problem &problem, const Route &route)
-        : context(user), p(problem), options(problem.options), count(-1) {
+        : context(user),
+          p(problem),
+          options(problem.options),
+          count(-1) {
         const apsis_options defaults = APSIS_OPTIONS_INIT;
         if (route.automatic) options.method = APSIS_AUTO;
         if (std::memcmp(&options, &defaults, sizeof options) == 0) given = nullptr;
@@ -180,8 +184,7 @@ class Call {
             case APSIS_COMPONENTS:
                 return apsis_components(context, image(SET), image(FIRST), record<apsis_component>(), capacity(),
                                         p.count ? &count : nullptr, given);
-            case APSIS_GEODESIC:
-                return apsis_geodesic(context, image(SET), image(SEEDS), image(FIRST), image(SECOND), given);
+            case APSIS_GEODESIC: return apsis_geodesic(context, image(SET), image(SEEDS), image(FIRST), image(SECOND), given);
             default:
                 return apsis_eccentricity(context, image(SET), image(FIRST), image(SECOND), record<apsis_extent>(), capacity(),
                                           p.count ? &count : nullptr, given);
@@ -199,12 +202,14 @@ class Call {
         out.count = count;
     }
 
- private:
+  private:
     const apsis_image *image(int i) const { return buffers[i] ? buffers[i]->image() : nullptr; }
     bool has_second() const { return p.transform != APSIS_VORONOI && p.transform != APSIS_COMPONENTS; }
     int64_t capacity() const { return p.capacity < 0 ? 0 : p.capacity; }
     template <class T>
-    T *record() { return p.capacity < 0 ? nullptr : reinterpret_cast<T *>(records.data()); }
+    T *record() {
+        return p.capacity < 0 ? nullptr : reinterpret_cast<T *>(records.data());
+    }
 
     apsis_context *context;
     const Problem &p;
@@ -242,8 +247,7 @@ void run_whole(Bench &bench, apsis_context *context, const Problem &p, const Rou
     if (route.graph && stream) {  // captured while other pixels are there
         call.put(std::vector<uint8_t>(p.set.rbegin(), p.set.rend()), p.seeds);
         out.status = call.make();
-        if (out.status == APSIS_OK)
-            out.status = stream->replay([&] { return call.make(); }, [&] { call.put(p.set, p.seeds); });
+        if (out.status == APSIS_OK) out.status = stream->replay([&] { return call.make(); }, [&] { call.put(p.set, p.seeds); });
     } else {
         out.status = call.make();
     }

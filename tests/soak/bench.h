@@ -9,7 +9,7 @@ namespace soak {
 
 /// A context of the CPU and one of the device, each made when it is first wanted.
 class Bench {
- public:
+  public:
     explicit Bench(const Machine &where) : machine(where) {}
     ~Bench() { close(); }
     Bench(const Bench &) = delete;
@@ -21,7 +21,7 @@ class Bench {
 
     const Machine machine;
 
- private:
+  private:
     apsis_context *contexts[2] = {}, *sources[2] = {};
 };
 

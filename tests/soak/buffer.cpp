@@ -7,8 +7,7 @@
 namespace soak {
 
 void need(apsis_context *context, apsis_status status, const char *call) {
-    if (status != APSIS_OK)
-        throw Fault{std::string(call) + ": " + apsis_status_name(status) + ", " + apsis_message(context)};
+    if (status != APSIS_OK) throw Fault{std::string(call) + ": " + apsis_status_name(status) + ", " + apsis_message(context)};
 }
 
 /// Changes from byte to byte, so that a copy that goes astray is seen as well as a value that is written.
@@ -16,7 +15,12 @@ uint8_t canary(size_t i) { return static_cast<uint8_t>(0xa5 ^ (i * 29)); }
 
 Memory::Memory(apsis_context *owner, Place place, int64_t count) : bytes(static_cast<size_t>(count)), context(owner) {
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = canary(i);
-    here = {.data = bytes.data(), .type = APSIS_U8, .ndim = 2, .size = {count, 1, 0}, .stride = {}, .memory = APSIS_HOST,
+    here = {.data = bytes.data(),
+            .type = APSIS_U8,
+            .ndim = 2,
+            .size = {count, 1, 0},
+            .stride = {},
+            .memory = APSIS_HOST,
             .reserved = 0};
     there = here;
     if (place == Place::HOST || count == 0) return;
@@ -34,8 +38,13 @@ void Memory::copy(const apsis_image &from, const apsis_image &to) {
 
 Buffer::Buffer(apsis_context *context, Place place, apsis_type type, int ndim, const std::array<int64_t, 3> &size,
                const Layout &layout) {
-    view = {.data = nullptr, .type = type, .ndim = ndim, .size = {size[0], size[1], ndim == 3 ? size[2] : 0}, .stride = {},
-            .memory = APSIS_HOST, .reserved = 0};
+    view = {.data = nullptr,
+            .type = type,
+            .ndim = ndim,
+            .size = {size[0], size[1], ndim == 3 ? size[2] : 0},
+            .stride = {},
+            .memory = APSIS_HOST,
+            .reserved = 0};
     memory = std::make_unique<Memory>(context, place, lay_out(layout));
     view.memory = memory->kind();
     if (layout.strides) std::copy(stride, stride + 3, view.stride);

@@ -18,7 +18,7 @@ void need(apsis_context *context, apsis_status status, const char *call);
 
 /// Bytes in a place, all of them canaries at first.
 class Memory {
- public:
+  public:
     Memory(apsis_context *context, Place place, int64_t bytes);
     ~Memory();
     Memory(const Memory &) = delete;
@@ -30,7 +30,7 @@ class Memory {
 
     std::vector<uint8_t> bytes;  ///< The host's copy; in plain host memory, the bytes themselves.
 
- private:
+  private:
     void copy(const apsis_image &from, const apsis_image &to);
 
     apsis_context *context;
@@ -40,7 +40,7 @@ class Memory {
 uint8_t canary(size_t i);
 
 class Buffer {
- public:
+  public:
     Buffer(apsis_context *context, Place place, apsis_type type, int ndim, const std::array<int64_t, 3> &size,
            const Layout &layout);
 
@@ -55,7 +55,7 @@ class Buffer {
     /// The pixels, packed, bits as bytes; throws if a byte that is no pixel has changed.
     std::vector<uint8_t> get();
 
- private:
+  private:
     template <class F>
     void each(F visit);
     int64_t lay_out(const Layout &layout);

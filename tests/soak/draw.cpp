@@ -54,7 +54,8 @@ int64_t draw_extent(Dice &dice, int64_t most) {
         case 2: extent = dice.between(1, most); break;
         case 3: extent = dice.between(1, 130); break;
         case 4:
-            for (extent = dice.magnitude(2, std::max<int64_t>(2, most)); !is_prime(extent); --extent) {}
+            for (extent = dice.magnitude(2, std::max<int64_t>(2, most)); !is_prime(extent); --extent) {
+            }
             break;
         default: extent = dice.magnitude(1, most);
     }
@@ -124,11 +125,14 @@ void draw_distance(Problem &p, Dice &dice) {
     draw_published(p, dice);
     if (cells) {
         p.type[FIRST] = dice.of({APSIS_I32, APSIS_I64});
-        if (is_sweep(o.method) && dice.one_in(3)) o.flags |= APSIS_MIXED;
-        else if (dice.one_in(2)) o.flags |= APSIS_CONNECTED;
+        if (is_sweep(o.method) && dice.one_in(3))
+            o.flags |= APSIS_MIXED;
+        else if (dice.one_in(2))
+            o.flags |= APSIS_CONNECTED;
         return;
     }
-    p.type[FIRST] = has_spacing(p) ? dice.of({APSIS_F32, APSIS_F64}) : dice.of({APSIS_F32, APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64});
+    p.type[FIRST] =
+        has_spacing(p) ? dice.of({APSIS_F32, APSIS_F64}) : dice.of({APSIS_F32, APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64});
     p.type[SECOND] = dice.one_in(2) ? dice.of({APSIS_I32, APSIS_I32, APSIS_I64}) : apsis_type(0);
     if (p.type[SECOND] && dice.one_in(4)) p.type[FIRST] = apsis_type(0);
 }
@@ -170,8 +174,10 @@ void draw_paths(Problem &p, Dice &dice) {
         return;
     }
     draw_records(p, dice);
-    if (dice.one_in(3)) o.budget = dice.magnitude(1, 60);
-    else if (p.pixels() < 600 && dice.one_in(5)) o.method = APSIS_EVERY_SOURCE;
+    if (dice.one_in(3))
+        o.budget = dice.magnitude(1, 60);
+    else if (p.pixels() < 600 && dice.one_in(5))
+        o.method = APSIS_EVERY_SOURCE;
 }
 
 /// Seeds: few, or as many as some mask has.
@@ -257,8 +263,8 @@ Problem draw(uint64_t seed, const Machine &machine) {
     Dice dice(seed);
     Problem p;
     p.seed = seed;
-    p.transform = dice.of({APSIS_DISTANCE, APSIS_DISTANCE, APSIS_DISTANCE, APSIS_VORONOI, APSIS_COMPONENTS,
-                           APSIS_COMPONENTS, APSIS_GEODESIC, APSIS_ECCENTRICITY});
+    p.transform = dice.of({APSIS_DISTANCE, APSIS_DISTANCE, APSIS_DISTANCE, APSIS_VORONOI, APSIS_COMPONENTS, APSIS_COMPONENTS,
+                           APSIS_GEODESIC, APSIS_ECCENTRICITY});
     draw_size(p, dice, machine.slow);
     p.type[SET] = dice.of({APSIS_BIT, APSIS_U8});
     p.mask = draw_mask(p.set, p.size, dice);

@@ -54,9 +54,7 @@ void gradient(Canvas &c) {
 
 void empty(Canvas &) {}
 
-void full(Canvas &c) {
-    std::fill(c.mask.begin(), c.mask.end(), uint8_t(1));
-}
+void full(Canvas &c) { std::fill(c.mask.begin(), c.mask.end(), uint8_t(1)); }
 
 void few(Canvas &c) {
     for (int64_t n = c.dice.magnitude(1, 40); n > 0; --n) c.set(c.any(0), c.any(1), c.any(2));
@@ -111,8 +109,7 @@ void strokes(Canvas &c) {
 
 void discs(Canvas &c) {
     const int64_t largest = std::clamp<int64_t>(std::min(c.size[0], c.size[1]) / 3, 1, 40);
-    for (int64_t n = c.dice.magnitude(1, 12); n > 0; --n)
-        dab(c, c.any(0), c.any(1), c.any(2), c.dice.magnitude(1, largest));
+    for (int64_t n = c.dice.magnitude(1, 12); n > 0; --n) dab(c, c.any(0), c.any(1), c.any(2), c.dice.magnitude(1, largest));
 }
 
 /// Circles about one point: sites that are equally far.
@@ -199,9 +196,7 @@ void text(Canvas &c) {
 /// One long path, there and back: walls with a gap at alternate ends.
 void serpentine(Canvas &c) {
     const int64_t pitch = c.dice.between(2, 9);
-    c.fill([&](int64_t x, int64_t y, int64_t) {
-        return y % pitch != 0 || x == (y / pitch % 2 ? 0 : c.size[0] - 1);
-    });
+    c.fill([&](int64_t x, int64_t y, int64_t) { return y % pitch != 0 || x == (y / pitch % 2 ? 0 : c.size[0] - 1); });
 }
 
 /// Whole rows or columns, some of them.
@@ -228,12 +223,25 @@ void one_side(Canvas &c) {
 const struct {
     const char *name;
     void (*paint)(Canvas &);
-} KINDS[] = {{"noise", noise},           {"gradient", gradient}, {"empty", empty},     {"full", full},
-             {"few", few},               {"corners", corners},   {"curves", curves},   {"strokes", strokes},
-             {"discs", discs},           {"rings", rings},       {"sierpinski", sierpinski},
-             {"cantor", cantor},         {"lattice", lattice},   {"clusters", clusters},
-             {"periodic", periodic},     {"text", text},         {"serpentine", serpentine},
-             {"stripes", stripes},       {"one side", one_side}};
+} KINDS[] = {{"noise", noise},
+             {"gradient", gradient},
+             {"empty", empty},
+             {"full", full},
+             {"few", few},
+             {"corners", corners},
+             {"curves", curves},
+             {"strokes", strokes},
+             {"discs", discs},
+             {"rings", rings},
+             {"sierpinski", sierpinski},
+             {"cantor", cantor},
+             {"lattice", lattice},
+             {"clusters", clusters},
+             {"periodic", periodic},
+             {"text", text},
+             {"serpentine", serpentine},
+             {"stripes", stripes},
+             {"one side", one_side}};
 
 }  // namespace
 

@@ -32,8 +32,10 @@ int64_t index_at(const uint8_t *pixels, apsis_type type, int64_t i) {
     int32_t narrow;
     int64_t wide;
     if (is_mask(type)) return pixels[i];
-    if (type == APSIS_I32) std::memcpy(&narrow, pixels + 4 * i, 4);
-    else std::memcpy(&wide, pixels + 8 * i, 8);
+    if (type == APSIS_I32)
+        std::memcpy(&narrow, pixels + 4 * i, 4);
+    else
+        std::memcpy(&wide, pixels + 8 * i, 8);
     return type == APSIS_I32 ? narrow : wide;
 }
 
@@ -46,8 +48,8 @@ std::string check_distances(const Problem &p, const problem &q, const answer &wa
         const uint8_t *pixel = &got[static_cast<size_t>(i) * size];
         uint8_t expected[8];
         expected_pixel(&q, &want, i, type, expected);
-        const bool same = exact || want.cost[i] <= 0 ? std::memcmp(pixel, expected, size) == 0
-                                                     : is_close(&q, &want, i, type, pixel);
+        const bool same =
+            exact || want.cost[i] <= 0 ? std::memcmp(pixel, expected, size) == 0 : is_close(&q, &want, i, type, pixel);
         if (!same) return at(0, i);
     }
     return "";
@@ -109,7 +111,9 @@ std::string check_geodesic(const Problem &p, const Outcome &out) {
         if (limited && s.rounded && std::fabs(real_of(&s, cost) - limit) < limit * 1e-7) continue;
         if (limited && real_of(&s, cost) > limit) cost = -1;
         if (const apsis_type type = p.type[FIRST]) {
-            const double nothing = type == APSIS_I32 ? INT32_MAX : type == APSIS_I64 ? static_cast<double>(INT64_MAX) : INFINITY;
+            const double nothing = type == APSIS_I32   ? INT32_MAX
+                                   : type == APSIS_I64 ? static_cast<double>(INT64_MAX)
+                                                       : INFINITY;
             const double wanted = !is_member(&q, i) ? -1 : cost < 0 ? nothing : shown(&s, type, cost);
             const double got = value_at(out.output[0].data(), type, i);
             if (s.rounded ? !is_near(got, wanted) : got != wanted) wrong = at(0, i);

@@ -13,7 +13,7 @@ namespace soak {
 
 /// Chance, the same on every machine: splitmix64.
 class Dice {
- public:
+  public:
     explicit Dice(uint64_t seed) : state(seed) {}
     uint64_t roll();
     int64_t below(int64_t bound) { return static_cast<int64_t>(roll() % static_cast<uint64_t>(bound)); }
@@ -23,9 +23,11 @@ class Dice {
     /// From low to high, and each power of two of the range is as likely as any other.
     int64_t magnitude(int64_t low, int64_t high);
     template <class T>
-    T of(std::initializer_list<T> list) { return list.begin()[below(static_cast<int64_t>(list.size()))]; }
+    T of(std::initializer_list<T> list) {
+        return list.begin()[below(static_cast<int64_t>(list.size()))];
+    }
 
- private:
+  private:
     uint64_t state;
 };
 

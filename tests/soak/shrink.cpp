@@ -43,7 +43,7 @@ Problem thin(const Problem &p, bool seeds, size_t part, size_t parts) {
 
 /// Keeps changing one problem as long as what is left fails.
 class Shrinker {
- public:
+  public:
     Shrinker(const Machine &where, Problem problem) : machine(where), best(std::move(problem)) {}
 
     Problem run(std::string *wrong) {
@@ -60,7 +60,7 @@ class Shrinker {
         return best;
     }
 
- private:
+  private:
     bool over() const { return lost || std::chrono::steady_clock::now() > end; }
 
     bool fails(const Problem &p) {
@@ -90,7 +90,8 @@ class Shrinker {
         for (int64_t part = best.size[static_cast<size_t>(axis)] / 2; part > 0; part /= 2)
             for (;;) {
                 const int64_t size = best.size[static_cast<size_t>(axis)];
-                if (size <= part || !(take(crop(best, axis, 0, size - part)) || take(crop(best, axis, part, size - part)))) break;
+                if (size <= part || !(take(crop(best, axis, 0, size - part)) || take(crop(best, axis, part, size - part))))
+                    break;
                 changed = true;
             }
         return changed;

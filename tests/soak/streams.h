@@ -14,7 +14,7 @@ void wait_for(struct CUstream_st *stream);
 
 /// The context's work goes to a stream of its own as long as this lives.
 class Stream {
- public:
+  public:
     explicit Stream(apsis_context *context);
     ~Stream();
     Stream(const Stream &) = delete;
@@ -22,7 +22,7 @@ class Stream {
     /// Captures the call into a graph, lets the pixels change, and launches the graph twice.
     apsis_status replay(const std::function<apsis_status()> &call, const std::function<void()> &change);
 
- private:
+  private:
     [[maybe_unused]] apsis_context *context;
     [[maybe_unused]] struct CUstream_st *stream = nullptr;
 };

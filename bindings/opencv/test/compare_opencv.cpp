@@ -75,8 +75,10 @@ static void compare(const char *name, const cv::Mat &image) {
 int main(int argc, char **argv) {
     const int side = argc > 1 ? std::atoi(argv[1]) : 4096;
     if (argc > 2) cv::setNumThreads(std::atoi(argv[2]));
-    std::printf("%d² pixels, %d threads\n| image | function | OpenCV ms | apsis ms | ratio | wrong, OpenCV | wrong, apsis |\n"
-                "|---|---|---|---|---|---|---|\n", side, cv::getNumThreads());
+    std::printf(
+        "%d² pixels, %d threads\n| image | function | OpenCV ms | apsis ms | ratio | wrong, OpenCV | wrong, apsis |\n"
+        "|---|---|---|---|---|---|---|\n",
+        side, cv::getNumThreads());
     cv::RNG rng(1);
     compare("noise, 1 % zeros", noise(side, side, .01, rng));
     compare("noise, 50 % zeros", noise(side, side, .5, rng));

@@ -6,8 +6,7 @@
 #include "oracle.hpp"
 
 static int failures = 0;
-#define CHECK(what) \
-    ((what) ? (void)0 : (void)(++failures, std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what)))
+#define CHECK(what) ((what) ? (void)0 : (void)(++failures, std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what)))
 
 static bool same(const cv::Mat &a, const cv::Mat &b) {
     return a.size() == b.size() && a.type() == b.type() && (a.empty() || cv::norm(a, b, cv::NORM_INF) == 0);
@@ -93,8 +92,8 @@ static void components(const cv::Mat &image, int connectivity) {
     for (int i = 0; i < count && right; ++i) {
         const int k = name[static_cast<size_t>(i)];
         if (k < 0) continue;  // no background
-        right = same(stats.row(i), theirs_stats.row(k)) &&
-                cv::norm(centroids.row(i), theirs_centroids.row(k), cv::NORM_INF) < 1e-9;
+        right =
+            same(stats.row(i), theirs_stats.row(k)) && cv::norm(centroids.row(i), theirs_centroids.row(k), cv::NORM_INF) < 1e-9;
     }
     CHECK(right);
 }

@@ -57,8 +57,8 @@ struct StripList {
         return static_cast<size_t>(ceil_div(columns, GROUP)) *
                (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
-    __device__ StripList(int32_t *shared, ListTotals &list_totals, const Layout &layout, int64_t image,
-                         int64_t number, int64_t first, int32_t count)
+    __device__ StripList(int32_t *shared, ListTotals &list_totals, const Layout &layout, int64_t image, int64_t number,
+                         int64_t first, int32_t count)
         : layout(layout),
           list_totals(list_totals),
           image(image),
@@ -99,8 +99,8 @@ struct ColumnBatch {
 /// Warp: packs the sites of a batch, this thread's first column being x, and finds the masks of their groups.  Of a signed map
 /// `all` loses the bits of bands in which some pixel is no site.
 template <bool CUT, bool SIGNED>
-__device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns,
-                                 const ColumnBatch &batch, int32_t x, uint32_t &all) {
+__device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &batch,
+                                 int32_t x, uint32_t &all) {
     const Layout &layout = strip.layout;
     const uint32_t valid = layout.columns.valid(strip.number);
     const int lane = threadIdx.x % WARP;
@@ -137,8 +137,7 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
 /// dominates, an end of its run does as well.  Beyond a row's ends columns count as all sites; beyond a segment's, as unknown.
 __device__ void drop_interior(const StripList &strip, bool is_first, bool is_last) {
     uint32_t *const interiors =
-        reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) +
-        strip.first / GROUP;
+        reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) + strip.first / GROUP;
     const int32_t threads = blockDim.x;
     // The last warps begin, since the first ones have more to do in prune_columns.
     for (int32_t group = threads - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += threads) {
@@ -173,9 +172,8 @@ struct CoarseEnvelope {
 
 /// Warp: of a sender's columns `some`, one a lane, those that do not lie above the envelope of a coarser level: of the sender's
 /// `own` column there and those before and after it; -1 where there is none.
-__device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int32_t before, int32_t after,
-                                        uint32_t some, uint32_t with_inner_sites, int32_t at,
-                                        const MiddleColumn &mine) {
+__device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int32_t before, int32_t after, uint32_t some,
+                                        uint32_t with_inner_sites, int32_t at, const MiddleColumn &mine) {
     const int32_t on_left = own >= 0 && own < at ? own : before, on_right = own > at ? own : after;
     const bool asked = ((some & ~with_inner_sites) >> threadIdx.x % WARP & 1) && own != at && on_left >= 0 && on_right >= 0;
     const bool dominated = asked && strip.is_dominated(strip.column(on_left), mine, strip.column(on_right));
@@ -209,16 +207,15 @@ __device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)
     const CoarseEnvelope coarsest = {middle_bests, &top, 1};
     for (int32_t block = warp; block < blocks; block += warps) {
         const int32_t at = max(best(block), 0);
-        const uint32_t left =
-            drop_above_envelope(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block),
-                                middle[block], 0, at, strip.middle(at));
+        const uint32_t left = drop_above_envelope(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block),
+                                                  middle[block], 0, at, strip.middle(at));
         if (lane == 0) middle[block] = left;
     }
     __syncthreads();
     const CoarseEnvelope coarse = {strip.bests, middle, blocks};
     for (int32_t group = threadIdx.x; group < strip.groups; group += blockDim.x)
-        strip.coarse_neighbours[group] = static_cast<uint32_t>(coarse.previous(group) + 1) |
-                             static_cast<uint32_t>(coarse.next(group) + 1) << 16;
+        strip.coarse_neighbours[group] =
+            static_cast<uint32_t>(coarse.previous(group) + 1) | static_cast<uint32_t>(coarse.next(group) + 1) << 16;
     __syncthreads();
 }
 
@@ -233,9 +230,9 @@ __device__ void prune_columns(const StripList &strip) {
         if (!(kept & ~with_inner_sites)) continue;
         const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
         const MiddleColumn mine = strip.middle(x);
-        const uint32_t some = drop_above_envelope(
-            strip, coarse.own(group), static_cast<int32_t>(coarse_neighbours & 0xffff) - 1,
-            static_cast<int32_t>(coarse_neighbours >> 16) - 1, kept, with_inner_sites, x, mine);
+        const uint32_t some =
+            drop_above_envelope(strip, coarse.own(group), static_cast<int32_t>(coarse_neighbours & 0xffff) - 1,
+                                static_cast<int32_t>(coarse_neighbours >> 16) - 1, kept, with_inner_sites, x, mine);
         const uint32_t left = envelope_of(strip.layout.slack, some, with_inner_sites, mine, 1);
         __syncwarp();  // all have read it
         if (threadIdx.x % WARP == 0) strip.kept[group] = left;

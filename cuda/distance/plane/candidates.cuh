@@ -97,8 +97,8 @@ __device__ inline int32_t pack_sites(const Sites &sites, int32_t start) {
 
 /// Warp: bounds of the distances from the strip that begins at row `start` to the sites of the warp's columns.
 __device__ inline GroupBounds bounds_of_group(const Sites &sites, int32_t start) {
-    const uint32_t up = sites.before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - sites.before) + STRIP
-                                                       : GroupBounds::NONE;
+    const uint32_t up =
+        sites.before != NO_SITE_BEFORE ? static_cast<uint32_t>(start - sites.before) + STRIP : GroupBounds::NONE;
     const uint32_t down = sites.after != NO_SITE_AFTER ? static_cast<uint32_t>(sites.after - start) : GroupBounds::NONE;
     return {least_of_warp(sites.word ? 0 : up), least_of_warp(sites.word ? 0 : down)};
 }

@@ -118,12 +118,11 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
     format.limited = format.limited || band.count == 0;  // there may be no site
     load_band<HALVES>(band, layout, image, y);
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false, START>(
-        layout, format, band, layout.interior_of(image, strip), layout.all_site_bands_of(image, strip), image, y,
-        [&](int32_t t, int half) {
-            const int32_t p = t / PATCH_TILES + half * patches;
-            return task.summary.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
-        });
+    finish_tiles<FORM, NEAREST, false, START>(layout, format, band, layout.interior_of(image, strip),
+                                              layout.all_site_bands_of(image, strip), image, y, [&](int32_t t, int half) {
+                                                  const int32_t p = t / PATCH_TILES + half * patches;
+                                                  return task.summary.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
+                                              });
 }
 
 }  // namespace
@@ -132,8 +131,8 @@ void search_envelope(const Plan &plan, const Layout &layout, cudaStream_t stream
     const OutputFormat format(layout.output);
     const auto launch_by = [&](auto halves, auto start) {
         with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
-            launch(plan.rows, search_bands<form, with_nearest, halves, IS_PLAIN<form> ? start : RowStart::ANY>, early(stream),
-                   layout, format);
+            launch(plan.rows, search_bands < form, with_nearest, halves, IS_PLAIN<form> ? start : RowStart::ANY >,
+                   early(stream), layout, format);
         });
     };
     const auto launch_bands = [&](auto halves) {

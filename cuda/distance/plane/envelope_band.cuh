@@ -7,9 +7,9 @@
 
 namespace apsis::cuda::plane {
 
-constexpr int TILE = 8;       // pixels of a row in a thread's registers
-constexpr int AHEAD = 4;      // candidates whose words a thread loads at once
-constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;  // of a packed word
+constexpr int TILE = 8;                              // pixels of a row in a thread's registers
+constexpr int AHEAD = 4;                             // candidates whose words a thread loads at once
+constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;     // of a packed word
 constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
 static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 

@@ -258,7 +258,8 @@ struct KeptPositions {
 
     template <class Band>
     __device__ explicit KeptPositions(const Band &band)
-        : kept(band.highs), warp_turns((band.count + WarpTurns::EACH - 1) / WarpTurns::EACH) {
+        : kept(band.highs),
+          warp_turns((band.count + WarpTurns::EACH - 1) / WarpTurns::EACH) {
         before = kept + warp_turns;
     }
     template <class Band>

@@ -55,7 +55,8 @@ class SiteKeys {
     /// Warp: of the bracket, from a first position to a last, of a tile that begins at x.  If keys do not fit in one lane no
     /// lane uses them, since a warp that goes both ways takes as long as both.
     template <class Band>
-    __device__ SiteKeys(const Band &band, int2 bracket, int32_t x) : middle_(x + MIDDLE), first_(bracket.x) {
+    __device__ SiteKeys(const Band &band, int2 bracket, int32_t x) : middle_(x + MIDDLE),
+                                                                     first_(bracket.x) {
         fit = __all_sync(ALL_LANES, find_least(band, bracket));
     }
 
@@ -91,7 +92,7 @@ class SiteKeys {
     /// Decodes the least keys of a tile's row y: into costs, and the indices of the nearest sites.
     template <class Band, class Cost, class Index>
     __device__ void decode(const Band &band, const int32_t (&key)[TILE], int64_t y, int64_t width, Cost (&cost)[TILE],
-                         Index (&found)[TILE]) const {
+                           Index (&found)[TILE]) const {
         const uint32_t above = static_cast<uint32_t>(y) - (1u << bits_);  // the row from which rows down are counted
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {

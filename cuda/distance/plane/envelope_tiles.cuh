@@ -52,7 +52,8 @@ struct CandidateCosts {
 
     template <class Band>
     __device__ CandidateCosts(const Band &band, int32_t position, int32_t x, uint64_t least)
-        : column(static_cast<int32_t>(band.columns[position])), word(band.distances[position]) {
+        : column(static_cast<int32_t>(band.columns[position])),
+          word(band.distances[position]) {
         const int32_t d = x - column;
         slope = 2 * d;
         if constexpr (WIDE_COST) {
@@ -264,10 +265,9 @@ __device__ void write_tiles(const Output &output, const StorePairs &store, const
 
 /// Finds and writes a tile.  `marks` has a byte for each row, not 0 if it is wanted.  `interior` has a bit for each column that
 /// is no candidate because it lies inside an area of sites.  With TOGETHER a warp calls it, all lanes.
-template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, bool TOGETHER = false,
-          class Band>
-__device__ void finish_tile(const Layout &layout, const OutputFormat &format, const Band &band,
-                            uint32_t marks, uint32_t interior, int64_t image, int64_t y, int32_t t) {
+template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, bool TOGETHER = false, class Band>
+__device__ void finish_tile(const Layout &layout, const OutputFormat &format, const Band &band, uint32_t marks,
+                            uint32_t interior, int64_t image, int64_t y, int32_t t) {
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !WIDE_COST;
     constexpr bool SHARED = TOGETHER && !WIDE_COST && IS_PLAIN<FORM>;  // lanes store for each other
     constexpr bool IN_PAIRS = SHARED && START == RowStart::ALIGNED;
@@ -375,7 +375,7 @@ __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, c
         if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
         finish_tile<FORM, NEAREST, WIDE_COST, START, TOGETHER>(layout, format, band.half(half), i < total ? wanted(t, half) : 0,
-                                                         interior ? interior[t] : 0, image, y + half * BAND, t);
+                                                               interior ? interior[t] : 0, image, y + half * BAND, t);
     }
 }
 

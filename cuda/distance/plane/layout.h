@@ -20,10 +20,10 @@ namespace apsis::cuda::plane {
 
 using namespace columns;
 
-constexpr int PATCH = 128;  // pixels of a row that choose one way: those of a warp in the near search
-constexpr int BAND = 4;     // rows that the envelope takes together: their nearest sites are much the same
-constexpr int GROUP = 32;   // columns whose candidates are counted together
-constexpr uint32_t MARKED = 0x80000000;  // in the count of a strip's far groups: the near search has left marks
+constexpr int PATCH = 128;                  // pixels of a row that choose one way: those of a warp in the near search
+constexpr int BAND = 4;                     // rows that the envelope takes together: their nearest sites are much the same
+constexpr int GROUP = 32;                   // columns whose candidates are counted together
+constexpr uint32_t MARKED = 0x80000000;     // in the count of a strip's far groups: the near search has left marks
 constexpr uint32_t NO_CARRY = 0xffff - 31;  // no site: more than any distance, and 32 rows more or less fit 16 bits
 // The distance of a column without a site.  It is more than any, and its square fits 32 bits with that of the way to the
 // column.
@@ -84,7 +84,7 @@ class StripSummary {
 /// Each writes the pixels that are not its sites.
 struct Layout {
     Columns columns;
-    int64_t images;  // of a side
+    int64_t images;                          // of a side
     StripRange range = {}, band_range = {};  // of a side
     // [image][band][patch][row]: not 0 where the near search gave up.
     uint8_t *marks = nullptr;
@@ -111,7 +111,10 @@ struct Layout {
 
     /// Of columns of one side; `columns` has room for both.
     Layout(const Columns &side, const Output &output)
-        : columns(side), images(side.batch), slack(slack_of(side.count)), output(output) {
+        : columns(side),
+          images(side.batch),
+          slack(slack_of(side.count)),
+          output(output) {
         columns.batch *= sides(), columns.is_mirrored = output.is_signed;
     }
 

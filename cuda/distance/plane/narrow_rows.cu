@@ -22,7 +22,7 @@ namespace {
 
 constexpr int32_t WIDTH = static_cast<int32_t>(NARROW_WIDTH);
 constexpr int BANDS = STRIP / BAND;
-constexpr int NARROW_REACH = 64;    // columns: the pixels of a group that is not far have a site so near
+constexpr int NARROW_REACH = 64;  // columns: the pixels of a group that is not far have a site so near
 constexpr int NARROW_PITCH = WIDTH + 2 * NARROW_REACH;
 constexpr int NARROW_RESIDENT = 4;  // blocks of that many threads on a multiprocessor: leaves a thread 64 registers
 static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads");
@@ -35,16 +35,15 @@ __device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t wid
     for (int r = x / WARP; r < HALF; r += warps)
         for (int c = x % WARP; c < 2 * NARROW_REACH; c += WARP) squares[r][c < NARROW_REACH ? c : width + c] = NO_SITE;
     if (x < width)
-        scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start, [&](int r, uint32_t, uint32_t near) {
-            squares[r][NARROW_REACH + x] = square_both(near);
-        });
+        scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start,
+                                [&](int r, uint32_t, uint32_t near) { squares[r][NARROW_REACH + x] = square_both(near); });
     __syncthreads();
 }
 
 /// Block: searches a strip outward.  `mine` is this thread's column, if it has one.
 template <Form FORM>
-__device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout,
-                                 const Target &target, int64_t image, int64_t strip, const Sites &mine) {
+__device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout, const Target &target,
+                                 int64_t image, int64_t strip, const Sites &mine) {
     const int32_t width = static_cast<int32_t>(layout.columns.count), start = static_cast<int32_t>(strip * STRIP);
     const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
     lay_squares(squares, width, start, mine);
@@ -93,7 +92,8 @@ struct CandidateBounds {
 
     __device__ CandidateBounds() = default;
     __device__ CandidateBounds(const Sites &sites, int32_t packed, int32_t x, int32_t start)
-        : x(static_cast<float>(x)), site(static_cast<float>(packed >> SUM_BITS)) {
+        : x(static_cast<float>(x)),
+          site(static_cast<float>(packed >> SUM_BITS)) {
         constexpr int32_t LAST_ROW = STRIP - 1;
         const int32_t below = sites.word ? lowest_bit(sites.word) : min(sites.after - start, FAR_OFF);
         const int32_t above = sites.word ? LAST_ROW - highest_bit(sites.word) : min(start - sites.before, FAR_OFF) + LAST_ROW;
@@ -156,8 +156,8 @@ __device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, 
     if (lane == 0) shared.all_sites[group] = masks.all_sites;
     __syncthreads();
     const MiddleColumn middle(static_cast<float>(x), packed);
-    const uint32_t kept = envelope_of(layout.slack, masks.with_sites, masks.with_inner_sites, middle) &
-                          ~shared.interior_of(group);
+    const uint32_t kept =
+        envelope_of(layout.slack, masks.with_sites, masks.with_inner_sites, middle) & ~shared.interior_of(group);
     if (lane == 0) shared.kept[group] = kept;
     if (x < WIDTH / TILE) shared.lows[x] = ~0u, shared.highs[x] = 0;
     __syncthreads();
@@ -230,8 +230,8 @@ __device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count)
 
 /// Block: finds and writes a far strip.
 template <Form FORM, bool NEAREST>
-__device__ void search_far_rows(StripShared &shared, const Layout &layout, const OutputFormat &format,
-                                int64_t image, int64_t strip, const Sites &mine) {
+__device__ void search_far_rows(StripShared &shared, const Layout &layout, const OutputFormat &format, int64_t image,
+                                int64_t strip, const Sites &mine) {
     const int32_t width = static_cast<int32_t>(layout.columns.count);
     const int32_t count = bracket_strip(shared, layout, gather_candidates(shared, layout, strip, mine));
     const bool wide_costs = measure_strip(shared, static_cast<int32_t>(strip * STRIP), count);

@@ -27,9 +27,10 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
     const Block<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
     if (layout.is_far(image, strip)) return;
-    const bool is_near = scan_block<FORM == Form::OTHER>(columns, block, target, [&](int c, int r, uint32_t, uint32_t nearest) {
-        squares[r][c] = square_both(nearest);
-    });
+    const bool is_near =
+        scan_block < FORM == Form::OTHER > (columns, block, target, [&](int c, int r, uint32_t, uint32_t nearest) {
+                                 squares[r][c] = square_both(nearest);
+                             });
     if (!is_near) return mark_block(layout, block);
 
     const WarpPatch<SPAN> patch(layout, block);

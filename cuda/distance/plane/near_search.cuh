@@ -18,9 +18,9 @@ namespace apsis::cuda::plane {
 template <int SPAN>
 struct Shape {
     static constexpr bool IS_SHORT = SPAN == SHORT_SPAN;
-    static constexpr int REACH = IS_SHORT ? 96 : NEAR;  // columns outward; beyond them the envelope is cheaper
+    static constexpr int REACH = IS_SHORT ? 96 : NEAR;               // columns outward; beyond them the envelope is cheaper
     static constexpr int32_t MOST_COST = (REACH + 1) * (REACH + 1);  // the largest cost that the search settles
-    static constexpr int PITCH = SPAN + 2 * REACH;  // words: rows start on 16 bytes
+    static constexpr int PITCH = SPAN + 2 * REACH;                   // words: rows start on 16 bytes
     // Longer carries count as this one.  Its square, 32 rows more, fits 16 bits together with a step's; of wide blocks 15 bits,
     // and a sign.
     static constexpr int32_t FAR_CARRY = IS_SHORT ? 204 : 146;
@@ -256,8 +256,7 @@ __device__ void write_found(const Layout &layout, const Target &target, int64_t 
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
-            if (c < rest)
-                write_pixel(layout.output_of(image), x + c, y, layout.slice_of(image), cost[c], true, site[c]);
+            if (c < rest) write_pixel(layout.output_of(image), x + c, y, layout.slice_of(image), cost[c], true, site[c]);
     }
 }
 
@@ -341,7 +340,7 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
     uint32_t most = worst();
     bool near = __all_sync(ALL_LANES, settled(most));
     const auto search = [&](const auto &candidates, uint32_t flipped, int first, int end) {
-        // A short reach is unrolled, so that the instructions hold the steps' numbers.
+    // A short reach is unrolled, so that the instructions hold the steps' numbers.
 #pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
         for (int from = first; from < end; from += QUAD) {
             if (near) break;

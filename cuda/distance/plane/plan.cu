@@ -91,8 +91,8 @@ void plan_whole_rows(Plan &plan, const Layout &layout, const Limits &limits) {
     const int64_t width = layout.columns.count;
     // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
     plan.halves = 2 * band_bytes(width, 2) <= limits.dynamic() ? 2 : 1;
-    plan.rows = {"search_bands", layout.count_strips() * (STRIP / (BAND * plan.halves)),
-                 threads_for(width), band_bytes(width, plan.halves)};
+    plan.rows = {"search_bands", layout.count_strips() * (STRIP / (BAND * plan.halves)), threads_for(width),
+                 band_bytes(width, plan.halves)};
 }
 
 void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits) {
@@ -102,8 +102,7 @@ void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits)
     plan.most_candidates = static_cast<int32_t>(std::min({room, int64_t(MOST_CANDIDATES), segments == 1 ? width : room}));
     if (segments > 1)
         plan.brackets = {"find_segment_brackets", ceil_div(bands * layout.count_segment_brackets(), WARPS), BLOCK};
-    plan.rows = {"search_pieces", bands * segments, threads_for(width),
-                 segment_bytes(tiles_of, plan.most_candidates)};
+    plan.rows = {"search_pieces", bands * segments, threads_for(width), segment_bytes(tiles_of, plan.most_candidates)};
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 
 #include "cuda/distance/plane/layout.h"
 
-
 #include "cuda/runtime/progress.h"
 
 namespace apsis::cuda::plane {

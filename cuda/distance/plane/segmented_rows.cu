@@ -109,8 +109,8 @@ __device__ int2 find_segment_bracket(const Layout &layout, const BandPlace &plac
                 const int64_t d = column - x;
                 const Sites sites = strip.at(column);
                 if (sites.any()) {
-                    const uint32_t distances = measure_column(CarryDistances(sites, start, GroupBounds::NONE),
-                                                              sites.word, place.bit);
+                    const uint32_t distances =
+                        measure_column(CarryDistances(sites, start, GroupBounds::NONE), sites.word, place.bit);
 #pragma unroll
                     for (int r = 0; r < BAND; ++r) {
                         const int64_t down = unpack(distances, r);
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(BLOCK) find_segment_brackets(Layout layout, in
         for (int64_t p = first + threadIdx.x % WARP; p < end; p += WARP) marked = marked || marks[p];
         if (!__any_sync(ALL_LANES, marked)) return;
     }
-    const int2 bracket = find_segment_bracket(
-        layout, place, static_cast<int32_t>(min(number * SEGMENT, layout.columns.count - 1)));
+    const int2 bracket =
+        find_segment_bracket(layout, place, static_cast<int32_t>(min(number * SEGMENT, layout.columns.count - 1)));
     if (threadIdx.x % WARP == 0) layout.segment_brackets_of(place.image, place.y / BAND)[number] = bracket;
 }
 
@@ -155,7 +155,9 @@ struct CandidateWindow {
     int32_t count;
 
     __device__ CandidateWindow(const Layout &layout, const BandPlace &place, int32_t low, int32_t high)
-        : first(low / SEGMENT), last(high / SEGMENT), count(0) {
+        : first(low / SEGMENT),
+          last(high / SEGMENT),
+          count(0) {
         const uint16_t *const places = layout.places_of(place.image, place.strip);
         const uint32_t *const counts = layout.summaries_of(place.image, place.strip);
         const int32_t after = high / GROUP + 1;
@@ -186,9 +188,8 @@ struct CandidateWindow {
 
 /// Block: lays a piece of a segment, and its window, in shared memory.  `wide_costs` becomes true if costs of this thread's
 /// candidates may not fit 32 bits.
-__device__ PieceBand load_piece(uint32_t *shared, bool &wide_costs, const Layout &layout,
-                                const BandPlace &place, const CandidateWindow &window, int32_t x,
-                                int32_t end) {
+__device__ PieceBand load_piece(uint32_t *shared, bool &wide_costs, const Layout &layout, const BandPlace &place,
+                                const CandidateWindow &window, int32_t x, int32_t end) {
     const Columns &columns = layout.columns;
     const StripColumns<> strip(columns, place.image, place.strip);
     const int32_t start = static_cast<int32_t>(place.strip * STRIP);
@@ -303,11 +304,11 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Layout layout, Outpu
             wide_costs = __syncthreads_or(wide_costs || band.count == 0);
             find_brackets(band);
             if (wide_costs)
-                finish_tiles<FORM, NEAREST, true>(layout, format, band, interior + x / TILE,
-                                                  all_site_bands + x / TILE, place.image, place.y, wanted);
+                finish_tiles<FORM, NEAREST, true>(layout, format, band, interior + x / TILE, all_site_bands + x / TILE,
+                                                  place.image, place.y, wanted);
             else
-                finish_tiles<FORM, NEAREST, false>(layout, format, band, interior + x / TILE,
-                                                   all_site_bands + x / TILE, place.image, place.y, wanted);
+                finish_tiles<FORM, NEAREST, false>(layout, format, band, interior + x / TILE, all_site_bands + x / TILE,
+                                                   place.image, place.y, wanted);
             __syncthreads();
         }
         x = stop, low = low_on;

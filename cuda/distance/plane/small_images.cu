@@ -26,17 +26,16 @@ namespace apsis::cuda::plane {
 namespace {
 
 constexpr int STRETCH_TILES = 8;
-constexpr int FEW_TILES = 16;       // a row with no more has no stretches: all columns are tried for each tile's first pixel
-constexpr int MOST_POINTS = WARP;   // pixels of a row for which all columns are tried, at most: a lane each
-constexpr int OWN_COLUMNS = 10;     // columns inside of a tile's bracket that its own thread tries: most have fewer
+constexpr int FEW_TILES = 16;      // a row with no more has no stretches: all columns are tried for each tile's first pixel
+constexpr int MOST_POINTS = WARP;  // pixels of a row for which all columns are tried, at most: a lane each
+constexpr int OWN_COLUMNS = 10;    // columns inside of a tile's bracket that its own thread tries: most have fewer
 constexpr int64_t MOST_ROW_THREADS = SMALL_WIDTH / TILE;  // threads of a row: each tries 8 columns and writes a tile
 static_assert(FEW_TILES <= MOST_POINTS && SMALL_WIDTH <= MOST_POINTS * STRETCH_TILES * TILE);
 // A column beyond the row's end: it costs more than one without a site.
 constexpr uint32_t BEYOND_ROW = ~0u - (SMALL_WIDTH + TILE) * (SMALL_WIDTH + TILE) - 4 * TILE * SMALL_WIDTH;
 // Added to squares, so that costs stay above 0 when the square of a pixel's place in its tile is left out.
 constexpr uint32_t SQUARE_BIAS = TILE * TILE;
-static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SQUARE_BIAS + SMALL_WIDTH * SMALL_WIDTH <
-                  BEYOND_ROW &&
+static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SQUARE_BIAS + SMALL_WIDTH * SMALL_WIDTH < BEYOND_ROW &&
               LONGEST_WHOLE + STRIP < NO_SITE_DISTANCE);
 
 /// The brackets of a row's tiles or stretches: each from the first column nearest to its first pixel to that of the next one.
@@ -52,12 +51,12 @@ struct BracketLevel {
 
 /// A row in shared memory, and the threads that search it, eight columns each.
 struct RowSearch {
-    uint32_t *squares;       // [place of a column]: of the distance to its nearest site, and SQUARE_BIAS
-    int32_t *least;          // [place in a tile][tile]: least costs, or UNKNOWN; before, [tile of a stretch][stretch]: keys
-    uint32_t *sites;         // [place in a tile][tile]: the nearest sites of lowest index, if they are wanted
-    uint16_t *tile_lows;     // [tile]: the first of the columns nearest to its first pixel
-    uint16_t *stretch_lows;  // [stretch]: the same
-    int32_t count;           // columns
+    uint32_t *squares;          // [place of a column]: of the distance to its nearest site, and SQUARE_BIAS
+    int32_t *least;             // [place in a tile][tile]: least costs, or UNKNOWN; before, [tile of a stretch][stretch]: keys
+    uint32_t *sites;            // [place in a tile][tile]: the nearest sites of lowest index, if they are wanted
+    uint16_t *tile_lows;        // [tile]: the first of the columns nearest to its first pixel
+    uint16_t *stretch_lows;     // [stretch]: the same
+    int32_t count;              // columns
     int32_t rank, row_threads;  // this thread's number in the row, and the row's threads: x of the block; its y is the row
 
     /// Words of a tile's columns: one more than there are, so that threads that walk their tiles use different banks.
@@ -67,7 +66,9 @@ struct RowSearch {
         return (squares_of(tiles) + tiles * (nearest ? 2 : 1) * TILE) * 4 + (tiles * 2 * 2 + 15) / 16 * 16;
     }
     __device__ RowSearch(uint32_t *shared, int32_t count, bool nearest)
-        : count(count), rank(static_cast<int32_t>(threadIdx.x)), row_threads(static_cast<int32_t>(blockDim.x)) {
+        : count(count),
+          rank(static_cast<int32_t>(threadIdx.x)),
+          row_threads(static_cast<int32_t>(blockDim.x)) {
         const int32_t tiles = this->tiles();
         squares = shared + static_cast<int32_t>(threadIdx.y) * (bytes(tiles, nearest) / 4);
         least = reinterpret_cast<int32_t *>(squares + squares_of(tiles));
@@ -151,8 +152,7 @@ __device__ void search_points(const RowSearch &row, const BracketLevel &level, i
         const int32_t p = lowest_bit(left), d = p * stride - first;
         int32_t least = UNKNOWN;
 #pragma unroll
-        for (int k = 0; k < TILE; k += 2)
-            least = __vimin3_s32(square[k] - 2 * k * d, square[k + 1] - 2 * (k + 1) * d, least);
+        for (int k = 0; k < TILE; k += 2) least = __vimin3_s32(square[k] - 2 * k * d, square[k + 1] - 2 * (k + 1) * d, least);
         const uint32_t cost = static_cast<uint32_t>(least) - LOW + static_cast<uint32_t>(d * d);
         const uint32_t of_warp = least_of_warp(cost);
         const int winner = lowest_bit(__ballot_sync(ALL_LANES, cost == of_warp));
@@ -259,7 +259,8 @@ struct ColumnCosts {
     uint32_t first, slope;
 
     __device__ ColumnCosts(uint32_t square, int32_t away)
-        : first(square + static_cast<uint32_t>(away * away)), slope(static_cast<uint32_t>(2 * away)) {
+        : first(square + static_cast<uint32_t>(away * away)),
+          slope(static_cast<uint32_t>(2 * away)) {
         asm("" : "+r"(slope));  // a number of its own: else additions replace the multiplications
     }
     __device__ uint32_t cost(int k) const { return first + static_cast<uint32_t>(k) * slope; }

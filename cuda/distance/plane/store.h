@@ -32,7 +32,7 @@ struct OutputFormat {
           limited(output.measure.limit < output.measure.largest),
           limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
         serves = (!output.distance || distance != Form::OTHER) &&
-                (!output.nearest || (output.nearest.type == APSIS_I32 && are_aligned(output.nearest, 4)));
+                 (!output.nearest || (output.nearest.type == APSIS_I32 && are_aligned(output.nearest, 4)));
         aligned = serves && are_aligned(output.distance, 16) && are_aligned(output.nearest, 16);
     }
 
@@ -61,21 +61,16 @@ struct OutputFormat {
 template <class Search>
 void with_form(Form form, Search search) {
     switch (form) {
-        case Form::ROOTS:
-            return search(std::integral_constant<Form, Form::ROOTS>());
-        case Form::SQUARES:
-            return search(std::integral_constant<Form, Form::SQUARES>());
-        default:
-            return search(std::integral_constant<Form, Form::OTHER>());
+        case Form::ROOTS: return search(std::integral_constant<Form, Form::ROOTS>());
+        case Form::SQUARES: return search(std::integral_constant<Form, Form::SQUARES>());
+        default: return search(std::integral_constant<Form, Form::OTHER>());
     }
 }
 
 #if defined(__CUDACC__)
 
 /// How many numbers of 32 bits lie from `to` to the next multiple of 16 bytes.
-__device__ inline int count_head(const uint8_t *to) {
-    return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD);
-}
+__device__ inline int count_head(const uint8_t *to) { return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD); }
 
 __device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     __stcs(reinterpret_cast<uint4 *>(to), make_uint4(a, b, c, d));
@@ -113,14 +108,10 @@ struct StoreAlone {
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
         if (count < COUNT) return store_part(to, number, count);
         switch (START == RowStart::ALIGNED ? 0 : count_head(to)) {
-            case 0:
-                return store_from<0>(to, number);
-            case 1:
-                return store_from<1>(to, number);
-            case 2:
-                return store_from<2>(to, number);
-            default:
-                return store_from<3>(to, number);
+            case 0: return store_from<0>(to, number);
+            case 1: return store_from<1>(to, number);
+            case 2: return store_from<2>(to, number);
+            default: return store_from<3>(to, number);
         }
     }
 };
@@ -147,14 +138,10 @@ struct StoreTogether {
     }
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[QUAD]) const {
         switch (count_head(to)) {
-            case 0:
-                return store_from<0>(to, number);
-            case 1:
-                return store_from<1>(to, number);
-            case 2:
-                return store_from<2>(to, number);
-            default:
-                return store_from<3>(to, number);
+            case 0: return store_from<0>(to, number);
+            case 1: return store_from<1>(to, number);
+            case 2: return store_from<2>(to, number);
+            default: return store_from<3>(to, number);
         }
     }
 };
@@ -305,7 +292,7 @@ __device__ void write_side(const Output &output, const OutputFormat &format, int
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) whole = whole && cost[k];
     const auto found = [&](int k) { return !format.limited || cost[k] <= format.limit; };
-    const auto put = [&](const View &view, const uint32_t (&number)[COUNT]) {
+    const auto put = [&](const View &view, const uint32_t(&number)[COUNT]) {
         uint8_t *const to = view.row(y, z) + x * 4;
         const bool by_quads = store.count == COUNT && count_head(to) == 0;
         if (whole && !by_quads) return store(to, number);
@@ -337,8 +324,7 @@ __device__ void to_signed_numbers(const OutputFormat &format, const uint32_t (&c
                                   uint32_t (&number)[COUNT], Root root) {
     to_numbers<FORM>(format, cost, number, root);
 #pragma unroll
-    for (int k = 0; k < COUNT; ++k)
-        number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
+    for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
 }
 
 /// Stores those of four numbers for which `wanted` has bits, all four at once.

@@ -47,9 +47,7 @@ void CudaTransferQueue::sync() {
     check(cudaStreamSynchronize(out_.handle), "waiting for copies out");
 }
 
-size_t CudaTransferQueue::scratch(const DistanceJob &job) const {
-    return plan_of(job, limits_).scratch;
-}
+size_t CudaTransferQueue::scratch(const DistanceJob &job) const { return plan_of(job, limits_).scratch; }
 
 void CudaTransferQueue::take(const DistanceJob &job, const StripRange &range, void *scratch) {
     const CurrentDevice current(device_);

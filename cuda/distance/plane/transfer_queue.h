@@ -12,7 +12,9 @@ class CudaTransferQueue final : public TransferQueue {
   public:
     /// `work` is the back end's stream, read whenever something is queued.  The device is current here and in the destructor.
     CudaTransferQueue(int device, const Limits &limits, const cudaStream_t &work)
-        : device_(device), limits_(limits), work_(work) {}
+        : device_(device),
+          limits_(limits),
+          work_(work) {}
 
     void copy(Lane lane, void *to, const void *from, size_t bytes) override;
     bool is_page_locked(const void *data, size_t bytes) const override;

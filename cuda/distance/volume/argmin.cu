@@ -52,9 +52,7 @@ struct AlongY {
     __host__ __device__ int64_t lines() const { return layout.width(); }
     static constexpr int32_t COST_FACTOR = NEAREST ? 2 : 1;
     __device__ int32_t weight() const { return COST_FACTOR * layout.weight[1]; }
-    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
-        return layout.need(z, int64_t(tile) * TILE, x);
-    }
+    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const { return layout.need(z, int64_t(tile) * TILE, x); }
 
     static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES;
     static constexpr int PLANES = 4;                     // planes of a bundle, whose costs come from the same words
@@ -116,9 +114,7 @@ struct AlongY {
         layout.y_results[stored_line(layout, z, x) + y] = found.site;
     }
     __device__ void write(int64_t z, int64_t x, int32_t y, const TileResult &tile) const {
-        const auto value = [&](int k) {
-            return NEAREST ? tile.site[k] : static_cast<uint32_t>(tile.cost[k]);
-        };
+        const auto value = [&](int k) { return NEAREST ? tile.site[k] : static_cast<uint32_t>(tile.cost[k]); };
         uint4 *const to = reinterpret_cast<uint4 *>(layout.y_results + stored_line(layout, z, x) + y);
         to[0] = make_uint4(value(0), value(1), value(2), value(3));
         to[1] = make_uint4(value(4), value(5), value(6), value(7));
@@ -158,10 +154,8 @@ struct AlongX {
         for (int i = 0; i < LOADED_LINES; ++i) cost[i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
     }
     __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
-        const int32_t down = static_cast<int32_t>(stored >> 16) - z,
-                      along = static_cast<int32_t>(stored & 0xffff) - y;
-        return stored == NO_SITE_PLACE ? NO_COST<int32_t>
-                                  : layout.weight[2] * down * down + layout.weight[1] * along * along;
+        const int32_t down = static_cast<int32_t>(stored >> 16) - z, along = static_cast<int32_t>(stored & 0xffff) - y;
+        return stored == NO_SITE_PLACE ? NO_COST<int32_t> : layout.weight[2] * down * down + layout.weight[1] * along * along;
     }
     struct Sites {
         const uint32_t *line;
@@ -191,13 +185,11 @@ struct AlongX {
     __device__ void write_voxel(int64_t z, int64_t y, int32_t x, const NearestSite &found) const {
         const Output &output = layout.output;
         if (x >= layout.width()) return;
-        if (!layout.is_packed)
-            return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
+        if (!layout.is_packed) return write_pixel(output, x, y, z, found.cost, true, index(found.site, found.at));
         const bool is_near = found.cost <= output.measure.limit;
         const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
         reinterpret_cast<int32_t *>(output.nearest.row(y, z))[x] = is_near ? nearest : -1;
-        if (output.distance)
-            reinterpret_cast<float *>(output.distance.row(y, z))[x] = is_near ? length(found.cost) : INFINITY;
+        if (output.distance) reinterpret_cast<float *>(output.distance.row(y, z))[x] = is_near ? length(found.cost) : INFINITY;
     }
 };
 

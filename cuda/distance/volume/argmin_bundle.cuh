@@ -9,14 +9,14 @@ namespace apsis::cuda::volume {
 
 constexpr int THREADS_LOG2 = 8;  // small blocks, because all threads of a block wait for its last
 constexpr int THREADS = 1 << THREADS_LOG2;
-constexpr int QUAD = 4;  // candidates that a thread tries at once in phase 1
-constexpr int CHUNK = 16;  // candidates of which the least cost is kept, to skip them in long brackets
-constexpr int CHUNKS_AT_ONCE = 4;  // chunks whose least costs are read together
+constexpr int QUAD = 4;                  // candidates that a thread tries at once in phase 1
+constexpr int CHUNK = 16;                // candidates of which the least cost is kept, to skip them in long brackets
+constexpr int CHUNKS_AT_ONCE = 4;        // chunks whose least costs are read together
 constexpr int LONG_BRACKET = 2 * CHUNK;  // brackets longer than this are searched by chunks
 constexpr float FLOAT_MARGIN = 1 + 1.0f / (1 << 18);  // more than the rounding of a few operations, 2^-24 each
 constexpr int FIRST_PIVOTS_LOG2 = 4;  // of the pivots of the first level, which have no bracket; 8 would take a level more
-constexpr int PROBES = 8;  // candidates whose costs bound the search of those
-constexpr int CHECKED_STEP = 2;  // up to this step it pays to check which intervals are wanted
+constexpr int PROBES = 8;             // candidates whose costs bound the search of those
+constexpr int CHECKED_STEP = 2;       // up to this step it pays to check which intervals are wanted
 
 // How many lines a bundle has.  16 lines read half a cache line at once, and let many blocks share a multiprocessor.  Short
 // lines fill a block only if they are many.  Of long lines few fit; fewer than 8 would waste most of each sector read.
@@ -35,12 +35,12 @@ struct Bundle {
     int32_t *score;       // [candidate][lane], padded by candidates without a site to whole quads
     int32_t *share_cost;  // [thread]: what each found of a pivot that several share
     uint16_t *share_at;
-    uint8_t *order;  // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
-    uint16_t *best;  // [pivot][lane]: its best candidate; then that of the voxel after the line's last
-    uint16_t *least;  // [chunk][lane]: the least of its costs, as the upper half of a float; padded
+    uint8_t *order;      // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
+    uint16_t *best;      // [pivot][lane]: its best candidate; then that of the voxel after the line's last
+    uint16_t *least;     // [chunk][lane]: the least of its costs, as the upper half of a float; padded
     uint16_t *deferred;  // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
     int32_t *deferred_count;  // how many are deferred, or would be if there were room
-    uint8_t *wanted;  // [interval]: a bit for each of its tiles that some line wants
+    uint8_t *wanted;          // [interval]: a bit for each of its tiles that some line wants
     int32_t length, pivots, weight, middle;
     float inverse;  // of the weight
 
@@ -54,9 +54,7 @@ struct Bundle {
     static_assert(WIDTH == 1 << WIDTH_LOG2 && THREADS % WIDTH == 0);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
-    __host__ __device__ static int32_t chunks(int64_t length) {
-        return static_cast<int32_t>(length + CHUNK - 1) / CHUNK;
-    }
+    __host__ __device__ static int32_t chunks(int64_t length) { return static_cast<int32_t>(length + CHUNK - 1) / CHUNK; }
     __host__ __device__ static int32_t padded_chunks(int64_t length) { return chunks(length) + CHUNKS_AT_ONCE - 1; }
     static constexpr int32_t SHARE_BYTES = THREADS * 6, MOST_DEFERRED = THREADS;
     static_assert(ORDER_ROWS <= static_cast<int>(sizeof(*share_cost)));  // `order` lies in its place
@@ -269,8 +267,7 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
         if (item >= items) continue;
         const int32_t lane = item % WIDTH, t = level.first + item / WIDTH * level.stride;
         bool needed = all_wanted || step > CHECKED_STEP;  // or else only if an interval between its neighbours is wanted
-        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.pivots) && !needed; ++i)
-            needed = bundle.wanted[i];
+        for (int32_t i = max(t - step, 0); i < min(t + step, bundle.pivots) && !needed; ++i) needed = bundle.wanted[i];
         if (!needed) continue;
         int32_t low = 0, high = bundle.length - 1;
         if (bundle.is_site(lane, t * PERIOD)) {
@@ -285,8 +282,7 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
             bound = narrow_bracket(bundle, lane, t * PERIOD, bound, low, high);
         }
         if (shares == 1) {
-            bundle.best[t * WIDTH + lane] =
-                static_cast<uint16_t>(search_line(bundle, lane, t * PERIOD, low, high, bound).at);
+            bundle.best[t * WIDTH + lane] = static_cast<uint16_t>(search_line(bundle, lane, t * PERIOD, low, high, bound).at);
         } else {
             const int32_t part = ((high - low) >> shares_log2) + 1;
             const int32_t from = min(low + static_cast<int32_t>(share) * part, high);
@@ -300,8 +296,7 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
     if (const uint32_t item = threadIdx.x; item < items) {
         uint32_t found = item;  // shares go from left to right, so the leftmost of equal ones wins
         for (int32_t i = 1; i < shares; ++i)
-            if (const uint32_t other = i << padded_log2 | item;
-                bundle.share_cost[other] < bundle.share_cost[found])
+            if (const uint32_t other = i << padded_log2 | item; bundle.share_cost[other] < bundle.share_cost[found])
                 found = other;
         bundle.best[(level.first + item / WIDTH * level.stride) * WIDTH + item % WIDTH] = bundle.share_at[found];
     }

@@ -195,8 +195,7 @@ __device__ int order_intervals(const Bundle<WIDTH, PERIOD> &bundle, const Interv
     int begin = end - ours;
 #pragma unroll
     for (int k = 0; k < ORDER_ROWS; ++k) {
-        const int place = __shfl_sync(ALL_LANES, begin, number[k]) +
-                          __popc(lanes_with(number[k], bits[k]) & here[k] & below);
+        const int place = __shfl_sync(ALL_LANES, begin, number[k]) + __popc(lanes_with(number[k], bits[k]) & here[k] & below);
         if (here[k] >> lane & 1) order[place] = static_cast<uint8_t>(k * WARP + lane);
         begin += counted[k];
     }

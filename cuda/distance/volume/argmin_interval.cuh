@@ -75,7 +75,10 @@ struct Interval {
 
     template <int WIDTH, int PERIOD>
     __device__ Interval(const Bundle<WIDTH, PERIOD> &bundle, int32_t item)
-        : lane(item % WIDTH), x(item / WIDTH * PERIOD), low(bundle.best[item]), high(bundle.best[item + WIDTH]) {}
+        : lane(item % WIDTH),
+          x(item / WIDTH * PERIOD),
+          low(bundle.best[item]),
+          high(bundle.best[item + WIDTH]) {}
 };
 
 /// The least costs of the voxels of an interval of two tiles, two in a register.
@@ -160,7 +163,8 @@ struct HalfKeys {
     /// Tries all candidates from low to high, and one more if their number is odd.
     template <int WIDTH, int PERIOD>
     __device__ HalfKeys(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high)
-        : max_gain(max_gain_of(bundle.weight, high - low)), place_count(place_count_of(low, high)) {
+        : max_gain(max_gain_of(bundle.weight, high - low)),
+          place_count(place_count_of(low, high)) {
 #pragma unroll
         for (int j = 0; j < WORDS; ++j) first[j] = last[j] = ~0u;
         const int32_t *score = bundle.score + low * WIDTH + lane;

@@ -32,10 +32,10 @@ constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
 struct Layout {
     Columns columns;  // along z: column x of image y
     int32_t weight[3];
-    uint32_t *y_results;  // sites or costs that the search along y found; each way has its own order
-    uint8_t *marks;       // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
-    uint8_t *needs;       // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
-                          // the last one is not 0 if any other is
+    uint32_t *y_results;    // sites or costs that the search along y found; each way has its own order
+    uint8_t *marks;         // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
+    uint8_t *needs;         // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
+                            // the last one is not 0 if any other is
     uint32_t *far_samples;  // one number: how many of SAMPLES voxels have no site within the near search's reach
     Output output;
     float *length_table;  // [cost]: the distance; near search and windows look it up unless the unit is 1
@@ -92,10 +92,7 @@ void search_in_windows(const Plan &plan, const Layout &layout, cudaStream_t stre
 void search_marked(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Rows of y are stored padded to whole tiles: [plane][x][y].
-#if defined(__CUDACC__)
-__host__ __device__
-#endif
-inline int64_t y_pitch(const Layout &layout) { return ceil_div(layout.height(), TILE) * TILE; }
+APSIS_BOTH inline int64_t y_pitch(const Layout &layout) { return ceil_div(layout.height(), TILE) * TILE; }
 
 #if defined(__CUDACC__)
 __device__ inline int64_t stored_line(const Layout &layout, int64_t plane, int64_t x) {

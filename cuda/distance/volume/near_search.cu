@@ -96,14 +96,12 @@ __device__ uint32_t z_word(const NearLimits<NEAREST> &limits, bool upper, uint32
 
 /// The least words of the middle tile of three, with candidates up to REACH away along AXIS (0: x, 1: y).
 template <bool NEAREST, int AXIS>
-__device__ void search_tile(const NearLimits<NEAREST> &limits, const uint32_t (&word)[3 * TILE],
-                            uint32_t (&best)[TILE]) {
+__device__ void search_tile(const NearLimits<NEAREST> &limits, const uint32_t (&word)[3 * TILE], uint32_t (&best)[TILE]) {
 #pragma unroll
     for (int i = 0; i < TILE; ++i) best[i] = word[TILE + i];
 #pragma unroll
     for (int k = 1; k <= REACH; ++k) {
-        const uint32_t cost = limits.weight[AXIS] * static_cast<uint32_t>(k * k),
-                       offset = k << AXIS * OFFSET_BITS;
+        const uint32_t cost = limits.weight[AXIS] * static_cast<uint32_t>(k * k), offset = k << AXIS * OFFSET_BITS;
 #pragma unroll
         for (int i = 0; i < TILE; ++i) {
             const uint32_t before = word[TILE + i - k], after = word[TILE + i + k];
@@ -141,11 +139,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_near_along_y(La
     }
 #pragma unroll
     for (int i = 0; i < WARP_ROWS; ++i)
-        scan_column(word[i], before[i], after[i], static_cast<int32_t>(strip * STRIP),
-                    [&](int r, uint32_t up, uint32_t down) {
-                        words[(r * LOADED_ROWS + warp * WARP_ROWS + i) * WARP + lane] =
-                            z_word(limits, slab % 2, up, down);
-                    });
+        scan_column(word[i], before[i], after[i], static_cast<int32_t>(strip * STRIP), [&](int r, uint32_t up, uint32_t down) {
+            words[(r * LOADED_ROWS + warp * WARP_ROWS + i) * WARP + lane] = z_word(limits, slab % 2, up, down);
+        });
     __syncthreads();
     for (int tile = warp; tile < HALF_STRIP * (BLOCK_ROWS / TILE); tile += THREADS / WARP) {
         const int r = tile / (BLOCK_ROWS / TILE), row = tile % (BLOCK_ROWS / TILE) * TILE;
@@ -164,8 +160,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_near_along_y(La
 
 /// Writes a tile of one plane if all its costs are exact, or marks it.
 template <bool NEAREST>
-__device__ void write_or_mark_tile(const Layout &layout, const NearLimits<NEAREST> &limits, int32_t tile, int32_t y,
-                                   int64_t z, const uint32_t (&word)[TILE]) {
+__device__ void write_or_mark_tile(const Layout &layout, const NearLimits<NEAREST> &limits, int32_t tile, int32_t y, int64_t z,
+                                   const uint32_t (&word)[TILE]) {
     const int32_t x = tile * TILE, inside = static_cast<int32_t>(layout.width()) - x;
     int32_t cost[TILE], worst = 0;
 #pragma unroll
@@ -198,8 +194,7 @@ template <bool NEAREST>
 __device__ void search_x_tile(const Layout &layout, const NearLimits<NEAREST> &limits, uint32_t plane, uint32_t item) {
     const uint32_t tiles = static_cast<uint32_t>(layout.tiles()), items = tiles * static_cast<uint32_t>(layout.height());
     const uint32_t y = item / tiles, tile = item - y * tiles;
-    const uint4 *const line =
-        reinterpret_cast<const uint4 *>(layout.y_results) + (int64_t(plane) * items + item) * 2;
+    const uint4 *const line = reinterpret_cast<const uint4 *>(layout.y_results) + (int64_t(plane) * items + item) * 2;
     const uint4 no_site = {limits.no_site, limits.no_site, limits.no_site, limits.no_site};
     uint32_t word[3 * TILE], best[TILE];
 #pragma unroll
@@ -272,7 +267,8 @@ template <bool NEAREST>
 void plan_launches(Plan &plan, const Layout &layout) {
     const int64_t y_blocks = ceil_div(x_pitch(layout), WARP) * ceil_div(layout.height(), BLOCK_ROWS);
     plan.near_along[1] = {"search_near_along_y", y_blocks * count_slabs<NEAREST>(layout), THREADS, SHARED_BYTES};
-    const int64_t plane_blocks = ceil_div(layout.tiles() * layout.height(), BLOCK), planes = count_stored_planes<NEAREST>(layout);
+    const int64_t plane_blocks = ceil_div(layout.tiles() * layout.height(), BLOCK),
+                  planes = count_stored_planes<NEAREST>(layout);
     plan.near_planes = ceil_div(plane_blocks * planes, MOST_X_BLOCKS);
     plan.near_along[0] = {"search_near_along_x", plane_blocks * ceil_div(planes, plan.near_planes), BLOCK};
 }

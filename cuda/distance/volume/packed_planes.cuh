@@ -50,8 +50,7 @@ __device__ inline void mark_tile(const Layout &layout, int32_t x, int32_t y, int
     const int32_t here = x / MARK_GROUP, end = static_cast<int32_t>(layout.groups_across());
     const bool all = groups == UINT8_MAX;
     uint8_t *const needs = &layout.need(z, y, 0);
-    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g)
-        needs[g] = 1;
+    for (int32_t g = all ? 0 : max(here - groups, 0); g < (all ? end : min(here + groups + 1, end)); ++g) needs[g] = 1;
 }
 
 }  // namespace apsis::cuda::volume

@@ -70,14 +70,10 @@ struct WindowLimits {
             // What the nearest candidate costs that n chunks leave out, and what a candidate of the n-th chunk costs at least
             // if it is clipped.
             const auto left_out = [&](int64_t n) { return cost(n * TILE + 1); };
-            const auto clip = [&](int64_t n) {
-                return UINT16_MAX - cost(n * TILE + TILE - 1) + cost(n * TILE - TILE + 1);
-            };
+            const auto clip = [&](int64_t n) { return UINT16_MAX - cost(n * TILE + TILE - 1) + cost(n * TILE - TILE + 1); };
             int64_t n = 0, enough = MOST_CARRY;
             if (size[axis] > held * TILE) enough = held * 2 / 9;  // or else segments would be short
-            while (n < enough && left_out(n) < clip(n + 1) &&
-                   cost((n + 1) * TILE + TILE - 1) <= UINT16_MAX)
-                ++n;
+            while (n < enough && left_out(n) < clip(n + 1) && cost((n + 1) * TILE + TILE - 1) <= UINT16_MAX) ++n;
             chunks[axis] = static_cast<int32_t>(n);
             beyond = std::min(beyond, left_out(n));
             if (n) clipped = std::min(clipped, clip(n));
@@ -96,9 +92,7 @@ struct WindowLimits {
     __device__ uint32_t cost_word(int32_t cost) const {
         return NEAREST ? static_cast<uint32_t>(cost) << COST_SHIFT : cost * ONES;
     }
-    __device__ uint32_t way_cost(int axis, int32_t distance) const {
-        return cost_word(weight[axis] * distance * distance);
-    }
+    __device__ uint32_t way_cost(int axis, int32_t distance) const { return cost_word(weight[axis] * distance * distance); }
     /// The distance along x or y whose cost is the low 16 bits of `cost`.
     __device__ int32_t distance_of(int axis, int32_t cost) const {
         float root;
@@ -116,7 +110,9 @@ struct LineCut {
     int32_t chunks, segment, margin, bundles_log2;
 
     LineCut(int64_t length, int32_t margin_, int64_t held)
-        : chunks(static_cast<int32_t>(ceil_div(length, TILE))), margin(margin_), bundles_log2(0) {
+        : chunks(static_cast<int32_t>(ceil_div(length, TILE))),
+          margin(margin_),
+          bundles_log2(0) {
         const int64_t most = chunks <= held ? chunks : std::max<int64_t>(held - 2 * margin, 0);
         segment = most ? static_cast<int32_t>(ceil_div(chunks, ceil_div(chunks, most))) : 0;
         if (segment == chunks)
@@ -133,8 +129,8 @@ struct Window {
     static constexpr int PITCH = PITCH_;
     using Least = std::conditional_t<NEAREST, uint16_t, uint32_t>;
 
-    uint32_t *way_costs;  // [signed length]: the word of a way's cost
-    Least *least;         // [bundle][chunk][lane]: the least cost of its candidates, without offsets; with a chunk that
+    uint32_t *way_costs;          // [signed length]: the word of a way's cost
+    Least *least;                 // [bundle][chunk][lane]: the least cost of its candidates, without offsets; with a chunk that
                                   // has no site before the first one and after the last
     uint32_t *words;              // [bundle][candidate][lane]
     uint8_t *all_sites;           // [bundle][chunk]: whether all its voxels are sites, in all lanes
@@ -181,15 +177,13 @@ __device__ uint32_t reduce_tile(const uint32_t (&word)[TILE], Three three) {
 /// The least, or the greatest, of a tile's words; without NEAREST of each half by itself.
 template <bool NEAREST>
 __device__ uint32_t least_word(const uint32_t (&word)[TILE]) {
-    return reduce_tile(word, [](uint32_t a, uint32_t b, uint32_t c) {
-        return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
-    });
+    return reduce_tile(
+        word, [](uint32_t a, uint32_t b, uint32_t c) { return NEAREST ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c); });
 }
 template <bool NEAREST>
 __device__ uint32_t greatest_word(const uint32_t (&word)[TILE]) {
-    return reduce_tile(word, [](uint32_t a, uint32_t b, uint32_t c) {
-        return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c);
-    });
+    return reduce_tile(
+        word, [](uint32_t a, uint32_t b, uint32_t c) { return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c); });
 }
 
 /// The key of one plane's site in the voxel's own column, by the distances to the sites above and below.  With d the lesser one
@@ -251,7 +245,9 @@ struct ShortKeyOrigin {
     ShortKeyOrigin() = default;
     /// Covers a range that OffsetRange has merged; or if that is too wide, the offsets up to HALF_SHORT.
     __device__ ShortKeyOrigin(const WindowLimits<true> &limits, const int32_t (&range)[4])
-        : dz(range[0]), dy(first_offset_of(range[1])), max_exact(limits.max_exact) {
+        : dz(range[0]),
+          dy(first_offset_of(range[1])),
+          max_exact(limits.max_exact) {
         if (-range[2] - dz <= MOST_SHORT && first_offset_of(1 - range[3]) - 1 - dy <= MOST_SHORT) return;
         dz = dy = -HALF_SHORT, max_exact = limits.max_exact_short;
     }
@@ -302,8 +298,7 @@ struct TileBest {
     __device__ void try_chunk(const uint32_t *words, const uint32_t *way_costs, uint32_t most) {
         uint32_t way[2 * TILE];  // from -TILE on
 #pragma unroll
-        for (int i = 0; i < 2 * TILE; i += 4)
-            memcpy(way + i, __builtin_assume_aligned(way_costs - TILE + i, 16), 16);
+        for (int i = 0; i < 2 * TILE; i += 4) memcpy(way + i, __builtin_assume_aligned(way_costs - TILE + i, 16), 16);
 #pragma unroll
         for (int i = 0; i < TILE; ++i) {
             const uint32_t word = NEAREST ? min(words[i * PITCH], most) : __vminu2(words[i * PITCH], most);

@@ -65,8 +65,7 @@ struct AlongY {
         const Columns &columns = layout.columns;
         const bool inside = x < layout.width() && y < layout.height();
         const int64_t at = inside ? columns.at(y, strip, x) : 0;  // no branch: with one, loads would wait for each other
-        const Stored stored = {__ldg(columns.words + at), __ldg(columns.before + at),
-                               __ldg(columns.after + at)};
+        const Stored stored = {__ldg(columns.words + at), __ldg(columns.before + at), __ldg(columns.after + at)};
         return inside ? stored : Stored{0, NO_SITE_BEFORE, NO_SITE_AFTER};
     }
     __device__ void expand_column(int64_t strip, const Stored &stored, uint32_t *to) const {
@@ -109,15 +108,13 @@ struct AlongY {
     __device__ int64_t plane(int64_t strip) const { return strip * COLUMN_WORDS + threadIdx.x % COLUMN_WORDS; }
     /// The bits of this lane's words that lie inside the image.
     __device__ uint32_t inside_bits(int64_t strip, int64_t place, int32_t bundle) const {
-        if (column(place, bundle) >= layout.width() || plane(strip) >= count_stored_planes<NEAREST>(layout))
-            return 0;
+        if (column(place, bundle) >= layout.width() || plane(strip) >= count_stored_planes<NEAREST>(layout)) return 0;
         return NEAREST || strip * STRIP + threadIdx.x % COLUMN_WORDS + HALF_STRIP < layout.depth() ? ~0u : 0xffff;
     }
     /// Warp: stores each lane's tile.
     __device__ void finish(const Window &, const ShortKeyOrigin &, int64_t strip, int64_t place, int32_t bundle, int32_t tile,
                            bool is_inside, TileBest<NEAREST> &found) const {
-        uint32_t *const to =
-            layout.y_results + stored_line(layout, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
+        uint32_t *const to = layout.y_results + stored_line(layout, plane(strip), column(place, bundle)) + int64_t(tile) * TILE;
         if (__all_sync(ALL_LANES, is_inside))
             store_warp_tiles(to, found.best);
         else if (is_inside)
@@ -128,8 +125,7 @@ struct AlongY {
 /// Copies 16 bytes to shared memory, asynchronously from sm_80 on: they are there after wait_for_copies().
 __device__ void copy_async(uint4 *to, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))),
                  "l"(from));
 #else
     *to = __ldg(from);
@@ -162,8 +158,7 @@ struct AlongX {
         constexpr int QUADS_LOG2 = 3, QUADS = 1 << QUADS_LOG2;
         static_assert(QUADS * 4 == WARP);
         const int32_t wide_log2 = QUADS_LOG2 + cut.bundles_log2, items = window.chunks * TILE << wide_log2;
-        const int64_t y0 = place * WARP * cut.bundles(), x0 = int64_t(window.first_chunk) * TILE,
-                      pitch = y_pitch(layout);
+        const int64_t y0 = place * WARP * cut.bundles(), x0 = int64_t(window.first_chunk) * TILE, pitch = y_pitch(layout);
         const uint4 no_site = make_uint4(limits.no_site(), limits.no_site(), limits.no_site(), limits.no_site());
 #pragma unroll 4
         for (int32_t i = threadIdx.x; i < items; i += THREADS) {
@@ -235,12 +230,8 @@ struct AlongX {
     }
     /// Whether a whole tile from x on may be stored 16 bytes at a time.
     __device__ bool is_aligned(int32_t x, int32_t y, int64_t z) const {
-        const auto start = [&](const auto &view) {
-            return view ? reinterpret_cast<uintptr_t>(view.row(y, z)) : 0;
-        };
-        return (start(layout.output.distance) | (NEAREST ? start(layout.output.nearest) : 0)) %
-                   sizeof(uint4) ==
-               0;
+        const auto start = [&](const auto &view) { return view ? reinterpret_cast<uintptr_t>(view.row(y, z)) : 0; };
+        return (start(layout.output.distance) | (NEAREST ? start(layout.output.nearest) : 0)) % sizeof(uint4) == 0;
     }
     /// Warp: writes each lane's tile of one plane if that is wanted.  Its costs are the HIGH halves of words or the low ones,
     /// and `worst` is the greatest of them.
@@ -252,15 +243,14 @@ struct AlongX {
         int32_t cost[TILE];
         if (__all_sync(ALL_LANES, is_simple && worst == 0)) {
             const int64_t own = (z * layout.height() + y) * layout.width() + x;
-            return write_packed<NEAREST, true, false>(layout, x, y, z, cost, [](int32_t) { return 0.0f; },
-                                                      [&](int k) { return own + k; });
+            return write_packed<NEAREST, true, false>(
+                layout, x, y, z, cost, [](int32_t) { return 0.0f; }, [&](int k) { return own + k; });
         }
         const bool all_simple = __all_sync(ALL_LANES, is_simple);
         if constexpr (SIMPLE_OUTPUT) {
             // Costs are the bits of floats here.
 #pragma unroll
-            for (int k = 0; k < TILE; ++k)
-                cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
+            for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
             const auto length = [](int32_t bits) { return small_root(__int_as_float(bits)); };
             if (all_simple) return write_packed<NEAREST, true, false>(layout, x, y, z, cost, length, site);
             if (is_wanted) write_packed<NEAREST, false, false>(layout, x, y, z, cost, length, site);
@@ -361,8 +351,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_windows(Lines l
         origin.max_exact = lines.limits.max_exact;
     }
     for (int32_t item = threadIdx.x / WARP; item < window.tiles << cut.bundles_log2; item += BLOCK_WARPS) {
-        const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0,
-                      tile = item - bundle * window.tiles;
+        const int32_t bundle = cut.bundles_log2 ? item / window.tiles : 0, tile = item - bundle * window.tiles;
         const uint32_t inside_bits = lines.inside_bits(slab, place, bundle);
         auto found = search_tile<Lines::AXIS>(window, lines.limits, bundle, tile, inside_bits);
         lines.finish(window, origin, slab, place, bundle, window.first + tile, inside_bits, found);

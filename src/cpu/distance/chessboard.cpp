@@ -95,8 +95,7 @@ void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progr
             for (int64_t z = 1; z < depth; ++z) sweep(z, 1);
             for (int64_t z = depth - 2; z >= 0; --z) sweep(z, -1);
         }
-        parallel_for(arena, depth, progress, from + 0.4 * part, from + 0.6 * part,
-                     [&](int64_t z) { sweep_along_y(grid, z); });
+        parallel_for(arena, depth, progress, from + 0.4 * part, from + 0.6 * part, [&](int64_t z) { sweep_along_y(grid, z); });
         each_row(0.6, 1.0, [&](int64_t y, int64_t z) {
             sweep_along_x(grid, grid.row(y, z));
             finish_row(job, grid, side == 1, y, z);

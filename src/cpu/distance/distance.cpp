@@ -167,7 +167,7 @@ void seal(Cost *cost, Cost *order, int64_t length) {
 template <class Cost>
 struct Bench {
     int64_t pitch;
-    Cost *cost, *order;              // rows of the plane, each sealed
+    Cost *cost, *order;                // rows of the plane, each sealed
     Cost *turned_cost, *turned_order;  // BATCH lines along y
     Cost *least, *arg, *arg_order, *bracket;
 
@@ -194,7 +194,10 @@ template <class Cost>
 class Transform {
   public:
     Transform(const DistanceJob &job, int threads, void *scratch)
-        : job_(job), carver_(scratch), sides_(job, carver_), ordered_(static_cast<bool>(job.nearest)) {
+        : job_(job),
+          carver_(scratch),
+          sides_(job, carver_),
+          ordered_(static_cast<bool>(job.nearest)) {
         for (int axis = 0; axis < job.axes - 1; ++axis)
             table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver_, scratch != nullptr);
         Carver count;
@@ -266,7 +269,8 @@ class Transform {
             seal(cost, order, height);
             least_on_line(Line<Cost>{height, cost, order, table_[1], bench.least, bench.arg, bench.arg_order, bench.bracket});
             std::copy_n(bench.least, height, cost);
-            for (int64_t y = 0; ordered_ && y < height; ++y) order[y] = bench.arg_order[y] * static_cast<Cost>(height) + bench.arg[y];
+            for (int64_t y = 0; ordered_ && y < height; ++y)
+                order[y] = bench.arg_order[y] * static_cast<Cost>(height) + bench.arg[y];
         }
         for (int64_t y = 0; y < height; ++y)
             for (int64_t k = 0; k < count; ++k) {
@@ -355,9 +359,8 @@ void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress 
     Carver carver(scratch);
     const Columns columns = columns_of(job, carver);
     pack(job, columns, arena, progress, 0.8);
-    for_chunks(columns, 1, arena, progress, 0.8, 1.0, [&](int64_t, int64_t begin, int64_t end) {
-        summarize_chunk(job, columns, begin, end);
-    });
+    for_chunks(columns, 1, arena, progress, 0.8, 1.0,
+               [&](int64_t, int64_t begin, int64_t end) { summarize_chunk(job, columns, begin, end); });
 }
 
 }  // namespace apsis::cpu::distance

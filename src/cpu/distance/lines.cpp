@@ -88,8 +88,8 @@ HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t
             const int64_t at = x + b * N;
             if constexpr (ORDERED) {
                 for (int64_t from : {at - k, at + k})
-                    take_outward(d, best[b], hn::Add(hn::LoadU(d, line.cost + from), step),
-                                 hn::LoadU(d, line.order + from), hn::Add(lanes, hn::Set(d, static_cast<T>(from))));
+                    take_outward(d, best[b], hn::Add(hn::LoadU(d, line.cost + from), step), hn::LoadU(d, line.order + from),
+                                 hn::Add(lanes, hn::Set(d, static_cast<T>(from))));
             } else {
                 const auto near = hn::Min(hn::LoadU(d, line.cost + at - k), hn::LoadU(d, line.cost + at + k));
                 best[b].cost = hn::Min(best[b].cost, hn::Add(near, step));
@@ -209,8 +209,7 @@ void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const in
         const auto length = squared ? hn::Mul(offset, offset) : offset;
         const auto has_site = hn::Lt(offset, none);
         hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
-        if (order)
-            hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
+        if (order) hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
     }
 }
 
@@ -242,8 +241,7 @@ void LargeRoots(const int32_t *cost, int64_t count, int32_t limit, float *distan
 void FloatRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
     const hn::ScalableTag<int32_t> d;
     auto largest = hn::Zero(d);
-    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d)))
-        largest = hn::Max(largest, hn::LoadU(d, cost + x));
+    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d))) largest = hn::Max(largest, hn::LoadU(d, cost + x));
     const bool small = hn::GetLane(hn::MaxOfLanes(d, largest)) < 1 << 24 || limit < 1 << 24;
     small ? SmallRoots(cost, count, limit, distance) : LargeRoots(cost, count, limit, distance);
 }
@@ -299,8 +297,8 @@ void least_on_line(const Line<int64_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
-    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(measure.metric == APSIS_EUCLIDEAN, static_cast<int32_t>(measure.weight[axis]),
-                                        words, before, after, flip, count, start, at, cost, order);
+    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(measure.metric == APSIS_EUCLIDEAN, static_cast<int32_t>(measure.weight[axis]), words,
+                                        before, after, flip, count, start, at, cost, order);
 }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,

@@ -25,7 +25,7 @@ struct Line {
     Cost *least;        // [0, length + LINE_PAD): the least cost
     Cost *arg;          // the x' that it is reached at, and its order; nullptr if order is
     Cost *arg_order;
-    Cost *bracket;      // scratch, length + LINE_PAD
+    Cost *bracket;  // scratch, length + LINE_PAD
 };
 
 void least_on_line(const Line<int32_t> &line);

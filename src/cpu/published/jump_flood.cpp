@@ -47,10 +47,10 @@ class JumpFlood {
             const int step = pass == 0 ? 1 : 1 << (passes - 1 - pass);
             parallel_for(arena, batch_.rows(), progress, COMPLETED * pass / passes, COMPLETED * (pass + 1) / passes,
                          [&](int64_t i) {
-                const Site *const image = from_ + i / batch_.height * batch_.image();
-                const int y = static_cast<int>(i % batch_.height);
-                jump_row({image, batch_.width, batch_.height}, step, y, to_ + i * batch_.width);
-            });
+                             const Site *const image = from_ + i / batch_.height * batch_.image();
+                             const int y = static_cast<int>(i % batch_.height);
+                             jump_row({image, batch_.width, batch_.height}, step, y, to_ + i * batch_.width);
+                         });
             std::swap(from_, to_);
         }
         report(job_, passes, 0);

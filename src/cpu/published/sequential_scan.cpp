@@ -77,21 +77,27 @@ class SequentialScan {
 
     template <class Tell>
     void scan_sites(Site *sites, Tell tell) const {
-        scan_image(batch_, true, [&](int x, int y, int dx, int dy) {
-            Site &site = sites[static_cast<int64_t>(y) * batch_.width + x];
-            site = nearer(x, y, site, (&site)[static_cast<int64_t>(dy) * batch_.width + dx]);
-        }, tell);
+        scan_image(
+            batch_, true,
+            [&](int x, int y, int dx, int dy) {
+                Site &site = sites[static_cast<int64_t>(y) * batch_.width + x];
+                site = nearer(x, y, site, (&site)[static_cast<int64_t>(dy) * batch_.width + dx]);
+            },
+            tell);
     }
 
     template <class Tell>
     void scan_costs(uint32_t *costs, Tell tell) const {
         const Weights weights = weights_of(job_.measure.metric);
         for (int64_t i = 0; i < batch_.image(); ++i) costs[i] = costs[i] == NO_SITE ? NO_COST<int32_t> : 0;
-        scan_image(batch_, false, [&](int x, int y, int dx, int dy) {
-            uint32_t &cost = costs[static_cast<int64_t>(y) * batch_.width + x];
-            const uint32_t step = static_cast<uint32_t>(dx && dy ? weights.diagonal : weights.straight);
-            cost = std::min(cost, (&cost)[static_cast<int64_t>(dy) * batch_.width + dx] + step);
-        }, tell);
+        scan_image(
+            batch_, false,
+            [&](int x, int y, int dx, int dy) {
+                uint32_t &cost = costs[static_cast<int64_t>(y) * batch_.width + x];
+                const uint32_t step = static_cast<uint32_t>(dx && dy ? weights.diagonal : weights.straight);
+                cost = std::min(cost, (&cost)[static_cast<int64_t>(dy) * batch_.width + dx] + step);
+            },
+            tell);
     }
 
     void write_costs(Arena &arena, const Progress &progress) const {

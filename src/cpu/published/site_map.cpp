@@ -32,9 +32,8 @@ void fill_map(const DistanceJob &job, Site *map, Arena &arena) {
 }
 
 int64_t complete_map(const Batch &batch, const Site *map, Site *complete, Arena &arena, const Progress &progress) {
-    parallel_for(arena, batch.rows(), {}, 0, 0, [&](int64_t i) {
-        std::copy_n(map + i * batch.width, batch.width, complete + i * batch.width);
-    });
+    parallel_for(arena, batch.rows(), {}, 0, 0,
+                 [&](int64_t i) { std::copy_n(map + i * batch.width, batch.width, complete + i * batch.width); });
     int64_t changed = 0;
     parallel_for(arena, batch.rows(), progress, MADE, COMPLETED, [&](int64_t i) {
         const int y = static_cast<int>(i % batch.height);

@@ -13,7 +13,9 @@ struct Batch {
     int64_t images;
 
     explicit Batch(const DistanceJob &job)
-        : width(static_cast<int>(job.set.size[0])), height(static_cast<int>(job.set.size[1])), images(job.set.size[2]) {}
+        : width(static_cast<int>(job.set.size[0])),
+          height(static_cast<int>(job.set.size[1])),
+          images(job.set.size[2]) {}
     int64_t rows() const { return images * height; }  // of all images, one after the other
     int64_t image() const { return static_cast<int64_t>(width) * height; }
     int64_t pixels() const { return images * image(); }

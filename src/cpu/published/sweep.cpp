@@ -66,8 +66,8 @@ class Sweep {
 
     /// The place of a pixel in the map of a sweep.
     Site &at(Direction direction, int64_t image, int x, int y) const {
-        const int64_t place = direction < RIGHT ? static_cast<int64_t>(y) * batch_.width + x
-                                                : static_cast<int64_t>(x) * batch_.height + y;
+        const int64_t place =
+            direction < RIGHT ? static_cast<int64_t>(y) * batch_.width + x : static_cast<int64_t>(x) * batch_.height + y;
         return maps_[direction][image * batch_.image() + place];
     }
 

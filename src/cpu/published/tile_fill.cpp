@@ -19,8 +19,13 @@ template <class Colour>
 class TileFill {
   public:
     TileFill(const ComponentsJob &job, void *scratch)
-        : job_(job), width_(job.set.size[0]), height_(job.set.size[1]), depth_(job.set.size[2]),
-          across_((width_ + SIDE - 1) / SIDE), down_((height_ + SIDE - 1) / SIDE), tiles_(across_ * down_ * depth_),
+        : job_(job),
+          width_(job.set.size[0]),
+          height_(job.set.size[1]),
+          depth_(job.set.size[2]),
+          across_((width_ + SIDE - 1) / SIDE),
+          down_((height_ + SIDE - 1) / SIDE),
+          tiles_(across_ * down_ * depth_),
           colours_(tiles_ * ((std::min(width_, SIDE) * std::min(height_, SIDE) + 1) / 2)) {
         Carver carver(scratch);
         colour_ = carver.take<Colour>(job.set.pixels());

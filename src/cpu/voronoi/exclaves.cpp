@@ -40,9 +40,7 @@ class Exclaves {
         run_rounds<Stage::RESCUE>();
         find_first<Stage::HIDE>(arena);
         run_rounds<Stage::HIDE>();
-        for_suspects(arena, [this](Index word, uint32_t bits) {
-            for_places(word, bits, [this](Place p) { map_.forget(p); });
-        });
+        for_suspects(arena, [this](Index word, uint32_t bits) { for_places(word, bits, [this](Place p) { map_.forget(p); }); });
     }
 
   private:

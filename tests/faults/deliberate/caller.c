@@ -88,9 +88,11 @@ static void race(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct { const char *name; void (*run)(void); } faults[] = {
-        {"too-short", too_short}, {"leak", leak}, {"touch", touch}, {"stale", stale}, {"misaligned", misaligned},
-        {"race", race}};
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } faults[] = {{"too-short", too_short},   {"leak", leak}, {"touch", touch}, {"stale", stale},
+                  {"misaligned", misaligned}, {"race", race}};
     const int device = argc == 3 ? atoi(argv[2]) : INT_MIN;
     memory = device == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE;
     for (size_t i = 0; argc == 3 && i < sizeof faults / sizeof faults[0]; ++i) {

@@ -10,11 +10,15 @@ struct transform_iterator {
     At at;
     Change change;
     template <class Index>
-    auto operator[](Index i) const { return change(at[i]); }
+    auto operator[](Index i) const {
+        return change(at[i]);
+    }
     auto operator*() const { return change(*at); }
 };
 
 template <class Change, class At>
-transform_iterator<Change, At> make_transform_iterator(At at, Change change) { return {at, change}; }
+transform_iterator<Change, At> make_transform_iterator(At at, Change change) {
+    return {at, change};
+}
 
 }  // namespace thrust
