@@ -1,6 +1,6 @@
 /*
  * Every layout of TIFF that there is: the reader of the apsis command takes the pixels that were written, or refuses the file
- * for the reason that it documents.  What the command makes of some of them is tests/test_tool_reading.c.
+ * for the reason that it documents.  What the command makes of some of them is tests/tool/test_tool_reading.c.
  */
 #include "layouts.h"
 #include "reader.h"

@@ -1,5 +1,5 @@
 // An image in a buffer of its own, laid out as a Layout says, in host memory or on a device, with canaries wherever the
-// buffer has no pixel.  Like tests/frame.h, but what is wrong is thrown, in any thread, and not given to CMocka.
+// buffer has no pixel.  Like tests/support/frame.h, but what is wrong is thrown, in any thread, and not given to CMocka.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Small problems against brute force: tests/oracle.h, flood.h and paths.h, which share nothing with the library.
+// Small problems against brute force: oracle.h, flood.h and paths.h of tests/support/, which share nothing with the library.
 #include <cmath>
 #include <cstring>
 

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "fake_lanes.h"
+#include "lanes.h"
 
 namespace fake {
 

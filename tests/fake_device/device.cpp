@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/backend.h"
-#include "fake_transfer_queue.h"
-#include "fake_memory.h"
+#include "transfer_queue.h"
+#include "memory.h"
 
 namespace apsis {
 namespace {

@@ -1,5 +1,5 @@
 // The fake device's memory: see fake_memory.h.
-#include "fake_memory.h"
+#include "memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // Images through the fake device strip by strip: see fake_transfer_queue.h.
-#include "fake_transfer_queue.h"
+#include "transfer_queue.h"
 
 #include <cstring>
 
-#include "fake_memory.h"
+#include "memory.h"
 #include "runtime/packed.h"
 
 using namespace apsis;

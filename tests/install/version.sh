@@ -1,7 +1,7 @@
 #!/bin/sh
 # version.sh BUILD LIBRARY [APSIS]: the version is that of the header wherever it is written down, and in what was built.
 set -eu
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1 library=$2 apsis=${3:-}
 number() { sed -n "s/#define APSIS_VERSION_$1 //p" "$root/include/apsis.h"; }
 version=$(number MAJOR).$(number MINOR).$(number PATCH)
