@@ -7,13 +7,12 @@
 
 namespace apsis::cuda::plane {
 
-constexpr float DOUBTFUL =
-    2 * TILE;                      // halves of a pixel: a breakpoint farther than this from its candidate leaves long brackets
-constexpr float LOST = 8 * TILE;   // one farther than this leaves long brackets in many tiles
-constexpr int AWAY = 16;           // candidates: so far off, another slope or stroke begins
-constexpr int32_t HEAVY = 24;      // positions in brackets for each candidate of the band: with more, another round pays
-constexpr int32_t WORTHWHILE = 8;  // dropping less than 1 / WORTHWHILE of the candidates takes longer than trying them
-constexpr float NEVER = 1e9f;      // halves of a pixel: beyond every row
+constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off than this leaves long brackets
+constexpr float LOST = 8 * TILE;      // one farther than this leaves long brackets in many tiles
+constexpr int AWAY = 16;              // candidates: so far off, another slope or stroke begins
+constexpr int32_t HEAVY = 24;         // positions in brackets for each candidate of the band: with more, another round pays
+constexpr int32_t WORTHWHILE = 8;     // dropping less than 1 / WORTHWHILE of the candidates takes longer than trying them
+constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
 /// Block: empties the brackets of all tiles.
 template <class Band>
