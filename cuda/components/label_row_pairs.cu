@@ -169,7 +169,7 @@ __device__ uint32_t pairs_alike(const Pairs &pairs) {
     return count + (later ? (__ffs(later) - 1) / WORDS : left);
 }
 
-/// Warp: adds up the sums of the parts that have numbers; `all` says that every part has one.  In most words the first part is
+/// Warp: adds up the sums of the parts that have numbers; `all` is set if every part has one.  In most words the first part is
 /// also that of the words beside it: whole warps add its pixels together.  The rest is added run by run, dealt out to all
 /// lanes.  Pairs with equal words are added as one.
 template <class Pairs>

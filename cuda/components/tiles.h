@@ -317,7 +317,7 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 #endif
 
-/// Calls body(tile) with the kind of tile that a plan says.
+/// Calls body(tile) with the kind of tile that a plan has chosen.
 template <class Body>
 auto with_tile(const Plan &plan, Body body) {
     if (!plan.is_volume) return plan.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());

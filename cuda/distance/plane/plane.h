@@ -1,4 +1,4 @@
-// Euclidean distance maps in the plane: what this room offers.  The way of a plan (plan.h) must not be NONE.
+// Euclidean distance maps in the plane: the functions of this folder.  The way of a plan (plan.h) must not be NONE.
 #pragma once
 
 #include "cuda/distance/plane/plan.h"

@@ -40,7 +40,7 @@ struct Bundle {
     uint16_t *least;     // [chunk][lane]: the least of its costs, as the upper half of a float; padded
     uint16_t *deferred;  // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
     int32_t *deferred_count;  // how many are deferred, or would be if there were room
-    uint8_t *wanted;          // [interval]: a bit for each of its tiles that some line wants
+    uint8_t *wanted;          // [interval]: a bit for each of its tiles that is wanted on some line
     int32_t length, pivots, weight, middle;
     float inverse;  // of the weight
 
