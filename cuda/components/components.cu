@@ -2,7 +2,7 @@
 // and joined along their rims (merge.cu); components are selected (select.cu), numbered by a scan, measured (statistics.cu),
 // and their labels written (write.cu).
 //
-// The back end chooses this room for every call on components, unless a published method is asked for.
+// Chosen for every call on components, unless the job asks for a published method.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
 #include <optional>
@@ -47,8 +47,8 @@ void carve_tiles(const ComponentsJob &job, const Plan &plan, Tiles &tiles, Carve
     tiles.side_bits = carver.take<uint32_t>(tiles.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
 }
 
-/// Scans the counts of first pixels of tile rows: each becomes the number of those before.  Without memory, returns the bytes
-/// that it needs.
+/// Scans the counts of first pixels of tile rows: each becomes the number of first pixels before.  Without memory, returns the
+/// bytes that it needs.
 size_t scan_firsts(const Tiles &tiles, void *memory, size_t bytes, cudaStream_t stream) {
     const CallersError callers;
     check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles.firsts_before, tiles.firsts_before, tiles.tile_rows() + 1, stream),
@@ -63,7 +63,7 @@ struct Scratch {
     void *scan;
     size_t scan_bytes;
     apsis_component *window;  // components that are measured at once
-    int64_t window_size;      // how many
+    int64_t window_size;      // components in the window
     size_t bytes;
 
     Scratch(const ComponentsJob &job, const Plan &plan, void *memory) : tiles(shape_tiles(job, plan)) {
@@ -88,7 +88,7 @@ class ComponentCount {
           stream_(stream) {
         if (number_) number_->ask(from_, stream_);
     }
-    /// Waits for it.
+    /// Waits for the number.
     int64_t read() const {
         if (number_) return number_->wait();
         uint32_t count = 0;

@@ -24,11 +24,11 @@ struct LabelledTile {
     uint16_t runs_before[THREADS];  // runs that begin before the word
     typename Scan::TempStorage scan;
 
-    /// A run is known by its entry among the parents: its number, with one entry left out after every 32.  A thread walks the 8
-    /// or 16 runs of its word; with this gap the threads of a warp meet different banks of shared memory.
+    /// A run is identified by its entry among the parents: its number, with one entry left out after every 32.  A thread walks
+    /// the 8 or 16 runs of its word; with this gap the threads of a warp meet different banks of shared memory.
     __device__ static uint32_t entry(uint32_t number) { return number + number / 32; }
 
-    /// Block: calls body(run) for all runs, of which there are so many, each by one thread.
+    /// Block: calls body(run) for each of `runs` runs, by one thread.
     template <class Body>
     __device__ static void for_runs(uint32_t runs, Body body) {
         for (uint32_t run = entry(threadIdx.x), end = entry(runs); run < end; run += entry(THREADS)) body(run);

@@ -1,7 +1,7 @@
-// First step for planes without packed 32-bit labels (find_parts() chooses): does what label_rows.cu does, by pairs of rows
+// First step for planes without packed 32-bit labels (find_parts() chooses): does the work of label_rows.cu by pairs of rows
 // (row_pairs.cuh).
 //
-// The first pixel of a part may not be in its root: another run of the same pair may have it, if it alone has pixels of the
+// The first pixel of a part may not be in its root: it is in another run of the same pair if that run alone has pixels of the
 // upper row.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out; less where components are only counted.
@@ -12,7 +12,7 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// What is to be found of a tile.
+/// The results to find for a tile.
 enum class Result {
     COUNT,   // the number of its parts
     FIRSTS,  // also their first pixels
@@ -63,8 +63,8 @@ __device__ uint32_t pixel_of(uint32_t row, uint32_t bits) {
     return ((at / WORDS * 2 + row) * WORDS + at % WORDS) * 32 + __ffs(bits) - 1;
 }
 
-/// Where a thread's words have roots; those of them without pixels of the upper row; and other runs whose root is in the same
-/// pair of rows.
+/// Where a thread's words have roots; the roots without pixels of the upper row; and other runs whose root is in the same pair
+/// of rows.
 struct PairRoots {
     uint32_t roots, lower_only, siblings;
 };
@@ -72,8 +72,8 @@ struct PairRoots {
 /// Whether the first pixels of a thread's words are of a run that has begun in a word before.
 __device__ bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
-/// Block: finds the roots in a thread's words, and their first pixels: the first one of the upper row, or else where the root
-/// begins.  Parts without a node get numbers if `all` are to have some.
+/// Block: finds the roots in a thread's words, and their first pixels: the first pixel of the upper row, or if there is none,
+/// the pixel at which the root begins.  Parts without a node get numbers if `all` are to have some.
 template <class Pairs>
 __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
     const uint32_t at = threadIdx.x, first_of_pair = entry_of(pairs.runs_before[at / Pairs::WORDS * Pairs::WORDS]);
@@ -97,7 +97,7 @@ __device__ PairRoots find_firsts(Pairs &pairs, const WordPair &own, bool all) {
     return {roots, lower_only, siblings};
 }
 
-/// Block: offers to roots the pixels of the upper row that other runs of their pair have, or that they have in later words.
+/// Block: offers to roots the pixels of the upper row in other runs of their pair, or in later words of their own.
 template <class Pairs>
 __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t siblings) {
     const auto offer = [&](uint32_t root, uint32_t columns) {
@@ -115,7 +115,7 @@ __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t sibling
 }
 
 /// Block: writes the first pixels of roots without pixels of the upper row in this word: a pixel that was offered, or their own
-/// first.
+/// first pixel.
 template <class Pairs>
 __device__ void find_lower_firsts(Pairs &pairs, const WordPair &own, uint32_t lower_only) {
     const uint32_t at = threadIdx.x;
@@ -144,7 +144,7 @@ __device__ void write_words(const Pairs &pairs, const TilePlace &place, const Ti
     }
 }
 
-/// Block: writes the words that other tiles look at: those of the first row and of the last two.
+/// Block: writes the words that other tiles read: in the first row and the last two.
 template <class Pairs>
 __device__ void write_rim(const Pairs &pairs, uint32_t tile, const Tiles &tiles) {
     constexpr uint32_t LAST = Pairs::Tile::THREADS - 2 * Pairs::WORDS;
@@ -169,9 +169,9 @@ __device__ uint32_t pairs_alike(const Pairs &pairs) {
     return count + (later ? (__ffs(later) - 1) / WORDS : left);
 }
 
-/// Warp: adds up the sums of the parts that have numbers; `all` says that every part has one.  In most words the first part is
-/// that of the words beside it: whole warps add its pixels together.  The rest is added run by run, dealt out to all lanes.
-/// Pairs with equal words are added as one.
+/// Warp: adds up the sums of the parts that have numbers; `all` is set if every part has one.  In most words the first part is
+/// also that of the words beside it: whole warps add its pixels together.  The rest is added run by run, dealt out to all
+/// lanes.  Pairs with equal words are added as one.
 template <class Pairs>
 __device__ void add_pairs(Pairs &pairs, const WordPair &own, bool all) {
     using Tile = typename Pairs::Tile;
@@ -216,7 +216,7 @@ __device__ void add_pairs(Pairs &pairs, const WordPair &own, bool all) {
     });
 }
 
-/// Labels a tile, a block each, and finds what RESULT says.
+/// Labels a tile, a block each, and finds the results that RESULT names.
 template <class Pairs, Result RESULT>
 __global__ void __launch_bounds__(Pairs::THREADS, Pairs::BLOCKS_PER_SM)
     label_tile_by_row_pairs(View set, bool aligned, bool complement, Tiles tiles) {

@@ -76,7 +76,7 @@ __device__ void find_nodes(TileParts<Tile> &parts, uint32_t tile, const Tiles &t
     if (threadIdx.x == 0) tiles.nodes[tile] = parts.nodes;
 }
 
-/// The first pixels of parts in a thread's word; with these nodes are written.
+/// The first pixels of parts in a thread's word.  Also writes the nodes that begin there.
 template <class Tile>
 __device__ uint32_t find_firsts(const TileParts<Tile> &parts, const TilePlace &place, const Tiles &tiles) {
     const LabelledTile<Tile> &labelled = parts.labelled;
@@ -99,7 +99,7 @@ struct MeasuredTileParts : TileParts<Tile> {
     uint32_t first[Tile::MOST_KEPT_PARTS];
 };
 
-/// Block: numbers the parts that are no nodes, after the nodes, and keeps the sums of all, or of the nodes, or of none.
+/// Block: numbers the parts that are no nodes, after the nodes.  Keeps the sums of all parts, of the nodes, or of none.
 template <class Tile>
 __device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, uint32_t tile, const Tiles &tiles) {
     constexpr int PART_SHIFT = TileParts<Tile>::PART_SHIFT;

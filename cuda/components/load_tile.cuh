@@ -1,11 +1,12 @@
-// Packs the pixels of a tile into words of bits, in shared memory.
+// Packs the pixels of a tile into words of bits, in shared memory: the first step of every kernel that labels tiles from the
+// image.
 #pragma once
 
 #include "cuda/components/tiles.h"
 
 namespace apsis::cuda::components {
 
-/// The sum of 128 times the place values of those of four bytes that are not 0, and of `others`.
+/// The sum of `others` and of 128 times the place values of those of four bytes that are not 0.
 __device__ inline uint32_t pack_four(uint32_t bytes, uint32_t places, uint32_t others) {
     const uint32_t marks = (bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
     return __dp4a(marks, places, others);

@@ -1,14 +1,14 @@
 // Adds up area, box and sums of coordinates of the parts of a tile in shared memory.
 //
-// In most words the first part is that of the words beside it: whole warps add its pixels together.  The rest is added run by
-// run, dealt out to all lanes.  Rows with equal words are added as one.
+// In most words the first part is also that of the words beside it: whole warps add its pixels together.  The rest is added run
+// by run, dealt out to all lanes.  Rows with equal words are added as one.
 #pragma once
 
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
 
-/// How many bits coordinates in a tile have, and sums of them.
+/// The bits of coordinates in a tile, and of sums of them.
 template <class Tile>
 struct PartBits {
     static constexpr int AXES = Tile::PLANES > 1 ? 3 : 2;
@@ -21,7 +21,7 @@ struct PartBits {
 struct PixelSums {
     uint32_t area, sum[3], lower[3], upper[3];
 
-    /// Of pixels of a word, the same in so many rows from there on.
+    /// The sums of pixels of a word that are the same in `rows` rows from there on.
     template <class Tile>
     __device__ static PixelSums of_rows(int at, uint32_t rows, uint32_t pixels) {
         const uint32_t left = at % Tile::WORDS * 32, row = at / Tile::WORDS, y = row % Tile::ROWS, z = row / Tile::ROWS;
@@ -32,7 +32,8 @@ struct PixelSums {
                 {left + 31 - __clz(static_cast<int>(pixels)), y + rows - 1, z}};
     }
 
-    /// Of pixels of two rows of a word, the same in so many pairs of rows from there on; `at` counts words of pairs.
+    /// The sums of pixels of two rows of a word that are the same in `pairs` pairs of rows from there on; `at` counts words of
+    /// pairs.
     template <class Tile>
     __device__ static PixelSums of_row_pairs(uint32_t at, uint32_t pairs, uint32_t upper, uint32_t lower) {
         const uint32_t left = at % Tile::WORDS * 32, y = at / Tile::WORDS * 2, columns = upper | lower;
@@ -90,7 +91,7 @@ __device__ void add_by_warp(uint32_t part, const PixelSums &added, Add add) {
 }
 
 /// Warp: how many rows of the warp, from this thread's on, have the same word, and so pixels of the same parts; 0 if the row
-/// before has it too.  Each thread says whether its word differs from that of the row before.
+/// before has it too.  `differs` is whether a thread's word differs from that of the row before.
 template <class Tile>
 __device__ uint32_t rows_alike(bool differs) {
     constexpr uint32_t COLUMN = Tile::WORDS == 1 ? ~0u : 0x11111111u;
@@ -131,7 +132,7 @@ __device__ void add_words(const LabelledTile<Tile> &labelled, PartOf part_of, Ad
     });
 }
 
-/// Sums of up to COUNT parts.  The lower end along the last axis is not kept: the first pixel of a part tells.
+/// Sums of up to COUNT parts.  The lower end along the last axis is not kept: it follows from the first pixel of a part.
 template <class Tile, uint32_t COUNT>
 struct PartSums {
     static constexpr int AXES = PartBits<Tile>::AXES;

@@ -8,8 +8,8 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// Goes from two nodes to their roots, or to where their paths meet, and halves the paths.  Both at once, as it waits for
-/// memory.
+/// Goes from two nodes to their roots, or to where their paths meet, and halves the paths.  It follows both at once, since it
+/// waits for memory.
 __device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
     while (one != other) {
         const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
@@ -42,7 +42,7 @@ template <class Tile>
 __device__ bool is_parent_of(const Tiles &tiles, uint32_t one, uint32_t other) {
     if (tiles.lowest) return random_order(one) < random_order(other);
     if (tiles.count_only) return one < other;  // any order serves to count
-    // Tiles a row of tiles or more apart, or a plane, tell without reading the pixels.
+    // Tiles a row or a plane of tiles apart, or more, have the order of their pixels, which need not be read.
     const uint32_t tile = one >> Tile::NODE_BITS, other_tile = other >> Tile::NODE_BITS;
     const uint32_t apart = Tile::PLANES > 1 ? tiles.across * tiles.down : tiles.across;
     if (max(tile, other_tile) - min(tile, other_tile) >= apart) return tile < other_tile;
@@ -206,7 +206,7 @@ __device__ uint32_t join_columns(const Tiles &tiles, int64_t warp, int words_per
         return SideWords{*own, *(own - COUNT)};
     };
     uint32_t joined = 0;
-    // Joins pixels of the first column, `own`, and pixels of the last; they are these many rows before the bits of `own`.
+    // Joins pixels of the first column, `own`, and pixels of the last column; both lie so many rows before the bits of `own`.
     const auto join_all = [&](uint32_t own, int own_back, int left_back) {
         for_bits_of_warp(own, [&](int lane, int bit) {
             const uint32_t of = __shfl_sync(ALL_LANES, tile, lane);
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(BLOCK, JOIN_BLOCKS_PER_SM<Tile>) join_tiles(Ti
     if (joined_by_warp && threadIdx.x % WARP == 0) atomicSub(tiles.count_only, joined_by_warp);
 }
 
-/// Points a node at its root, and returns that.  No nodes are joined meanwhile.  A thread writes only the parent of its own
+/// Points a node at its root, and returns the root.  No nodes are joined meanwhile.  A thread writes only the parent of its own
 /// node: another node may have been pointed at its root already, and would be led back.
 __device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
     uint32_t parent = __ldcg(tiles.parent + node);
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles til
 }
 
 /// The same after randomized linking.  A node brings its first pixel to its root: the lower one stays, the other is dropped.
-/// Most nodes of a warp have the same root; of these only the lowest goes there.
+/// Most nodes of a warp have the same root; of these only the lowest updates it.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
     static_assert(1 << Tile::NODE_BITS <= BLOCK);

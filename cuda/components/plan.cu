@@ -1,13 +1,13 @@
-// Which kernels find the components of an image: all conditions, and what the launches of tiles ask for.
+// Which kernels find the components of an image: all conditions, and the launches of tiles.
 //
-// What is lost without each choice was measured on an H200:
+// The loss without each choice was measured on an H200:
 //
-// - Rows or row pairs: in planes two rows at once take less time, but cannot store the roots of runs, which saves the writing of
-//   labels more than that.  Statistics alone take up to 33 % more by rows.
-// - A count alone, in planes: it is what remains of the tiles' own parts when nodes are joined, so that nothing else is kept.
-//   By rows it takes 22 to 97 % more.
-// - Linking at random: in planes of few tiles joining waits for memory, and trees that are linked by the lowest pixel grow deep.
-//   A spiral of 2048 x 2048 takes 58 % more without; most images take 5 % less.
+// - Rows or row pairs: in planes two rows at once take less time, but cannot store the roots of runs.  Stored roots save the
+//   writing of labels more than that.  Statistics alone take up to 33 % more by rows.
+// - A count alone, in planes: the number of the tiles' parts, less one for each join of nodes.  Nothing else is kept.  By rows
+//   it takes 22 to 97 % more.
+// - Linking at random: in planes of few tiles joining waits for memory, and trees that are linked by the lowest pixel grow
+//   deep.  Without it a spiral of 2048 x 2048 takes 58 % more, most images 5 % less.
 #include "cuda/components/plan.h"
 
 #include "cuda/components/label.cuh"

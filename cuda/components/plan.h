@@ -1,5 +1,5 @@
-// How components are found, and what the launches of tiles ask for: chosen once a call, from the job alone (plan.cu).  No choice
-// depends on the device.
+// How components are found, and the launches of tiles: chosen once a call, from the job alone (plan.cu).  No choice depends on
+// the device.
 #pragma once
 
 #include "cuda/runtime/limits.h"
@@ -12,7 +12,7 @@ struct Plan {
     int connectivity = 1;
     bool by_row_pairs = false;                     // tiles are labelled two rows at once
     bool counts_alone = false;                     // components are counted where they are joined, and nothing else is kept
-    bool stores_roots = false;                     // a run's root waits where its labels will be
+    bool stores_roots = false;                     // a run's root is stored where its labels will be
     bool has_nodes = false;                        // there is more than one tile in an image
     uint32_t across = 0, down = 0, deep = 0;       // tiles
     uint32_t kept_words = 0, most_kept_parts = 0;  // of a tile

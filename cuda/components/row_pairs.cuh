@@ -1,8 +1,8 @@
 // Labels a tile of a plane two rows at once, from half as many words as label.cuh.
 //
-// In a column of a pair of rows all set pixels are of one part.  So what is connected within a pair fills an interval of
-// columns, and is called a run of the pair.  Runs of pairs are linked and joined as runs of rows are, but there are fewer of
-// them, and far fewer in noise.  The lowest run of a part is its root.
+// In a column of a pair of rows all set pixels are of one part.  So connected pixels of a pair fill an interval of columns,
+// which is called a run of the pair.  Runs of pairs are linked and joined like runs of rows, but there are fewer of them, and
+// far fewer in noise.  The lowest run of a part is its root.
 //
 // A pair that equals the pair before, and whose two rows are equal, has no runs of its own: it takes those of the pair before.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace apsis::cuda::components {
 
-/// A run is known by its entry among the parents (see LabelledTile::entry).
+/// A run is identified by its entry among the parents (see LabelledTile::entry).
 __device__ inline uint32_t entry_of(uint32_t number) { return number + number / 32; }
 
 /// The runs of a word of a pair.
 struct Runs {
     uint32_t start, runs_before;
 
-    /// The run at the last of these columns, which are all up to there; if none has a pixel there, the last run before.
+    /// The run at the last of `columns`, which are all columns up to there; if no run has a pixel there, the last run before.
     __device__ uint32_t run_in(uint32_t columns) const { return entry_of(runs_before + __popc(start & columns) - 1); }
     /// The run at a column.
     __device__ uint32_t run_at(int x) const { return run_in(up_to(x)); }
@@ -119,7 +119,8 @@ __device__ uint32_t left_of(uint32_t word) {
     return threadIdx.x % Pairs::WORDS ? left >> 31 : 0;
 }
 
-/// Warp: marks the words that differ from the pair before, or whose two rows differ.  Returns whether no word of the pair does.
+/// Warp: marks the words that differ from the pair before, or whose two rows differ.  Returns whether no word of the pair is
+/// marked.
 template <class Pairs>
 __device__ bool is_copy_of_pair_before(Pairs &pairs, uint32_t upper, uint32_t lower) {
     constexpr int WORDS = Pairs::WORDS;
@@ -131,7 +132,7 @@ __device__ bool is_copy_of_pair_before(Pairs &pairs, uint32_t upper, uint32_t lo
     return !(others >> lane / WORDS * WORDS & PAIR);
 }
 
-/// Block: finds the runs of all words, each its own parent; all threads see them.  `runs` becomes how many there are.
+/// Block: finds the runs of all words, each its own parent; all threads see them.  `runs` becomes their number.
 template <class Pairs>
 __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
     const uint32_t at = threadIdx.x, lane = at % WARP, first_word = at / Pairs::WORDS * 2 * Pairs::WORDS + at % Pairs::WORDS;

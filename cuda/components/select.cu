@@ -3,7 +3,7 @@
 //
 // Tiles are labelled again.  Areas of parts are added up in shared memory, those of nodes at their roots.  To find the largest,
 // each component has a rank of its own: the area in the high bits and the first pixel in the low ones, earlier pixels ranking
-// higher.  A radix selection finds the rank of the last component to be kept, digit by digit from the highest: a pass over the
+// higher.  A radix selection finds the rank of the last component to be kept, digit by digit from the highest.  A pass over the
 // tiles counts, for each value of the next digit, the components with the digits found so far.
 //
 // Cost: 1/4 byte a pixel a pass: one pass, and some seven more if the largest are asked for.
@@ -93,7 +93,7 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     const bool at_edge = y == 0 || y == tiles.height - 1 || (criteria.is_volume && (z == 0 || z == tiles.depth - 1));
     const uint32_t word = labelled.word[at];
-    // A root grows while other threads read it.  They only ask whether it is at least NO_AREA, which does not change.
+    // A root grows while other threads read it.  They only check whether it is at least NO_AREA, which does not change.
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
         const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.load(run);
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(BLOCK) clear_areas(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.area[node] = 0; });
 }
 
-/// Drops parts that are whole components and not wanted.  Areas of nodes are added at their roots.
+/// Drops parts that are whole components and not selected.  Areas of nodes are added at their roots.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Criteria criteria) {
     TileAreas<Tile> &areas = shared_areas<Tile>();
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Cri
                   [&](uint32_t root, int) { return areas.is_node(root) || criteria.accepts(areas.area_of(root)); });
 }
 
-/// Drops components of several parts that are not wanted.
+/// Drops components of several parts that are not selected.
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) drop_unwanted_nodes(Tiles tiles, Criteria criteria) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(BLOCK) drop_unwanted_nodes(Tiles tiles, Criter
     });
 }
 
-/// Block: adds up areas; then the roots of nodes hold which node they are.
+/// Block: adds up areas; afterwards the roots of nodes hold their node.
 template <class Tile>
 __device__ void sum_areas_of_nodes(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place,
                                    const Tiles &tiles) {
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSe
     Scan(memory).ExclusiveSum(counts, above, total);
     const unsigned long long remaining = search->remaining;
     __syncthreads();
-    if (total <= remaining && threadIdx.x == 0) search->found = 1;  // all that are left are kept
+    if (total <= remaining && threadIdx.x == 0) search->found = 1;  // all remaining components are kept
     for (int i = 0; i < EACH; ++i) {
         if (total <= remaining || above[i] >= remaining || above[i] + counts[i] < remaining) continue;
         search->least_rank |= Rank(BINS - 1 - (threadIdx.x * EACH + i)) << shift;

@@ -1,10 +1,9 @@
 // Measures components: first pixel, area, box and centroid, from the kept sums of parts (label_rows.cu, label_row_pairs.cu).
-// Chosen where components are wanted; they are measured a window at a time, so that memory does not depend on how many there
-// are.
+// Chosen where components are wanted; they are measured a window at a time, so that memory does not depend on their number.
 //
 // A part without a node is its whole component, and is written as it is.  Sums of nodes are added by atomics: whole numbers, so
-// that the order does not matter.  A large component is in all tiles, so that a warp first adds up what its tiles have of one
-// component.  A tile whose sums were not kept is labelled and measured again if it has components of the window.
+// that the order does not matter.  A large component is in all tiles, so that a warp first adds up the sums of one component
+// over its tiles.  A tile whose sums were not kept is labelled and measured again if it has components of the window.
 //
 // Cost: at most 1/4 byte a pixel, and 88 bytes a component.
 #include "cuda/components/measure.cuh"
@@ -40,7 +39,7 @@ struct ComponentSums {
         }
     }
 
-    /// Adds to sums that other threads add to.  Reads before the atomics, as most sums do not make a box larger.
+    /// Adds to sums that other threads change too.  Reads before the atomics, as most sums do not make a box larger.
     __device__ void add_shared(const ComponentSums &other) {
         const auto add = [](long long &field, long long value) {
             if (value) atomicAdd(reinterpret_cast<unsigned long long *>(&field), static_cast<unsigned long long>(value));
@@ -87,7 +86,7 @@ __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     for (int a = 0; a < 3; ++a) centroid[a] = static_cast<double>(sums.sum[a]) / static_cast<double>(sums.area);
 }
 
-/// The kept sums of a part, with coordinates of the image.
+/// The kept sums of a part, in coordinates of the image.
 template <class Tile>
 __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place, const Tiles &tiles) {
     using Bits = PartBits<Tile>;
@@ -107,7 +106,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
     return sums;
 }
 
-/// The same of some pixels of a part.
+/// The same for some pixels of a part.
 template <class Tile>
 __device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place, const Tiles &tiles) {
     const long long origin[3] = {place.x, place.y, place.z}, area = added.area;
@@ -172,7 +171,7 @@ __device__ bool begins_in(const Window &window, const TilePlace &place, const Ti
     return begin < window.from + window.count && end > window.from;
 }
 
-/// A tile from which on no component of the window begins: the first tile of a row of tiles, by bisection.
+/// A tile from which on no component of the window begins: the first one of a row of tiles, found by bisection.
 template <class Tile>
 __device__ uint32_t tiles_before_end(const Window &window, const Tiles &tiles) {
     uint32_t low = 0, high = tiles.down * tiles.deep;  // rows of tiles: one with fewer components before it, and one without
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(BLOCK) add_parts(Tiles tiles, Window window) {
     if (window.is_empty()) return;
     const uint32_t lane = threadIdx.x % WARP;
     const uint32_t end = tiles_before_end<Tile>(window, tiles);
-    const auto number_in = [&](uint32_t node) {  // 0 where its tile already rules the window out
+    const auto number_in = [&](uint32_t node) {  // 0 if no component of the window begins in its tile
         return tiles.parent[node] >> Tile::NODE_BITS < end ? number_of_node<Tile>(tiles, node) : 0;
     };
     WarpSums warp_sums = {0, ComponentSums::empty()};

@@ -1,9 +1,10 @@
 // How an image is cut into tiles, and what a tile keeps in global memory from one kernel to the next.
 //
-// A part is what lies in one tile of a component.  A part that touches the rim of its tile may go on in the next tile; it is
-// called a node.  Nodes are joined by a union-find (merge.cu).  A component is represented by its lowest pixel: the first pixel
-// of a part without a node, or of the root of joined nodes.  A scan over the counts of such first pixels, row by row of each
-// tile, gives the numbers of the components in the order of the image, whatever the threads did first.
+// A part is the pixels of a component in one tile that are connected there.  A part that touches the rim of its tile may go on
+// in the next tile; it is called a node.  Nodes are joined by a union-find (merge.cu).  A component is represented by its
+// lowest pixel: the first pixel of a part without a node, or of the root of joined nodes.  A scan over the counts of such first
+// pixels, row by row of each tile, gives the numbers of the components in the order of the image, in whatever order the threads
+// ran.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +15,7 @@
 
 namespace apsis::cuda::components {
 
-/// Offset from a row to one before it whose pixels may be neighbours; with diagonals, also those one column aside.
+/// Offset from a row to one before it whose pixels may be neighbours; with diagonals, also the pixels one column aside.
 struct EarlierRow {
     int dy, dz;
     bool diagonals;
@@ -39,9 +40,9 @@ struct PlaneTile {
     static constexpr uint32_t MOST_KEPT_PARTS = 256;
     /// Up to so many tiles (2048 x 2048 pixels) joining waits for memory, and roots are linked in random order (merge.cu).
     static constexpr int64_t RANDOM_LINKING_TILES = 256;
-    static constexpr int COLUMN_BITS = 15;  // of a pixel's column, in a row of so many tiles
+    static constexpr int COLUMN_BITS = 15;  // of a pixel's column, in a row of RANDOM_LINKING_TILES tiles
     static constexpr int RIM_ROWS = 2, EARLIER_ROWS = 1;
-    static constexpr int JOINING_RIM_ROWS = 1;  // the first of the rim rows: their earlier row is in another tile
+    static constexpr int JOINING_RIM_ROWS = 1;  // the first rim rows: their earlier row is in another tile
 
     APSIS_BOTH static constexpr EarlierRow earlier_row(int) { return {-1, 0, CONNECTIVITY > 1}; }
     APSIS_BOTH static constexpr int row_of_rim(int i) { return i * (ROWS - 1); }
@@ -66,7 +67,8 @@ struct VolumeTile {
                : s == 1 ? EarlierRow{0, -1, DIAGONAL}
                         : EarlierRow{s == 2 ? -1 : 1, -1, CORNER};
     }
-    /// Rim rows in order: those of the first plane, of the last plane, and the first and then the last rows of planes between.
+    /// Rim rows in order: the rows of the first plane, the rows of the last plane, and the first and then the last rows of
+    /// planes between.
     APSIS_BOTH static constexpr int row_of_rim(int i) {
         if (i < 2 * ROWS) return i < ROWS ? i : (PLANES - 1) * ROWS + i - ROWS;
         const int side = i - 2 * ROWS;
@@ -87,8 +89,8 @@ struct TilePlace {
 /// Area, box and sums of coordinates of a part.
 struct PackedSums;
 
-/// Said instead of the number of kept parts by a tile with more parts than fit: it keeps those of its nodes, or none.  It keeps
-/// them if they are few.  Such nodes are mostly of large components, which are likely to be asked for.
+/// In place of the number of kept parts, for a tile with more parts than fit: it keeps the sums of its nodes if they are few,
+/// or none.  Few nodes are mostly of large components, which are likely to be measured.
 constexpr uint32_t NONE_KEPT = UINT32_MAX, ONLY_NODES_KEPT = NONE_KEPT - 1, FEW_NODES = 64;
 
 /// The tiles of an image, and what they keep in global memory.
@@ -112,7 +114,7 @@ struct Tiles {
     uint32_t *side_bits;        // [tile][left, right][32 rows]: which rows have such a node
     unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; for selections
     uint32_t *kept_part_count;  // [tile]: how many parts have kept sums, the nodes first; or ONLY_NODES_KEPT or NONE_KEPT
-    uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, which
+    uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, their numbers
     PackedSums *sums;           // [tile][part] (measure.cuh)
     uint32_t *count_only;       // where components are only counted: how many; there are no first pixels then
     View root_store;            // the labels, if packed rows of 32 bits: whole tiles store the roots of their runs there
@@ -125,7 +127,7 @@ struct Tiles {
 
 #if defined(__CUDACC__)
 
-/// For how many parts a tile with so many nodes and parts keeps the sums.
+/// The number of parts whose sums a tile with so many nodes and parts keeps.
 __device__ inline uint32_t count_kept_parts(const Tiles &tiles, uint32_t nodes, uint32_t parts) {
     return parts <= tiles.most_kept_parts ? parts : nodes <= min(FEW_NODES, tiles.most_kept_parts) ? nodes : 0;
 }
@@ -148,7 +150,8 @@ __device__ bool stores_roots(const Tiles &tiles, const TilePlace &place) {
            place.z + Tile::PLANES <= tiles.depth;
 }
 
-/// Block: calls body(run, root) for the runs of such a tile.  A thread's next run has its root in another row or plane.
+/// Block: calls body(run, root) for the runs of a tile with stored roots.  A thread's next run has its root in another row or
+/// plane.
 template <class Tile, class Body>
 __device__ void for_stored_roots(const Tiles &tiles, const TilePlace &place, uint32_t runs, Body body) {
     constexpr int IN_ROW = Tile::WORDS * 32 * sizeof(uint32_t) / sizeof(uint16_t), ROWS = Tile::THREADS / IN_ROW;
@@ -160,7 +163,7 @@ __device__ void for_stored_roots(const Tiles &tiles, const TilePlace &place, uin
         body(run, reinterpret_cast<uint16_t *>(row)[threadIdx.x % IN_ROW]);
 }
 
-/// The number of the component that the first pixel of a part represents, or 0 if that is left out.
+/// The number of the component that the first pixel of a part represents, or 0 if the component is left out.
 template <class Tile>
 __device__ uint32_t number_of_first(const Tiles &tiles, const TilePlace &place, int first) {
     const int at = first / 32, row = at / Tile::WORDS;
@@ -199,7 +202,7 @@ __device__ FirstPixel pixel_of_position(const Tiles &tiles, uint32_t position) {
     return {y / Tile::ROWS * tiles.across + x / WIDTH, static_cast<int>(y % Tile::ROWS * WIDTH + x % WIDTH)};
 }
 
-/// The number of a node's component, or 0 if that is left out.
+/// The number of a node's component, or 0 if the component is left out.
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     const uint32_t root = tiles.parent[node];
@@ -280,8 +283,8 @@ __device__ void for_bits_of_warp(uint32_t word, Body body) {
     }
 }
 
-/// Which runs of two rows are neighbours, each pair once, within a word: either a run of the one row begins beside one of the
-/// other row, or a run of the other row begins beside one that has begun before.  The bits to the left of both words tell
+/// Which runs of two rows are neighbours, each pair once, within a word: either a run of the one row begins beside a run of the
+/// other row, or a run of the other row begins beside a run that has begun before.  The bits to the left of both words tell
 /// whether a run goes on from there.
 struct Meetings {
     uint32_t own, others;  // where they begin
@@ -294,16 +297,16 @@ __device__ inline Meetings find_meetings(uint32_t word, uint32_t start, uint32_t
     return {start & there, other_start & here & ~start};
 }
 
-/// Of the meetings where a run v of the row above begins beside a run w of this row: those in which w also meets the run u just
-/// before v, and u and v are joined in the row before (`top`).  Then w and v need no union of their own.
+/// Takes the meetings where a run v of the row above begins beside a run w of this row.  Returns those in which w also meets
+/// the run u just before v, and u and v are joined in the row before (`top`).  Then w and v need no union of their own.
 __device__ inline uint32_t joined_before(uint32_t word, uint32_t above, uint32_t top, bool diagonals) {
     return diagonals ? above << 2 & top << 1 : word << 2 & above << 2 & top & top << 1 & top << 2;
 }
 
-/// Of the meetings with a row of the plane before, those that other joins imply.  If that row is at another y, the row of this
-/// plane at its y (`row`) and the row of its plane at this y (`plane`) touch both runs: a pixel in either joins them.  If it is
-/// at the same y, `row` and `plane` are the rows before, one in each plane: it takes pixels in both.  Where two runs meet, each
-/// has the pixel at x or the one before; `both` are the x at which both runs have it.
+/// The meetings with a row of the plane before that other joins imply.  If that row is at another y, the row of this plane at
+/// its y (`row`) and the row of its plane at this y (`plane`) touch both runs: a pixel in either joins them.  If it is at the
+/// same y, `row` and `plane` are the rows before, one in each plane: joins need pixels in both.  Where two runs meet, each has
+/// the pixel at x or the one before; `both` are the x at which both runs have it.
 __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t plane, bool other_y, bool diagonals) {
     if (!diagonals) return other_y ? row | plane : row & plane;
     const uint32_t row_left = row | row << 1, plane_left = plane | plane << 1;
@@ -314,7 +317,7 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 #endif
 
-/// Calls body(tile) with the kind of tile that a plan says.
+/// Calls body(tile) with the kind of tile that a plan has chosen.
 template <class Body>
 auto with_tile(const Plan &plan, Body body) {
     if (!plan.is_volume) return plan.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());
@@ -322,7 +325,7 @@ auto with_tile(const Plan &plan, Body body) {
     return plan.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
 }
 
-// What launches ask for, said beside their kernels.
+// The launches; each function stands beside its kernels.
 Launch plan_rows(const Plan &plan, int64_t tiles, bool measures);
 Launch plan_row_pairs(const Plan &plan, int64_t tiles);
 size_t area_bytes(const Plan &plan);
@@ -335,7 +338,7 @@ void find_parts(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, 
 /// The same for planes, two rows at once; no roots are stored.  Or only counts components, where tiles.count_only is set.
 void find_parts_by_row_pairs(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
-/// Joins nodes of neighbouring tiles, and drops the first pixels of those that are no roots.
+/// Joins nodes of neighbouring tiles, and drops the first pixels of nodes that are no roots.
 void join_nodes(const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
 /// Drops the first pixels of components that are not selected, before the scan.

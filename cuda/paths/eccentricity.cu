@@ -1,8 +1,8 @@
 // apsis_eccentricity on the device.
 //
 // Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their pixels
-// (small_components.h).  The others are solved side by side by pair bounds (pair_bounds.h); so are small ones if the budget has
-// too few fields for that.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.h).
+// (small_components.h).  Other components are solved side by side by pair bounds (pair_bounds.h), and so are small ones if the
+// budget of fields is too low.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.h).
 //
 // Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for that, all is done again with
 // 64.
@@ -18,7 +18,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int64_t TINY_SIZE = 24;  // so many pixels have a field each, if the budget allows it
+constexpr int64_t TINY_SIZE = 24;  // pixels of a component: each has a field, if the budget allows it
 
 /// How components are solved: classes of small ones by size, and behind them the class for pair bounds.
 struct SizeClasses {
@@ -67,13 +67,13 @@ __global__ void __launch_bounds__(BLOCK)
     if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
 }
 
-/// Of two pixels, the one with the higher value, or the lower one of equal ones.
+/// Replaces a pixel by another one of higher value, or of the same value and lower index.
 template <class Length>
 __device__ void choose(Length &value, uint32_t &pixel, Length other_value, uint32_t other) {
     if (other_value > value || (other_value == value && other < pixel)) value = other_value, pixel = other;
 }
 
-/// Warp: the better one of all lanes, for all.
+/// Warp: the best pixel of all lanes, for all lanes.
 template <class Length>
 __device__ void choose_of_warp(Length &value, uint32_t &pixel) {
     for (int step = WARP / 2; step > 0; step /= 2) {
@@ -307,7 +307,7 @@ class Eccentricity {
     LowerBounds<Length> bounds_;
     uint32_t *list_, *spare_;
     apsis_extent *extents_;
-    int64_t room_;  // extents that fit
+    int64_t room_;  // extents that memory has room for
     ClassCounts *counts_;
     uint8_t *memory_;
     size_t bytes_;

@@ -1,12 +1,14 @@
-// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A.  Varchola): a mask, a cost
-// and an updating cost a pixel, and two kernels in turn until no cost changes.  Chosen by APSIS_EVERY_SOURCE.
+// A distance field from every pixel by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a cost and
+// an updating cost a pixel, and two kernels in turn until no cost changes.  Chosen by APSIS_EVERY_SOURCE.
 //
 //     k1   every pixel of the mask leaves it, and lowers the updating costs of its neighbours
 //     k2   every pixel whose updating cost is below its cost takes it, and joins the mask
 //
 // Small images would leave most of a device idle; so some fields are made at once, and a field has a source of each component,
-// as components do not meet.  The host asks only now and then whether a cost has changed.  The article proposes to make fields
-// only from the local maxima of a field; that is not exact, not even for a square, and is not done.
+// as components do not meet.  The host checks only now and then whether a cost has changed.  The article proposes to make
+// fields only from the local maxima of a field; that is not exact, not even for a square, and is not done.
+//
+// Cost: as many fields as the largest component has pixels.
 #include "cuda/paths/every_source.h"
 
 #include "cuda/runtime/progress.h"
@@ -16,9 +18,9 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int ITERATIONS = 8;  // of both kernels between two questions of the host
+constexpr int ITERATIONS = 8;  // of both kernels between two checks by the host
 
-/// What the host reads.
+/// The numbers that the host reads.
 struct Changes {
     uint32_t changed, too_long;
 };

@@ -1,4 +1,5 @@
-// Fields of lengths on the host: memory of the tasks, start, and which kind of walk runs (values counted in 32 bits, or not).
+// Fields of lengths on the host: the memory of tasks, the start, and the choice of a kind of walk (values counted in 32 bits,
+// or not).
 #include "cuda/paths/field_block.cuh"
 
 namespace apsis::cuda::paths {

@@ -2,17 +2,17 @@
 //
 // The lengths are the unique least fixpoint of length(v) = min(length(u) + step), so that they do not depend on what is
 // computed first.  An image is cut into tiles; a task is a tile of a field.  A block loads the tile's lengths into shared
-// memory, shortens them until nothing changes (field_tile.cuh), and passes on to neighbouring tiles what they gain
+// memory, shortens them until nothing changes (field_tile.cuh), and passes shorter lengths on to neighbouring tiles
 // (field_block.cuh).  These become tasks: near ones in a queue that all fields share, far ones in a list of their field until
 // nothing nearer is left (field_tasks.cuh; near-far, Davidson et al. 2014).  No block waits for a block that may not have
-// begun, and the host for none.
+// begun, and the host waits for none.
 //
 //     FieldTasks<int32_t> tasks(shape, fields, carver);
 //     clear_tasks(tasks, always, stream);
 //     start_fields(tasks, members, lengths, sources, count, always, stream);
 //     run_fields(tasks, lengths, steps, &too_long, always, stream);
 //
-// Lengths lie tile by tile, field after field: that of cell c in field k is lengths[k * shape.cells() + c].
+// Lengths lie tile by tile, field after field: cell c of field k has lengths[k * shape.cells() + c].
 //
 // Cost: a tile is visited about twice.  Memory beside the lengths: some 20 bytes a tile and a field.
 #pragma once
@@ -86,7 +86,7 @@ struct Lengths {
     static constexpr Value LONGEST = (Value(1) << (8 * sizeof(Value) - 2)) - 1;     // a quarter of all numbers
     static constexpr Value MOST_STEP = Value(1) << (sizeof(Value) == 4 ? 20 : 52);  // no step may be longer
     static constexpr Value UNSEEN = LONGEST + MOST_STEP + 1;                        // no path is known yet
-    static constexpr Value NONE = -(WALL + 1);                                      // greater than all: nothing waits
+    static constexpr Value NONE = -(WALL + 1);                                      // greater than all others: nothing waits
 };
 
 /// A condition on the device: work queued under it is done only if the word is not zero, or, unless `is_set`, only if it is 0.

@@ -1,7 +1,9 @@
-// A block's work on a task: it loads a tile, shortens its lengths until nothing changes, and passes on what neighbours gain.
+// A block's work on a task: it loads a tile, shortens its lengths until nothing changes, and passes shorter lengths on to its
+// neighbours.
 //
-// When nothing changes any more, the cells around the tile are reached like others; what becomes shorter there is passed on to
-// their tiles.  If one of these tiles is near and not waiting yet, the block goes on with it at once; the others are woken.
+// When nothing changes any more, the cells around the tile are reached like others; lengths that become shorter there are
+// passed on to their tiles.  If one of these tiles is near and not waiting yet, the block goes on with it at once; the others
+// are woken.
 #pragma once
 
 #include "cuda/paths/field_tile.cuh"
@@ -10,12 +12,12 @@ namespace apsis::cuda::paths {
 
 constexpr int NOWHERE = -1;
 
-/// The largest value, counted from its base, that a tile holds: then no path through its cells is too long.  And the longest
-/// step for which values are counted so.
+/// The largest value, counted from its base, that a tile holds, so that no path through its cells is too long; and the longest
+/// step for which values are counted from a base.
 constexpr int32_t LARGEST_LOCAL = Lengths<int32_t>::LONGEST / 2, LARGEST_LOCAL_STEP = 1 << 18;
 static_assert(int64_t(FieldTile<2>::CELLS) * LARGEST_LOCAL_STEP <= LARGEST_LOCAL, "");
 
-/// The thread's number.  The compiler may not keep what is computed from it from one visit to the next: that would take too
+/// The thread's number.  The compiler may not keep numbers computed from it from one visit to the next: that would take too
 /// many registers.
 __device__ inline int this_thread() {
     int thread = threadIdx.x;
@@ -80,7 +82,7 @@ __device__ inline FourCells<int64_t> read_four(const int64_t *from) {
     return {{joined(one.x, one.y), joined(one.z, one.w), joined(other.x, other.y), joined(other.z, other.w)}};
 }
 
-/// What a thread's cells, in the tile and around it, held when it was loaded.
+/// The values of a thread's cells, in the tile and around it, when it was loaded.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct LoadedCells {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -236,14 +238,14 @@ __device__ typename Rule::Local best_beyond_edge(const Walk<Rule> &walk, const S
     return best;
 }
 
-/// Lowers a cell of the field; returns what it was.
+/// Lowers a cell of the field; returns its value before.
 template <class Rule>
 __device__ typename Rule::Value lower_cell(const Walk<Rule> &walk, int64_t cell, typename Rule::Value value) {
     if (value > walk.near_end) *walk.too_long = 1;
     return atomic_min(walk.values + cell, value);
 }
 
-/// Block: writes what has become shorter, in the tile and around it, and notes what the tiles around gain.
+/// Block: writes the cells that have become shorter, in the tile and around it, and notes what the tiles around gain.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void store_tile(const Walk<Rule> &walk, const SweepPath<Rule, AXES, CONNECTIVITY> &path,
                            SharedTile<Rule, AXES, CONNECTIVITY> &shared, const TileVisit<Rule> &visit,
@@ -278,7 +280,7 @@ __device__ void store_tile(const Walk<Rule> &walk, const SweepPath<Rule, AXES, C
     });
 }
 
-/// Block: the tile around with which it goes on, and with which key; or NOWHERE.  All warps find the same.
+/// Block: the neighbouring tile with which it goes on, and the key of that; or NOWHERE.  All warps find the same.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ int choose_next(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, const TileVisit<Rule> &visit,
                            const typename SharedTile<Rule, AXES, CONNECTIVITY>::NextTiles &next_tiles,
@@ -316,7 +318,7 @@ __device__ bool move_on(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIV
             __threadfence();
             if (wake(walk.tasks, visit.field, task, gain)) queue_task(walk.tasks, visit.field, task);
         }
-        __syncwarp();  // before the field is asked whether it has other tasks
+        __syncwarp();  // before checking whether the field has other tasks
     }
     if (next == NOWHERE) return false;
     const NeighbourOffset<AXES> at(next);
@@ -367,7 +369,8 @@ __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
     }
 }
 
-/// As many blocks as the device runs at once, so that no block waits for a place that another block needs to end its task.
+/// As many blocks as the device runs at once: otherwise blocks that wait might hold the places that others need to end their
+/// tasks.
 template <class Rule, int AXES, int CONNECTIVITY>
 void launch_walk(const char *name, const Walk<Rule> &walk, cudaStream_t stream) {
     constexpr int THREADS = SharedTile<Rule, AXES, CONNECTIVITY>::THREADS;

@@ -1,8 +1,8 @@
-// For every cell, the lowest name of a source that one of its shortest paths comes from.
+// For every cell, the lowest name of a source that one of its shortest paths comes from.  Chosen for nearest seeds.
 //
 // Names spread along the steps of shortest paths; a lower name replaces a higher one.  The result is a least fixpoint too, so
-// that tiles are visited as for lengths.  All waiting tasks count as near, as the order of names says nothing about when they
-// come.
+// that tiles are visited as for lengths.  All waiting tasks count as near, since the order of names says nothing about when
+// they arrive.
 #include "cuda/paths/field_block.cuh"
 
 namespace apsis::cuda::paths {

@@ -6,7 +6,7 @@
 //
 // A field is `busy` as long as one of its tasks is in the queue or in work.  The block that ends its last task is alone with
 // the field: it raises the threshold and queues the tiles that have become near.  If there are none, the field is done; when
-// the last field is done, every block gets a task that says so.
+// the last field is done, every block gets the task LEAVE.
 #pragma once
 
 #include "cuda/paths/field.h"
@@ -15,7 +15,7 @@ namespace apsis::cuda::paths {
 
 constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks: more than a device runs at once
 
-/// What a place of the queue may hold instead of a task.
+/// Numbers that a place of the queue may hold instead of a task.
 constexpr uint32_t NO_TASK = ~0u, LEAVE = ~0u - 1;
 
 __device__ inline int32_t atomic_min(int32_t *to, int32_t value) { return atomicMin(to, value); }
@@ -55,8 +55,8 @@ __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {
     }
 }
 
-/// Counts a task and puts it into the queue.  The caller has a task of the field itself or is alone with it; so the field is
-/// not taken for idle before the task counts.
+/// Counts a task and puts it into the queue.  The caller has a task of the field itself or is alone with it; so the field does
+/// not count as idle before the task is counted.
 template <class Value>
 __device__ void queue_task(const FieldTasks<Value> &tasks, uint32_t field, uint32_t task) {
     atomicAdd(&tasks.field[field].busy, 1u);
@@ -112,8 +112,8 @@ __device__ void begin_at(const FieldTasks<Value> &tasks, int64_t cell, bool is_s
     wake(tasks, field_of(tasks, task), task, key);
 }
 
-/// Block: makes the far tiles near that lie within `span` of the nearest one, and queues them but the first, which it returns;
-/// NO_TASK if nothing waits.  The block is alone with the field until it queues a tile.
+/// Block: makes the far tiles near that lie within `span` of the nearest one.  Queues all of them except the first, which it
+/// returns; NO_TASK if nothing waits.  The block is alone with the field until it queues a tile.
 template <class Value, int THREADS>
 __device__ uint32_t queue_near_tiles(const FieldTasks<Value> &tasks, uint32_t field, Value span) {
     __shared__ Value least;
@@ -161,8 +161,8 @@ __device__ uint32_t queue_near_tiles(const FieldTasks<Value> &tasks, uint32_t fi
     return __ldcg(list);
 }
 
-/// For a caller that has seen that its task is the field's only one, and that goes on with values from `least` on.  If no tile
-/// waits in a list either, raises the threshold.  Returns the threshold.
+/// For a caller whose task is the field's only one, and that goes on with values from `least` on.  If no tile waits in a list
+/// either, raises the threshold.  Returns the threshold.
 template <class Value>
 __device__ Value continue_alone(const FieldTasks<Value> &tasks, uint32_t field, Value least, Value span) {
     typename FieldTasks<Value>::Field &own = tasks.field[field];
@@ -193,7 +193,7 @@ __device__ uint32_t leave_field(const FieldTasks<Value> &tasks, uint32_t field, 
     return NO_TASK;
 }
 
-/// Block: its next task.  At first fields that have not begun, then the queue.
+/// Block: its next task: first from fields that have not begun, then from the queue.
 template <class Value, int THREADS>
 __device__ uint32_t next_task(const FieldTasks<Value> &tasks, bool &all_begun, Value span) {
     __shared__ uint32_t next;

@@ -3,17 +3,17 @@
 // Two warps go along each axis of a tile, there and back, layer after layer; a layer is a line in 2-D and a plane in 3-D.  A
 // cell is reached from the three or nine cells of the layer before that touch it.  If nothing is in the way, a shortest path
 // goes on along one of its axes at every step, and one such sweep finds it.  Otherwise the warps go on until no sweep finds
-// anything.  All sweep at once, and each only goes on from layers in which something has changed.
+// anything.  All warps sweep at once, and each only goes on from layers in which something has changed.
 //
 // A long thin path is followed step by step; so the time of one step counts.  A lane keeps its cells of the layer in registers
 // and reads the cells beside them from other lanes.  Meanwhile shared memory may become shorter, never longer.  So a lane may
-// offer too much, which an atomic minimum leaves out, but it misses nothing: a lane that makes a cell shorter goes on from it,
-// looks whether the layer behind, or in 2-D the cells beside, gain by it, and marks their layers.  Other warps go on from
-// marked layers in the next round, after a barrier.
+// offer too much, which an atomic minimum leaves out, but it misses nothing: a lane that makes a cell shorter goes on from it.
+// It also checks whether the layer behind, or in 2-D the cells beside, gain by it, and marks their layers.  Other warps go on
+// from marked layers in the next round, after a barrier.
 //
 // Lengths of 64 bits would take twice as long.  If steps are small, a tile holds 32 bits instead, counted from the least value
-// that has changed.  What is less cannot be shortened, and is a wall.  What is far more counts as unseen, and the tile is
-// visited again for it.
+// that has changed.  Smaller values cannot be shortened, and count as walls.  Far larger values count as unseen, and the tile
+// is visited again for them.
 //
 // The cells around the tile stay walls meanwhile.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace apsis::cuda::paths {
 
-/// What a cell offers: no less than UNSEEN if it is a wall, or if no path to it is known.
+/// The value that a cell offers: no less than UNSEEN if it is a wall, or if no path to it is known.
 template <class Local>
 __device__ Local offered(Local value) {
     using Number = std::make_unsigned_t<Local>;
@@ -57,7 +57,7 @@ struct ShortestPaths {
     }
 };
 
-/// The rule of the lowest names along them: values are names, and lengths are known.
+/// The rule of the lowest names along shortest paths: values are names, and lengths are known.
 template <class Name, class Path>
 struct LowestNames {
     using Value = Name;
@@ -120,15 +120,15 @@ struct SharedTile {
     static constexpr int CELLS = (AXES == 2 ? ROW : PLANE) * FACE + 2 * MARGIN;
     static constexpr int SIDE_BY_SIDE = 4;  // cells that a thread loads at once
     static constexpr int GROUPS = (Tile::CELLS + THREADS * SIDE_BY_SIDE - 1) / (THREADS * SIDE_BY_SIDE);  // that a thread loads
-    static constexpr int AROUND = AXES == 2 ? 9 : 27, ITSELF = AROUND / 2;  // tiles; itself is the one in the middle
+    static constexpr int AROUND = AXES == 2 ? 9 : 27, ITSELF = AROUND / 2;  // tiles; the middle one is the tile itself
     static constexpr int LANE_CELLS = AXES == 2 ? 1 : SIDE * SIDE / WARP;   // of a layer, side by side along its second axis
-    static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep also looks at what cells beside gain
+    static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep also checks whether cells beside gain
     static constexpr Value NONE = Lengths<Value>::NONE;
 
     typename Rule::template Cells<CELLS> cells;
-    // The layers along each axis from which a warp has to go on, by the warp that says so; of even and odd rounds.
+    // The layers along each axis from which a warp has to go on, by the warp that has marked them; for even and odd rounds.
     alignas(16) uint32_t changed[2][WARPS][WARPS];
-    // Of the tiles around; of even and odd visits, as some warps begin one visit while others end the other.
+    // The tiles around; for even and odd visits, since some warps begin a visit while others end the one before.
     struct NextTiles {
         Value gain[AROUND];  // the least value that a tile gains, or NONE
         uint32_t idle;       // bits: tiles that are not waiting
@@ -198,8 +198,8 @@ struct SweepPath {
     }
 };
 
-/// Warp: what a lane knows of a layer: its own cells, and those of other lanes that touch them.  Beyond an end of the layer it
-/// has copies of its own cells instead of walls; these offer nothing that the cells do not offer from where they are.
+/// Warp: a lane's view of a layer: its own cells, and the cells of other lanes that touch them.  Beyond an end of the layer it
+/// has copies of its own cells instead of walls; these offer nothing that the cells do not offer themselves.
 template <class Rule, int AXES, int CONNECTIVITY>
 struct Layer {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -254,7 +254,7 @@ struct Layer {
     }
 };
 
-/// Of the cells of a warp, with SIDE columns a row: the rows that have bits; rows are BY apart in the result.
+/// The rows that have bits, of the cells of a warp with SIDE columns a row; rows are BY apart in the result.
 template <int SIDE, int BY>
 __device__ uint32_t rows_of(uint32_t cells) {
     if (SIDE == WARP) return cells != 0;
@@ -263,7 +263,7 @@ __device__ uint32_t rows_of(uint32_t cells) {
     cells = (cells | cells >> 1) & 0x01010101;
     return (cells | cells >> (8 - BY) | cells >> 2 * (8 - BY) | cells >> 3 * (8 - BY)) & (BY == 1 ? 0x0f : 0x55);
 }
-/// The columns that have bits.
+/// The same for columns.
 template <int SIDE>
 __device__ uint32_t columns_of(uint32_t cells) {
     if (SIDE == WARP) return cells;
@@ -287,7 +287,7 @@ __device__ uint32_t marked_layers(const Shared &shared, int round) {
     return layers;
 }
 
-/// Bits of layers in which a lane has found something.
+/// The layers in which a lane has found something, as bits.
 template <int CELLS>
 struct SweepGains {
     uint32_t kept[CELLS] = {};  // each of its cells has made the next one shorter
@@ -298,9 +298,9 @@ struct SweepGains {
 /// Warp: sweeps from the first of some layers as long as it finds something, or comes to another of the layers.  Returns the
 /// layers that are left.
 ///
-/// A step waits for nothing but the step before.  The cells ahead are loaded one step early.  What is found is written in the
-/// next step, while that waits for other lanes.  The vote whether to go on is counted one step late.  Where nothing is found,
-/// the atomic minimum is done all the same: that takes less time than to decide.
+/// A step waits for nothing but the step before.  The cells ahead are loaded one step early.  Shorter values are written in the
+/// next step, while it waits for other lanes.  The vote whether to go on is counted one step late.  Where no value is shorter,
+/// the atomic minimum is done all the same: deciding would take more time.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared,
                                uint32_t rest, SweepGains<SharedTile<Rule, AXES, CONNECTIVITY>::LANE_CELLS> &gains) {
@@ -316,7 +316,7 @@ __device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, 
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             Local *const value = const_cast<Local *>(&shared.cells.value[at + k * path.second]);
-            // Other warps sweep over it too.
+            // Other warps sweep over the cell too.
             if (is_kept[k] || (AXES == 2 && sizeof(Local) == 4)) atomic_min(value, Rule::value_of(own[k]));
         }
     };
@@ -351,7 +351,7 @@ __device__ uint32_t sweep_from(const SweepPath<Rule, AXES, CONNECTIVITY> &path, 
     return rest & -layer & ALL_LAYERS;
 }
 
-/// Warp: sweeps from the marked layers.  Returns whether there is something that other warps have to look at.
+/// Warp: sweeps from the marked layers.  Returns whether there are layers from which other warps have to go on.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ bool sweep(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared,
                       int round) {
@@ -397,7 +397,7 @@ __device__ void offer_beyond(const SweepPath<Rule, AXES, CONNECTIVITY> &path,
         best[k] = from.best(path, k, Rule::with(beyond[k], Lengths<typename Rule::Local>::UNSEEN));
 }
 
-/// Block: rounds of sweeps, until no warp finds anything.
+/// Block: sweeps in rounds, until no warp finds anything.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ void shorten(const SweepPath<Rule, AXES, CONNECTIVITY> &path, SharedTile<Rule, AXES, CONNECTIVITY> &shared) {
     int round = 0;

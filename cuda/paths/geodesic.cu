@@ -2,11 +2,11 @@
 // names of the nearest seeds (field_nearest.cu).
 //
 // Lengths have 32 bits where steps are small numbers.  If a path is longer than that, a word on the device is set, and a second
-// walk with 64 bits goes on where the first has ended.  It is queued in any case; so nothing is read back, and the host does
-// not wait.
+// walk with 64 bits goes on where the first has ended.  It is queued in any case, so that nothing is read back and the host
+// does not wait.
 //
-// Cost: that of a field.  Memory: 8 bytes a pixel, or 4 where no path can be too long for 32 bits; and for names 4, or 8 if
-// there are 2^30 pixels.
+// Cost: that of one field (field.h).  Memory: 8 bytes a pixel, or 4 where no path can be too long for 32 bits; and for names 4,
+// or 8 if there are 2^30 pixels.
 #include "cuda/paths/field_tasks.cuh"
 #include "cuda/paths/plan.h"
 #include "cuda/runtime/progress.h"
@@ -66,8 +66,8 @@ __device__ int64_t widen(int32_t length) {
     return length == Short::UNSEEN ? Long::UNSEEN : length < 0 ? Long::WALL : length;
 }
 
-/// Widens lengths in their own place: the second half of those that are still short, so that no short one is overwritten before
-/// it is read.  Lengths close to what was too long begin the longer paths.
+/// Widens lengths in their own place: the second half of the lengths that are still short, so that no short one is overwritten
+/// before it is read.  Lengths close to LONGEST begin the longer paths.
 __global__ void __launch_bounds__(BLOCK)
     widen_half(FieldTasks<int64_t> tasks, void *lengths, int64_t from, int64_t to, int32_t most, DeviceCondition condition) {
     if (!condition.holds()) return;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/// Writes those of four pixels that lie in the image.
+/// Writes the pixels, of four, that lie in the image.
 template <class Pixel, class Value, class PixelOf>
 __device__ void write_cells(const View &to, const FieldShape::Place &at, const FourCells<Value> &values, PixelOf pixel_of) {
     uint8_t *const row = to.row(at.y, at.z);
@@ -201,7 +201,8 @@ struct Scratch {
         return FieldTasks<Value>(shape, 1, carver);
     }
     int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * GROUP); }
-    /// Runs work on 64-bit lengths only if a path was too long for 32, and the other only if none was, where both may be.
+    /// Where both may be needed, work on 64-bit lengths runs only if a path was too long for 32, and other work only if none
+    /// was.
     DeviceCondition if_long(bool is_long) const {
         return {plan.may_be_short && plan.may_be_long ? too_long : nullptr, is_long};
     }

@@ -1,5 +1,5 @@
-// Pair bounds on the host: decides which components take their turns together, and queues turn after turn until all are proved
-// or out of budget.
+// Pair bounds on the host: decides which components are solved together, and queues turn after turn until all are proved or out
+// of budget.
 #include "cuda/paths/pair_bounds.h"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ class Solver {
 
     // ---- Turns ----
 
-    /// Makes `count` fields of each component, from the sources that the last step has set.
+    /// Makes `count` fields of each component, from the sources set by the last step.
     void make_fields(uint32_t count, DeviceCondition condition = {}) {
         FieldTasks<Length> tasks = tasks_;
         tasks.fields = count;
@@ -160,7 +160,7 @@ class Solver {
         for (int round = 0; round < FIRST_HUBS; ++round) {
             if (round == FIRST_HUBS - 1) find_extremes<Length, FARTHEST>(pairs_, component_count(), spans_, stream_);
             choose_first_sources(pairs_, component_count(), round, stream_);
-            make_fields(1, {&pairs_.turn->too_long, false});  // if one is too long, all is done again
+            make_fields(1, {&pairs_.turn->too_long, false});  // if a path is too long, all is done again
             use_fields<FARTHEST>(spans_, true);
         }
         read_turn();

@@ -1,4 +1,4 @@
-// What the kernels of pair bounds share: components, spans, bounds and claims (pair_bounds.h).
+// Shared by the kernels of pair bounds: components, spans, bounds and claims (pair_bounds.h).
 #pragma once
 
 #include "cuda/paths/pair_bounds.h"
@@ -27,8 +27,8 @@ struct Largest {
 /// A field, after it is made.
 template <class Length>
 struct MadeField {
-    uint32_t source;       // a rank, or NO_PIXEL if there is no such field
-    int32_t hub;           // which one it has become, or -1
+    uint32_t source;       // a rank, or NO_PIXEL if there is no field
+    int32_t hub;           // the number of the hub that it has become, or -1
     Largest<Length> most;  // the eccentricity of the source, and its farthest pixel
 };
 
@@ -47,14 +47,14 @@ struct ComponentState {
     uint32_t begin, size;
     uint32_t first[LEVELS];  // its first span of each level
     Stage stage;
-    uint32_t open, targets;  // pixels that are not proved; those of them that name sources
+    uint32_t open, targets;  // pixels that are not proved; pixels among them that name sources
     int32_t hubs;
-    uint32_t replaced;  // hubs whose place others have taken
+    uint32_t replaced;  // hubs that others have replaced
     int64_t fields;
     Target<Length> target[BATCH<Length>];
     MadeField<Length> made[BATCH<Length>];  // of the witnesses, and then of new hubs
     Length gap;
-    Largest<Length> end, centre;           // the largest lower bound; and the least one
+    Largest<Length> end, centre;           // the largest lower bound; the least lower bound
     Largest<Length> widest;                // the largest eccentricity of a source, and that source
     uint32_t lowest, other_end, opposite;  // the farthest pixels from `end` and from `widest`
 
@@ -67,12 +67,12 @@ struct ComponentState {
     }
 };
 
-/// What the host reads after each turn.  All fields begin at 0.
+/// The numbers that the host reads after each turn.  All fields begin at 0.
 struct TurnReport {
     unsigned long long open;
     uint32_t active, targets;                // components, and the most targets of one
     uint32_t not_before, end;                // the large spans of active components: the complement of the first, and the last
-    uint32_t too_long, out_of_budget, hubs;  // whether there is such a path, such a component, a new hub
+    uint32_t too_long, out_of_budget, hubs;  // whether a path is too long, a component out of budget, a hub new
     uint32_t has_hidden_ends;                // whether the farthest pixel from some component's end is unknown
     unsigned long long fields;               // of all turns so far
 };
@@ -189,7 +189,7 @@ __device__ Length least_sum(const Length *one, const Length *other, int hubs) {
     return least;
 }
 
-/// What is claimed of a pixel: no other pixel is farther than its lower bound, which is the distance of `farthest`.
+/// The claim for a pixel: no other pixel is farther than its lower bound, which is the distance of `farthest`.
 template <class Length>
 struct Claim {
     Length lower;

@@ -1,7 +1,7 @@
 // The eccentricities of the pixels of components, exact and proved, from few of their fields: by pair bounds, on the device.
 // Chosen for components that are not solved by small_components.h.
 //
-// The method is that of src/cpu/paths/pair_bounds.h, which says why it works.  The same pixels become sources, so that the
+// The method is that of src/cpu/paths/pair_bounds.h, which explains why it works.  The same pixels become sources, so that the
 // bounds are the same when a budget runs out.  Components take their turns side by side: they share nothing but the image, and
 // a field holds a source of each.  A turn is
 //
@@ -13,8 +13,8 @@
 //
 // and then the fields of the new hubs are measured and raise bounds likewise; they are kept, with their maxima.
 //
-// Pixels are looked at by spans: 64 ranks that follow each other in a component, 64 such spans, and 64 of those.  A block of
-// threads has a span of 4096 ranks, or for the proof a part of it.
+// Pixels are searched by spans: 64 ranks that follow each other in a component, 64 of these spans, and 64 of the larger ones.
+// A block of threads has a span of 4096 ranks, or for the proof a part of it.
 //
 // Cost: some dozen fields a component, and a proof a turn.
 #pragma once
@@ -59,7 +59,7 @@ template <class Length>
 size_t pair_bounds_bytes(const EccentricityJob &job);
 
 /// Solves components of a set of `members` pixels, each with at most job.budget fields.  `spare` has room for a number a pixel.
-/// The other ends are looked for only if extents are wanted.
+/// The other ends are found only if extents are wanted.
 template <class Length>
 std::vector<Certificate<Length>> solve_by_pairs(const EccentricityJob &job, const Ranks &ranks,
                                                 const LowerBounds<Length> &bounds, uint32_t *spare,

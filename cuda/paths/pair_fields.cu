@@ -1,6 +1,6 @@
-// Pair bounds: what fields tell of eccentricities, lower bounds and hubs.
+// Pair bounds: eccentricities, lower bounds and hubs from fields.
 //
-// The fields of a turn are read twice: first for the eccentricities of their sources, then to raise lower bounds, which takes
+// The fields of a turn are read twice: first for the eccentricities of their sources, then to raise lower bounds, which needs
 // the eccentricities.  Lengths from new hubs are kept by rank, and their maxima by span.
 //
 // Cost: in a turn, twice 4 bytes a pixel and a field and twice 8 bytes a pixel; for a new hub 4 more a pixel.
@@ -23,7 +23,7 @@ struct LargestOfWarps {
         const Largest<Length> all = largest_of_lanes(own);
         if (threadIdx.x % WARP == 0) best[made][threadIdx.x / WARP] = all;
     }
-    /// Block: writes them for its large span.
+    /// Block: writes the largest values of its large span.
     __device__ void write(const Pairs<Length> &pairs, int count, uint32_t large) {
         __syncthreads();
         const int made = threadIdx.x;
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_span(Pairs<Length> pairs
     bests.write(pairs, BATCH<Length>, large);
 }
 
-/// Records a field: its source needs no proof any more; it may be kept as a hub.
+/// Records a field: its source needs no proof any more, and may become a hub.
 template <class Length, bool FARTHEST>
 __device__ void record_field(const Pairs<Length> &pairs, ComponentState<Length> &component, MadeField<Length> &made,
                              bool as_hub) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(FIELD_THREADS<Length>) record_fields(Pairs<Len
     if (threadIdx.x > 0) return;
     for (MadeField<Length> &each : component.made) {
         if (component.stage == STARTING && each.source != NO_PIXEL && each.most.value > Lengths<Length>::LONGEST / 2)
-            pairs.turn->too_long = 1;  // sums of two lengths have to be lengths too
+            pairs.turn->too_long = 1;  // the sum of two lengths must be a length too
         record_field<Length, FARTHEST>(pairs, component, each, as_hubs);
     }
 }
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_end(Pairs<Length> pairs,
     bests.write(pairs, 1, large);
 }
 
-/// Finds the other end of a component from those.
+/// Finds the other end of a component from the largest lengths of its large spans.
 template <class Length>
 __global__ void __launch_bounds__(WARP) find_other_end(Pairs<Length> pairs) {
     ComponentState<Length> &component = pairs.component[blockIdx.x];

@@ -1,8 +1,8 @@
 // Pair bounds: finds which pixels are proved, and witnesses for the others.
 //
-// A warp has 32 pixels, half a span.  Pixels whose witness is no longer one look for the next one, all together, in the order
-// of ranks: for a largest span that may hold one, then for the spans within it, then for pixels.  What was looked at is closed
-// for good, since lower bounds only rise.
+// A warp has 32 pixels, half a span.  Pixels whose witness is refuted search for the next one, all together, in the order of
+// ranks: first for a largest span that may hold a witness, then for the spans within it, then for pixels.  Pairs that were
+// searched are closed for good, since lower bounds only rise.
 //
 // Cost: a pixel goes through its pairs once in all turns; most pairs are closed by spans.
 #include "cuda/paths/pair_steps.h"
@@ -15,7 +15,7 @@ namespace {
 template <class Length, bool FARTHEST>
 class Search {
   public:
-    /// Warp, with the rank of its first pixel.
+    /// Warp: `begin` is the rank of its first pixel.
     __device__ Search(const Pairs<Length> &pairs, const ComponentState<Length> &component, uint32_t begin)
         : pairs_(pairs),
           component_(component),
@@ -35,7 +35,7 @@ class Search {
         if (searching_) search_level<LEVELS - 1>(0, component_.spans(LEVELS - 1));
     }
 
-    /// Warp: pixels that have found no witness are proved.  Returns the others.
+    /// Warp: marks pixels without a witness as proved.  Returns the others.
     __device__ OpenPixels<Length> finish() const {
         const bool is_open = witness_ != PROVED && !is_searching();
         if (witness_ != PROVED) pairs_.witness[own_] = is_open ? witness_ : PROVED;
@@ -59,7 +59,7 @@ class Search {
         return is_open<FARTHEST>(bound_of(own_, witness_), FARTHEST ? pairs_.ranks.pixel[witness_] : 0, claim_);
     }
 
-    /// The weakest claim of the lanes that search, and the first rank that one of them has not looked at.
+    /// Warp: finds the weakest claim of the lanes that search, and the first rank that one of them has not searched.
     __device__ void weaken() {
         const bool searches = is_searching();
         weakest_ = {least_of_lanes(searches ? claim_.lower : Lengths<Length>::NONE),
@@ -67,7 +67,7 @@ class Search {
         closed_ = least_of_lanes(searches ? witness_ : PROVED);
     }
 
-    /// Looks at spans of a level, in order.
+    /// Warp: searches spans of a level, in order.
     template <int LEVEL>
     __device__ void search_level(uint32_t from, uint32_t to) {
         from = max(from, (closed_ - component_.begin) >> 6 * (LEVEL + 1));
@@ -92,7 +92,7 @@ class Search {
         }
     }
 
-    /// Looks for witnesses in a span, for all lanes that search; lanes that find one search no more.
+    /// Warp: searches a span for witnesses, for all lanes that search; lanes that find one stop.
     __device__ void search_span(uint32_t other) {
         const uint32_t begin = component_.begin + other * SPAN,
                        end = component_.begin + min((other + 1) * SPAN, component_.size);
@@ -113,7 +113,7 @@ class Search {
         if (searching_ != before) weaken();
     }
 
-    /// The first pixel of a span that is open to a lane's pixel, and that this has not looked at.
+    /// Warp: the first pixel of a span that is open to a lane's pixel, and that has not been searched for it.
     __device__ uint32_t find_witness(int lane, uint32_t begin, uint32_t end) const {
         const uint32_t v = __shfl_sync(ALL_LANES, own_, lane), from = __shfl_sync(ALL_LANES, witness_, lane);
         const Claim<Length> claim = {__shfl_sync(ALL_LANES, claim_.lower, lane),
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) pr
     if (!component.is_active()) return;
     const uint32_t begin = component.begin + (large - component.first[1]) * LARGE_SPAN + part * PROOF_THREADS + warp * WARP;
     OpenPixels<Length> own = {{}, 0};
-    // Whole spans: both halves of a span say which of their pixels are open.
+    // Whole spans: both halves of a span write which of their pixels are open.
     if (begin < component.begin + ceil_div(component.size, SPAN) * SPAN) {
         Search<Length, FARTHEST> search(pairs, component, begin);
         search.run();

@@ -27,7 +27,7 @@ void choose_first_sources(const Pairs<Length> &pairs, uint32_t components, int r
 template <class Length>
 void choose_sources(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream);
 
-/// Sets the sources of the fields after those: new hubs.
+/// Sets the sources of the fields of new hubs.
 template <class Length>
 void choose_hubs(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream);
 
@@ -44,11 +44,11 @@ template <class Length>
 void find_gaps(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream);
 
 /// Finds the ends and centres of components that are done, and their other ends where these are known.  Where they are not,
-/// sets the source of a field that tells.
+/// sets the source of a field that finds them.
 template <class Length, bool FARTHEST>
 void find_extremes(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream);
 
-/// Finds the other ends, from those fields.
+/// Finds the other ends, from these fields.
 template <class Length>
 void find_other_ends(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream);
 

@@ -14,7 +14,7 @@ __device__ void atomic_raise(int64_t *value, int64_t to) {
     atomicMax(reinterpret_cast<long long *>(value), static_cast<long long>(to));
 }
 
-/// Finds the pixel with the largest bound that is not a source, the lowest of several.  Each warp looks at spans of its own.
+/// Finds the pixel with the largest bound that is not a source, the lowest of several.  Each warp searches spans of its own.
 template <class Length>
 class FarthestByBound {
   public:
@@ -26,7 +26,7 @@ class FarthestByBound {
           from_(from),
           most_(most) {}
 
-    /// Of every step-th large span, the one with the largest bound, for a thread.
+    /// The large span with the largest bound, of every step-th one: for a thread.
     __device__ Largest<Length> most_promising(uint32_t first, uint32_t step) const {
         Largest<Length> best;
         for (uint32_t i = first; i < component_.spans(1); i += step)
@@ -34,7 +34,7 @@ class FarthestByBound {
         return best;
     }
 
-    /// Warp: looks into those of 32 spans of a level that may hold the pixel.
+    /// Warp: searches the spans, of 32 of a level, that may hold the pixel.
     template <int LEVEL>
     __device__ void search_level(uint32_t first, uint32_t last) {
         const uint32_t i = first + threadIdx.x % WARP;
@@ -54,7 +54,7 @@ class FarthestByBound {
         }
     }
 
-    /// Warp: looks at the pixels of a span.
+    /// Warp: searches the pixels of a span.
     __device__ void search_span(uint32_t span) {
         const uint32_t begin = component_.begin + span * SPAN, end = component_.begin + min((span + 1) * SPAN, component_.size);
         for (uint32_t q = begin + threadIdx.x % WARP; q < end; q += WARP) {
@@ -93,7 +93,7 @@ struct BlockShared {
     Largest<Length> best[WARPS];
     OpenPixels<Length> open[WARPS];
 
-    /// Block: the largest of all threads.
+    /// Block: the largest value of all threads.
     __device__ Largest<Length> best_of(Largest<Length> own) {
         own = largest_of_lanes(own);
         __syncthreads();
@@ -122,7 +122,7 @@ __device__ Largest<Length> farthest_by_bound(const Pairs<Length> &pairs, const C
     return shared.best_of(search.best);
 }
 
-/// Warp: the lane at which the sum of counts passes n, which becomes what is left of n there; WARP if no lane passes it.
+/// Warp: the lane at which the sum of counts passes n; WARP if no lane passes it.  n becomes the rest of n at that lane.
 __device__ int find_place(uint32_t count, uint32_t &n) {
     uint32_t sum = count;
     const int lane = threadIdx.x % WARP;
@@ -176,7 +176,7 @@ __device__ OpenPixels<Length> sum_open(const Pairs<Length> &pairs, const Compone
     return all;
 }
 
-/// Decides whether a component goes on, and which of its pixels name sources: the one with the least lower bound, and others
+/// Decides whether a component goes on, and which of its pixels name sources: the pixel with the least lower bound, and others
 /// from all over it, a warp each.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) choose_targets(Pairs<Length> pairs) {
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) choose_targets(Pairs<Length> pai
                    : nth_unproved(pairs, component, static_cast<uint32_t>(uint64_t(unproved_pixels.open) * i / targets));
         if (threadIdx.x % WARP == 0) component.target[i].from = v;
     }
-    __syncthreads();  // what all threads have read is written now
+    __syncthreads();  // all threads have read the state that is written now
     if (threadIdx.x > 0) return;
     component.stage = stage;
     component.open = unproved_pixels.open;
@@ -248,7 +248,8 @@ __global__ void __launch_bounds__(BLOCK) merge_targets(Pairs<Length> pairs, uint
     report_component(pairs, component);
 }
 
-/// The first sources: the first pixel, the farthest from it, the farthest from that, and the centre as far as it is known.
+/// The first sources: the first pixel, the pixel farthest from it, the pixel farthest from that one, and the centre by the
+/// bounds so far.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) choose_first(Pairs<Length> pairs, uint32_t components, int round) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;

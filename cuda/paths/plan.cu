@@ -1,10 +1,10 @@
 // Which numbers hold the lengths of paths, and how eccentricities are found.
 //
-// - 32 bits are tried where steps are small: tiles of such lengths take half the memory and time.  All is done again with 64
-//   where a path was too long for that, which the device finds out, unless no path of an image of this size can be.
+// - 32 bits are tried where steps are small: tiles of such lengths take half the memory and time.  Where the device finds a
+//   path that is too long for that, all is done again with 64.  In small images no path is too long.
 // - Small components are solved many at a time, a field from each of their pixels: one launch for all of a class, where pair
-//   bounds would need some turns of the host.  Images of many small components take up to 32 times as long without (one H200).
-//   Classes end where a block's fields fill 48 KiB.
+//   bounds would need some turns of the host.  Without this, images of many small components take up to 32 times as long (one
+//   H200).  Classes end where a block's fields fill 48 KiB.
 #include "cuda/paths/plan.h"
 
 #include "cuda/paths/field.h"

@@ -1,5 +1,5 @@
-// Ranks: an order of the pixels of a set.  Those of a component follow each other, in it those of a tile, and in a tile those
-// of a smaller tile.  The CPU back end has the same order, and so the same choices of pair bounds (pair_bounds.h).
+// Ranks: an order of the pixels of a set.  The pixels of a component follow each other; in it the pixels of a tile; in a tile
+// the pixels of a smaller tile.  The CPU back end has the same order, and so the same choices of pair bounds (pair_bounds.h).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +25,8 @@ struct Raster {
     }
 };
 
-/// The steps to the neighbours of a pixel, in the order of those: the first half to earlier pixels, the others to later ones.
+/// The steps to the neighbours of a pixel, in the order of the neighbours: the first half to earlier pixels, the others to
+/// later ones.
 struct Moves {
     static constexpr int MOST = 26;
     int axes, count = 0;

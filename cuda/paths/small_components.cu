@@ -3,7 +3,7 @@
 //
 // A warp has a component, and a lane a field from one of its pixels, 32 at a time.  All lanes go through the pixels in the
 // order of the image, there and back, and shorten the length of each by those of its neighbours before it, until nothing
-// changes (Rosenfeld and Pfaltz 1966): mostly twice, as few small shapes wind.
+// changes (Rosenfeld and Pfaltz 1966): mostly twice, since few small shapes wind.
 //
 // Cost: shared memory of 32 lengths a pixel, and its neighbours.
 #include "cuda/paths/small_components.h"

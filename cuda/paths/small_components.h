@@ -10,7 +10,7 @@ namespace apsis::cuda::paths {
 template <class Length>
 constexpr uint32_t MOST_SMALL = SMALLEST_CLASS << (sizeof(Length) == 4 ? SIZE_CLASSES - 1 : SIZE_CLASSES - 2);
 
-/// What the launch for a class asks for, of components of at most `most` pixels; nothing if there is no such class.
+/// The launch for a class, of components of at most `most` pixels; empty if there is no such class.
 template <class Length>
 Launch plan_small(const EccentricityJob &job, uint32_t most);
 

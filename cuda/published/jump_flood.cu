@@ -1,12 +1,12 @@
-// APSIS_JUMP_FLOOD on CUDA: jump flooding (Rong and Tan 2006), with one pass of step 1 before the others (1+JFA, Rong and
-// Tan 2007).  It is approximate: the pixels that would hand on a pixel's site may have taken others.
+// APSIS_JUMP_FLOOD on CUDA: jump flooding (Rong and Tan 2006), with one pass of step 1 before the others (1+JFA, Rong and Tan
+// 2007).  It is approximate: the pixels that should pass on a pixel's site may have taken other sites.
 //
 // In a pass every pixel takes the nearest of the sites that it and the eight pixels at a step from it hold.  A pass reads one
 // map and writes another, so that the result does not depend on the order of threads.  Steps go from the power of two at or
 // above half the larger extent down to 1.
 //
-// Cost: 1 byte a pixel in, 4 out; and for each of the log2(n) + 1 passes 9 loads of 4 bytes and 4 bytes out.  Of the loads
-// three come from memory where steps are long, and one where they are short.  Memory: 8 bytes a pixel.
+// Cost: 1 byte a pixel in, 4 out; and for each of the log2(n) + 1 passes 9 loads of 4 bytes and 4 bytes out.  Of the loads,
+// three come from memory where steps are long, and one where steps are short.  Memory: 8 bytes a pixel.
 #include "cuda/published/site_map.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"

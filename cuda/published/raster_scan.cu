@@ -1,24 +1,24 @@
 // APSIS_RASTER_SCAN on CUDA: raster scans in tiles side by side (Elizondo-Leal et al., "Parallel raster scan for Euclidean
-// distance transform", 2020, algorithms 2 and 3), and then the conversion of site_map.h, which adds the exclaves that they
+// distance transform", 2020, algorithms 2 and 3), and then the conversion of site_map.h, which adds the exclaves that the scans
 // miss.
 //
-// A CUDA block has a square of the image in shared memory, with one pixel more on every side, and each of its threads a tile of
-// that.  A thread scans its tile forwards, in which every pixel takes the nearest site of the pixels before it, and backwards.
-// The threads repeat this until nothing changes in the block.  Then the host launches the next instance, until no block has
-// changed.  A block is finished when no pixel is farther from its site than `ctrl`, which grows from instance to instance, a
-// little later than in the paper (core/raster_blocks.h).
+// A CUDA block has a square of the image in shared memory, with one pixel more on every side, and each of its threads has a
+// tile of the square.  A thread scans its tile forwards, in which every pixel takes the nearest site of the pixels before it,
+// and backwards.  The threads repeat this until nothing changes in the block.  Then the host launches the next instance, until
+// no block has changed.  A block is finished when no pixel is farther from its site than `ctrl`, which grows from instance to
+// instance, a little later than in the paper (core/raster_blocks.h).
 //
 // Threads and blocks read pixels while their neighbours change them.  A pixel is a number of 32 bits, read and written at once,
-// and a site that is read too early is read again in the next round.  So the map settles whatever the order.  Which exclaves it
-// lacks depends on the order; the conversion finds them all.
+// and a site that is read too early is read again in the next round.  So the map settles whatever the order.  The order decides
+// which exclaves the map lacks; the conversion finds them all.
 //
-// The paper stores distances beside the sites.  Here they are computed when they are compared, which costs less than to read
-// and write as many bytes again.  It costs least where all sites are near, since a distance and a site are one number of 32
+// The paper stores distances beside the sites.  Here they are computed when they are compared, which costs less than reading
+// and writing as many bytes again.  It costs least where all sites are near, since a distance and a site are one number of 32
 // bits there.  A thread keeps its tile in registers, and skips its scans if nothing has changed around the tile.  A block that
 // has settled does the same.
 //
 // Cost: bytes a pixel 1 in, 4 out in the first instance.  In a later one, half of 4 in for blocks that may change, and 4 in and
-// out for those that do.  Then 4 in and out and in for the complete map, and the outputs.  Memory: 8 1/8 bytes a pixel.
+// out for blocks that change.  Then 4 in and out and in for the complete map, and the outputs.  Memory: 8 1/8 bytes a pixel.
 #include "core/raster_blocks.h"
 #include "cuda/published/site_map.h"
 #include "cuda/runtime/progress.h"
@@ -32,7 +32,7 @@ constexpr int THREADS = BSIZE * BSIZE;  // each has a tile
 // Blocks on a multiprocessor: leaves a thread 64 registers.  They are many since they often wait at barriers.
 constexpr int RESIDENT = 16;
 
-/// A block's sites in shared memory, with those of one pixel more on every side.  The n-th pixels of adjacent tiles are
+/// A block's sites in shared memory, with the sites of one pixel more on every side.  The n-th pixels of adjacent tiles are
 /// adjacent, so that a warp, which has four rows of tiles, uses 32 banks.
 template <int TILERES>
 struct SharedSites {
@@ -280,7 +280,7 @@ __device__ bool scan_until_settled(const Blocks &blocks, const BlockPlace &block
 
 // ---- Blocks ----
 
-/// Whether one of this thread's pixels at the border of a block has a neighbour with a nearer site.
+/// Whether one of this thread's pixels at the border of a block has a neighbour that holds a nearer site.
 template <int TILERES>
 __device__ bool sees_nearer(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared) {
     constexpr int SPAN = SharedSites<TILERES>::SPAN;

@@ -2,8 +2,12 @@
 // section III.B, in the form of core/exclaves.h), and the outputs.
 //
 // The conversion has two kernels.  The first one copies the map, and marks the few squares of 2 x 2 pixels behind which
-// exclaves may be hidden.  The second one searches behind these.  It reads the mixed map alone and writes to the copy.  Of
-// several sites that are offered to a pixel the nearest one stays, so that the result does not depend on the order of threads.
+// exclaves may be hidden.  The second one searches behind the marked squares.  It reads the mixed map alone and writes to the
+// copy.  Of several sites that are offered to a pixel the nearest one stays, so that the result does not depend on the order of
+// threads.
+//
+// The conversion follows raster scans, and sweeps unless the job asks for the mixed map.  Cost: bytes a pixel 4 in and out and
+// in for the complete map, and the outputs.
 #include "cuda/published/site_map.h"
 
 #include "cuda/runtime/pixel_writer.h"
@@ -22,7 +26,7 @@ __global__ void __launch_bounds__(BLOCK) fill(View set, bool complement, SiteMap
     });
 }
 
-/// Offers a site to a pixel, which takes it if it is nearer than the site that it holds.
+/// Stores a site for a pixel if it is nearer than the site that the pixel holds.
 __device__ void offer_site(Site *pixel, int x, int y, Site site) {
     Site held = *static_cast<volatile Site *>(pixel);
     while (nearness(x, y, site) < nearness(x, y, held)) {
@@ -60,14 +64,14 @@ __global__ void __launch_bounds__(BLOCK) mark_squares(SiteMaps mixed, SiteMaps c
     });
 }
 
-/// Exposes what a square hides.  Squares have the numbers of their marks.
+/// Exposes the exclaves behind a square.  Squares have the numbers of their marks.
 __device__ void expose(const SiteMaps &mixed, const SiteMaps &complete, int64_t square) {
     const int64_t pitch = ceil_div(mixed.width, WARP) * WARP, line = square / pitch, z = line / mixed.height;
     expose_exclaves(mixed.slice(z), static_cast<int>(square % pitch), static_cast<int>(line % mixed.height),
                     [&](int x, int y, Site site) { offer_site(complete.at(x, y, z), x, y, site); });
 }
 
-/// Exposes what the marked squares hide.  A warp collects squares from some words, until each lane has one.
+/// Exposes the exclaves behind the marked squares.  A warp collects squares from some words, until each lane has one.
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
     expose_marked(SiteMaps mixed, SiteMaps complete, const uint32_t *marks, int64_t words) {
     __shared__ int64_t waiting[WARPS][2 * WARP];

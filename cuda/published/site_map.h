@@ -1,5 +1,5 @@
-// What the published methods of distance and Voronoi maps share on the device: a map of sites, its initial state, the
-// conversion of a mixed map, which may lack exclaves, to the complete one, and the outputs.
+// Shared by the published methods of distance and Voronoi maps on the device: a map of sites, its initial state, the conversion
+// of a mixed map, which may lack exclaves, to the complete one, and the outputs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -32,7 +32,7 @@ struct SiteMaps {
 #endif
 };
 
-/// The side of a patch, the square of pixels that a block takes at a time, a warp its rows.
+/// The side of a patch: the square of pixels that a block takes at a time, with its rows divided among warps.
 constexpr int PATCH = WARP;
 
 inline int64_t count_patches(int64_t width, int64_t height, int64_t slices) {

@@ -2,18 +2,18 @@
 // and Ito, "Simple and fast parallel algorithms for the Voronoi map and the Euclidean distance map", 2017, section IV).
 //
 // A sweep goes through a slice line by line.  A black pixel, which is a site, holds itself.  Another pixel takes the closest of
-// the sites that its three neighbours in the line before hold.  Lines are rows in the sweeps down and up, and columns in those
-// right and left; the code is the same.  Black and white pixels are bits of the library's own words (core/columns.h), which are
-// the paper's, transposed.  The closest of a pixel's sites in the four maps makes the mixed map, and the conversion of
-// site_map.h the complete one.  M_d and M_u are in row-major order, M_r and M_l in column-major order.
+// the sites that its three neighbours in the line before hold.  Lines are rows in the sweeps down and up, and columns in the
+// sweeps right and left; the code is the same.  Black and white pixels are bits of the library's own words (core/columns.h),
+// which are the words of the paper, transposed.  The closest of a pixel's sites in the four maps makes the mixed map, and the
+// conversion of site_map.h the complete one.  M_d and M_u are in row-major order, M_r and M_l in column-major order.
 //
 // A task is 32 pixels wide.  The three schedules:
 // - single-block: a block takes a sweep of a slice.  A thread holds one pixel of each of its warp's tasks in registers, and
 //   there is a barrier a line.
 // - multiple-block: a kernel takes a line.
 // - warp-wise: one kernel takes all.  A warp takes the next task by serial number, and waits for the three tasks before it,
-//   which have lower numbers.  A warp that has a number is running, and the unfinished task of the lowest number waits for
-//   none.  So the kernel ends however few warps the device runs.  Each pixel that is waited for is its own mark: a number of
+//   which have lower numbers.  A warp that has a number is running, and the unfinished task with the lowest number waits for no
+//   other.  So the kernel ends however few warps the device runs.  Each pixel that is waited for is its own mark: a number of
 //   32 bits, read and written at once.  So no memory order is needed.
 //
 // A line of the warp-wise sweep costs the latency of memory from task to task, not work.  So a task is TASK_LINES deep here,
@@ -36,12 +36,12 @@ namespace {
 
 constexpr int TASK = WARP;  // pixels of a line
 constexpr int MARGIN = TASK / 2;
-constexpr int TASK_LINES = 16;  // as many as a margin serves; the paper has 1
+constexpr int TASK_LINES = 16;  // as many as a margin allows; the paper has 1
 static_assert(TASK_LINES <= MARGIN);
 constexpr int SINGLE_BLOCK = 1024;  // threads of a block that takes a whole sweep
-constexpr int MOST_HELD = 8;        // pixels of a line that each of these can hold in its 64 registers
+constexpr int MOST_HELD = 8;        // pixels of a line that each of these threads can hold in its 64 registers
 
-/// What a pixel holds until its task is done.  It is neither a site nor NO_SITE.
+/// A pixel holds this until its task is done.  It is neither a site nor NO_SITE.
 constexpr Site NOT_YET = 0x80008000;
 
 // ---- Sweeps ----
@@ -216,13 +216,13 @@ void sweep_rows(const Sweeps &sweeps, cudaStream_t stream, const Progress &progr
 struct Task {
     int direction;
     int64_t slice;
-    int line, number;  // which TASK_LINES lines; which TASK pixels of these
+    int line, number;  // the number of its TASK_LINES lines; of its TASK pixels in these
 };
 
 /// The tasks of all sweeps.  Serial numbers go line by line, in a line slice by slice, and in a slice through the sweeps down,
 /// up, right and left.
 struct Tasks {
-    int rows, columns;      // lines of tasks in the sweeps down and up; in those right and left
+    int rows, columns;      // lines of tasks in the sweeps down and up; in the sweeps right and left
     int in_row, in_column;  // tasks of a line
     int64_t slices;
 

@@ -8,8 +8,8 @@
 // root whose first pixel comes later.  So in the end each root has its component's lowest pixel, whatever the order of threads.
 // Roots set a bit at these pixels, and the number of set bits before a root's numbers its component.
 //
-// A thread that painted all pixels of its tile would write them one by one, far from those of its neighbours.  So it writes a
-// colour at the first pixel of each run, and warps then paint the runs row by row.
+// A thread that painted all pixels of its tile would write them one by one, far from the pixels of its neighbours.  So it
+// writes a colour at the first pixel of each run, and warps then paint the runs row by row.
 //
 // Cost: in bytes a pixel, 1 in, 4 out and in again for colours, 4 out for labels, and some more for the data of each colour.
 // One thread for 1024 pixels is too few in a small image.  Memory: 4 for colours, 4 for their data, 3/8 for bits and counts;
@@ -58,7 +58,7 @@ struct ColouredTiles {
     ColouredTiles(const ComponentsJob &job, Carver &carver);
 
     /// The place of item `item` in a box of this width and height.  A box has no more places than the image has pixels, which
-    /// fit Colour, so that divisions need no longer type.
+    /// fit Colour, so that divisions need no wider type.
     __device__ static Place place(int64_t item, int64_t box_width, int64_t box_height) {
         const Colour at = static_cast<Colour>(item), across_box = static_cast<Colour>(box_width),
                      down_box = static_cast<Colour>(box_height), line = at / across_box, z = line / down_box;
@@ -179,7 +179,8 @@ __device__ int flood(TileRows waiting, TileRows region, int top, int height, boo
     return end;
 }
 
-/// Writes the colour at the first pixel of each of the region's runs.  Its pixels wait no more, and the region becomes empty.
+/// Writes the colour at the first pixel of each of the region's runs.  Its pixels are removed from `waiting`, and the region
+/// becomes empty.
 template <class Colour>
 __device__ void write_runs(TileRows waiting, TileRows region, int top, int end, Colour colour, Colour *corner, int64_t width) {
     for (int y = top; y < end; ++y) {

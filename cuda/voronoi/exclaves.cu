@@ -3,8 +3,8 @@
 //
 // A stage has two kernels.  The first one searches the whole map for the pixels that the stage changes first: tips in stage
 // CLOSE, then suspects.  For tips a warp walks down a strip, a lane a column.  It loads the cells of the strip at once, and
-// finds those beside them in the first cache.  Further changes lie beside earlier ones.  In the second kernel one block finds
-// them round by round, so that the host reads nothing back.
+// finds the cells beside them in the first cache.  Further changes lie beside earlier ones.  In the second kernel one block
+// finds them round by round, so that the host reads nothing back.
 //
 // Cost: the map is read once, 4 or 8 bytes a pixel, and bits take 3/8 byte to clear and 3/8 to search.  Memory: 20 bytes, or
 // 28, for 32 pixels, as on the CPU.
@@ -19,7 +19,7 @@ namespace apsis::cuda::voronoi {
 namespace {
 
 constexpr int STRIP_ROWS = 16;       // the rows above and below a strip add an eighth to what is read
-constexpr int ROUND_THREADS = 1024;  // of the block that goes round by round: as many as it may have, since it is alone
+constexpr int ROUND_THREADS = 1024;  // of the block that works in rounds: the most that a block may have, since it runs alone
 
 template <class Cell>
 using Index = typename Cells<Cell>::Index;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(BLOCK) find_tips(Cells<Cell> map, Front<Index<
     }
 }
 
-/// Calls body(place) for those pixels of a word that have a bit.
+/// Calls body(place) for the pixels of a word that have a bit.
 template <class Cell, class Body>
 __device__ void for_places(const Cells<Cell> &map, Index<Cell> word, uint32_t bits, Body body) {
     for (; bits; bits &= bits - 1) body(map.place_of(word, lowest_bit(bits)));
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(BLOCK) find_first(Cells<Cell> map, Front<Index
                    [&](Place p) { add_if_wanted<STAGE>(map, first, p); });
 }
 
-/// One block changes the pixels of the front, finds those beside them that change next, and so on until there are none.
+/// One block changes the pixels of the front, finds the pixels beside them that change next, and so on until there are none.
 template <Stage STAGE, class Cell>
 __global__ void __launch_bounds__(ROUND_THREADS, 1)
     run_rounds(Cells<Cell> map, Front<Index<Cell>> current, Front<Index<Cell>> next) {

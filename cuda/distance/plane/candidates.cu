@@ -7,15 +7,15 @@
 // once, even if they dominate each other: a column that is nearest to any pixel is never dominated.  It repeats that until
 // none is dropped.
 //
-// A block takes a strip.  First each group sends its column with the nearest sites to a coarser level, where the same is done,
-// and those once more.  Columns above a coarser envelope are dropped without a comparison in their group, which clears wide
-// dents at once and leaves groups half of the work.  Last come comparisons over the seams between groups.  Columns with sites
-// in the strip stay, but for the interior of runs of all-site columns.  The list is for speed alone: columns on it that are
-// never nearest do no harm.  So each segment of a row that is cut has a list of its own, made independently.
+// A block takes a strip.  First each group sends its column with the nearest sites to a coarser level, which does the same for
+// a third level.  Columns above a coarser envelope are dropped without a comparison in their group, which clears wide dents at
+// once and leaves groups half of the work.  Last come comparisons over the seams between groups.  Columns with sites in the
+// strip stay, except inside runs of all-site columns.  The list is for speed alone: columns on it that are never nearest do no
+// harm.  So each segment of a row that is cut has a list of its own, made independently.
 //
 // The number of candidates estimates the load of a strip: the envelope takes heavy strips first.
 //
-// Only far strips and those with marks have a list.
+// Only far strips and strips with marks have a list, for envelope.cu or segmented_rows.cu.
 //
 // Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "cuda/distance/plane/candidates.cuh"
@@ -47,9 +47,9 @@ struct StripList {
     int32_t start, count;
     int32_t *sites;               // [place]: of a column, see pack_site
     uint32_t *kept;               // [group]: columns that may be nearest
-    uint32_t *with_inner_sites;   // [group]: columns that are not to be dropped
+    uint32_t *with_inner_sites;   // [group]: columns with sites in the strip, which are not dropped
     uint32_t *coarse_neighbours;  // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
-    uint32_t *all_sites;          // [group]: columns that are all sites, before coarse_neighbours are known
+    uint32_t *all_sites;          // [group]: columns that are all sites: until coarse_neighbours take the place
     int32_t *bests;               // [group]: its column with the nearest sites, or -1; at last the place of its first candidate
     int32_t groups;
 
@@ -133,8 +133,9 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
     }
 }
 
-/// Block: drops columns that are all sites between two such, which are nearest to their own pixels alone.  What one of them
-/// dominates, an end of its run does as well.  Beyond a row's ends columns count as all sites; beyond a segment's, as unknown.
+/// Block: drops columns that are all sites, like both their neighbours: they are nearest to their own pixels alone.  A column
+/// that one of them dominates is dominated by an end of their run as well.  Beyond a row's ends columns count as all sites,
+/// beyond a segment's they do not.
 __device__ void drop_interior(const StripList &strip, bool is_first, bool is_last) {
     uint32_t *const interiors =
         reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) + strip.first / GROUP;
@@ -170,8 +171,8 @@ struct CoarseEnvelope {
     __device__ int32_t own(int32_t sender) const { return left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1; }
 };
 
-/// Warp: of a sender's columns `some`, one a lane, those that do not lie above the envelope of a coarser level: of the sender's
-/// `own` column there and those before and after it; -1 where there is none.
+/// Warp: the columns of a sender's `some`, one a lane, that do not lie above the envelope of a coarser level.  It is given by
+/// the sender's `own` column there and the columns before and after that; -1 where there is none.
 __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int32_t before, int32_t after, uint32_t some,
                                         uint32_t with_inner_sites, int32_t at, const MiddleColumn &mine) {
     const int32_t on_left = own >= 0 && own < at ? own : before, on_right = own > at ? own : after;
@@ -180,9 +181,9 @@ __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int
     return some & ~__ballot_sync(ALL_LANES, dominated);
 }
 
-/// Block: finds the envelopes of the groups' best columns and of the best of those, and each group's neighbours there.
+/// Block: finds the envelope of the groups' best columns, that of the best of these, and each group's neighbours there.
 __device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)[GROUP]) {
-    __shared__ uint32_t top;  // those left of the best of `middle`
+    __shared__ uint32_t top;  // a bit for each best column of `middle` that is kept
     __shared__ int32_t middle_bests[GROUP];
     const int32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const int32_t blocks = (strip.groups + GROUP - 1) / GROUP;
@@ -219,9 +220,9 @@ __device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)
     __syncthreads();
 }
 
-/// Block: drops columns that lie above the envelopes of coarser levels, then those above their group's.
+/// Block: drops columns that lie above the envelopes of coarser levels, then columns above their group's envelope.
 __device__ void prune_columns(const StripList &strip) {
-    __shared__ uint32_t middle[GROUP];  // those left of the groups' best
+    __shared__ uint32_t middle[GROUP];  // a bit for each group's best column that is kept
     find_coarse_envelopes(strip, middle);
     const CoarseEnvelope coarse = {strip.bests, middle, (strip.groups + GROUP - 1) / GROUP};
     for (int32_t group = threadIdx.x / WARP; group < strip.groups; group += blockDim.x / WARP) {
@@ -234,7 +235,7 @@ __device__ void prune_columns(const StripList &strip) {
             drop_above_envelope(strip, coarse.own(group), static_cast<int32_t>(coarse_neighbours & 0xffff) - 1,
                                 static_cast<int32_t>(coarse_neighbours >> 16) - 1, kept, with_inner_sites, x, mine);
         const uint32_t left = envelope_of(strip.layout.slack, some, with_inner_sites, mine, 1);
-        __syncwarp();  // all have read it
+        __syncwarp();  // all lanes have read kept[group]
         if (threadIdx.x % WARP == 0) strip.kept[group] = left;
     }
 }
@@ -332,7 +333,7 @@ __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED>
     return total;
 }
 
-/// The summary of a strip.  A candidate with two sites that count is three more candidates' work.
+/// The summary of a strip.  A candidate with two sites that count takes the work of four candidates.
 __device__ StripSummary summarize(const StripList &strip, int32_t count) {
     constexpr int TWO_SITED = 3;
     const int32_t load = ((count + TWO_SITED * strip.list_totals.two_sited) << StripSummary::LOAD_BITS) / strip.count;
@@ -354,7 +355,7 @@ __global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
     const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count));
     const StripColumns<SIGNED> stored(columns, image, number);
     int32_t x = threadIdx.x;
-    ColumnBatch batch(strip, stored, x);  // loaded before it is known whether it is wanted
+    ColumnBatch batch(strip, stored, x);  // loaded before it is clear whether the strip has a list
     uint32_t *const summary = layout.summaries_of(image, number) + segment;
     if (!layout.is_far(image, number) && !layout.has_marks(image, number)) {
         if (threadIdx.x == 0) *summary = 0;

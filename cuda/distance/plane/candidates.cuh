@@ -1,5 +1,5 @@
-// The sites of a strip's columns that count, and which of 32 columns may be nearest to a pixel of the strip: the parts of
-// candidates.cu, which describes the whole, and of narrow_rows.cu.
+// The sites of a strip's columns that count, and which of 32 columns may be nearest to a pixel of the strip.  candidates.cu,
+// which describes the method, and narrow_rows.cu share it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,9 +14,9 @@ static_assert(GROUP == WARP, "a group's columns are the bits of a ballot");
 
 constexpr int FIRST_AWAY = 4;  // the first neighbours compared are at least so many columns away
 
-/// The sites of a column that count, in a word.  From above: the row of the site that counts most, from the strip's first row;
-/// and 0, or if two sites count, 1 + the sum of their rows.  Two count if some row of the strip is as far from both; then the
-/// sum is at most twice the strip's last row.
+/// The sites of a column that count, in a word.  From the highest bits down: the row of the site that counts most, from the
+/// strip's first row; and 0, or if two sites count, 1 + the sum of their rows.  Two count if some row of the strip is equally
+/// far from both; then the sum is at most twice the strip's last row.
 constexpr int SUM_BITS = 6;
 static_assert(2 * (STRIP - 1) + 1 < 1 << SUM_BITS && (LONGEST + STRIP) << SUM_BITS < int64_t(1) << 31);
 
@@ -26,7 +26,7 @@ __device__ inline int32_t pack_site(int32_t site, int32_t sum, bool both_count) 
 
 __device__ inline bool is_two_sited(int32_t packed) { return (packed & ((1 << SUM_BITS) - 1)) != 0; }
 
-/// A column among its neighbours.
+/// A column with the site that counts most.
 struct Column {
     float x, site;
 
@@ -78,7 +78,7 @@ __device__ inline uint32_t envelope_of(float slack, uint32_t all, uint32_t fixed
     return all;
 }
 
-/// Warp: of these lanes, the one whose site is nearest to the middle of the strip; or -1.
+/// Warp: the lane of `lanes` whose site is nearest to the middle of the strip; or -1.
 __device__ inline int best_of(uint32_t lanes, int32_t packed) {
     const int lane = threadIdx.x % WARP;
     const uint32_t away = static_cast<uint32_t>(abs(2 * (packed >> SUM_BITS) - (STRIP - 1)));
@@ -86,8 +86,9 @@ __device__ inline int best_of(uint32_t lanes, int32_t packed) {
     return lanes ? static_cast<int>(least % WARP) : -1;
 }
 
-/// The sites that count of a column in the strip that begins at row `start`: see pack_site.  Half the sum of their rows is the
-/// middle between the sites before and after the strip: rows above it are nearer to the site before, rows below to the other.
+/// Packs a column's sites that count in the strip that begins at row `start`: see pack_site.  Half the sum of their rows is the
+/// middle between the sites before and after the strip: rows above it are nearer to the site before, rows below it to the site
+/// after.
 __device__ inline int32_t pack_sites(const Sites &sites, int32_t start) {
     constexpr int32_t LAST_ROW = STRIP - 1;
     const int32_t above = sites.before - start, below = sites.after - start, sum = above + below;
@@ -106,8 +107,8 @@ __device__ inline GroupBounds bounds_of_group(const Sites &sites, int32_t start)
 /// Warp: masks of a group's columns, one a lane; lanes that are not `inside` lie beyond the row's end.
 struct GroupMasks {
     uint32_t with_sites;        // columns that have a site
-    uint32_t with_inner_sites;  // that have one in the strip
-    uint32_t all_sites;         // that are all sites in the strip
+    uint32_t with_inner_sites;  // columns that have a site in the strip
+    uint32_t all_sites;         // columns that are all sites in the strip
 
     __device__ GroupMasks(const Sites &sites, bool inside, uint32_t valid)
         : with_sites(__ballot_sync(ALL_LANES, inside && sites.any())),

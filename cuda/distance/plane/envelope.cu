@@ -1,19 +1,19 @@
 // The lower envelope: rows of a 2-D Euclidean distance map where sites are far.  It takes far strips and marked patches, unless
-// rows are small images', narrow or cut (plan.cu).
+// images are small, or rows narrow or cut (plan.cu).
 //
 // A block takes a band of four rows, or a pair of such bands, and lays the distances of its strip's candidates in shared
 // memory.  Of two candidates the right one is nearer from a breakpoint on (Maurer, Qi & Raghavan 2003; Felzenszwalb &
-// Huttenlocher 2012).  Where breakpoints ascend, the candidates are the envelope; where they do not, one between is dominated.
-// A dominated candidate need not be dropped.  Every candidate is compared with its neighbours, and with a few others where
-// those bound it little, which gives an interval in which it may be nearest.  A tile is 8 pixels of each row.  Its bracket goes
-// from the first candidate whose interval does not end before the tile to the last one whose interval begins by the tile's end;
-// it is right whatever candidates were compared (envelope_*.cuh).  A thread then holds the 32 pixels of a tile in registers and
-// tries the candidates of its bracket on all of them, in whole numbers.  The bracket holds all equally near ones, of which row,
-// then column, settles the nearest site.  Dominated candidates are dropped where that pays; where brackets are long in all, the
-// rest is compared once more.
+// Huttenlocher 2012).  Where breakpoints ascend, the candidates are the envelope.  Where two of them do not, the candidate
+// between them is dominated.  A dominated candidate need not be dropped.  Every candidate is compared with its neighbours, and
+// with a few others where the neighbours bound it little.  That gives an interval in which it may be nearest.  A tile is 8
+// pixels of each row.  Its bracket goes from the first candidate whose interval does not end before the tile to the last one
+// whose interval begins by the tile's end; the bracket is right whichever candidates were compared (envelope_*.cuh).  A thread
+// then holds the 32 pixels of a tile in registers and tries the candidates of its bracket on all of them, in whole numbers.
+// The bracket holds all equally near candidates; of their sites the lowest row, then the lowest column, is taken.  Dominated
+// candidates are dropped where that pays.  Where brackets are long in total, the rest is compared once more.
 //
-// Cost: 6 bytes a candidate and band through the second cache; some 200 instructions a candidate and band, and for each
-// of a tile's pixels 2 a candidate, a row of 8 pixels having from 2 to 9 of them.
+// Cost: 6 bytes a candidate and band through the second cache; some 200 instructions a candidate and band; 2 instructions for
+// each pixel of a tile and candidate of its bracket, which has from 2 to 9 of them.
 #include "cuda/distance/plane/envelope_tiles.cuh"
 #include "cuda/distance/plane/layout.h"
 #include "cuda/runtime/launch.h"
@@ -22,7 +22,7 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr uint32_t LATE = 16;  // blocks: a few multiprocessors get two of the first ones before others get one
+constexpr uint32_t LATE = 16;  // blocks, the first ones, which take the last strips: some multiprocessors get two of them early
 
 /// A strip of which a block takes bands, and its summary.
 struct Task {
@@ -30,7 +30,7 @@ struct Task {
     StripSummary summary;
 };
 
-/// The strip of that number in all, without its summary: this reads nothing that kernels before have written.
+/// The strip with number `line` in the batch, without its summary: this reads nothing that earlier kernels have written.
 __device__ Task task_of(const Layout &layout, int64_t line) {
     const uint32_t strips = static_cast<uint32_t>(layout.columns.strips()), number = static_cast<uint32_t>(line);
     return {number / strips, number % strips};
@@ -46,8 +46,8 @@ __device__ Task task_at(const Layout &layout, int64_t n) {
 
 constexpr int EACH = 4, RANKED = EACH * WARP;
 
-/// Warp: of RANKED summaries, EACH of a lane, leaves in `some` those with the same load as that of the given rank, the heaviest
-/// being rank 0, and returns the rank among them.
+/// Warp: finds the summary of a rank by load among RANKED ones, EACH of a lane; the heaviest has rank 0.  Leaves in `some` the
+/// summaries of the same load, and returns the rank among them.
 __device__ int rank_by_load(const StripSummary (&summaries)[EACH], uint32_t (&some)[EACH], int rank) {
 #pragma unroll
     for (int bit = StripSummary::LOAD_BITS - 1; bit >= 0; --bit) {

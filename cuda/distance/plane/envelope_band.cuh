@@ -10,7 +10,7 @@ namespace apsis::cuda::plane {
 constexpr int TILE = 8;                              // pixels of a row in a thread's registers
 constexpr int AHEAD = 4;                             // candidates whose words a thread loads at once
 constexpr int DISTANCE_BITS = 22, STEP_BITS = 3;     // of a packed word
-constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has but two bits
+constexpr uint32_t TIE = 1u << (DISTANCE_BITS + 2);  // the first step has only two bits
 static_assert(DISTANCE_BITS + STEP_BITS * (BAND - 1) <= 32 && LONGEST <= 1 << DISTANCE_BITS);
 
 /// The candidates, from left to right, and the tiles of a band; or of a pair of bands, which share their brackets.
@@ -22,7 +22,7 @@ struct BandOf {
 
     uint32_t *distances;  // [position]: of the candidate's column to its nearest site, in all rows: see pack
     Number *columns;      // [position]
-    uint32_t *lows;       // [tile]: the first position of its bracket; then the first and, above it, the last
+    uint32_t *lows;       // [tile]: the first position of its bracket; later the first and, in the upper half, the last
     uint32_t *highs;      // [tile]: the last
     int32_t length, tiles, count;
     int32_t stride;  // from one band's distances to the next one's
@@ -37,7 +37,7 @@ struct BandOf {
         return one;
     }
     __device__ float slack() const { return IS_PIECE ? wide_slack : SLACK; }
-    /// When there are brackets: the tiles in the order in which they are finished.
+    /// Once brackets are known: the tiles in the order in which they are finished.
     __device__ uint16_t *order() const { return reinterpret_cast<uint16_t *>(highs); }
 };
 template <int HALVES>
@@ -84,8 +84,8 @@ __device__ inline int32_t unpack(uint32_t word, int r) {
     return first + static_cast<int32_t>(r + 1 < BAND ? step & step_mask(r) : step) - step_bias(r);
 }
 /// How many rows below row r the nearest site of the column lies, the upper one of two.  It lies above if the distance is more
-/// than in the row before.  In the first row it does if there is a tie, or if the next row's distance is no less: if any of
-/// three bits is set.
+/// than in the row before.  In the first row it lies above if there is a tie, or if the next row's distance is no less: if any
+/// of three bits is set.
 __device__ inline int32_t way_to_site(uint32_t word, int r) {
     static_assert(step_bias(1) == 1 && step_mask(1) << DISTANCE_BITS < TIE);
     const int32_t distance = unpack(word, r);
@@ -104,9 +104,10 @@ struct CarryDistances {
           below(min(static_cast<uint32_t>(sites.after - start), most)) {}
 };
 
-/// The distances of a column in the rows of a band, between the first and the last of which there are no sites: so far away are
-/// the nearest one at or above the first row and, counted from there as well, that at or below the last.  Each row is a step
-/// farther from one and a step nearer to the other: how much farther this one is decides all differences of the rows.
+/// The distances of a column in the rows of a band that has no sites between its first and its last row.  From the first row it
+/// is `up` rows to the nearest site at or above that row, and `down` rows to the nearest site at or below the last row.  Each
+/// row is a step farther from the upper site and a step nearer to the lower one, so that down - up decides all differences of
+/// the rows.
 __device__ inline uint32_t measure_between(int32_t up, int32_t down) {
     const int32_t farther = min(max(down - up, 0), 2 * (BAND - 1));
     uint32_t word = static_cast<uint32_t>(min(up, down)) + (up == down ? TIE : 0);
@@ -116,7 +117,7 @@ __device__ inline uint32_t measure_between(int32_t up, int32_t down) {
     return word;
 }
 
-/// Those of any column, in the band that begins at row `bit` of its strip.
+/// The distances of any column, in the band that begins at row `bit` of its strip.
 __device__ inline uint32_t measure_column(const CarryDistances &carries, uint32_t word, int bit) {
     static_assert(BAND == 4, "two rows between the first and the last");
     int32_t up = static_cast<int32_t>(carries.above) + bit, down = static_cast<int32_t>(carries.below) - bit;

@@ -7,14 +7,14 @@
 
 namespace apsis::cuda::plane {
 
-constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther from its candidate leaves long brackets
-constexpr float LOST = 8 * TILE;      // one farther off leaves brackets of long rows of tiles
+constexpr float DOUBTFUL = 2 * TILE;  // halves of a pixel: a breakpoint farther off than this leaves long brackets
+constexpr float LOST = 8 * TILE;      // one farther than this leaves long brackets in many tiles
 constexpr int AWAY = 16;              // candidates: so far off, another slope or stroke begins
 constexpr int32_t HEAVY = 24;         // positions in brackets for each candidate of the band: with more, another round pays
-constexpr int32_t WORTHWHILE = 8;     // to drop less than this part of the candidates takes longer than to try them
+constexpr int32_t WORTHWHILE = 8;     // dropping less than 1 / WORTHWHILE of the candidates takes longer than trying them
 constexpr float NEVER = 1e9f;         // halves of a pixel: beyond every row
 
-/// Block.
+/// Block: empties the brackets of all tiles.
 template <class Band>
 __device__ void clear_tiles(const Band &band) {
     for (int32_t t = threadIdx.x; t < band.tiles; t += blockDim.x) band.lows[t] = ~0u, band.highs[t] = 0;
@@ -41,16 +41,16 @@ struct Candidate {
     __device__ bool is_straight() const { return first == last; }
     /// Whether there may be sites between these two: not where one would be nearer to the first row, or to the last.
     __device__ bool has_others() const { return last - first <= 2 * (HEIGHT - 1); }
-    /// The site nearest to row `twice` / 2.  Where there may be other sites between the two, one may be right there.
+    /// The site nearest to row `twice` / 2.  Where other sites may lie between the two, one may lie in that very row.
     __device__ float site_at(float twice) const {
         return has_others() ? fminf(fmaxf(0.5f * twice, first), last) : twice < first + last ? first : last;
     }
 };
 
-/// Bounds of the breakpoints of two candidates in the rows of a band: twice the x from which the right one is nearer.  Less the
-/// square of the row, the cost of a site is a straight line, and that of a candidate the least of its sites'.  So the
-/// difference of two is least in the first row, in the last, or where the nearest site of the left one changes; it is greatest
-/// in the first row, in the last, or where that of the right one does.
+/// Bounds of the breakpoints of two candidates in the rows of a band: twice the x from which the right one is nearer.  Without
+/// the square of the row, the cost of a site is a straight line over the rows, and the cost of a candidate is the least of its
+/// sites' lines.  So the difference of two candidates is least in the first row, in the last, or where the nearest site of the
+/// left one changes.  It is greatest in the first row, in the last, or where the nearest site of the right one changes.
 struct BreakRange {
     float least, most;
 
@@ -71,7 +71,8 @@ struct BreakRange {
     }
 };
 
-/// A warp's turns over a band's candidates: 30 at a time, a lane each; the first lane and the last have their neighbours.
+/// A warp's turns over a band's candidates: 30 at a time, a lane each; the first lane and the last hold the neighbours of
+/// these.
 struct WarpTurns {
     static constexpr int32_t EACH = WARP - 2;
     int32_t count, lane = static_cast<int32_t>(threadIdx.x % WARP);
@@ -97,10 +98,10 @@ struct DominanceInterval {
         return min(tiles - 1, __float2int_rd((to + slack) / (2 * TILE)));
     }
 
-    /// Warp: compares candidates with others, where the breakpoints with their neighbours are DOUBTFUL: first with those AWAY.
-    /// These may bound it little as well, like columns beside the same stroke of a letter.  If breakpoints are still LOST, it
-    /// tries two that are farther off.  Where all lanes are lost that is no use: their sites lie on a slope, and the candidates
-    /// are nearest far from their columns.
+    /// Warp: compares a candidate with others if its breakpoints with its neighbours are DOUBTFUL: first with those AWAY.
+    /// These may bound it little as well, like columns beside the same stroke of a letter.  If breakpoints are still LOST,
+    /// farther candidates are tried.  If they are LOST in all lanes, that does not help: the sites lie on a slope, and the
+    /// candidates are nearest to pixels far from their columns.
     template <class Band>
     __device__ void narrow(const Band &band, int32_t position, const Candidate<Band::HEIGHT> &mine) {
         const auto is_late = [&](float doubt) { return to > 2 * mine.x + doubt; };
@@ -121,8 +122,8 @@ struct DominanceInterval {
 
 /// Block: writes the position of every candidate to the last tile of its interval, of which `lows` keeps the least, and to the
 /// first one, of which `highs` keeps the greatest.  Candidates whose intervals end before a tile, or begin after it, are
-/// nearest to none of its pixels.  Returns in which of a lane's first 32 turns its candidate is dominated: its interval is
-/// empty.
+/// nearest to none of its pixels.  Returns a bit for each of a lane's first 32 turns, set if its candidate is dominated: its
+/// interval is empty.
 template <class Band>
 __device__ uint32_t scatter_breaks(const Band &band) {
     uint32_t dominated = 0, turn = 1;
@@ -192,12 +193,12 @@ __device__ inline int2 sums_of_block(int32_t one, int32_t other) {
     return all;
 }
 
-// Up to this length of brackets, a warp takes tiles side by side sooner than tiles of one length far apart.
+// Tiles with brackets up to this length are not sorted by it: there it pays more that a warp takes tiles side by side.
 constexpr int32_t SHORT_BRACKET = 4;
 // Where rows begin ACROSS 16 bytes, two tiles share some of the 16 bytes.  A sector of memory that two warps write is written
 // twice in part, which costs more than lanes that wait.
 constexpr int32_t SHORT_ACROSS = 8;
-constexpr int32_t TILES_ACROSS = 4;  // side by side stay so
+constexpr int32_t TILES_ACROSS = 4;  // tiles side by side that stay together
 
 /// The class of a tile by the length of its bracket: in one class the longest are less than 1.5 times the shortest.  Short ones
 /// are one class, so that most tiles of most images stay side by side, and what a warp stores fills whole lines of memory.
@@ -220,7 +221,7 @@ __device__ int bracket_class(const Band &band, int32_t t) {
 /// the same work.  The order replaces Band::highs.  Returns the number of these tiles.
 template <bool ACROSS, class Band, class Wanted>
 __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
-    __shared__ int32_t places[WARP], total;  // of each class's next, and how many there are
+    __shared__ int32_t places[WARP], total;  // the place of each class's next tile; the number of tiles
     const int lane = threadIdx.x % WARP;
     uint16_t *const order = band.order(), *const ranks = order + band.tiles;  // of a tile in its class
     const auto class_of = [&](int32_t t) {
@@ -251,7 +252,7 @@ __device__ int32_t order_tiles(const Band &band, Wanted wanted) {
     return total;
 }
 
-/// The positions that candidates have when dominated ones are dropped.  Two words for each turn of a warp replace Band::highs.
+/// The positions of candidates after dominated ones are dropped.  Two words for each turn of a warp replace Band::highs.
 struct KeptPositions {
     uint32_t *kept, *before;  // [turn of a warp]: a bit a candidate; how many are kept before
     int32_t warp_turns;
@@ -266,12 +267,12 @@ struct KeptPositions {
     __device__ static bool have_room(const Band &band) {
         return 2 * KeptPositions(band).warp_turns <= band.tiles;
     }
-    /// Of a candidate that is kept.
+    /// The new position of a candidate that is kept.
     __device__ uint32_t operator()(uint32_t position) const {
         const uint32_t n = position / WarpTurns::EACH;
         return before[n] + static_cast<uint32_t>(__popc(kept[n] & ((1u << position % WarpTurns::EACH) - 1)));
     }
-    /// Block: finds them, and returns how many are kept.
+    /// Block: finds the positions, and returns how many candidates are kept.
     __device__ int32_t find(int32_t count, uint32_t dominated) const {
         __shared__ int32_t all;
         const int32_t lane = static_cast<int32_t>(threadIdx.x % WARP);
@@ -312,7 +313,7 @@ __device__ void move_kept(const Band &band, uint32_t dominated, const KeptPositi
             for (int h = 0; h < Band::HALVES; ++h) words[k][h] = band.word(position, h);
             columns[k] = band.columns[position], place[k] = kept_positions(static_cast<uint32_t>(position));
         }
-        __syncthreads();  // new positions are no greater than old ones: those of other turns have been read, or lie behind
+        __syncthreads();  // no new position is greater than the old one, so that later turns are not overwritten
 #pragma unroll
         for (int k = 0; k < TURNS; ++k) {
             if (!is_kept[k]) continue;
@@ -335,10 +336,10 @@ __device__ void drop_dominated(Band &band, uint32_t dominated) {
     band.count = left;
 }
 
-/// Block: finds the brackets of a band whose candidates are in shared memory.  Of a pair of bands it drops dominated
-/// candidates, which would be tried twice; of a single band that takes as long as it saves.  If brackets are long in all, the
-/// block would end long after others; so in the middle of a round hole, from where hundreds or thousands of sites are about as
-/// far.  Then it drops dominated candidates of either, and compares the rest with their new neighbours.
+/// Block: finds the brackets of a band whose candidates are in shared memory.  For a pair of bands it drops dominated
+/// candidates, which would be tried twice.  For a single band that takes as long as it saves.  If brackets are long in total,
+/// the block would end long after others.  That happens in the middle of a round hole, where hundreds or thousands of sites are
+/// about equally far.  Then it drops dominated candidates in either case, and compares the rest with their new neighbours.
 template <class Band>
 __device__ void find_brackets(Band &band) {
     for (bool is_heavy = true; is_heavy;) {

@@ -1,6 +1,7 @@
 // Nearest sites of a tile of the lower envelope in one pass over its bracket.  The cost of a candidate for a pixel, the row of
 // its site and its place in the bracket are one key.  The least key is that of the lowest of the nearest sites.  The longer a
-// bracket is, the more bits its places take, and the nearer sites must be; envelope_tiles.cuh does what does not fit.
+// bracket is, the more bits its places take, and the nearer sites must be.  envelope_tiles.cuh finishes tiles whose keys do not
+// fit.
 #pragma once
 
 #include "cuda/distance/plane/envelope_brackets.cuh"
@@ -41,7 +42,7 @@ class SiteKeys {
         bits_ = (24 - highest_bit(static_cast<uint32_t>(more) | 1)) / 2;
         const uint32_t farthest = (1u << bits_) - MARGIN, most = farthest * farthest;
         least_ = cost_of(band, bracket.x);
-        if (least_ > most + most / 4) return false;  // others will hardly cost so much less
+        if (least_ > most + most / 4) return false;  // other candidates hardly cost so much less
 #pragma unroll 1
         for (int32_t p = bracket.x + 1; p <= bracket.y; p += 2)
             least_ = min(least_, min(cost_of(band, p), cost_of(band, min(p + 1, bracket.y))));
@@ -52,8 +53,8 @@ class SiteKeys {
     bool fit = false;
 
     SiteKeys() = default;
-    /// Warp: of the bracket, from a first position to a last, of a tile that begins at x.  If keys do not fit in one lane no
-    /// lane uses them, since a warp that goes both ways takes as long as both.
+    /// Warp: for a tile that begins at x, with its bracket from a first position to a last.  If the keys of one lane do not
+    /// fit, no lane uses keys, since a divergent warp takes the time of both ways.
     template <class Band>
     __device__ SiteKeys(const Band &band, int2 bracket, int32_t x) : middle_(x + MIDDLE),
                                                                      first_(bracket.x) {

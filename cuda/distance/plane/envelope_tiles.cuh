@@ -20,7 +20,7 @@ constexpr uint32_t NO_INDEX = INT32_MAX;  // above every index of an image whose
 static_assert(WIDEST_ROW * LONGEST_COLUMN < NO_INDEX);
 // Costs that may not fit 32 bits, WIDE_COST, are counted from the bracket's least cost for the tile's first pixel.  A candidate
 // that is nearest to another pixel, 7.6 away at most, costs the first one no more than 31 distances above that, and distances
-// are below 2^23.  A candidate that costs it more is nearest to none.
+// are below 2^23.  A candidate that costs the first pixel more is nearest to none.
 constexpr uint32_t MOST_ABOVE = 1u << 29;
 static_assert(LONGEST <= 1 << 22);
 
@@ -28,7 +28,7 @@ static_assert(LONGEST <= 1 << 22);
 template <bool LONG>
 using Whole = std::conditional_t<LONG, uint64_t, uint32_t>;
 
-/// Whether costs of this many rows, BAND more, and columns fit 32 bits together with BIAS.
+/// Whether the costs of so many rows, with BAND more, and so many columns fit 32 bits together with BIAS.
 __device__ inline bool costs_fit_32_bits(int32_t rows, int32_t columns) {
     constexpr float MOST = 4.2e9f;  // off by some 1000 at most
     const float down = static_cast<float>(rows + BAND), along = static_cast<float>(columns);
@@ -106,7 +106,7 @@ struct Tile {
         begin(candidate(bracket.x), candidate(min(bracket.x + 1, bracket.y)));
         for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) take(candidate(p), candidate(min(p + 1, bracket.y)));
     }
-    /// Takes BIAS from costs that are not WIDE_COST, and adds what they lack.
+    /// Takes BIAS from costs that are not WIDE_COST, and adds the squares that they lack.
     __device__ void settle() {
 #pragma unroll
         for (int k = 0; k < TILE; ++k)
@@ -121,7 +121,7 @@ struct Tile {
 #pragma unroll
             for (int r = 0; r < BAND; ++r) cost[r][k] = sites >> k & 1 ? 0 : cost[r][k];
     }
-    /// The bits that any of them has.
+    /// The bits that any cost has.
     __device__ uint32_t bits() const {
         uint32_t bits = 0;
 #pragma unroll
@@ -176,7 +176,7 @@ __device__ void shift(Number (&row)[TILE]) {
 }
 
 /// Writes a row of a tile pixel by pixel, in a loop that is not unrolled: the code for all forms of output is long, and is
-/// there for every row of a tile.
+/// repeated for every row of a tile.
 template <class Cost, class Index>
 __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE], int64_t before,
                            int32_t x, int64_t y, int64_t z, int32_t end) {
@@ -185,7 +185,7 @@ __device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_kno
         write_pixel(output, x, y, z, static_cast<int64_t>(cost[0]), is_known, before + static_cast<int64_t>(found[0]));
 }
 
-/// Writes a row of a tile by itself.
+/// Writes a row of one tile, without other lanes.
 template <Form FORM, bool NEAREST, RowStart START = RowStart::ANY, class Cost, class Index>
 __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost (&cost)[TILE], bool is_known,
                           Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
@@ -247,8 +247,8 @@ __device__ void write_rows(const Layout &layout, const OutputFormat &format, con
     }
 }
 
-/// Warp: writes the tiles of all lanes together in the common case: all is wanted, aligned and not limited, and costs are below
-/// 2^24.  The code is half as long and has no branches, so that the latencies of the rows' roots overlap.
+/// Warp: writes the tiles of all lanes together in the common case: all pixels are wanted, rows are aligned, costs are below
+/// 2^24 and not limited.  The code is half as long and has no branches, so that the latencies of the rows' roots overlap.
 template <Form FORM>
 __device__ void write_tiles(const Output &output, const StorePairs &store, const Tile &tile, int64_t image, int64_t y) {
 #pragma unroll
@@ -288,7 +288,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         tile.take_all(bracket, candidate);
     else
         tile.begin_without();
-    constexpr bool IS_SETTLED = !WIDE_COST && !NEAREST;  // candidates are compared with costs as they were found
+    constexpr bool IS_SETTLED = !WIDE_COST && !NEAREST;  // else candidates are compared with the costs as found
     if constexpr (IS_SETTLED) tile.settle();
     uint32_t wanted = 0;  // a bit a row
 #pragma unroll
@@ -321,7 +321,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
                     find_sites(layout, candidate(p), r, tile.cost[r], y + r, found);
 #pragma unroll
             for (int k = 0; k < TILE; ++k) {
-                // Beyond every limit where there is no site.
+                // Without a site the cost is beyond every limit.
                 if constexpr (WIDE_COST)
                     cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
                 else
@@ -348,8 +348,8 @@ template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::AN
 __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, const Band &band, const uint8_t *interior,
                              const uint8_t *all_site_bands, int64_t image, int64_t y, Wanted wanted) {
     // With TOGETHER lanes write whole sectors, and all find nearest sites by keys or none does.  For distances alone, in
-    // aligned rows so wide that a block takes one band, and images far larger than the second cache, that won on text and lost
-    // on blobs and discs; with nearest sites it won on all.
+    // aligned rows so wide that a block takes one band, and images far larger than the second cache, that was faster on text
+    // and slower on blobs and discs; with nearest sites it was faster on all.
     constexpr bool ACROSS = START == RowStart::ACROSS;
     constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !WIDE_COST && !Band::IS_PIECE && IS_PLAIN<FORM>);
     __shared__ int32_t next;  // the next 32 tiles that a warp takes

@@ -20,18 +20,18 @@ namespace apsis::cuda::plane {
 
 using namespace columns;
 
-constexpr int PATCH = 128;                  // pixels of a row that choose one way: those of a warp in the near search
+constexpr int PATCH = 128;                  // pixels of a row that are marked together: those of a warp in the near search
 constexpr int BAND = 4;                     // rows that the envelope takes together: their nearest sites are much the same
 constexpr int GROUP = 32;                   // columns whose candidates are counted together
 constexpr uint32_t MARKED = 0x80000000;     // in the count of a strip's far groups: the near search has left marks
-constexpr uint32_t NO_CARRY = 0xffff - 31;  // no site: more than any distance, and 32 rows more or less fit 16 bits
-// The distance of a column without a site.  It is more than any, and its square fits 32 bits with that of the way to the
-// column.
+constexpr uint32_t NO_CARRY = 0xffff - 31;  // no site: above every distance; the rows of a strip added to it fit 16 bits
+// The distance of a column without a site.  It is above every distance.  Its square plus the square of the way to the column
+// fits 32 bits.
 constexpr uint32_t NO_SITE_DISTANCE = 65400;
-constexpr int64_t WIDEST_ROW = 32768;      // of which shared memory holds the candidates, and 15 bits the columns
-constexpr int64_t LONGEST_COLUMN = 65472;  // whose distances are below NO_CARRY
-// Largest extent of images whose rows are cut: a distance and three differences fit a word, and what a pixel of a tile costs
-// more than the tile's least cost fits 32 bits.
+constexpr int64_t WIDEST_ROW = 32768;      // shared memory holds its candidates, and 15 bits number its columns
+constexpr int64_t LONGEST_COLUMN = 65472;  // its distances are below NO_CARRY
+// Largest extent of images whose rows are cut: a distance and three differences fit a word, and the difference between a
+// pixel's cost and its tile's least cost fits 32 bits.
 constexpr int64_t LONGEST = int64_t(1) << 22;
 // Pixels of a row that a block takes where rows are cut.  The candidates of two blocks, and some more from either side, fill a
 // multiprocessor's shared memory.
@@ -51,7 +51,7 @@ struct GroupBounds {
 };
 
 /// What the envelope reads of a strip, in a word: the load; of a signed map a bit a band in which all pixels are sites; whether
-/// it takes the whole strip or what is marked; and the number of candidates.
+/// it takes the whole strip or its marked patches; and the number of candidates.
 class StripSummary {
     static constexpr int COUNT_BITS = 16, ALL_SITES_SHIFT = COUNT_BITS + 2, LOAD_SHIFT = ALL_SITES_SHIFT + STRIP / BAND;
     static constexpr uint32_t MARKS = 1u << COUNT_BITS, FAR = 2 * MARKS;
@@ -81,7 +81,7 @@ class StripSummary {
 /// The arrays of a map: its packed columns with carries, what kernels hand on to later ones, and the range of strips to search.
 ///
 /// A signed map has twice as many images: those of the inside, whose sites are the complement, come after those of the outside.
-/// Each writes the pixels that are not its sites.
+/// Each side writes the pixels that are not its sites.
 struct Layout {
     Columns columns;
     int64_t images;                          // of a side
@@ -91,25 +91,25 @@ struct Layout {
     // [image][strip][i]: columns that may hold a nearest site, from left to right.  In rows that are cut each segment
     // has a list of its own, and counts its columns from its first.
     uint16_t *candidates = nullptr;
-    // [image][strip][i], unless rows are cut: their words, and how far from the strip's first row the sites before and
-    // after the strip are, in the lower and the upper half, NO_CARRY if there is none.
+    // [image][strip][i], unless rows are cut: the words of candidates; and the distances from the strip's first row to the
+    // sites before and after the strip, in the lower and the upper half, NO_CARRY if there is none.
     uint32_t *site_words = nullptr, *carry_distances = nullptr;
     // [image][strip][segment]: how many candidates there are; where rows are not cut, what StripSummary says.
     uint32_t *summaries = nullptr;
-    // [image][strip][8 columns]: a bit a column that is all sites between two such, and no candidate.
+    // [image][strip][8 columns]: a bit for each column that is all sites, like both its neighbours: it is no candidate.
     uint8_t *interior = nullptr;
     // In rows that are cut, [image][strip][group]: the place of its first candidate in the list, and bounds of its distances.
     uint16_t *places = nullptr;
     GroupBounds *group_bounds = nullptr;
-    // In rows that are cut, [image][band][segment]: the columns from the first to the last that are nearest to the
-    // segment's first pixels; and to the row's last ones.
+    // In rows that are cut, [image][band][segment]: the first and the last column that are nearest to the segment's first
+    // pixels.  One more is for the row's last pixels.
     int2 *segment_brackets = nullptr;
     bool is_paired = false, is_cut = false;  // as the plan says
     float slack;
-    uint32_t least_far = 0;  // far groups of columns that leave a strip to the envelope
+    uint32_t least_far = 0;  // with so many far groups of columns, a strip is left to the envelope
     Output output;
 
-    /// Of columns of one side; `columns` has room for both.
+    /// `side` has the columns of one side; `columns` has room for all sides.
     Layout(const Columns &side, const Output &output)
         : columns(side),
           images(side.batch),
@@ -140,7 +140,7 @@ struct Layout {
     }
     int64_t count_strips() const { return range.count * sides(); }
     int64_t count_bands() const { return band_range.count * sides(); }
-    /// The number in all of the n-th strip, or band, that is searched: the outside's come first.
+    /// The number, counted over all images, of the n-th strip or band that is searched: the outside's come first.
     __device__ int64_t strip_at(int64_t n) const { return at_side(range, images * columns.strips(), n); }
     __device__ int64_t band_at(int64_t n) const { return at_side(band_range, images * bands(), n); }
 
@@ -157,15 +157,15 @@ struct Layout {
     __device__ void mark(int64_t image, int64_t row, int64_t x, bool far) const {
         marks_of(image, row / BAND, x / PATCH)[row % BAND] = far;
     }
-    /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is, so is the other: the envelope skips
-    /// large areas of sites, which the near search would look at.
+    /// Whether a strip is left to the envelope as a whole.  If one side of a signed map is left to it, so is the other: the
+    /// envelope skips large areas of sites, which the near search would read.
     __device__ bool is_far(int64_t image, int64_t strip) const {
         const auto is_side_far = [&](int64_t side) {
             return (columns.far_groups[columns.far_at(side, strip)] & ~MARKED) >= least_far;
         };
         return is_side_far(image) || (output.is_signed && is_side_far(is_inside(image) ? image - images : image + images));
     }
-    /// Whether there are marks of what is far in a strip.
+    /// Whether the near search has left marks in a strip.
     __device__ bool has_marks(int64_t image, int64_t strip) const {
         return columns.far_groups[columns.far_at(image, strip)] & MARKED;
     }
@@ -214,7 +214,7 @@ struct Layout {
 /// The arrays of a map, in scratch memory.
 Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver);
 
-// ---- What a block takes of shared memory, beside what its kernel declares; each is said beside its kernel ----
+// ---- The dynamic shared memory of a block; each function stands beside its kernel ----
 
 size_t small_images_bytes(int64_t width, bool nearest);
 constexpr size_t SMALL_IMAGES_DECLARED = 8192;
@@ -230,19 +230,19 @@ void search_small_images(const Plan &plan, const Layout &layout, cudaStream_t st
 /// Writes all narrow rows.
 void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Writes what is near, and marks what is far.
+/// Writes pixels whose sites are near, and marks the others.
 void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// The same where nearest sites are wanted.
 void search_near_nearest(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// The same of both sides of a signed map together.
+/// The same for both sides of a signed map together.
 void search_near_signed(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Lists the candidates of far strips, and of those with marks.
+/// Lists the candidates of far strips, and of strips with marks.
 void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Writes far strips, and what is marked of the others.
+/// Writes far strips, and the marked pixels of the others.
 void search_envelope(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// The same where rows are cut.

@@ -1,4 +1,4 @@
-// Narrow rows: all rows of 2-D Euclidean distance maps whose rows are short and many.  A block takes a strip, a
+// Narrow rows: all rows of 2-D Euclidean distance maps whose rows are short and many (plan.cu).  A block takes a strip, a
 // thread a column.
 //
 // Where no group of 32 columns is far, every pixel has a site within 64 columns, and is searched outward as in near_search.cu,
@@ -7,8 +7,8 @@
 //
 // Far strips are searched as in candidates.cu and envelope.cu, but without leaving shared memory.  A warp drops the dominated
 // ones of its 32 columns.  Each candidate left is compared with all others, which gives an interval of the row in which it may
-// be nearest in any of the strip's rows; nearly half of them have none.  The intervals bracket tiles, and each thread finishes
-// a tile.
+// be nearest in any of the strip's rows; nearly half of the candidates have none.  The intervals bracket tiles, and each thread
+// finishes a tile.
 //
 // Cost: 3/8 byte a pixel in, through the second cache, and the outputs out.
 #include "cuda/distance/plane/envelope_tiles.cuh"
@@ -22,13 +22,13 @@ namespace {
 
 constexpr int32_t WIDTH = static_cast<int32_t>(NARROW_WIDTH);
 constexpr int BANDS = STRIP / BAND;
-constexpr int NARROW_REACH = 64;  // columns: the pixels of a group that is not far have a site so near
+constexpr int NARROW_REACH = 64;  // columns: if a group is not far, its pixels have sites within these
 constexpr int NARROW_PITCH = WIDTH + 2 * NARROW_REACH;
-constexpr int NARROW_RESIDENT = 4;  // blocks of that many threads on a multiprocessor: leaves a thread 64 registers
+constexpr int NARROW_RESIDENT = 4;  // blocks of WIDTH threads on a multiprocessor: leaves a thread 64 registers
 static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads");
 static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= NARROW_REACH * NARROW_REACH);
 
-/// Block: lays the squares of the columns' distances, and of pixels without sites beyond the row's ends.
+/// Block: lays the squares of the columns' distances in shared memory, with columns without sites beyond the row's ends.
 __device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t width, int32_t start, const Sites &mine) {
     constexpr uint32_t NO_SITE = Shape<SHORT_SPAN>::FAR_CARRY * Shape<SHORT_SPAN>::FAR_CARRY * BOTH;
     const int32_t x = static_cast<int32_t>(threadIdx.x), warps = static_cast<int32_t>(blockDim.x) / WARP;
@@ -84,7 +84,7 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const 
     }
 }
 
-/// Bounds of a candidate's costs in a strip.  Less r^2 in row r, they are the least of straight lines, one a site.  So each
+/// Bounds of a candidate's costs in a strip.  Without r^2 in row r, they are the least of straight lines, one a site.  So each
 /// site's line is an upper bound, and the line through the costs in the first and the last row is a lower bound.
 struct CandidateBounds {
     float x, site;      // the row of a site, from the strip's first
@@ -101,7 +101,8 @@ struct CandidateBounds {
         last = static_cast<float>(min(above, min(sites.after - start, FAR_OFF) - LAST_ROW));
     }
     /// Twice the breakpoints with `other` in the first and the last row, from lower bounds of this one's costs and upper bounds
-    /// of the other's; those of rows between lie between.  On the other's side of both breakpoints this one is never nearest.
+    /// of the other's; breakpoints in the rows between lie between these.  On the other's side of both, this candidate is never
+    /// nearest.
     __device__ float2 breaks(const CandidateBounds &other) const {
         const float inverse = inverse_of(other.x - x), sum = other.x + x, there = other.site - (STRIP - 1);
         return {fmaf((other.site - first) * (other.site + first), inverse, sum),
@@ -132,7 +133,8 @@ struct StripShared {
         band.lows = lows;
         return band;
     }
-    /// The columns of a group that are all sites, as are both neighbours.  Beyond the ends of a row all count as such.
+    /// The columns of a group that are all sites, as are both neighbours.  Beyond the ends of a row all columns count as all
+    /// sites.
     __device__ uint32_t interior_of(int group) const {
         const uint32_t before = group > 0 ? all_sites[group - 1] : ~0u;
         const uint32_t after = group + 1 < static_cast<int>(blockDim.x / WARP) ? all_sites[group + 1] : ~0u;
@@ -271,7 +273,7 @@ __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Lay
 void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     if (layout.output.nearest) search_near_nearest(plan, layout, stream);
     Target target = target_of(layout.output);
-    // Without so low a limit every pixel that is searched outward has a site.
+    // With a higher limit every pixel that is searched outward has a site within it.
     if (target.limit < NARROW_REACH * NARROW_REACH) target.format.limited = true;
     with_form_or_signed(target.format, layout.output, [&](auto form, auto with_nearest) {
         launch(plan.rows, search_narrow_rows<form, with_nearest>, early(stream), layout, target);

@@ -4,9 +4,9 @@
 // A block takes a strip of 32 rows, 512 columns wide or 128, and reads its REACH more columns on either side.  It counts the
 // distances in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
 // memory.  Then a thread holds 4 columns of two rows and tries the candidates 1, 2, 3 ... columns away, until none farther out
-// can be better.  An addition and a minimum of both rows are one instruction on sm_90, and a few before.  For nearest sites a
-// row is searched alone, by keys of cost, row and column (near_search_nearest.cu).  Where neither side of a signed map is far,
-// both are searched at once (near_search_signed.cu).
+// can be better.  An addition and a minimum of both rows are one instruction on sm_90, and a few on older devices.  For nearest
+// sites a row is searched alone, by keys of cost, row and column (near_search_nearest.cu).  Where neither side of a signed map
+// is far, both are searched at once (near_search_signed.cu).
 //
 // Cost: 3/8 byte a pixel in, through the second cache, and the outputs out; some 20 instructions a pixel, and 1 more for each
 // column outward.

@@ -28,7 +28,7 @@ struct Shape {
                   FAR_CARRY > REACH + STRIP && PITCH % QUAD == 0);
 };
 
-constexpr int FIRST_STEPS = 4;          // columns after which a warp asks whether its search is hopeless
+constexpr int FIRST_STEPS = 4;          // columns after which a warp checks whether its search is hopeless
 constexpr int HALF = STRIP / 2;         // rows r and r + HALF share a register
 constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
 static_assert(PATCH == WARP * QUAD && FIRST_STEPS % QUAD == 0);
@@ -45,7 +45,7 @@ struct Block {
         strip = line % layout.columns.strips();
         left = number % spans(layout) * SPAN;
     }
-    /// The same of another image.
+    /// The same place in another image.
     __device__ Block of(int64_t other) const {
         Block block = *this;
         block.image = other;
@@ -105,12 +105,13 @@ inline Target target_of(const Output &output) {
     return {OutputFormat(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
 }
 
-/// How many columns a thread of a block takes: every BLOCK-th of those that the block reads.
+/// How many columns a thread of a block takes: every BLOCK-th column that the block reads.
 template <int SPAN>
 constexpr int COLUMNS_EACH = (Shape<SPAN>::PITCH + BLOCK - 1) / BLOCK;
 
-/// Calls take(i, c, x) for the i-th column of this thread, the c-th of those that the block reads, at x in the row.  Beyond an
-/// end of the row x is the column at that end, which costs more from farther away than from its own place.
+/// Calls take(i, c, x) for the i-th column of this thread.  It is the c-th column that the block reads, and lies at x in the
+/// row.  Beyond an end of the row x is the column at that end: it costs more there than at its own place, so that it changes
+/// nothing.
 template <int SPAN, class Take>
 __device__ void each_column(const Columns &columns, const Block<SPAN> &block, Take take) {
 #pragma unroll
@@ -173,8 +174,8 @@ __device__ uint32_t least_in_reach(uint32_t value, uint32_t unknown, Least least
     return lane >= SIDE && lane + SIDE < WARP ? least(left, right) : unknown;
 }
 
-/// Warp: what `least` finds among the values within REACH of a lane's four columns, or among more.  It is 0 if lanes of other
-/// warps have some of them.
+/// Warp: the least of the values within REACH of a lane's four columns, or of more values.  It is 0 if lanes of other warps
+/// have some of them.
 template <int SPAN, class Least>
 __device__ uint32_t least_reached(const uint32_t *shared, int column, uint32_t most, Least least) {
     const auto of_quad = [&](int from) {
@@ -197,7 +198,7 @@ __device__ inline int rest_of(const Columns &columns, int64_t x) {
     return static_cast<int>(min(columns.count - x, int64_t(2 * QUAD)));
 }
 
-/// The patch of a block that a warp takes, of which it takes every so many rows.
+/// The patch of a block that a warp takes.  WARPS / ACROSS warps share the rows of a patch.
 template <int SPAN>
 struct WarpPatch {
     static constexpr int ACROSS = SPAN / PATCH;
@@ -264,7 +265,7 @@ __device__ inline uint32_t quad_at(const uint4 &quad, int i) {
     return i == 0 ? quad.x : i == 1 ? quad.y : i == 2 ? quad.z : quad.w;
 }
 
-/// Flips the bits of a quad that `bits` has.
+/// Flips the bits of a quad that are set in `bits`.
 __device__ inline void flip(uint4 &quad, uint32_t bits) { quad.x ^= bits, quad.y ^= bits, quad.z ^= bits, quad.w ^= bits; }
 
 /// Four steps outward for four columns, after `from` steps.  `left` and `right` are the quads `from` columns away.  On return
@@ -287,11 +288,11 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
     right = right_on;
 }
 
-/// The costs of one side's candidates, as they are.
+/// The costs of one side's candidates, as shared memory has them.
 struct OneSide {
     /// The lesser of two costs for a lane's c-th column, in either half.
     __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vminu2(a, b); }
-    /// What a pixel's own column costs it.
+    /// The cost of a pixel's own column.
     __device__ uint32_t own(int, uint32_t value) const { return value; }
     /// Warp: no more than any cost within reach of a lane's columns.
     template <int SPAN>

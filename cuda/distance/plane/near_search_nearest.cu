@@ -6,22 +6,23 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-/// How keys are made: the cost above, then the row and the column of the site, counted from the pixel's.
+/// Keys, from the highest bits down: the cost, the row and the column of the site, both counted from the pixel's.
 template <int SPAN>
 struct Keys {
-    static constexpr int BITS = Shape<SPAN>::IS_SHORT ? 8 : 6;  // of a row, and of a column, each ORIGIN more
+    static constexpr int BITS = Shape<SPAN>::IS_SHORT ? 8 : 6;  // of a row, and of a column, each biased by ORIGIN
     static constexpr int ORIGIN = 1 << (BITS - 1), MASK = 2 * ORIGIN - 1, COST_SHIFT = 2 * BITS;
     // More than any key that may be settled.  The largest step added to it still fits 32 bits.
     static constexpr uint32_t NO_SITE = static_cast<uint32_t>(ORIGIN * ORIGIN) << COST_SHIFT;
     static_assert(Shape<SPAN>::REACH < ORIGIN, "a site ORIGIN rows away is never near");
     static_assert((uint64_t(ORIGIN * ORIGIN + Shape<SPAN>::MOST_COST) << COST_SHIFT) < uint64_t(1) << 32);
 
-    /// The key of the nearest site of a column, from its distance and that to the site above, which goes first at equality.
+    /// The key of the nearest site of a column, from its distance and the distance to the site above, which is preferred at
+    /// equality.
     __device__ static uint32_t of_column(uint32_t up, uint32_t distance) {
         const uint32_t row = up == distance ? ORIGIN - distance : ORIGIN + distance;
         return distance < ORIGIN ? distance * distance << COST_SHIFT | row << BITS : NO_SITE;
     }
-    /// What is added to the key of a column that is `offset` columns away.
+    /// The number to add to the key of a column that is `offset` columns away.
     __device__ static uint32_t of_offset(int offset) {
         return static_cast<uint32_t>((offset * offset << COST_SHIFT) + ORIGIN + offset);
     }

@@ -1,9 +1,10 @@
 // The near search of a signed map (near_search.cu): both sides at once.
 //
-// A pixel's distance is that to the nearest pixel of the other side.  In a column it is found from the nearest border between
-// two pixels of different sides, so that one scan serves both sides.  A column costs pixels of the other side 0 in a row, and
-// pixels of its own side the square of that distance.  Shared memory holds that square, with all bits flipped if the column's
-// pixel is a site.  A pixel outside reads negative numbers as 0.  A pixel inside flips them all before.
+// A pixel's distance is measured to the nearest pixel of the other side.  In a column it is found from the nearest border
+// between two pixels of different sides, so that one scan serves both sides.  In a row, a column costs 0 for pixels of the
+// other side, and the square of that distance for pixels of its own side.  Shared memory holds that square, with all bits
+// flipped if the column's pixel is a site.  For a pixel outside, negative numbers count as 0.  For a pixel inside, all numbers
+// are flipped first.
 #include "cuda/distance/plane/near_search.cuh"
 
 namespace apsis::cuda::plane {
@@ -18,7 +19,7 @@ template <int SPAN, class Lay>
 __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int32_t start, Lay lay) {
     const uint32_t sites = stored.word;
     const uint32_t above = (sites ^ sites << 1) & strip.valid & ~1u;  // rows of another side than the row above
-    // The nearest pixels of another side than the strip's first pixel, and than its last.
+    // The nearest pixel above of another side than the strip's first pixel, and below of another side than its last.
     const int32_t before = strip.before(stored.before, sites & 1);
     const int32_t after = strip.after(stored.after, sites >> (STRIP - 1));
     const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);
@@ -73,8 +74,8 @@ struct BothSides {
             least_reached<SPAN>(line, column, 0x8000 * BOTH, [](uint32_t a, uint32_t b) { return __vmaxs2(a, b); });
         return __vimax_s16x2_relu(least, ~most);
     }
-    /// Warp: where pixels of one side alone are not settled, all try that side's costs, which is cheaper.  Pixels of the other
-    /// side find nothing less there.
+    /// Warp: where pixels of one side alone are not settled, all lanes try that side's costs, which is cheaper.  Pixels of the
+    /// other side find nothing less there.
     template <class Search>
     __device__ void search_on(const uint32_t (&best)[QUAD], bool out, uint32_t settled, Search search) const {
         uint32_t outside = 0, inside = 0;

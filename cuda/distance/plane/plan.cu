@@ -1,13 +1,14 @@
 // Which way serves a distance map in the plane: all conditions, and what the launches ask for.
 //
-// Every way gives the same bytes, so that the conditions are about time and memory alone.  The ways, what each is for, and what
-// is lost without it (one H200, ten kinds of image):
+// Every way gives the same bytes, so that the conditions are about time and memory alone.  The ways, what each is for, and the
+// time of a map without it (one H200, ten kinds of image):
 //
-// - Small images: one kernel does all rows, since every further launch costs as much again.  Up to 3 times the time.
-// - Narrow rows: a block holds a strip of 32 rows, and takes it near or far without leaving shared memory.  Up to 3.6 times.
-// - Whole rows: the near search settles strips with sites nearby, the envelope those without, and marked patches.
-//   A longer reach in images of few blocks: up to twice the time.  Both sides of a signed map in one near search: up to twice.
-//   Bands in pairs: up to 29 % more.
+// - Small images: one kernel does all rows, since every further launch costs as much again.  Without it: up to 3 times.
+// - Narrow rows: a block holds a strip of 32 rows in shared memory, whether its sites are near or far.  Without it: up to 3.6
+//   times.
+// - Whole rows: the near search settles strips with sites nearby.  The envelope takes the other strips, and marked patches.
+//   Without a longer reach in images of few blocks: up to twice the time.  Without one near search for both sides of a signed
+//   map: up to twice.  Without bands in pairs: up to 29 % more.
 // - Segmented rows: the same where a block cannot hold a row's candidates, or costs do not fit 32 bits.
 #include "cuda/distance/plane/layout.h"
 
@@ -20,7 +21,7 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-/// Whether any way of this room may serve a map: square pixels, and numbers that the kernels hold.
+/// Whether any way of this folder may serve a map: its pixels are square, and its sizes fit the numbers of the kernels.
 bool is_for_plane(const DistanceJob &job) {
     const Measure &measure = job.measure;
     if (job.axes != 2 || measure.metric != APSIS_EUCLIDEAN || measure.weight[0] != 1 || measure.weight[1] != 1) return false;
@@ -61,7 +62,7 @@ Way way_of(const Columns &side, bool nearest, const Limits &limits) {
     return are_cut(side, limits) ? Way::SEGMENTED_ROWS : Way::WHOLE_ROWS;
 }
 
-/// How many far groups leave a strip to the envelope.  No number does where a limit makes all that is far the same.
+/// From how many far groups on the envelope takes a strip.  Never, if a limit makes all far pixels the same.
 uint32_t least_far_groups(const Layout &layout) {
     if (layout.output.measure.limit < columns::NEAR * columns::NEAR) return UINT32_MAX;
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
@@ -89,7 +90,7 @@ Launch list_launch(const Plan &plan, const Layout &layout) {
 
 void plan_whole_rows(Plan &plan, const Layout &layout, const Limits &limits) {
     const int64_t width = layout.columns.count;
-    // A pair's brackets are somewhat longer, but found once; a multiprocessor needs another block to work meanwhile.
+    // The brackets of a pair are somewhat longer, but found once.  A second block must fit, to work while the first one waits.
     plan.halves = 2 * band_bytes(width, 2) <= limits.dynamic() ? 2 : 1;
     plan.rows = {"search_bands", layout.count_strips() * (STRIP / (BAND * plan.halves)), threads_for(width),
                  band_bytes(width, plan.halves)};
@@ -141,7 +142,7 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
     plan.way = way_of(side, nearest, limits);
     if (plan.way == Way::NONE) return plan;
     plan.is_cut = plan.way == Way::SEGMENTED_ROWS;
-    // Both sides of a signed map together take up to half the time.  Only packed numbers of 32 bits are written so.
+    // Both sides of a signed map together take as little as half the time.  That search writes packed 32-bit numbers alone.
     const bool is_near_then_envelope = plan.way == Way::WHOLE_ROWS || plan.way == Way::SEGMENTED_ROWS;
     plan.is_paired = is_near_then_envelope && job.is_signed && !nearest && OutputFormat(Output(job, false)).serves;
     plan.has_long_reach = !plan.is_paired && has_long_reach(side);

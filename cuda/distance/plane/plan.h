@@ -1,5 +1,5 @@
-// What is done for a distance map in the plane, and what its launches ask for: chosen once a call, from the job and the
-// device's limits alone (plan.cu).
+// The plan of a distance map in the plane: its way, and the grids and shared memory of its launches.  It is made once a call,
+// from the job and the device's limits alone (plan.cu).
 #pragma once
 
 #include "core/columns.h"
@@ -9,9 +9,9 @@
 namespace apsis::cuda::plane {
 
 enum class Way {
-    NONE,            // the generic lines serve
+    NONE,            // generic_lines.cu searches the map
     SMALL_IMAGES,    // one kernel for all rows
-    NARROW_ROWS,     // likewise, a block a strip; for nearest sites behind a near search
+    NARROW_ROWS,     // likewise, a block a strip; for nearest sites a near search comes first
     WHOLE_ROWS,      // the near search, then the envelope of whole rows
     SEGMENTED_ROWS,  // the near search, then the envelope of segments of rows
 };
@@ -23,7 +23,7 @@ struct Plan {
     bool is_cut = false;          // rows are cut into segments
     int halves = 1;               // bands that a block of the envelope takes together
     int32_t most_candidates = 0;  // of a piece of a segment
-    uint32_t least_far = 0;       // groups of columns that leave a strip to the envelope, if they are far
+    uint32_t least_far = 0;       // with so many far groups, a strip is left to the envelope
     size_t scratch = 0;           // bytes
     Launch near, list, brackets, rows;
 };
@@ -31,7 +31,7 @@ struct Plan {
 /// The plan of a map of which a range of strips is written.  Pure arithmetic: no call of CUDA.
 Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limits);
 
-/// That of a whole map.
+/// The plan of a whole map.
 Plan plan_of(const DistanceJob &job, const Limits &limits);
 
 }  // namespace apsis::cuda::plane

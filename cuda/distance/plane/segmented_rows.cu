@@ -1,5 +1,5 @@
-// Segmented rows: the lower envelope (envelope.cu) where rows are cut, since they are wider, or their costs larger, than one
-// block can hold.
+// Segmented rows: the lower envelope (envelope.cu) where rows are cut: they are wider, or their costs larger, than one block
+// can hold (plan.cu).
 //
 // A block takes a segment of a band and a window of its strip's candidates.  The window goes from the first column nearest to
 // the segment's first pixel to the last column nearest to the next segment's first pixel, or to the row's last pixel.  Columns
@@ -25,7 +25,7 @@ constexpr int SIDE = WARP / 2;  // groups of columns on either side of a bracket
 /// Where a band is.
 struct BandPlace {
     int64_t image, strip, y;
-    int bit;  // of the strip's words, its first row
+    int bit;  // of its first row in the strip's words
 
     __device__ BandPlace(const Layout &layout, int64_t line)
         : image(line / layout.bands()),
@@ -36,7 +36,7 @@ struct BandPlace {
 
 // ---- Brackets of segments ----
 
-/// The least costs that a lane has found for the pixels of a band at one x, and the first and the last column of such cost.
+/// The least costs that a lane has found for the pixels of a band at one x, and the first and the last column of that cost.
 struct LeastCosts {
     uint64_t cost[BAND];
     int32_t low[BAND], high[BAND];
@@ -73,8 +73,8 @@ struct LeastCosts {
 };
 
 constexpr uint32_t TOO_FAR = ~0u;
-/// A lower bound of what a group of columns, `gap` columns away, costs the pixels of a band, as the bits of a float; TOO_FAR if
-/// the group has no sites.
+/// A lower bound of the costs of a group of columns, `gap` columns away, for the pixels of a band, as the bits of a float;
+/// TOO_FAR if the group has no sites.
 __device__ uint32_t bound_of(const GroupBounds &bounds, int bit, int64_t gap) {
     if (bounds.above == GroupBounds::NONE && bounds.below == GroupBounds::NONE) return TOO_FAR;
     const int32_t up = static_cast<int32_t>(bounds.above) - STRIP + bit;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(BLOCK) find_segment_brackets(Layout layout, in
 /// lists of segments `first` to `last`.
 struct CandidateWindow {
     int32_t first, last;  // segments
-    int32_t from, to;     // the begin on the first segment's list, and the end on the last one's
+    int32_t from, to;     // where they begin in the first segment's list, and end in the last one's
     int32_t count;
 
     __device__ CandidateWindow(const Layout &layout, const BandPlace &place, int32_t low, int32_t high)
@@ -170,7 +170,7 @@ struct CandidateWindow {
     __device__ int32_t end_of(const uint32_t *counts, int32_t segment) const {
         return segment == last ? to : static_cast<int32_t>(counts[segment]);
     }
-    /// Block: calls take(i, column) for the i-th candidate, for each candidate in one thread.
+    /// Block: calls take(i, column) for every candidate, the i-th one, each in one thread.
     template <class Take>
     __device__ void each(const Layout &layout, const BandPlace &place, Take take) const {
         const uint32_t *const counts = layout.summaries_of(place.image, place.strip);

@@ -1,4 +1,4 @@
-// Small images: all rows of 2-D Euclidean distance maps that leave most of a device idle, in one launch.
+// Small images: all rows of 2-D Euclidean distance maps that leave most of a device idle, in one launch (plan.cu).
 //
 // The first column nearest to a pixel never lies left of a column nearest to a pixel farther left: the matrix of costs is
 // totally monotone (Aggarwal, Klawe, Moran, Shor and Wilber, 1987).  So the first nearest columns of two pixels bracket those
@@ -12,7 +12,7 @@
 // one.  But envelope.cu does less work in all, which counts more in large images.  The thread that has a tile tries the ends of
 // its bracket, and the inside if that is short.
 //
-// The time goes to the units that add and compare integers.  So columns are tried in twos, since the least of three numbers is
+// The time goes to the units that add and compare integers.  So columns are tried in pairs, since the least of three numbers is
 // one instruction, and costs are computed by multiplications, which other units do.
 //
 // Cost: 3 bytes a pixel in, through the second cache, and the outputs out.
@@ -38,7 +38,8 @@ constexpr uint32_t SQUARE_BIAS = TILE * TILE;
 static_assert((NO_SITE_DISTANCE + STRIP) * (NO_SITE_DISTANCE + STRIP) + SQUARE_BIAS + SMALL_WIDTH * SMALL_WIDTH < BEYOND_ROW &&
               LONGEST_WHOLE + STRIP < NO_SITE_DISTANCE);
 
-/// The brackets of a row's tiles or stretches: each from the first column nearest to its first pixel to that of the next one.
+/// The brackets of a row's tiles or stretches: each goes from the first column nearest to its first pixel to the first column
+/// nearest to the next one's.
 struct BracketLevel {
     uint16_t *lows;
     int32_t size, count;  // of brackets; of the row's columns
@@ -52,7 +53,7 @@ struct BracketLevel {
 /// A row in shared memory, and the threads that search it, eight columns each.
 struct RowSearch {
     uint32_t *squares;          // [place of a column]: of the distance to its nearest site, and SQUARE_BIAS
-    int32_t *least;             // [place in a tile][tile]: least costs, or UNKNOWN; before, [tile of a stretch][stretch]: keys
+    int32_t *least;             // [place in a tile][tile]: least costs, or UNKNOWN; earlier, [tile of a stretch][stretch]: keys
     uint32_t *sites;            // [place in a tile][tile]: the nearest sites of lowest index, if they are wanted
     uint16_t *tile_lows;        // [tile]: the first of the columns nearest to its first pixel
     uint16_t *stretch_lows;     // [stretch]: the same
@@ -90,7 +91,7 @@ struct RowSearch {
     }
 };
 
-/// A row's threads: sets what is read before it is written.
+/// All threads of a row: sets the entries that are read before they are written.
 template <bool NEAREST>
 __device__ void clear_row(const RowSearch &row) {
     const int32_t tiles = row.tiles();
@@ -126,7 +127,7 @@ using LeastCostsOfWarps = LeastCost[MOST_POINTS][MOST_ROW_THREADS / WARP];
 static_assert(BAND * sizeof(LeastCostsOfWarps) <= SMALL_IMAGES_DECLARED);
 
 /// Block: finds the first of the columns nearest to each of the pixels that begin a level's brackets, `stride` apart.  A thread
-/// has eight columns c + k.  Beyond its square each costs pixel x the same (x - c)^2, and k^2 - 2 (x - c) k.
+/// has eight columns c + k.  Its cost for pixel x is its square, (x - c)^2, which is the same for all k, and k^2 - 2 (x - c) k.
 __device__ void search_points(const RowSearch &row, const BracketLevel &level, int32_t stride) {
     __shared__ LeastCostsOfWarps found[BAND];
     constexpr uint32_t LOW = 0x80000000u + 4 * TILE * SMALL_WIDTH;  // so that the numbers compared fit signed ones
@@ -174,8 +175,8 @@ __device__ void search_points(const RowSearch &row, const BracketLevel &level, i
     __syncthreads();
 }
 
-/// Calls take(bracket, from, to) for those of a thread's columns that are inside of brackets.  They end none, so that each is
-/// in one bracket.
+/// Calls take(bracket, from, to) for those of a thread's columns that are inside of brackets.  A column that ends a bracket is
+/// left out, so that each column is in one bracket.
 template <class Take>
 __device__ void each_inner_column(const RowSearch &row, const BracketLevel &level, Take take) {
     int32_t column = max(row.rank * TILE, level.low(0) + 1), t = 0;
@@ -197,8 +198,8 @@ __device__ void each_inner_column(const RowSearch &row, const BracketLevel &leve
 }
 
 /// Keys of a column for the first pixels of a stretch's tiles: the cost above that of column `low`, the bracket's first, and
-/// the column.  Let the column lie d right of `low`.  It costs the stretch's first pixel `above` more than `low` does, and from
-/// tile to tile 2 TILE d less than that.
+/// the column.  Let the column lie d right of `low`.  For the stretch's first pixel it costs `above` more than `low` does.
+/// From tile to tile this difference falls by 2 TILE d.
 struct StretchKey {
     int32_t first = UNKNOWN, drop = 0;
 
@@ -207,7 +208,7 @@ struct StretchKey {
         if (above >= gain * (STRETCH_TILES - 1)) return;  // it is nowhere nearer; the keys of others fit 32 bits
         first = static_cast<int32_t>(above << column_bits | static_cast<uint32_t>(column));
         drop = static_cast<int32_t>(gain << column_bits);
-        asm("" : "+r"(drop));  // a number of its own: see ColumnCosts
+        asm("" : "+r"(drop));  // computed once: see ColumnCosts
     }
     __device__ bool wins() const { return drop != 0; }
     __device__ int32_t at(int k) const { return first - k * drop; }
@@ -261,7 +262,7 @@ struct ColumnCosts {
     __device__ ColumnCosts(uint32_t square, int32_t away)
         : first(square + static_cast<uint32_t>(away * away)),
           slope(static_cast<uint32_t>(2 * away)) {
-        asm("" : "+r"(slope));  // a number of its own: else additions replace the multiplications
+        asm("" : "+r"(slope));  // computed once: else the compiler replaces the multiplications by additions
     }
     __device__ uint32_t cost(int k) const { return first + static_cast<uint32_t>(k) * slope; }
 };

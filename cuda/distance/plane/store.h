@@ -117,7 +117,7 @@ struct StoreAlone {
 };
 
 /// Warp: stores four numbers a lane, side by side from lane to lane.  `count` of them are wanted from the lane's first on.
-/// Where they are not aligned, a lane takes what it lacks of 16 bytes from the next lane.
+/// Where they are not aligned, a lane takes the numbers that it lacks of 16 bytes from the next lane.
 struct StoreTogether {
     int count;
 
@@ -146,8 +146,8 @@ struct StoreTogether {
     }
 };
 
-/// Stores eight numbers of a lane in each of some rows: their place in a row, how many the row has of them, and a bit for each
-/// row in which they are wanted.
+/// Stores eight numbers of a lane in each of some rows.  It holds their place in a row, how many of them the row has, and a bit
+/// for each row in which they are wanted.
 class PackedStore {
   protected:
     int32_t at_, count_;
@@ -165,8 +165,8 @@ class PackedStore {
     __device__ bool wants(int r) const { return wanted_ >> r & 1; }
 };
 
-/// Warp: stores where rows begin anywhere.  A lane takes what it lacks of 16 bytes from the next lane, if that has the next
-/// numbers of the row.
+/// Warp: stores where rows begin anywhere.  A lane takes the numbers that it lacks of 16 bytes from the next lane, if that lane
+/// has the next ones of the row.
 class StoreAcross : public PackedStore {
     uint32_t on_left_, on_right_;  // a bit a row: whether a neighbouring lane's numbers are stored as well, beside its own
 
@@ -178,7 +178,7 @@ class StoreAcross : public PackedStore {
         if (lane > 0 && left_at + 2 * QUAD == at) on_left_ = wholes() & left;
         if (lane < WARP - 1 && at + 2 * QUAD == right_at) on_right_ = wholes() & right;
     }
-    /// Warp: in row r.
+    /// Warp: stores the numbers in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
         store_rest(row, number, r);
         uint8_t *to = row + int64_t(at_) * 4;
@@ -221,14 +221,14 @@ class StorePairs : public PackedStore {
         even_at_ = static_cast<uint32_t>((is_odd() ? others_at : at) + half) * 4;
         odd_at_ = static_cast<uint32_t>((is_odd() ? at : others_at) + half) * 4;
     }
-    /// Warp: in row r.
+    /// Warp: stores the numbers in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
         store_rest(row, number, r);
         exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
     }
     /// Whether all eight numbers of this lane are wanted in each of so many rows.
     __device__ bool are_whole(int height) const { return wholes() == (1u << height) - 1; }
-    /// Warp: stores in a row where that holds for all lanes.
+    /// Warp: stores in a row where are_whole holds for all lanes.
     __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
 
   private:
@@ -257,7 +257,7 @@ __device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[CO
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) number[k] = cost[k] <= format.limit ? number[k] : none;
 }
-/// The numbers that they have in a map of nearest sites.
+/// The indices that pixels of such costs have in a map of nearest sites.
 template <int COUNT>
 __device__ void to_indices(const OutputFormat &format, const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT],
                            uint32_t (&number)[COUNT]) {
@@ -327,7 +327,7 @@ __device__ void to_signed_numbers(const OutputFormat &format, const uint32_t (&c
     for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
 }
 
-/// Stores those of four numbers for which `wanted` has bits, all four at once.
+/// Stores those of four numbers that have a bit in `wanted`; at once if all four have one.
 template <class Four, class Number>
 __device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned wanted) {
     if (wanted == (1u << QUAD) - 1) {

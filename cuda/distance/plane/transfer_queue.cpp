@@ -20,7 +20,7 @@ void CudaTransferQueue::copy(Lane lane, void *to, const void *from, size_t bytes
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(lane)), "copying a part of an image");
 }
 
-/// Both ends are asked: a program may page-lock a part of its memory.
+/// Checks both ends: a program may have page-locked a part of its memory.
 bool CudaTransferQueue::is_page_locked(const void *data, size_t bytes) const {
     const CurrentDevice current(device_);
     return is_page_locked_at(data) && is_page_locked_at(static_cast<const uint8_t *>(data) + bytes - 1);

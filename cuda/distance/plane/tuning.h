@@ -1,5 +1,5 @@
-// Which sizes the ways of this room are for, and the sizes of their blocks.  Measured on an H200, but for those with a reason of
-// another kind beside them.
+// Which sizes the ways of this folder are for, and the sizes of their blocks.  All were measured on an H200, unless the comment
+// gives a reason of another kind.
 #pragma once
 
 #include "cuda/distance/plane/layout.h"
@@ -8,29 +8,30 @@ namespace apsis::cuda::plane {
 
 // ---- Which way: plan.cu ----
 
-// Small images leave most of a device idle if a kernel follows another: up to 1024 x 1024 one kernel for all rows takes half the
-// time of the others, and at SMALL_AREA as much, but half of it for the worst images.
+// Small images leave most of a device idle if a kernel follows another.  Up to 1024 x 1024 one kernel for all rows takes half
+// the time of the other ways.  At SMALL_AREA it takes as long, but half as long for the worst images.
 constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(3) << 19;
-// Up to this width, and from so many strips on, a block holds a strip, which takes from 87 % of the time of whole rows at 256 down
-// to a third at 28.  For nearest sites that ends at half the width: from there on whole rows take less.
+// Up to NARROW_WIDTH, and from MANY_STRIPS on, a block holds a strip.  That takes 87 % of the time of whole rows at width 256,
+// and a third at 28.  For nearest sites whole rows take less from half that width on.
 constexpr int64_t NARROW_WIDTH = 256, NARROW_NEAREST_WIDTH = 128, MANY_STRIPS = 1024;
-// Fewer blocks of the near search do not fill a device: where sites are 24 to 96 pixels away, a longer reach takes half the time
-// of the envelope, and it costs up to 7 % where they are not.
+// Fewer blocks of the near search do not fill a device, and get a longer reach.  Where sites are 24 to 96 pixels away, that
+// takes half the time of the envelope.  Elsewhere it costs up to 7 %.
 constexpr int64_t FEW_NEAR_BLOCKS = 200;
-// A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice what the
-// near search does, but half of that does not depend on how many pixels of a row are wanted.
+// A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice as much
+// as the near search, but half of its cost does not depend on how many pixels of a row are wanted.
 constexpr int FAR_SHARE = 8;
 
 // ---- Blocks ----
 
-// Columns of a block of the near search: four patches, or one.  With those that it reads on either side they are 560, or 320.
+// Columns of a block of the near search: four patches, or one.  With the columns that it reads on either side they are 560, or
+// 320.
 constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
 static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
 
-constexpr int LIST_THREADS = 512;  // of a block: three such fill a multiprocessor's registers and shared memory
+constexpr int LIST_THREADS = 512;  // of a block: three such blocks fill a multiprocessor's registers and shared memory
 
-constexpr int THREADS = 512;   // of a block of the envelope at most: two such, of rows up to 16384, fill the shared memory
-constexpr int TILES_EACH = 2;  // that a thread of a shorter row finishes
+constexpr int THREADS = 512;   // at most, of a block of the envelope: two blocks, of rows up to 16384, fill the shared memory
+constexpr int TILES_EACH = 2;  // that a thread finishes in a shorter row
 
 // Candidates of a block at most where rows are cut: a multiprocessor of 228 KiB has room for two such blocks, with their tiles
 // and 1 KiB each.

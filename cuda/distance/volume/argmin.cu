@@ -1,4 +1,5 @@
-// The monotone argmin along the lines of a volume, for patches that near search or windows have marked because sites are far.
+// The monotone argmin along the lines of a volume, for patches that near search or windows have marked because sites are far;
+// alone, for all voxels, where neither can hold the costs (plan.cu).
 //
 // The best candidate never moves left as the voxel moves right (Hirata 1996).  So the best ones of two voxels bracket those of
 // all voxels between.  A block holds a bundle of lines that lie side by side, with the scores of their candidates in shared
@@ -14,9 +15,9 @@
 //
 // For nearest sites pivots are 8 voxels apart, and a half holds a cost and the candidate's place in the bracket: 4 registers
 // find the leftmost of equal candidates, 4 others the rightmost.  Where these differ, the sites of all between are compared,
-// and the lowest one is taken: by z, then y, then x.  Ties at pivots go to the left, which keeps all equal candidates of an
+// and the lowest site is taken: by z, then y, then x.  Ties at pivots go to the left, which keeps all equal candidates of an
 // interval in its bracket.  Intervals with long brackets or large weights are deferred to the end, when the block's threads
-// share them, a thread a voxel; or else most lanes would wait for a few.
+// share them, a thread a voxel; otherwise most lanes would wait for a few.
 //
 // Along y a bundle has lines of four planes, because one word of bits gives the costs of all.  The results along y are stored
 // transposed, so that lines along x lie side by side too, and a thread's tile is a whole sector of memory.
@@ -59,7 +60,7 @@ struct AlongY {
     static constexpr int LOADED_LINES = 1;               // lines that a thread loads together
     static constexpr int COSTS = PLANES * LOADED_LINES;  // that a thread finds together, side by side in a bundle
     static constexpr int LOADS_AHEAD = 4;                // candidates whose loads a thread has in flight, three words each
-    /// Place a line's first candidate is stored, and how far apart candidates are.
+    /// Where a line's first candidate is stored, and how far apart candidates are.
     __device__ int64_t first(int64_t z, int64_t x) const { return layout.columns.at(0, z / STRIP, x); }
     __device__ uint32_t stride() const { return static_cast<uint32_t>(layout.columns.strips() * layout.columns.count); }
 
@@ -121,7 +122,7 @@ struct AlongY {
     }
 };
 
-/// Lines along x: their costs are those, or the sites, that the search along y has stored.
+/// Lines along x: the search along y has stored their costs, or their sites.
 template <bool NEAREST>
 struct AlongX {
     Layout layout;
@@ -165,7 +166,7 @@ struct AlongX {
     };
     __device__ Sites sites(int32_t z, int32_t y) const {
         const uint32_t *line = layout.y_results + first(z, y);
-        asm("" : "+l"(line));  // or else the compiler computes it again for every candidate
+        asm("" : "+l"(line));  // otherwise the compiler computes it again for every candidate
         return {line, stride()};
     }
     __device__ int64_t index(uint32_t place, int32_t x) const {

@@ -14,8 +14,8 @@ constexpr int CHUNK = 16;                // candidates of which the least cost i
 constexpr int CHUNKS_AT_ONCE = 4;        // chunks whose least costs are read together
 constexpr int LONG_BRACKET = 2 * CHUNK;  // brackets longer than this are searched by chunks
 constexpr float FLOAT_MARGIN = 1 + 1.0f / (1 << 18);  // more than the rounding of a few operations, 2^-24 each
-constexpr int FIRST_PIVOTS_LOG2 = 4;  // of the pivots of the first level, which have no bracket; 8 would take a level more
-constexpr int PROBES = 8;             // candidates whose costs bound the search of those
+constexpr int FIRST_PIVOTS_LOG2 = 4;  // of the number of first pivots, which have no bracket; 8 would take a level more
+constexpr int PROBES = 8;             // candidates whose costs bound the search of these pivots
 constexpr int CHECKED_STEP = 2;       // up to this step it pays to check which intervals are wanted
 
 // How many lines a bundle has.  16 lines read half a cache line at once, and let many blocks share a multiprocessor.  Short
@@ -33,14 +33,14 @@ __device__ inline float float_bound(int32_t bound) { return static_cast<float>(b
 template <int WIDTH, int PERIOD>
 struct Bundle {
     int32_t *score;       // [candidate][lane], padded by candidates without a site to whole quads
-    int32_t *share_cost;  // [thread]: what each found of a pivot that several share
+    int32_t *share_cost;  // [thread]: what each thread has found for a pivot that several share
     uint16_t *share_at;
     uint8_t *order;      // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
-    uint16_t *best;      // [pivot][lane]: its best candidate; then that of the voxel after the line's last
+    uint16_t *best;      // [pivot][lane]: its best candidate; at the end, that of the voxel after the line's last
     uint16_t *least;     // [chunk][lane]: the least of its costs, as the upper half of a float; padded
     uint16_t *deferred;  // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
     int32_t *deferred_count;  // how many are deferred, or would be if there were room
-    uint8_t *wanted;          // [interval]: a bit for each of its tiles that some line wants
+    uint8_t *wanted;          // [interval]: a bit for each of its tiles that is wanted on some line
     int32_t length, pivots, weight, middle;
     float inverse;  // of the weight
 
@@ -81,9 +81,9 @@ struct Bundle {
     }
     /// The term w c^2 of a score; for a voxel x the term w x^2, which comparisons leave out.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
-    /// What voxel x adds to a candidate's score for every place that the candidate is right of the middle: -2 w x.
+    /// The slope of voxel x, -2 w x: added to a candidate's score for every place that it lies right of the middle.
     __device__ int32_t slope(int32_t x) const { return -2 * weight * (x - middle); }
-    /// What candidates are compared by for voxel x: the cost of candidate c, less the term w x^2.
+    /// The number by which candidates are compared for voxel x: the cost of candidate c, less the term w x^2.
     __device__ int32_t at(int32_t lane, int32_t x, int32_t c) const {
         return score[c * WIDTH + lane] + slope(x) * (c - middle);
     }
@@ -94,12 +94,12 @@ struct Bundle {
     __device__ void keep_least(int32_t lane, int32_t chunk, int32_t cost) const {
         least[chunk * WIDTH + lane] = static_cast<uint16_t>(__float_as_uint(static_cast<float>(cost)) >> 16);
     }
-    /// A lower bound of what the candidates of a chunk cost any voxel from x to end.
+    /// A lower bound of the costs of a chunk's candidates for all voxels from x to end.
     __device__ float least_cost(int32_t lane, int32_t chunk, int32_t x, int32_t end) const {
         const float way = static_cast<float>(max(max(chunk * CHUNK - end, x - chunk * CHUNK - (CHUNK - 1)), 0));
         return __uint_as_float(static_cast<uint32_t>(least[chunk * WIDTH + lane]) << 16) + weight * way * way;
     }
-    /// Whether that is more than `bound`, a cost that every one of these voxels can have elsewhere.
+    /// Whether that bound is more than `bound`, a cost that every one of these voxels can have elsewhere.
     __device__ bool is_dominated(int32_t lane, int32_t chunk, int32_t x, int32_t end, int32_t bound) const {
         return least_cost(lane, chunk, x, end) > float_bound(bound);
     }
@@ -146,7 +146,7 @@ __device__ void visit_promising(const Bundle<WIDTH, PERIOD> &bundle, int32_t lan
     }
 }
 
-/// Of up to MOST successive chunks of a line, those that may hold a candidate whose cost to voxel x is a bound at most, as
+/// The chunks, of up to MOST successive ones of a line, that may hold a candidate whose cost to voxel x is a bound at most, as
 /// bits; and the most promising of them.
 struct PromisingChunks {
     static constexpr int MOST = 32;
@@ -188,7 +188,7 @@ __device__ void search_ranked(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane,
             if (bundle.is_dominated(lane, begin + s, x, x, bound)) continue;
             const int32_t first = max(from, (begin + s) * CHUNK), last = min(to, (begin + s) * CHUNK + CHUNK - 1);
             BestCandidate found = best;
-            if (first < best.at) ++found.cost;  // to the left, one that is as good is better
+            if (first < best.at) ++found.cost;  // a candidate farther left with the same cost is preferred
             search_quads(bundle, lane, slope, first, last, found);
             if (found.cost <= best.cost) best = found;
             bound = min(bound, best.cost + square);
@@ -196,7 +196,7 @@ __device__ void search_ranked(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane,
     }
 }
 
-/// The leftmost best candidate in [from, to] for voxel x.  `bound` is the cost of some candidate, perhaps of one not in there.
+/// The leftmost best candidate in [from, to] for voxel x.  `bound` is the cost of some candidate, perhaps outside the bracket.
 template <int WIDTH, int PERIOD>
 __device__ BestCandidate search_line(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t from, int32_t to,
                                      int32_t bound) {
@@ -230,7 +230,7 @@ __device__ int32_t probe_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane,
 }
 
 /// Narrows a bracket to where voxel x may have its best candidate: all farther ones cost more than a known one.  Returns the
-/// cost of that, `known` at most.
+/// cost of that candidate, `known` at most.
 template <int WIDTH, int PERIOD>
 __device__ int32_t narrow_bracket(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
                                   int32_t &high) {
@@ -266,7 +266,7 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
         const int32_t lane = item % WIDTH, t = level.first + item / WIDTH * level.stride;
-        bool needed = all_wanted || step > CHECKED_STEP;  // or else only if an interval between its neighbours is wanted
+        bool needed = all_wanted || step > CHECKED_STEP;  // otherwise only if an interval between its neighbours is wanted
         for (int32_t i = max(t - step, 0); i < min(t + step, bundle.pivots) && !needed; ++i) needed = bundle.wanted[i];
         if (!needed) continue;
         int32_t low = 0, high = bundle.length - 1;

@@ -31,7 +31,8 @@ __device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int
     return wanted;
 }
 
-/// Distances alone: finds the least costs of an interval's two tiles, and writes the wanted ones.  Returns true: it is done.
+/// Distances alone: finds the least costs of an interval's two tiles, and writes the wanted ones.  Returns true: no interval is
+/// deferred.
 template <class Lines, int WIDTH>
 __device__ bool finish(const Bundle<WIDTH, TWO_TILES> &bundle, const Lines &lines, int32_t z, int32_t line,
                        const Interval &interval, uint32_t wanted) {
@@ -60,8 +61,8 @@ __device__ bool finish(const Bundle<WIDTH, TWO_TILES> &bundle, const Lines &line
     return true;
 }
 
-/// Nearest sites: finds and writes those of an interval's tile.  Returns false, with nothing written, if its bracket is too
-/// long or the weight too large.
+/// Nearest sites: finds and writes the nearest sites of an interval's tile.  Returns false, with nothing written, if its
+/// bracket is too long or the weight too large.
 template <class Lines, int WIDTH>
 __device__ bool finish(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, int32_t z, int32_t line, const Interval &interval,
                        uint32_t) {
@@ -211,7 +212,7 @@ __device__ void finish_intervals(const Bundle<WIDTH, PERIOD> &bundle, const Line
     const int32_t warp = threadIdx.x / WARP, rows_in_all = (bundle.pivots * WIDTH + WARP - 1) / WARP;
     constexpr int ORDER_ROWS = bundle.ORDER_ROWS;
     uint8_t *const order = bundle.order + warp * bundle.ORDERED_INTERVALS;
-    const auto wanted = [&](int32_t interval, int32_t lane) -> uint32_t {  // all lines of a group want the same
+    const auto wanted = [&](int32_t interval, int32_t lane) -> uint32_t {  // all lines of a group have the same wanted tiles
         if (WIDTH <= MARK_GROUP || !bundle.wanted[interval]) return bundle.wanted[interval];
         return wanted_tiles<PERIOD>(lines, place.z(lane), place.line(lane), interval);
     };

@@ -56,7 +56,7 @@ __device__ void try_candidates(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane
     }
 }
 
-/// Whether every voxel of an interval has cost 0 by itself, so that nothing need be searched.
+/// Whether every voxel of an interval is its own site, so that nothing need be searched.
 template <int WIDTH, int PERIOD>
 __device__ bool is_all_sites(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
     if (low != x || high != x + PERIOD) return false;
@@ -83,10 +83,10 @@ struct Interval {
 
 /// The least costs of the voxels of an interval of two tiles, two in a register.
 ///
-/// They are counted from the costs of the bracket's first candidate, `low`.  At voxel k, candidate c
-/// costs d - 2 w k (c - low) more than low, where d is the difference at voxel 0.  There low is the best, so d >= 0.  Let
-/// max_gain be 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to that.
-/// With max_gain added, the differences of all candidates up to high + 1 are unsigned, and fit 16 bits if 2 max_gain does.
+/// They are counted from the costs of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low)
+/// more than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  Let max_gain be
+/// 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to max_gain.  With
+/// max_gain added, the differences of all candidates up to high + 1 are unsigned, and fit 16 bits if 2 max_gain does.
 struct HalfCosts {
     uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
     int32_t max_gain;
@@ -142,9 +142,9 @@ struct HalfCosts {
 
 /// The least costs of a tile's voxels and their candidates, two voxels in a register: register j holds voxels j and j + WORDS.
 ///
-/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key is that
-/// of the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key is that of the
-/// rightmost.  If both are the same candidate, no other is as good.
+/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key belongs
+/// to the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key belongs to the
+/// rightmost.  If both are the same candidate, no other one has the same cost.
 struct HalfKeys {
     static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
     static constexpr int32_t HEAVIEST = 1 << 12;  // with a larger weight no bracket fits
@@ -201,8 +201,8 @@ struct HalfKeys {
         }
     }
 
-    /// The places of the voxels' candidates in the bracket, a byte each: of equal ones that with the lowest site.  Those of
-    /// voxels beyond the end of the line may lie behind `high`.
+    /// The places of the voxels' candidates in the bracket, a byte each: of equal ones the candidate with the lowest site.
+    /// Places of voxels beyond the end of the line may lie behind `high`.
     template <int WIDTH, int PERIOD, class Site>
     __device__ uint64_t find_places(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                                     const Site &site) const {
@@ -251,7 +251,7 @@ __device__ void search_tile(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, i
     for (int k = 0; k < TILE; ++k) tile.cost[k] += bundle.weight * k * k;
 }
 
-/// The least cost of a voxel, its candidate, and the site of that.
+/// The least cost of a voxel, its candidate, and the candidate's site.
 struct NearestSite {
     int32_t cost, at;
     uint32_t site;

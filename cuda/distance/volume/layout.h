@@ -1,11 +1,11 @@
-// Euclidean distance in 3-D on the device: what the three ways to compute it share, and when each is taken.
+// Euclidean distance in 3-D on the device: what the three ways to compute it share, and when the plan chooses each.
 //
 // A map is made in three steps: columns of bits along z, then lines along y, then lines along x.  The search along y stores for
 // every voxel its best site in its own plane x, or the cost of that site.  The search along x turns this into outputs.  Three
 // exact ways do both searches, and plan.cu chooses:
-//   near search (near_search.cu)  where a sample of voxels tells that nearly all have a site within 8 voxels;
+//   near search (near_search.cu)  where in a sample of voxels nearly all have a site within 8 voxels;
 //   windows (windows.cu)          elsewhere: sites within some 240 voxels;
-//   monotone argmin (argmin.cu)   what the other two leave: they mark patches, TILE voxels wide and MARK_GROUP rows high, where
+//   monotone argmin (argmin.cu)   the rest: the other two mark patches, TILE voxels wide and MARK_GROUP rows high, where
 //                                 some site is out of their reach, and the results along y that those patches need.
 //
 // Blocks are numbered in 32 bits: an image with more blocks would fit no memory.
@@ -25,8 +25,9 @@ namespace apsis::cuda::volume {
 constexpr int TILE = 8;         // voxels of a line in a thread's registers: 32 bytes, a sector of memory
 constexpr int MARK_GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
 
-// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  That is few, because windows take
-// only a third longer where all sites are near, and what the near search leaves to the argmin takes far longer.
+// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  So few samples suffice, because
+// windows take only a third longer where all sites are near, while the argmin takes far longer for voxels that the near search
+// leaves.
 constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
 
 struct Layout {
@@ -63,7 +64,7 @@ struct Layout {
 /// The arrays of a side, in scratch memory.
 Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carver &carver);
 
-// ---- What each way can do and asks for; each is said beside its kernels.  They return whether the way serves. ----
+// ---- The launches of each way; each function stands beside its kernels, and returns whether the way serves. ----
 
 bool plan_near_search(Plan &plan, const Layout &layout, const Limits &limits);
 bool plan_windows(Plan &plan, const Layout &layout, const Limits &limits);
@@ -82,13 +83,13 @@ int64_t argmin_words(const Layout &layout);
 /// Counts the voxels of a sample that have no site within the near search's reach.
 void count_far_samples(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Near search: writes what is near unless the image is far, and marks the rest.
+/// Near search: unless the image is far, writes tiles whose sites are near, and marks the rest.
 void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Windows: writes what they reach if the image is far, and marks the rest.
+/// Windows: if the image is far, writes tiles whose sites are in reach, and marks the rest.
 void search_in_windows(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Monotone argmin: writes what is marked.
+/// Monotone argmin: writes the marked tiles.
 void search_marked(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Rows of y are stored padded to whole tiles: [plane][x][y].

@@ -3,12 +3,12 @@
 //
 // Along y a block finds the distances to sites up and down its columns and puts their costs into shared memory.  Then a thread
 // tries the candidates 1, 2, 3 ... REACH rows away for the TILE voxels that it holds.  The search along x does the same with
-// what that along y stored.  A cost found is never too low, and it is exact if it is no more than what a candidate beyond REACH
-// would cost.  This holds for both searches together, so only the search along x marks tiles.
+// the stored results along y.  A cost found is never too low.  It is exact if a candidate beyond REACH would cost as much or
+// more.  This holds for both searches together, so only the search along x marks tiles.
 //
 // For distances alone two planes, HALF_STRIP apart, share a word, each cost in 16 bits; one instruction adds to both and keeps
-// the least (sm_90; several before).  For the nearest site a word is a key of cost and offsets.  The least key is that of the
-// lowest of the nearest sites.
+// the least (sm_90; several on older devices).  For the nearest site a word is a key of cost and offsets.  The least key
+// belongs to the lowest of the nearest sites.
 //
 // Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site), and the
 // outputs out; some 12 instructions a voxel and search.
@@ -29,8 +29,8 @@ constexpr int REACH = 8;      // voxels to either side that are searched: as man
 constexpr int THREADS = 512;  // two such blocks fill a multiprocessor
 constexpr int BLOCKS_PER_SM = 2;
 constexpr int X_BLOCKS_PER_SM = 4;  // along x: fewer blocks with more registers would not hide the latency of memory
-// Blocks along x: of larger images each takes several planes.  If the image is far all return at once, and launching more of
-// them would only take time.
+// Blocks along x: of larger images each takes several planes.  If the image is far all blocks return at once, and launching
+// more of them would only take time.
 constexpr int64_t MOST_X_BLOCKS = 4096;
 constexpr int BLOCK_ROWS = 32;                             // rows that a block searches along y
 constexpr int LOADED_ROWS = BLOCK_ROWS + 2 * REACH;        // rows that it loads
@@ -64,7 +64,7 @@ struct NearLimits {
         const uint32_t most_cost = static_cast<uint32_t>(z * max_distance * max_distance);
         no_site = NEAREST ? 1u << 31 : most_cost << 16 | most_cost;
         max_of_site = static_cast<int32_t>(NEAREST ? UINT16_MAX - 1 : most_cost - 1);
-        // A site beyond REACH with an equal cost may be the lower one, which NEAREST wants.
+        // A site beyond REACH with an equal cost may be the lower one, which NEAREST has to find.
         const int64_t beyond = std::min(x, y) * (REACH + 1) * (REACH + 1) - NEAREST;
         max_exact = static_cast<int32_t>(std::min<int64_t>(beyond, int64_t(most_cost) - 1));
     }
@@ -229,8 +229,8 @@ __global__ void __launch_bounds__(BLOCK, X_BLOCKS_PER_SM)
     for (uint32_t plane = first; plane < end; ++plane) search_x_tile(layout, limits, plane, item);
 }
 
-/// Counts the voxels of a sample for which no exact cost is found.  A warp has a voxel, and its lanes look at the columns
-/// around it.
+/// Counts the voxels of a sample for which no exact cost is found.  A warp has a voxel, and its lanes read the columns around
+/// it.
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK) sample_voxels(Layout layout, NearLimits<NEAREST> limits) {
     constexpr int32_t SIDE = 2 * REACH + 1;

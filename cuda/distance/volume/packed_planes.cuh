@@ -1,4 +1,4 @@
-// What near search and windows share: words with 16-bit costs of two planes, and marks for what they leave to the argmin.
+// Shared by near search and windows: words with 16-bit costs of two planes, and marks of tiles that are left to the argmin.
 #pragma once
 
 #include "cuda/distance/volume/layout.h"
@@ -35,11 +35,12 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     }
 }
 
-/// Marks a tile for the argmin, and as needed the results along y where its sites may be: up to `farthest` voxels away along x.
+/// Marks a tile for the argmin.  Also sets as needed the results along y where its sites may be: up to `farthest` voxels away
+/// along x.
 ///
 /// The rows of a patch are marked at the same time by many threads.  A mark holds how many groups to either side are set as
-/// needed; a thread that reads as many or more has nothing left to do.  Marks are read from the second cache, because the first
-/// one may hold old values.
+/// needed; a thread that reads as many or more is done.  Marks are read from the second cache, because the first one may hold
+/// old values.
 __device__ inline void mark_tile(const Layout &layout, int32_t x, int32_t y, int64_t z, float farthest) {
     uint8_t &mark = layout.mark(z, y, x / TILE), &any = layout.any_need();
     const int32_t groups = 1 + static_cast<int32_t>(fminf(farthest / MARK_GROUP, UINT8_MAX - 1));

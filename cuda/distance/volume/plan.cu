@@ -1,12 +1,12 @@
-// Which way serves a distance map of a volume: all conditions.  What a way's launches ask for is said beside its kernels.
+// Which way serves a distance map of a volume: all conditions.  The launches of a way are planned beside its kernels.
 //
 // - Near search: where nearly all voxels have a site within 8 voxels.  Without it such volumes take up to 50 % more (one H200).
-// - Windows: elsewhere, for sites within some 240 voxels.  Where outputs are simple, code of its own saves up to 10 %.
-// - Monotone argmin: what either has marked.  It serves alone where neither can hold the costs.  Bundles of 16 lines, and of 256
-//   where lines are short, save up to 11 % and 47 % of the time of bundles of 8.
+// - Windows: elsewhere, for sites within some 240 voxels.  Where outputs are simple, separate code saves up to 10 %.
+// - Monotone argmin: for patches that either has marked.  It serves alone where neither can hold the costs.  Bundles of 16
+//   lines, and of 256 where lines are short, save up to 11 % and 47 % of the time of bundles of 8.
 //
-// Which of the first two works is known to the device alone, by a sample of the voxels, so that the host does not wait.  Without
-// windows the near search takes every image, and leaves to the argmin what is far.
+// The device chooses between the first two by a sample of the voxels, so that the host does not wait.  Without windows the near
+// search takes every image, and leaves far patches to the argmin.
 #include "cuda/distance/volume/layout.h"
 
 #include "cuda/columns/columns.h"

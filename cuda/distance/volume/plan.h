@@ -1,5 +1,5 @@
-// What is done for a distance map of a volume, and what its launches ask for: chosen once a call, from the job and the device's
-// limits alone (plan.cu).
+// The plan of a distance map of a volume: its ways, and the grids and shared memory of its launches.  It is made once a call,
+// from the job and the device's limits alone (plan.cu).
 #pragma once
 
 #include "cuda/runtime/limits.h"
@@ -7,14 +7,14 @@
 
 namespace apsis::cuda::volume {
 
-/// All launches are those of a side of a signed map.
+/// Of a signed map, all launches are for one side.
 struct Plan {
-    bool serves = false;       // else the generic lines do
+    bool serves = false;       // otherwise generic_lines.cu searches the map
     bool near = false;         // the near search is launched
-    bool windows = false;      // windows are
-    bool is_sampled = false;   // both are, and a sample decides on the device which of them works
+    bool windows = false;      // windows are launched
+    bool is_sampled = false;   // both are launched, and on the device a sample decides which of them works
     int64_t chunks_held = 0;   // of a line, in a window
-    int64_t near_planes = 0;   // that a block of the near search takes along x
+    int64_t near_planes = 0;   // planes that a block of the near search takes along x
     int argmin_lines[2] = {};  // of a bundle, along x and y
     int64_t table_size = 0;    // of the length table
     size_t scratch = 0;        // bytes

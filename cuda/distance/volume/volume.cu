@@ -14,7 +14,7 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-/// The carries of columns of a single strip: no site before, none after.
+/// Sets the carries of columns of a single strip: no site before, none after.
 __global__ void __launch_bounds__(BLOCK) fill_empty_carries(Columns columns) {
     const int64_t at = int64_t(blockIdx.x) * BLOCK + threadIdx.x;
     if (at < columns.total()) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;

@@ -1,4 +1,4 @@
-// Euclidean distance maps of volumes: what this room offers.  A map has a plan (plan.h) that serves.
+// Euclidean distance maps of volumes: the functions of this folder.  `serves` of a plan (plan.h) must be true.
 #pragma once
 
 #include "cuda/distance/volume/plan.h"

@@ -26,7 +26,7 @@ constexpr uint32_t ZERO_OFFSETS = Z_BIAS << STEP_BITS | STEP_BIAS, OFFSET_MASK =
 
 // A step stands for one offset along y below EXACT_STEPS, from there on for OFFSETS_PER_STEP of them, because it has few bits.
 constexpr int32_t EXACT_STEPS = 32, OFFSETS_PER_STEP_LOG2 = 3, OFFSETS_PER_STEP = 1 << OFFSETS_PER_STEP_LOG2;
-constexpr int32_t MOST_OFFSET = 255;  // whose square fits 16 bits
+constexpr int32_t MOST_OFFSET = 255;  // its square fits 16 bits
 static_assert(MOST_OFFSET < Z_BIAS && MOST_OFFSET < EXACT_STEPS + (STEP_BIAS - EXACT_STEPS) * OFFSETS_PER_STEP);
 
 // A short key, along x: the cost, then the offsets along z and y, each counted from the least one in the window.
@@ -52,7 +52,7 @@ inline int64_t most_chunks_held(const Limits &limits) {
 /// How far the search looks, which costs its words can hold, and which of them are exact.
 template <bool NEAREST>
 struct WindowLimits {
-    int32_t chunks[2];        // that are searched to either side of a tile's own, along x and y
+    int32_t chunks[2];        // chunks searched to either side of a tile's own, along x and y
     int32_t max_distance;     // greater distances along z count as this
     int32_t max_cost;         // the cost of that, and of a voxel without a site
     int32_t max_exact;        // costs up to this are exact
@@ -67,12 +67,12 @@ struct WindowLimits {
         for (int axis = 0; axis < 3; ++axis) weight[axis] = layout.weight[axis];
         for (int axis = 0; axis < 2; ++axis) {
             const auto cost = [&](int64_t d) { return weight[axis] * d * d; };
-            // What the nearest candidate costs that n chunks leave out, and what a candidate of the n-th chunk costs at least
-            // if it is clipped.
+            // The cost of the nearest candidate that n chunks leave out, and the least cost of a clipped candidate of the n-th
+            // chunk.
             const auto left_out = [&](int64_t n) { return cost(n * TILE + 1); };
             const auto clip = [&](int64_t n) { return UINT16_MAX - cost(n * TILE + TILE - 1) + cost(n * TILE - TILE + 1); };
             int64_t n = 0, enough = MOST_CARRY;
-            if (size[axis] > held * TILE) enough = held * 2 / 9;  // or else segments would be short
+            if (size[axis] > held * TILE) enough = held * 2 / 9;  // otherwise segments would be short
             while (n < enough && left_out(n) < clip(n + 1) && cost((n + 1) * TILE + TILE - 1) <= UINT16_MAX) ++n;
             chunks[axis] = static_cast<int32_t>(n);
             beyond = std::min(beyond, left_out(n));
@@ -99,7 +99,7 @@ struct WindowLimits {
         asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(float_of_low(cost)));
         return nearest_whole(root * inverse_root[axis]);
     }
-    /// The greatest word whose costs, with that of a way, still fit 16 bits.
+    /// The greatest word whose costs, with the cost of a way, still fit 16 bits.
     __device__ uint32_t most_beside(uint32_t way) const { return NEAREST ? (~way & ~OFFSET_MASK) | ZERO_OFFSETS : ~way; }
     __device__ uint32_t no_site() const { return cost_word(max_cost) | (NEAREST ? ZERO_OFFSETS : 0); }
 };
@@ -186,9 +186,9 @@ __device__ uint32_t greatest_word(const uint32_t (&word)[TILE]) {
         word, [](uint32_t a, uint32_t b, uint32_t c) { return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c); });
 }
 
-/// The key of one plane's site in the voxel's own column, by the distances to the sites above and below.  With d the lesser one
-/// it is d (d w ± 1), w and 1 in their places in the key, which gives cost and offset together.  From `max_distance` on it has
-/// the cost of no site.
+/// The key of one plane's site in the voxel's own column, by the distances to the sites above and below.  With d the lesser
+/// distance it is d (d w ± 1), with w and 1 in their places in the key, which gives cost and offset together.  From
+/// `max_distance` on it has the cost of no site.
 __device__ inline uint32_t z_key(const WindowLimits<true> &limits, int32_t above, int32_t below) {
     constexpr int32_t ONE = 1 << STEP_BITS;
     const int32_t distance = __vimin3_s32(above, below, limits.max_distance);
@@ -255,8 +255,8 @@ struct ShortKeyOrigin {
     __device__ uint32_t site_key() const { return static_cast<uint32_t>(-(dz << SHORT_BITS) - dy); }
 };
 
-/// Warp: turns the keys along y of a chunk into short keys.  Where the cost is too great to be exact, the key becomes that of
-/// no site.
+/// Warp: turns the keys along y of a chunk into short keys.  Where the cost is too great to be exact, the key becomes the key
+/// of no site.
 __device__ inline void shorten(const WindowLimits<true> &limits, const ShortKeyOrigin &origin, uint32_t (&key)[TILE]) {
     constexpr uint32_t Z_MASK = ((1 << Z_BITS) - 1) << STEP_BITS;
     static_assert(SHORT_BITS == STEP_BITS + 1);
@@ -287,7 +287,7 @@ __device__ inline uint32_t z_costs(const WindowLimits<false> &limits, uint32_t u
     return (low * low + (near & 0xffff0000u) * high) * limits.weight[2];
 }
 
-/// What a thread has found so far for its tile.
+/// The least words that a thread has found so far for its tile.
 template <bool NEAREST>
 struct TileBest {
     uint32_t best[TILE];
@@ -312,9 +312,9 @@ struct TileBest {
         worst = greatest_word<NEAREST>(best);
         worst = (NEAREST ? worst | OFFSET_MASK : worst) & inside_bits;
     }
-    /// Whether a candidate so far away may be better for some voxel.
+    /// Whether a candidate at a way of this cost may be better for some voxel.
     __device__ bool may_win(uint32_t way) const { return NEAREST ? way <= worst : __vminu2(way, worst) != worst; }
-    /// Whether one may of which the least also costs so much.
+    /// The same for a chunk with this least cost.
     __device__ bool may_win(const WindowLimits<NEAREST> &limits, uint32_t least, uint32_t way) const {
         if constexpr (NEAREST) return way <= worst && least <= (worst - way) >> COST_SHIFT;
         return may_win(__vminu2(least, limits.most_beside(way)) + way);

@@ -2,7 +2,7 @@
 // Taken if sample_voxels() of the near search finds the image far, or if the near search cannot serve.
 //
 // A line is a row of candidates, each with the cost that the search before has found for it.  To voxel x, candidate c costs
-// cost(c) + w (x - c)^2.  The distance from x to c is the way; the second term is what the way costs.
+// cost(c) + w (x - c)^2.  The distance from x to c is the way; the second term is the cost of the way.
 //
 // Candidates form chunks of TILE.  A thread holds a tile of as many voxels and tries the chunks of its line from its own one
 // outwards, on either side, until the way to the next chunk alone costs too much for all its voxels.  It skips a chunk whose
@@ -10,16 +10,16 @@
 // So they read candidates without bank conflicts, share the costs of ways, and mostly agree on the chunks to try.
 //
 // For distances alone a word has two planes, HALF_STRIP apart, each cost in 16 bits; one instruction adds to both and keeps the
-// least (sm_90; several before).  For the nearest site a word is a key: the cost, then the offset along z to the site, then
-// that along y.  The last has only 7 bits, so it is exact where it is short, and else one step stands for several offsets.
+// least (sm_90; several on older devices).  For the nearest site a word is a key: the cost, then the offsets along z and y to
+// the site.  The offset along y has only 7 bits, so short ones are exact, and elsewhere one step stands for several offsets.
 // Along y this tells sites apart, because only two have the same cost and z, one on either side.  Along x offsets are counted
 // from the least one in a window and have 8 bits each ("short keys").  Where the range is too wide for that, sites that are far
-// along z or y are left out.  The least key is that of the lowest site; its x follows from what the offsets leave of the cost.
+// along z or y are left out.  The least key belongs to the lowest site; its x follows from the part of the cost that the
+// offsets leave.
 //
-// A cost is exact if it is less than that of any candidate beyond the reach, of any that was clipped (because with the way its
-// cost would not fit 16 bits), and of any that was left out.  A cost found is never too low.  This holds for both searches
-// together.  So the search along x decides at the end: patches with a cost that is not exact are marked for the monotone
-// argmin.
+// A cost is exact if it is less than the cost of any candidate that lies beyond the reach, was clipped (because with the way
+// its cost would not fit 16 bits), or was left out.  A cost found is never too low.  This holds for both searches together.  So
+// the search along x decides at the end: patches with a cost that is not exact are marked for the monotone argmin.
 //
 // Cost: 3/8 byte a voxel in, through the second cache, 2 bytes a voxel out and in again (4 for the nearest site), and the
 // outputs out.  A chunk takes some 90 instructions for 8 voxels of two planes; 5 chunks are tried where sites are 28 voxels
@@ -56,7 +56,7 @@ struct AlongY {
 
     /// The word of a way: its cost, and with NEAREST the step of its offset.
     __device__ int32_t way_word(int32_t d) const { return limits.way_cost(AXIS, d) + (NEAREST ? step_of(d) : 0); }
-    /// What is stored of a column.
+    /// The stored data of a column.
     struct Stored {
         uint32_t word;
         int32_t before, after;
@@ -81,7 +81,7 @@ struct AlongY {
                         }
                     });
     }
-    /// Block: fills the window with what columns of bits along z tell.
+    /// Block: fills the window with costs from columns of bits along z.
     __device__ void load(const Window &window, int64_t strip, int64_t place) const {
         const int32_t wide_log2 = BUNDLE_COLUMNS / 2 + cut.bundles_log2, wide = 1 << wide_log2,
                       items = window.chunks * TILE << wide_log2;
@@ -214,11 +214,11 @@ struct AlongX {
             if (z + HALF_STRIP < layout.depth()) finish_one(std::true_type(), z + HALF_STRIP, high, no_site);
         }
     }
-    /// How many voxels after the k-th one of a tile its site lies, in the order of indices.  The key tells its offsets along z
-    /// and y, and what these leave of the cost tells the distance along x.  If the candidate at that distance to the left has
-    /// the same offsets it is the site, because it is lower; else it is the one to the right.  `words` are the tile's own
-    /// candidates, and `first` is the window's first candidate, counted from them.  Clamping is safe: a nearer one with that
-    /// key would have won.
+    /// How many voxels after the k-th one of a tile its site lies, in the order of indices.  The key holds its offsets along z
+    /// and y, and the part of the cost that these leave gives the distance along x.  If the candidate at that distance to the
+    /// left has the same offsets, its site is taken, because it is lower; otherwise that of the candidate to the right.
+    /// `words` are the tile's own candidates, and `first` is the window's first candidate, counted from them.  Clamping is
+    /// safe: a nearer candidate with that key would have had a lower cost.
     __device__ int64_t offset_to_site(const uint32_t *words, int32_t first, const ShortKeyOrigin &origin, int k,
                                       uint32_t key) const {
         const int32_t dz = static_cast<int32_t>(key >> SHORT_BITS & MOST_SHORT) + origin.dz;
@@ -233,8 +233,8 @@ struct AlongX {
         const auto start = [&](const auto &view) { return view ? reinterpret_cast<uintptr_t>(view.row(y, z)) : 0; };
         return (start(layout.output.distance) | (NEAREST ? start(layout.output.nearest) : 0)) % sizeof(uint4) == 0;
     }
-    /// Warp: writes each lane's tile of one plane if that is wanted.  Its costs are the HIGH halves of words or the low ones,
-    /// and `worst` is the greatest of them.
+    /// Warp: writes each lane's tile of one plane if it is wanted.  Its costs are the HIGH halves of words or the low ones, and
+    /// `worst` is the greatest of them.
     template <bool HIGH, class Site>
     __device__ void finish_plane(int32_t x, int32_t y, int64_t z, bool is_wanted, int32_t worst, const uint32_t (&word)[TILE],
                                  Site site) const {
@@ -277,7 +277,7 @@ __device__ void visit_chunks(const LineCut &cut, const Window &window, Visit vis
 }
 
 /// Block: stores the least costs of a window's chunks, and WITH_RANGE merges the range of their offsets.  Returns whether this
-/// thread has seen a site.
+/// thread has found a site.
 template <bool WITH_RANGE, class Lines>
 __device__ bool find_least_costs(const Lines &lines, const typename Lines::Window &window, int32_t (&range)[4]) {
     constexpr bool NEAREST = Lines::NEAREST;
