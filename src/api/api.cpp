@@ -188,9 +188,17 @@ void apsis_free(apsis_context *context, apsis_image *image) {
     if (!context || !image || !image->data) return;
     guard("free", context->message, [&] {
         const View view = check_image("image", image, Role::ANY_INPUT);
-        if (view.memory == APSIS_DEVICE) context->backend->sync();
-        context->release(view.memory, image->data, static_cast<size_t>(packed_bytes(view)));
-        image->data = nullptr;
+        const auto release = [&] {
+            context->release(view.memory, image->data, static_cast<size_t>(packed_bytes(view)));
+            image->data = nullptr;
+        };
+        try {
+            if (view.memory == APSIS_DEVICE) context->backend->sync();
+        } catch (const Error &error) {
+            if (error.status == APSIS_ERROR_DEVICE) release();  // a stream that is captured will end, and then it can be freed
+            throw;
+        }
+        release();
     });
 }
 

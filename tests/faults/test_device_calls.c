@@ -70,8 +70,29 @@ static void calls_on_a_failing_device(bench *b) {
     free(out);
 }
 
+/* Whatever fails while an image is freed, but the freeing itself: it is freed, and only once. */
+static void images_freed_on_a_failing_device(bench *b) {
+    for (int for_good = 0; for_good < 2; ++for_good)
+        for (long n = 1, made = 0; made >= n - 1; ++n) {
+            apsis_context *ctx;
+            assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &ctx));
+            const long live = apsis_emulated_live();
+            apsis_image image = {NULL, APSIS_U8, 2, {64, 8}, {0}, APSIS_DEVICE, 0};
+            assert_ok(ctx, apsis_alloc(ctx, APSIS_DEVICE, &image));
+            apsis_emulated_fail(n, for_good);
+            apsis_free(ctx, &image);
+            made = apsis_emulated_calls();
+            apsis_emulated_fail(0, 0);
+            assert_null(image.data);
+            apsis_free(ctx, &image);
+            if (!for_good && n < made) assert_int_equal(apsis_emulated_live(), live);
+            apsis_destroy(ctx);
+        }
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(contexts_on_a_failing_device, ON_DEVICE_HOST),
-                                      TEST(calls_on_a_failing_device, ON_DEVICE_HOST)};
+                                      TEST(calls_on_a_failing_device, ON_DEVICE_HOST),
+                                      TEST(images_freed_on_a_failing_device, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }
