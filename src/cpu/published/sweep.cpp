@@ -106,7 +106,7 @@ class Sweep {
 
     const DistanceJob &job_;
     Batch batch_;
-    Site *maps_[DIRECTIONS];  // those of RIGHT and LEFT are transposed
+    Site *maps_[DIRECTIONS];  // the maps of RIGHT and LEFT are transposed
     size_t bytes_;
 };
 
