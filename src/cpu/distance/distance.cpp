@@ -29,7 +29,7 @@ Columns columns_of(const DistanceJob &job, Carver &carver) {
     return set;
 }
 
-/// The columns of a job, and those of the set's complement: the same words, flipped, with carries of their own.
+/// The columns of a job's set, and of its complement: the same words, flipped, with carries of their own.
 struct Sides {
     Columns columns[2];
     int count;

@@ -138,7 +138,7 @@ class Tile {
         awake_.has_high |= !NAMES && !hn::AllFalse(D(), hn::And(changed, hn::Gt(value, hn::Set(D(), pull_.report_above))));
     }
 
-    /// What cells offer to neighbours whose lengths are `there`.
+    /// The offers of cells to neighbours whose lengths are `there`.
     static HWY_INLINE V offer(const Cells &from, Length step, V there) {
         const V length = hn::Add(from.length, hn::Set(D(), step));
         return NAMES ? hn::IfThenElse(hn::Eq(length, there), from.name, unseen()) : length;
