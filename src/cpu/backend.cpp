@@ -1,4 +1,5 @@
-// The CPU back end: memory, threads, and where each transform lives.
+// The CPU back end: allocates memory, owns the threads, and passes every call to its transform.  The method and the metric of
+// a job choose the transform.
 #include <algorithm>
 #include <string>
 
@@ -19,7 +20,7 @@ namespace cpu {
 
 namespace {
 
-/// The transform that serves a distance map.
+/// The transform that computes a distance map.
 struct DistanceWay {
     size_t (*scratch)(const DistanceJob &, int threads);
     void (*run)(const DistanceJob &, void *scratch, Arena &, const Progress &);

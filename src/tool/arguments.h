@@ -11,7 +11,7 @@
 
 namespace tool {
 
-/// One option.  `value` is what --help shows for its value, empty if it takes none.
+/// One option.  `value` is the word that --help shows for its value; empty if it takes none.
 struct Option {
     std::string name;  // "--sites"
     char letter;       // 'q', or 0
@@ -27,7 +27,7 @@ struct Positional {
     std::string *target;
 };
 
-/// What a verb accepts.
+/// The arguments and options that a verb accepts.
 class Arguments {
   public:
     Arguments(std::string verb, std::string description) : verb_(std::move(verb)), description_(std::move(description)) {}
@@ -40,7 +40,7 @@ class Arguments {
     void number(std::string name, std::string value, std::string help, std::optional<double> &target);
     void numbers(std::string name, std::string value, std::string help, std::vector<double> &target);
 
-    /// An option that takes one of these words; the target becomes the word's place among them.
+    /// An option that takes one of these words; the target is set to the word's place among them.
     template <class Enum>
     void choice(const std::string &name, std::span<const char *const> words, std::string help, Enum &target) {
         choose(name, words, std::move(help), [&target](int place) { target = static_cast<Enum>(place); });
@@ -55,7 +55,7 @@ class Arguments {
     /// A paragraph that --help shows after the options.
     void epilogue(std::string text) { epilogue_ = std::move(text); }
 
-    /// Parses the words after the verb.  Returns false if they ask for help.
+    /// Parses the words after the verb.  Returns false if one of them is --help or -h.
     bool parse(const std::vector<std::string> &words);
 
     std::string help() const;

@@ -30,7 +30,7 @@ std::uint8_t encoded(double linear) {
     return static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
 }
 
-/// What a screen cannot show keeps its lightness and hue, and loses as much chroma as it must.
+/// The colour in sRGB.  A colour outside sRGB keeps its lightness and hue, and its chroma is lowered until it fits.
 Rgb shown(double lightness, double chroma, double hue) {
     Linear colour = linear_rgb(lightness, chroma, hue);
     const auto visible = [&] {

@@ -1,4 +1,4 @@
-// apsis components: which connected piece each pixel of the set belongs to, and what is known of the pieces.
+// apsis components: which connected component each pixel of the set belongs to, and a table of the components.
 #include <optional>
 
 #include "failure.h"
@@ -102,7 +102,7 @@ apsis_options Components::options(const Run &run) const {
     return options;
 }
 
-/// Replaces the set by one without holes.  What is not connected as the set is, is outside: with 4 or 6 neighbours in the
+/// Replaces the set by one without holes.  The pixels outside have the opposite connectivity: with 4 or 6 neighbours in the
 /// set there are 8 or 26 outside, and the other way round.
 void Components::fill_holes(const Device &device, BinaryImage &image, std::uint32_t slices) const {
     apsis_options options = APSIS_OPTIONS_INIT;
@@ -115,7 +115,7 @@ void Components::fill_holes(const Device &device, BinaryImage &image, std::uint3
     image.marks = std::move(filled);
 }
 
-/// The library's set, in which the zero pixels may be meant, as a mask.
+/// Turns the library's set, which with `complement` is its zero pixels, into a mask.
 void make_mask(const Raster &set, bool complement) {
     const Shape &shape = set.shape();
     for (std::int64_t z = 0; z < shape.depth; ++z)
@@ -135,7 +135,7 @@ void Components::compute(Run &run) {
             device.check(apsis_components(device.context(), image.marks.image(), to, components.data(),
                                           static_cast<std::int64_t>(components.size()), &components_, &options));
         };
-        if (run.file("stats")) {  // how many there are is known only afterwards
+        if (run.file("stats")) {  // the number of components must be known before the table is made
             label(nullptr);
             components.resize(static_cast<size_t>(components_));
         }

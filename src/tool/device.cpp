@@ -1,4 +1,4 @@
-// Makes a context and knows why it runs where it runs.
+// Makes a context, and records why its device was chosen.
 #include "device.h"
 
 #include <algorithm>

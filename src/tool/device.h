@@ -1,4 +1,4 @@
-// The library's context, made as the user asked and freed when done.
+// The library's context, made by the user's settings and freed at the end.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ class Device {
     Device &operator=(const Device &) = delete;
 
     apsis_context *context() const { return context_; }
-    /// Throws unless the call went well: the library's sentence, and the exit code of its status.
+    /// Throws unless the call succeeded: a Failure with the library's sentence, and the exit code of its status.
     void check(apsis_status status) const;
 
     int number() const { return apsis_device(context_); }
     std::string name() const { return apsis_device_name(context_); }
-    /// Why it runs there, in words.
+    /// Why this device was chosen, in words.
     const std::string &why() const { return why_; }
 
   private:

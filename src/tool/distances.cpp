@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_before(std::string_view words, std::string_vi
 }  // namespace
 
 void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, bool sequential) {
-    const int fewer = sequential ? 0 : 1;  // the scan is the last method, and chamfer, the last metric, is for it alone
+    const int fewer = sequential ? 0 : 1;  // the scan is the last method, and only it has chamfer, the last metric
     const std::string chamfer = "; chamfer: in steps of 3 and 4 thirds, for --method sequential-scan";
     const std::string scan = "; sequential-scan, on the CPU, takes every metric, and is approximate if that is euclidean";
     arguments.choice("--metric", std::span(kMetrics).first(std::size(kMetrics) - fewer),

@@ -70,7 +70,7 @@ void Eccentricity::check() {
     if (method_ && budget_) usage("--budget is for --method auto, but --method is every-source");
 }
 
-/// How many components there are, which is to be known before there is room for what is known of them.
+/// Counts the components, to size the table of extents before the call that fills it.
 std::int64_t count_components(const Device &device, const BinaryImage &image, const apsis_options &paths) {
     apsis_options options = APSIS_OPTIONS_INIT;
     std::int64_t count = 0;
@@ -80,7 +80,7 @@ std::int64_t count_components(const Device &device, const BinaryImage &image, co
     return count;
 }
 
-/// Of the library's lines those that tell how far it is: "eccentricity: 12 fields, 3456 pixels left".
+/// Shows the library's log lines on progress, such as "eccentricity: 12 fields, 3456 pixels left".
 void note_fields(void *progress, const char *line) {
     const std::string_view kName = "eccentricity: ", kLeft = " pixels left", text = line;
     if (text.size() > kName.size() + kLeft.size() && text.substr(text.size() - kLeft.size()) == kLeft)

@@ -20,7 +20,7 @@ struct Failure {
     std::string sentence;
 };
 
-/// Thrown when the user interrupts; main cleans up and ends as the signal asks.
+/// Thrown when the user interrupts; main cleans up, and ends the process by that signal.
 struct Interrupted {
     int signal;
 };

@@ -1,4 +1,5 @@
-// Files that get their name only when they are complete; signals.  The only file that knows POSIX.
+// Files that get their name only when they are complete; signals; standard streams.  Other calls of POSIX are in the files for
+// PNG and TIFF.
 #include "file.h"
 
 #include <fcntl.h>
@@ -38,13 +39,13 @@ std::string directory_of(const std::string &path) {
     fail("cannot write standard output: " + (why == EBADF ? "it is closed" : system_error(why)));
 }
 
-/// Renames, but never over another file; true if done.  Sets errno otherwise.
+/// Renames, but never over another file.  Returns whether it did; otherwise sets errno.
 bool rename_without_replacing(const std::string &from, const std::string &to) {
 #ifdef RENAME_NOREPLACE
     if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
-    // A file system that cannot do it in one step: a link never replaces either, but not every one has links.
+    // This file system cannot do it in one step.  A link does not replace a file either, but not every file system has links.
     if (link(from.c_str(), to.c_str()) == 0) return unlink(from.c_str()) == 0;
     if (errno == EEXIST) return false;
     struct stat status;
@@ -55,7 +56,7 @@ bool rename_without_replacing(const std::string &from, const std::string &to) {
     return rename(from.c_str(), to.c_str()) == 0;
 }
 
-/// What a file is that is no regular one.
+/// Says what kind of file it is, if not a regular one.
 std::string kind_of(const struct stat &status) {
     const char *kind = S_ISDIR(status.st_mode)    ? "a directory"
                        : S_ISFIFO(status.st_mode) ? "a pipe"
@@ -90,7 +91,7 @@ OutputFile::~OutputFile() {
     if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-/// Makes the file under a name beside its own that is free.
+/// Makes the file under an unused temporary name, in the same directory.
 template <class Make>
 void OutputFile::make_temporary(Make make) {
     const std::string start = directory_of(target_) + "/.apsis-" + std::to_string(getpid()) + "-";
@@ -104,7 +105,7 @@ void OutputFile::make_temporary(Make make) {
     }
 }
 
-/// Gives the open file a name that is free.  Sets errno if it cannot be.
+/// Gives the open file a name that no file has.  Returns whether it did; otherwise sets errno.
 bool OutputFile::link_to(const std::string &name) const {
     const std::string open_file = "/proc/self/fd/" + std::to_string(descriptor_);
     return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
@@ -112,7 +113,7 @@ bool OutputFile::link_to(const std::string &name) const {
 
 void OutputFile::create() {
 #ifdef O_TMPFILE
-    if (access("/proc/self/fd", X_OK) == 0)  // by which it is linked later
+    if (access("/proc/self/fd", X_OK) == 0)  // link_to() needs it
         descriptor_ = open(directory_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 #endif
     if (descriptor_ < 0)
@@ -133,12 +134,12 @@ void OutputFile::write(const std::string &text) {
 }
 
 void OutputFile::sync() {
-    // Not every file system can, and says so with EINVAL; then there is nothing to wait for.
+    // A file system without fsync returns EINVAL; then there is nothing to wait for.
     if (fsync(descriptor_) != 0 && errno != EINVAL) cannot_write(path_, system_error(errno));
 }
 
 void OutputFile::commit() {
-    const std::string folder = directory_of(target_);  // before it has a name: what follows does not fail
+    const std::string folder = directory_of(target_);  // now, since nothing may fail once the file has its name
     const bool named = !temporary_.empty();
     // A link never replaces a file; only a rename does.
     if (!named && overwrite_) make_temporary([this](const std::string &name) { return link_to(name); });
@@ -168,7 +169,7 @@ void OutputFile::close() {
 
 int open_input(const std::string &path) {
     if (path == "-") fail("cannot read '-': standard input is not read; ./- is a file of that name");
-    // A FIFO without a writer would otherwise wait for one for ever.
+    // Otherwise open() would wait for ever on a FIFO without a writer.
     const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) fail("cannot read " + quoted(path) + ": " + system_error(errno));
     struct stat status;
@@ -198,7 +199,7 @@ std::string system_error(int number) { return std::strerror(number); }
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
 void keep_standard_streams() {
-    // Opened the other way round, they go on failing.
+    // Each is opened in the wrong direction, so that its use still fails.
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -228,7 +229,7 @@ void catch_signals() {
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2}) {
         struct sigaction before;
-        // What nohup and shells ignore stays ignored.
+        // Signals that nohup or a shell ignores stay ignored.
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
     }
     signal(SIGXFSZ, SIG_IGN);

@@ -1,4 +1,4 @@
-// Files that get their name only when they are complete, and the calls that only POSIX has.
+// Files that get their name only when they are complete, and other calls of POSIX.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace tool {
 
-/// A file under way.  Construction only checks that it can be made; until commit() nothing is seen under its
-/// name, and without commit() nothing is left.
+/// A file that is being written.  The constructor only checks that it can be made.  There is no new file under its name until
+/// commit(), and without commit() nothing is left.
 class OutputFile {
   public:
     OutputFile(std::string path, bool overwrite);
@@ -15,16 +15,16 @@ class OutputFile {
     OutputFile(const OutputFile &) = delete;
     OutputFile &operator=(const OutputFile &) = delete;
 
-    /// Opens it without a name, so that it goes with the program however that ends; where the file system has no such files,
-    /// under a temporary name, beside where it will be.
+    /// Opens it without a name, so that it vanishes with the process, however that ends.  Where the file system has no files
+    /// without names, opens it under a temporary name in the same directory.
     void create();
-    /// Writes text where the last one ended.
+    /// Appends text.
     void write(const std::string &text);
-    /// Writes what the system still holds back to the disk.
+    /// Writes the system's buffers to the disk.
     void sync();
-    /// Gives it its name.
+    /// Gives the file its name.
     void commit();
-    /// Takes the name away again, unless another file had it before.
+    /// Removes the file again, unless it has replaced another one.
     void withdraw();
 
     int descriptor() const { return descriptor_; }
@@ -37,8 +37,8 @@ class OutputFile {
     void close();
 
     std::string path_;       // as the user wrote it
-    std::string target_;     // what it stands for, if it is a symbolic link
-    std::string temporary_;  // empty where it has no name
+    std::string target_;     // the file that it links to, if it is a symbolic link
+    std::string temporary_;  // the temporary name; empty without one
     bool overwrite_, existed_ = false;
     int descriptor_ = -1;
 };
@@ -46,10 +46,10 @@ class OutputFile {
 /// Opens a regular file to read, or fails with the reason.
 int open_input(const std::string &path);
 
-/// Whether two names are of one file.
+/// Whether two names are the same file's.
 bool same_file(const std::string &one, const std::string &other);
 
-/// Whether a name ends so, in capitals or not.
+/// Whether a name has this ending, given in lower case; the name's may have capitals.
 bool ends_with(const std::string &path, const std::string &ending);
 
 /// The system's sentence for an errno.
@@ -57,18 +57,18 @@ std::string system_error(int number);
 
 bool stderr_is_terminal();
 
-/// Takes care that files are not opened in place of a standard stream that is closed: what is printed would go into them.
+/// Opens closed standard streams on /dev/null.  Otherwise a file could get the descriptor of one, and printed text with it.
 void keep_standard_streams();
-/// printf, or a failure that says why not.  Where standard output is a pipe without a reader, that is SIGPIPE.
+/// printf that throws a Failure with the reason if it fails, or Interrupted with SIGPIPE if the reader of a pipe is gone.
 [[gnu::format(printf, 1, 2)]] void print_out(const char *format, ...);
-/// Writes what has been printed and is held back, or fails in the same way.
+/// Writes buffered text to standard output, or throws in the same way.
 void flush_out();
 
 /// Bytes of memory that this machine has.
 std::int64_t physical_memory();
 
-/// Lets the signals that end a program be seen by pending_signal(); a second one of a kind ends it at once.
-/// A file that grows beyond its limit, and a pipe without a reader, are errors, not the end.
+/// Catches the signals that end a program, for pending_signal(); a second signal of the same kind ends it at once.  A file
+/// that grows beyond its limit, and a pipe without a reader, become errors of the call that writes.
 void catch_signals();
 /// The signal that has arrived, or 0.
 int pending_signal();

@@ -1,4 +1,4 @@
-// Sizes of pixels and numbers of neighbours, as the command line has them.
+// Parses and checks --spacing and --connectivity.
 #include "geometry.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace tool {
 namespace {
 
 constexpr const char *kNeighbours[] = {"4", "8", "6", "18", "26"};
-constexpr int kAxesOf[] = {1, 2, 1, 2, 3};  // along which they may differ
+constexpr int kAxesOf[] = {1, 2, 1, 2, 3};  // axes along which neighbours may differ
 enum { kFour, kEight, kSix, kEighteen, kTwentySix };
 
 }  // namespace
@@ -45,7 +45,7 @@ void Spacing::check_equal(const std::string &why) const {
 
 void Spacing::fill_in(apsis_options &options) const {
     if (sizes_.empty()) return;
-    std::fill(options.spacing, options.spacing + 3, sizes_[0]);  // pages are apart: any size will do along z
+    std::fill(options.spacing, options.spacing + 3, sizes_[0]);  // the size along z does not matter between separate pages
     std::copy(sizes_.begin(), sizes_.end(), options.spacing);
 }
 

@@ -1,4 +1,4 @@
-// The grid that an image is taken for: how large its pixels are, and which of them are neighbours.
+// The grid of an image: the size of its pixels, and which of them are neighbours.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace tool {
 /// The size of a pixel along each axis.
 class Spacing {
   public:
-    /// `limits` is a sentence on what is not possible.
+    /// `limits` is a sentence about spacings that are refused.
     void add_to(Arguments &arguments, const std::string &limits);
     /// Fails with a usage error unless there is a size for every axis.
     void check(bool volume);
-    /// Fails with a usage error unless every size is 1, or all are equal; `why` names the option that wants it.
+    /// Fails with a usage error unless every size is 1, or all are equal; `why` names the option that requires it.
     void check_one(const std::string &why) const;
     void check_equal(const std::string &why) const;
 
@@ -35,8 +35,8 @@ class Connectivity {
   public:
     /// `fallback` is a sentence on the default.
     void add_to(Arguments &arguments, const std::string &fallback);
-    /// Takes all neighbours, or those along one axis, unless the user has said how many; fails with a usage error where
-    /// the image cannot have as many.
+    /// Sets the default if the option was not given: all neighbours, or with `all` false only along one axis.  Fails with a
+    /// usage error if the number does not suit the image's dimensions.
     void check(bool volume, bool all);
 
     /// Axes along which neighbours may differ.

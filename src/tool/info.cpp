@@ -32,7 +32,7 @@ std::string photometric_name(const std::optional<int> &photometric) {
 
 const char *unit_name(int unit) { return unit == 2 ? "inch" : unit == 3 ? "centimetre" : "none"; }
 
-/// A page, and how many of its samples are not zero, or why that cannot be said.
+/// A page, and the number of its samples that are not zero, or why it cannot be counted.
 struct Page {
     TiffPage tags;
     std::optional<std::int64_t> nonzero;

@@ -37,7 +37,7 @@ class Json {
     Json &value(const char *text) { return value(std::string_view(text)); }
     Json &value(bool truth) { return raw(truth ? "true" : "false"); }
     Json &value(std::integral auto number) { return raw(std::to_string(number)); }
-    /// The shortest digits that read back as the same number; null for what JSON cannot say.
+    /// The shortest digits that read back as the same number; null for infinity and NaN, which JSON does not have.
     Json &value(double number) {
         if (!std::isfinite(number)) return null();
         char digits[32];
@@ -81,7 +81,7 @@ class Json {
         return *this;
     }
 
-    /// File names may hold any bytes, JSON only UTF-8: what is not becomes the replacement character.
+    /// File names may hold any bytes, JSON only UTF-8: each other byte becomes the replacement character.
     void quote(std::string_view text) {
         text_ += '"';
         while (!text.empty()) {

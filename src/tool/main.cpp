@@ -1,4 +1,4 @@
-// The apsis command: finds the verb, runs it, and turns what went wrong into a sentence and an exit code.
+// The apsis command: finds the verb, runs it, and turns a failure into a sentence and an exit code.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -79,7 +79,7 @@ int run(Words words, const Verb *&verb) {
 
 int main(int count, char **words) {
     const Verb *verb = nullptr;
-    // Allocates nothing: that memory ran out must still be said.
+    // Allocates nothing, so that it can still report that memory ran out.
     const auto complain = [&verb](int code, const char *sentence) {
         const char *space = verb ? " " : "", *name = verb ? verb->name : "";
         std::fprintf(stderr, "apsis%s%s: %s", space, name, sentence);

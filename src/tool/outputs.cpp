@@ -1,4 +1,4 @@
-// A verb's files, by their keys.
+// See outputs.h.
 #include "outputs.h"
 
 #include "failure.h"

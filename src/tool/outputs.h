@@ -1,4 +1,4 @@
-// The files that a verb writes: none gets its name before all are complete.
+// The files that a verb writes.  None gets its name before all are complete.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tool {
 
-/// An output as the command line has it: its key in the report, and its name, empty if it was not asked for.
+/// An output: its key in the JSON report, and its file name from the command line, empty if it was not requested.
 struct OutputName {
     const char *key;
     std::string path;
@@ -18,14 +18,14 @@ struct OutputName {
 
 class Outputs {
   public:
-    /// Makes the files of those that were asked for, in their order; no two may be one.
+    /// Checks the files of the requested outputs, in their order.  No two may be the same file.
     Outputs(std::vector<OutputName> names, bool overwrite);
 
-    /// The file under way, or nullptr if it was not asked for.
+    /// The file of an output, or nullptr if it was not requested.
     OutputFile *find(std::string_view key) const;
-    /// Gives them their names: all, or none.
+    /// Gives the files their names: all, or none.
     void commit();
-    /// A member of a JSON object.
+    /// Writes the member "outputs" of a JSON object.
     void print(Json &json) const;
 
   private:

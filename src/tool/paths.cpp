@@ -1,4 +1,4 @@
-// Steps and lengths, as the command line has them.
+// See paths.h.
 #include "paths.h"
 
 #include "failure.h"

@@ -1,4 +1,4 @@
-// What the verbs about paths share: which steps there are, and the type of lengths.
+// Settings that the verbs about paths share: the steps of paths, and the type of lengths.
 #pragma once
 
 #include <string>

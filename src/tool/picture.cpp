@@ -11,8 +11,8 @@
 namespace tool {
 namespace {
 
-/// Where a distance stands between 0 and the extreme on its side, which are both drawn in full colour: inside
-/// a set distances are often so much smaller that one scale for both would show nothing of them.
+/// Scales a distance by the extreme on its side, positive or negative, so that both extremes get full colour.  Inside a set
+/// distances are often much smaller than outside, and on one common scale they would not show.
 struct Scale {
     bool squared;
     double minimum, maximum;

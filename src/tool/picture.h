@@ -1,4 +1,4 @@
-// Pictures of results, for people: drawn row by row, so that they need no memory of their own.
+// Pictures of results.  They are drawn row by row, so that they need no memory of their own.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Picture {
     RowSource rows;
 };
 
-/// An option for a picture; its name must say which kind it is to be.
+/// An option for a picture.  The file name's ending chooses PNG or TIFF.
 void add_picture(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
 /// Slice z of distances (squared ones are drawn as their roots).  The raster must outlive the picture.
@@ -30,7 +30,7 @@ Picture picture_of_indices(const Raster &indices, std::int64_t z);
 /// Slice z of labels, or of a set.
 Picture picture_of_labels(const Raster &labels, std::int64_t z);
 
-/// PNG or TIFF, as the name says; the file still waits for its name.
+/// Writes PNG or TIFF, by the ending of the file's name.  The caller commits the file.
 void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress);
 
 }  // namespace tool

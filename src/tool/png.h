@@ -1,4 +1,4 @@
-// Writes PNG; the only file that knows libpng, where there is one.
+// Writes PNG.  Only png.cpp uses libpng, and only in builds that have it.
 #pragma once
 
 #include "picture.h"

@@ -1,4 +1,4 @@
-// Tells the user how far the work is, and the work when the user wants it stopped.
+// Shows the user how far the work is, and stops the work when the user interrupts it.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace tool {
 
-/// One line on standard error, rewritten as the work goes on and cleared when the object goes.
+/// One line on standard error, rewritten as the work goes on and cleared by the destructor.
 class Progress {
   public:
     Progress(ProgressMode mode, bool quiet);
@@ -18,12 +18,11 @@ class Progress {
 
     /// Starts a phase, such as "reading".
     void phase(const char *name);
-    /// Shows that this part of the phase, from 0 to 1, is done.  Throws Interrupted if the user has had
-    /// enough.
+    /// Shows that this part of the phase, from 0 to 1, is done.  Throws Interrupted if a signal has arrived.
     void update(double done);
     /// The same, but returns whether to stop; for callbacks that must not throw.
     bool stopped(double done);
-    /// Adds some words on the phase to what is shown.
+    /// Appends words about the phase to the line.
     void note(const char *words);
     /// Takes the line away, so that something else can be printed.
     void clear();
@@ -38,7 +37,7 @@ class Progress {
     Clock::time_point next_ = Clock::now();
 };
 
-/// Seconds since it was made or last asked.
+/// Seconds since its construction, or since the last lap.
 class Stopwatch {
   public:
     double lap() {

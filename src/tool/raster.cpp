@@ -1,4 +1,4 @@
-// Allocates pixels; a size that cannot be had is an error before anything is touched.
+// Allocates pixels.  A size that is not available is an error before any memory is touched.
 #include "raster.h"
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tool {
 
 namespace {
 
-constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's
+constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's limit
 
 std::int64_t most = physical_memory(), held = 0;  // bytes of memory
 

@@ -1,4 +1,4 @@
-// Pixels in host memory that the command owns, as the library wants them described.
+// Pixels in host memory that the command owns, with the library's description of them.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct FreeMemory {
     std::int64_t bytes = 0;
     void operator()(std::uint8_t *memory) const;
 };
-/// What --max-memory counts: bytes, zero at first.
+/// Bytes that --max-memory counts; zero at first.
 using Memory = std::unique_ptr<std::uint8_t[], FreeMemory>;
 
 /// Allocates `count` times `size` bytes, or throws a Failure that names `what`.
 Memory allocate(std::int64_t size, std::int64_t count, const std::string &what);
-/// From now on, all of it together may be this many bytes; otherwise as many as this machine has.
+/// Limits the sum of all such memory to this many bytes.  Without a call the limit is the machine's memory.
 void limit_memory(std::int64_t bytes);
 
 /// Width, height, and depth: slices of a volume, or pages of a batch.

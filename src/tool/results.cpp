@@ -1,4 +1,4 @@
-// Writes rasters as TIFF, and sums them up.
+// Writes rasters as TIFF, and computes their statistics.
 #include "results.h"
 
 #include <algorithm>

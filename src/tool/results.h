@@ -1,4 +1,4 @@
-// From the library's outputs to files and numbers.
+// Turns the library's outputs into files and statistics.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace tool {
 constexpr apsis_type kDistanceTypes[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
 constexpr const char *kDistanceTypeWords[] = {"f32", "f64", "i32", "i64"};
 
-/// Of the distances that are finite; all 0 if none is.
+/// Statistics of the finite distances, all 0 if none is finite, and the number of infinite ones.
 struct Statistics {
     double minimum = 0, maximum = 0, mean = 0;
     std::int64_t finite = 0, infinite = 0;
 };
 
-/// Whether a distance is one: infinity, or the largest integer, stands for none.
+/// Whether a pixel has a distance: infinity, or the largest integer, means that it has none.
 template <class Distance>
 bool is_finite(Distance distance) {
     using Limits = std::numeric_limits<Distance>;
@@ -34,15 +34,15 @@ bool is_finite(Distance distance) {
         return distance < Limits::max() && distance > -Limits::max();
 }
 
-/// Of lengths of paths `least` is 0, since outside the set they are -1.
+/// Leaves out pixels below `least`.  For lengths of paths it is 0, since they are -1 outside the set.
 Statistics measure(const Raster &distances, double least = -std::numeric_limits<double>::infinity());
 
-/// What is said of them after "OUT.tif: "; `what` is one of them, such as "distance".
+/// The sentence about them that follows "OUT.tif: "; `what` is their name in the singular, such as "distance".
 std::string sentence_of(const std::string &what, const Statistics &statistics);
-/// A member of a JSON object.
+/// Writes them as a member of a JSON object.
 void print_statistics(Json &json, const char *key, const Statistics &statistics);
 
-/// Writes a page for every slice; the file still waits for its name.
+/// Writes a page for every slice.  The caller commits the file.
 void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
                   Progress &progress);
 

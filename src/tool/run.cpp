@@ -1,4 +1,4 @@
-// The parts of a run, in the order in which they happen.
+// See run.h.
 #include "run.h"
 
 #include <cstdio>

@@ -1,5 +1,4 @@
-// One run of a verb: the device that it works on, the set that it reads, the outputs that it writes, and how long each part
-// of that took.
+// One run of a verb: its device, the set that it reads, the outputs that it writes, and how long each part takes.
 #pragma once
 
 #include <concepts>
@@ -18,7 +17,7 @@
 
 namespace tool {
 
-/// What every verb that maps an image is asked.
+/// The settings of every verb that maps an image.
 struct RunRequest {
     std::string input;
     InputSettings reading;
@@ -33,17 +32,17 @@ class Run {
 
     const Shape &shape() const { return shape_; }
     Progress &progress() const { return progress_; }
-    /// Another input of the same size: its non-zero samples.
+    /// Reads another input, which must have the same size: the set of its non-zero samples.
     BinaryImage read_another(const std::string &path);
 
-    /// The file of an output, or nullptr if it was not asked for.
+    /// The file of an output, or nullptr if it was not requested.
     OutputFile *file(std::string_view key) const { return outputs_.find(key); }
-    /// Room for an index in every pixel.
+    /// A raster of indices.
     Raster indices(const char *what) const;
 
-    /// Options of a call: which pixels are the set, and whether pages are apart.
+    /// Options of a call: which pixels are the set, and whether each page is an image of its own.
     apsis_options options() const;
-    /// Calls the library, as `body` does, on the set, which is gone afterwards.
+    /// Calls body(device, set), which calls the library.  Then frees the set's memory.
     template <std::invocable<const Device &, BinaryImage &> Body>
     void transform(Body body) {
         progress_.phase("computing");
@@ -52,21 +51,21 @@ class Run {
         end_of("transform");
     }
 
-    /// Writes a raster, or draws a picture, if that was asked for.
+    /// Writes a raster, or draws a picture, if the output was requested.
     void write(std::string_view key, const Raster &raster);
     void draw(std::string_view key, const Picture &picture);
     /// The slice that a picture shows.
     std::int64_t slice() const { return request_.reading.volume ? shape_.depth / 2 : 0; }
 
-    /// What has happened since the last part was one of this name; a part may go on later.
+    /// Adds the time since the end of the last part to this part.  A part may end several times.
     void end_of(const std::string &part);
-    /// The last moment to stop; what is told of the run is complete.
+    /// Ends the run: the last check for an interrupt, and the total time.
     void finish();
 
-    // Members of a JSON object: what was read; where it was mapped, how fast, and what was written.
+    // Members of a JSON object: the input; then the device, the times, the warnings and the outputs.
     void print_input(Json &json) const;
     void print_account(Json &json) const;
-    /// The line about the set; where it was mapped, and how fast, in words.
+    /// Prints the line about the set.  device_and_time() is the end of the line about the result.
     void print_set() const;
     std::string device_and_time() const;
 

@@ -16,7 +16,7 @@ constexpr int kMinIsWhite = 0, kMinIsBlack = 1;
 
 using Threshold = std::optional<std::int64_t>;
 
-/// libtiff gives the leftmost pixel in the highest bit, the library wants it in the lowest.
+/// libtiff has the leftmost pixel in the highest bit, the library in the lowest.
 std::uint8_t reversed(std::uint8_t byte) {
     byte = static_cast<std::uint8_t>((byte & 0xF0) >> 4 | (byte & 0x0F) << 4);
     byte = static_cast<std::uint8_t>((byte & 0xCC) >> 2 | (byte & 0x33) << 2);
@@ -60,7 +60,7 @@ std::int64_t count_marks(const std::uint8_t *marks, std::int64_t count) {
     return std::count(marks, marks + count, std::uint8_t{1});
 }
 
-/// Reverses packed bits into a row, clears what lies beyond its last pixel, and counts the ones.
+/// Copies packed bits to a row in reverse order, clears the bits beyond its last pixel, and counts the ones.
 std::int64_t copy_bits(const std::uint8_t *samples, std::int64_t count, std::uint8_t *bits) {
     std::int64_t ones = 0;
     for (std::int64_t byte = 0; byte < (count + 7) / 8; ++byte) {
@@ -72,7 +72,7 @@ std::int64_t copy_bits(const std::uint8_t *samples, std::int64_t count, std::uin
     return ones;
 }
 
-/// Whether two pages can be slices of one image; otherwise in what they differ.
+/// The difference that keeps two pages from being slices of one image; "" if there is none.
 std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters) {
     const auto differ = [](const std::string &now, const std::string &before) {
         return "is " + now + ", but page 1 is " + before;
@@ -103,7 +103,7 @@ void check_pages(const TiffReader &reader, const std::string &path, bool colour_
              std::to_string(*settings.max_pixels));
 }
 
-/// Whether the set is the samples that count as zero.
+/// Whether the set consists of the samples that count as zero.
 bool is_complement(Sites sites, const TiffPage &page, const std::string &path) {
     if (sites == Sites::kNonzero || sites == Sites::kZero) return sites == Sites::kZero;
     const std::string colour = nonzero_colour(page);
@@ -152,7 +152,7 @@ BinaryImage read_set(const std::string &path, const InputSettings &settings, Pro
     const std::vector<TiffPage> &pages = reader.pages();
     const Shape shape = {pages[0].width, pages[0].height, static_cast<std::int64_t>(pages.size()),
                          settings.volume || pages.size() > 1 ? 3 : 2};
-    // One bit a pixel needs no byte a pixel, unless a threshold makes something else of it.
+    // Samples of one bit are kept as bits, unless a threshold may change their meaning.
     const bool bits = pages[0].bits == 1 && !settings.threshold;
     BinaryImage image;
     image.marks = Raster(bits ? APSIS_BIT : APSIS_U8, shape, "an image");

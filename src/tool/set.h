@@ -1,4 +1,4 @@
-// From the samples of a TIFF file to the set that the library works on.
+// Turns the samples of a TIFF file into the set that the library works on.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ namespace tool {
 
 struct BinaryImage {
     Raster marks;             // the non-zero samples: APSIS_BIT or APSIS_U8
-    bool complement = false;  // the set is the others
+    bool complement = false;  // the set is the zero samples
     std::int64_t sites = 0;   // pixels of the set
     std::int64_t pages = 0;
     TiffTags tags;
     std::vector<std::string> warnings;  // printed already
 };
 
-/// Reads all pages, and prints a warning if their pixels are odd.
+/// Reads all pages, and prints a warning for every page with damage that is tolerated.
 BinaryImage read_set(const std::string &path, const InputSettings &settings, Progress &progress);
 
 /// Why the samples of a page cannot be a set; "" if they can.

@@ -1,4 +1,4 @@
-// The options that verbs share: how an input is read, how outputs are written, where and how loudly it runs.
+// The options that verbs share: how an input is read, how outputs are written, where the work runs, and what is printed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tool {
 enum class Sites { kNonzero, kZero, kBlack, kWhite };
 const char *word_of(Sites sites);
 
-/// Which pixels of which pages.
+/// Which pixels are the set, how pages are combined, and which files are refused.
 struct InputSettings {
     Sites sites = Sites::kNonzero;
     std::optional<std::int64_t> threshold;
@@ -38,7 +38,7 @@ struct OutputSettings {
 
 enum class ProgressMode { kAuto, kAlways, kNever };
 
-/// Where the work runs, and what is said about it.
+/// Where the work runs, and what is printed about it.
 struct RunSettings {
     int device = APSIS_BEST;
     std::optional<std::int64_t> threads, max_memory;
@@ -49,7 +49,7 @@ struct RunSettings {
     void add_to(Arguments &arguments);
 };
 
-/// The option of every verb that reads.
+/// An option that every verb with an input file has.
 void add_tolerate(Arguments &arguments, bool &tolerate);
 
 /// The paragraph of --help that lists the exit codes.

@@ -52,7 +52,7 @@ std::string json_object(size_t label, const apsis_extent &extent) {
     return json.text();
 }
 
-/// One line, or object, an entry.
+/// Writes one line (CSV) or object (JSON) for each entry.
 template <class Entry>
 void write_entries(const char *names, const std::vector<Entry> &entries, OutputFile &file) {
     const bool csv = ends_with(file.path(), ".csv");

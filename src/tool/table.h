@@ -1,4 +1,4 @@
-// What is known of components, as a table for other programs: CSV or JSON, as the file's name says.
+// Writes tables of components for other programs: CSV or JSON, by the ending of the file's name.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace tool {
 
-/// An option for such a table; its name must say which kind it is to be.
+/// An option for a table.  The file name's ending chooses CSV or JSON.
 void add_table(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
-/// One line, or object, a component, in the order of their labels; the file still waits for its name.
+/// Writes one line or object for each component, in the order of labels.  The caller commits the file.
 void write_table(const std::vector<apsis_component> &components, OutputFile &file);
 void write_table(const std::vector<apsis_extent> &extents, OutputFile &file);
 

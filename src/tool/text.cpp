@@ -1,4 +1,4 @@
-// Finds the characters in bytes.
+// See text.h.
 #include "text.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Text from outside, such as names of files: it may hold any bytes, but what is printed must not.
+// Text from outside, such as file names.  It may hold any bytes, but printed text must be UTF-8 without control characters.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@ namespace tool {
 /// The length of the UTF-8 character that `text` starts with, or 0.
 size_t character(std::string_view text);
 
-/// Whether it starts with a control character, which a terminal might obey.
+/// Whether the text starts with a control character, which could change a terminal's state.
 bool is_control(std::string_view text);
 
-/// The same text in one line that no terminal obeys: controls and what is not UTF-8 become \n, \t or \x1b.
+/// The same text in one line that is safe for a terminal: control characters, and bytes that are not UTF-8, become \n, \t or
+/// a code such as \x1b.
 std::string shown(std::string_view text);
 
 /// A name as it appears in a sentence.

@@ -1,4 +1,4 @@
-// TIFF files in and out.  tiff_read.cpp and tiff_write.cpp are the only files that know libtiff.
+// Reads and writes TIFF files.  Only tiff_read.cpp, tiff_write.cpp, tiff_check.* and tiff_handle.h use libtiff.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class DataCheck;
 
 enum class SampleFormat { kUnsigned, kSigned, kFloat, kOther };
 
-/// What a file says of where its picture belongs, kept from input to output.
+/// Tags about the scale and the orientation of a picture, copied from input to output.
 struct TiffTags {
-    float x_resolution = 0, y_resolution = 0;  // 0: not said
+    float x_resolution = 0, y_resolution = 0;  // 0: no such tag
     std::uint16_t unit = 2;                    // 1: none, 2: inch, 3: centimetre
     std::uint16_t orientation = 1;
 };
@@ -42,27 +42,27 @@ struct TiffPage {
 
 /// Part of a row, as stored: `count` samples from column x on, sub-byte samples packed highest bits first.
 using SampleSink = std::function<void(std::int64_t x, std::int64_t y, std::int64_t count, const std::uint8_t *samples)>;
-/// Told how much is done, from 0 to 1; may throw.
+/// Called with the share that is done, from 0 to 1; may throw.
 using Report = std::function<void(double done)>;
 
 class TiffReader {
   public:
-    /// Reads the tags of every page.  Damage that is tolerated is a warning where libtiff can go on; what is missing is 0.
+    /// Reads the tags of every page.  With `tolerate`, damage is a warning where libtiff can go on, and missing samples are 0.
     explicit TiffReader(const std::string &path, bool tolerate = false);
     ~TiffReader();
     TiffReader(const TiffReader &) = delete;
     TiffReader &operator=(const TiffReader &) = delete;
 
-    /// The full images; reduced copies and masks of others are left out.
+    /// The full images.  Reduced copies and masks of other pages are left out.
     const std::vector<TiffPage> &pages() const { return pages_; }
     size_t pages_left_out() const { return left_out_; }
     bool bigtiff() const;
     bool big_endian() const;
 
-    /// Hands out the samples of a page that has one sample a pixel.  Throws if any cannot be had.
+    /// Passes the samples of a page with one sample a pixel to the sink.  Throws if any cannot be read.
     void read(size_t page, const SampleSink &sink, const Report &report);
 
-    /// What was tolerated in the page that was read last, if anything.
+    /// The damage that was tolerated in the page that was read last; "" if there was none.
     std::string warning() const;
 
   private:
@@ -93,14 +93,14 @@ struct TiffImage {
 
 class TiffWriter {
   public:
-    /// For that many pages, all like this one.
+    /// For `pages` pages, all of the format of `image`.
     TiffWriter(OutputFile &file, const OutputSettings &settings, const TiffImage &image, std::int64_t pages);
     ~TiffWriter();
     TiffWriter(const TiffWriter &) = delete;
     TiffWriter &operator=(const TiffWriter &) = delete;
 
     void write(const TiffImage &image, const Report &report);
-    /// Everything is in the system's hands, or it throws.
+    /// Passes all data to the system and to the disk, or throws.
     void finish();
 
   private:

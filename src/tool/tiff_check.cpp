@@ -1,4 +1,4 @@
-// Checks data by its size, by its checksum, and by decoding it with something else after its end.
+// Checks data by its size, by its checksum, or by decoding it twice with different bits after its end.
 #include "tiff_check.h"
 
 #include <zlib.h>
@@ -22,14 +22,14 @@ bool is_fax(int compression) {
 
 bool is_deflate(int compression) { return compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE; }
 
-/// The fewest bytes from which a codec makes some rows, as far as that is known.
+/// The fewest bytes from which a codec can make some rows; 1 for codecs without a known bound.
 double least_data(int compression, std::int64_t rows, double bytes) {
-    if (is_fax(compression)) return static_cast<double>((rows + 7) / 8);  // a bit a row like the one above it
+    if (is_fax(compression)) return static_cast<double>((rows + 7) / 8);  // a row equal to the row above it takes a bit
     switch (compression) {
         case COMPRESSION_NONE: return bytes;
-        case COMPRESSION_PACKBITS: return bytes / 64;  // 128 of 2
+        case COMPRESSION_PACKBITS: return bytes / 64;  // 128 bytes from 2
         case COMPRESSION_ADOBE_DEFLATE:
-        case COMPRESSION_DEFLATE: return bytes / 1032;  // 258 of 2 bits
+        case COMPRESSION_DEFLATE: return bytes / 1032;  // 258 bytes from 2 bits
         case COMPRESSION_LZW: return bytes / 4096;      // the whole table of 12 bits
         default: return 1;
     }
@@ -39,7 +39,7 @@ double least_data(int compression, std::int64_t rows, double bytes) {
 
 std::string too_few_data(TIFF *tiff, const TiffPage &page, std::int64_t size) {
     if (page.block_width < 1 || page.block_height < 1) return "";
-    // In double: the sizes in a file are any, and so may their products be.
+    // In double, since the sizes in a file may have any value, and their products could overflow.
     const double row_bytes = std::ceil(static_cast<double>(page.block_width) * page.bits * page.samples / 8);
     const std::int64_t across = (page.width + page.block_width - 1) / page.block_width;
     std::uint32_t index = 0;
@@ -77,8 +77,8 @@ size_t DataCheck::read_raw(std::uint32_t index) {
     return static_cast<size_t>(std::max<tmsize_t>(got, 0));
 }
 
-/// Whether the Deflate stream ends, and with the right checksum.  libtiff does not ask for its end, and takes pixels that are
-/// made up where the stream breaks off in the last ones.
+/// Whether the Deflate stream ends, and with the right checksum.  libtiff does not check for its end.  Where the stream breaks
+/// off in the last pixels, libtiff accepts pixels that are not in the data.
 bool DataCheck::inflates(size_t size) {
     if (page_.lowest_bit_first) TIFFReverseBits(raw_.data(), static_cast<tmsize_t>(size));
     z_stream stream = {};
@@ -86,7 +86,7 @@ bool DataCheck::inflates(size_t size) {
     std::uint8_t pixels[1 << 14];
     size_t at = 0;
     int result = Z_OK;
-    while (result == Z_OK) {  // until the stream ends, or the data: then there is no progress, which is another result
+    while (result == Z_OK) {  // until the stream ends; at the end of the data zlib reports that there is no progress
         if (stream.avail_in == 0) {
             stream.next_in = raw_.data() + at;
             stream.avail_in = static_cast<uInt>(std::min<size_t>(size - at, 1 << 30));
@@ -100,8 +100,8 @@ bool DataCheck::inflates(size_t size) {
     return result == Z_STREAM_END;
 }
 
-/// Fax codes have no checksum, and their end may be left out.  The decoder takes zeroes for what comes after the data: if ones
-/// there give other pixels, some were made up.
+/// Fax codes have no checksum, and their end may be left out.  The decoder reads zeroes after the end of the data.  If ones
+/// there give other pixels, then some pixels are not in the data.
 bool DataCheck::decodes_alike(std::uint32_t index, const std::uint8_t *pixels, std::int64_t bytes) {
     const TiffMessages before = messages_;
     std::memset(again_.get(), 0, static_cast<size_t>(bytes));
@@ -111,8 +111,8 @@ bool DataCheck::decodes_alike(std::uint32_t index, const std::uint8_t *pixels, s
     return done && std::memcmp(again_.get(), pixels, static_cast<size_t>(bytes)) == 0;
 }
 
-/// JBIG data say how large they are and in how many planes, and libjbig takes all of it for true: it decodes for minutes, or
-/// aborts the process where memory runs out.  libtiff stores bits the other way round than it says.
+/// JBIG data state their size and number of planes, and libjbig does not check either: it may decode for minutes, or abort
+/// the process where memory runs out.  libtiff stores bits in the opposite of the order that it states.
 bool DataCheck::fits(std::uint32_t index) {
     if (page_.compression != COMPRESSION_JBIG) return true;
     std::uint8_t head[12] = {};

@@ -1,5 +1,5 @@
-// Whether the data of a TIFF file can be what its tags say.  Decoders do not always tell: some take the bits after the end of
-// a strip for zeroes and go on.
+// Checks whether the data of a TIFF file match its tags.  Decoders do not always report it: some read zeroes after the end of a
+// strip and go on.
 #pragma once
 
 #include <tiffio.h>
@@ -18,16 +18,16 @@ struct TiffMessages;
 /// Why the tiles or strips of a page cannot hold its pixels; "" if they can.  `size` is the file's.
 std::string too_few_data(TIFF *tiff, const TiffPage &page, std::int64_t size);
 
-/// Looks at data once more that a decoder has taken without a word.
+/// Checks data again that a decoder has accepted without an error.
 class DataCheck {
   public:
     /// For a file of `size` bytes, and tiles or strips of up to `block_bytes` when they are decoded.
     DataCheck(TIFF *tiff, TiffMessages &messages, const TiffPage &page, std::int64_t size, std::int64_t block_bytes);
 
-    /// Whether the data of a tile or strip are of its size, and can be given to the decoder.
+    /// Whether the data of a tile or strip have its size, so that it is safe to decode them.
     bool fits(std::uint32_t index);
 
-    /// Whether these pixels of a tile or strip come from its data alone, and all of its data.
+    /// Whether these pixels of a tile or strip come from its data alone, and its data is complete.
     bool whole(std::uint32_t index, const std::uint8_t *pixels, std::int64_t bytes);
 
   private:

@@ -1,4 +1,4 @@
-// What reading and writing TIFF share: a libtiff handle that keeps its messages instead of printing them.
+// For reading and writing TIFF: a libtiff handle that keeps libtiff's messages instead of printing them.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,12 +16,12 @@
 
 namespace tool {
 
-/// The first messages of one file.  libtiff calls these from C, so they must not throw: they allocate nothing.
+/// The first messages of one file.  libtiff calls the handlers from C, so they must not throw: they allocate nothing.
 struct TiffMessages {
     char error[400] = "", warning[400] = "";
     int warnings = 0;
     int system = 0;              // errno at the first error
-    bool sizes_guessed = false;  // the sizes of strips, since those in the file cannot be
+    bool sizes_guessed = false;  // libtiff has guessed the sizes of strips, since the file's are impossible
 
     static int on_error(TIFF *, void *user, const char *, const char *format, va_list values) {
         auto *messages = static_cast<TiffMessages *>(user);
@@ -32,13 +32,13 @@ struct TiffMessages {
     }
     static int on_warning(TIFF *, void *user, const char *, const char *format, va_list values) {
         auto *messages = static_cast<TiffMessages *>(user);
-        // Codes of an older kind are as good as others.
+        // Older codes are read as well as others.
         if (!std::strncmp(format, "Old-style LZW", 13)) return 1;
         if (std::strstr(format, "ignoring and calculating from imagelength")) messages->sizes_guessed = true;
         if (messages->warnings++ == 0) print(messages->warning, format, values);
         return 1;
     }
-    /// A warning of our own.
+    /// Adds a warning that is not libtiff's.
     void warn(const char *sentence) {
         if (warnings++ == 0) std::snprintf(warning, sizeof warning, "%s", sentence);
     }
@@ -51,15 +51,14 @@ struct TiffMessages {
         std::vsnprintf(line, size, format, values);
         for (size_t end = std::strlen(line); end > 0 && (line[end - 1] == '.' || line[end - 1] == '\n'); --end)
             line[end - 1] = 0;
-        // What comes out of a damaged file may hold anything: keep a terminal safe, and a sentence on its
-        // line.
+        // Text from a damaged file may hold any bytes.  Only printable ones are safe for a terminal, and stay on one line.
         for (char *letter = line; *letter; ++letter)
             if (*letter < ' ' || *letter > '~') *letter = '?';
     }
 };
 
-// A file, for libtiff.  As its own functions for that, except that a read that fails has read nothing: where its own say -1,
-// libtiff 4.5 clears the byte before its buffer.
+// File functions for libtiff, like its own, except that a failed read returns 0.  Where libtiff's own return -1, libtiff 4.5
+// clears the byte before its buffer.
 
 inline int descriptor_of(thandle_t file) { return static_cast<int>(reinterpret_cast<intptr_t>(file)); }
 
@@ -73,7 +72,7 @@ inline tmsize_t transfer(ssize_t (*call)(int, char *, size_t), thandle_t file, v
     return done;
 }
 
-/// Opens a descriptor, which TIFFClose will close; NULL if that fails, and then it is still the caller's.
+/// Opens a TIFF file on a descriptor, which TIFFClose closes.  Returns NULL on failure; then the caller must close it.
 inline TIFF *open_tiff(int descriptor, const std::string &name, const char *mode, tmsize_t largest_allocation,
                        TiffMessages &messages) {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();

@@ -13,7 +13,7 @@
 namespace tool {
 namespace {
 
-/// No tag array or compressed strip of an honest file is larger than this, or than a few times the file.
+/// No tag array or compressed strip of a sound file is larger than this, or than a few times the file.
 constexpr std::int64_t kLargestAllocation = std::int64_t{1} << 28;
 
 SampleFormat format_of(TIFF *tiff) {
@@ -98,7 +98,7 @@ TiffReader::TiffReader(const std::string &path, bool tolerate) : path_(path), to
     const int descriptor = open_input(path);
     size_ = lseek(descriptor, 0, SEEK_END);
     lseek(descriptor, 0, SEEK_SET);
-    // Without memory mapping (m): a file that shrinks meanwhile must be an error, not a crash.
+    // Without memory mapping (m): a file that shrinks while it is read must be an error, not a crash.
     handle_->tiff = open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size_), handle_->messages);
     if (!handle_->tiff) {
         close(descriptor);
@@ -122,7 +122,7 @@ void TiffReader::list_pages() {
         } else {
             ++left_out_;
         }
-        handle_->messages.forget();  // warnings about tags that it does not know, which are not missed
+        handle_->messages.forget();  // warnings about unknown tags, which do not matter
         if (pending_signal()) throw Interrupted{pending_signal()};
         if (TIFFLastDirectory(tiff)) return;
         if (!TIFFReadDirectory(tiff))
@@ -150,14 +150,14 @@ void TiffReader::read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, s
         fail("cannot read " + quoted(path_) + ": " + (tiled ? "tile " : "strip ") + std::to_string(index) + ": " + why);
     };
     const int before = messages.warnings;
-    std::memset(buffer, 0, static_cast<size_t>(bytes));  // what a decoder leaves out must not be what was there before
+    std::memset(buffer, 0, static_cast<size_t>(bytes));  // pixels that a decoder leaves out must not keep older values
     if (TIFFGetStrileOffset(tiff, index) == 0 || TIFFGetStrileByteCount(tiff, index) == 0) {
         messages.warn("it is missing");
     } else {
         if (!check.fits(index)) refuse("its data are of another size");
         const tmsize_t got =
             tiled ? TIFFReadEncodedTile(tiff, index, buffer, bytes) : TIFFReadEncodedStrip(tiff, index, buffer, bytes);
-        // Some decoders report damage and carry on: what they made up is not what the file says.
+        // Some decoders report damage and go on with pixels that are not in the file.
         if (got != bytes || messages.error[0]) refuse(messages.error[0] ? messages.error : "it is too short");
         if (messages.warnings == before && !check.whole(index, buffer, bytes))
             messages.warn("its data is damaged or ends too early");
@@ -187,7 +187,7 @@ void TiffReader::read(size_t number, const SampleSink &sink, const Report &repor
     for (std::int64_t y = 0; y < page.height; y += page.block_height)
         for (std::int64_t x = 0; x < page.width; x += page.block_width, ++index) {
             const std::int64_t rows = std::min(page.block_height, page.height - y);
-            // A tile is whole even at the border of the page; a strip is not.
+            // A tile has its full height even at the border of the page; a strip does not.
             read_tile_or_strip(index, buffer.get(), row_bytes * (page.tiled ? page.block_height : rows), check);
             for (std::int64_t row = 0; row < rows; ++row)
                 sink(x, y + row, std::min(page.block_width, page.width - x), buffer.get() + row * row_bytes);

@@ -26,7 +26,7 @@ int sample_format(SampleFormat format) {
 
 std::int64_t row_bytes_of(const TiffImage &image) { return image.width * image.samples * (image.bits / 8); }
 
-/// Whether the pixels, and what TIFF needs to find them, might not fit 32-bit offsets.
+/// Whether the pixels, and the tables that locate them, might not fit 32-bit offsets.
 bool needs_bigtiff(const TiffImage &image, bool tiled, std::int64_t pages) {
     const auto whole_tiles = [tiled](std::int64_t extent) {
         return static_cast<double>(tiled ? (extent + kTileSide - 1) / kTileSide * kTileSide : extent);
@@ -43,15 +43,15 @@ struct TiffWriter::Handle {
     TiffMessages messages;
     std::string path;
 
-    /// A file that is given up is closed as one that was read: writing the rest could only fail again, and libtiff does not
-    /// always survive that.
+    /// An unfinished file is closed as if it was opened to read.  Writing the rest could only fail again, and libtiff may crash
+    /// then.
     ~Handle() {
         if (!tiff) return;
         TIFFSetMode(tiff, O_RDONLY);
         TIFFClose(tiff);
     }
 
-    /// Throws unless libtiff was content.
+    /// Throws if a call of libtiff failed or reported an error.
     void check(bool done) {
         if (done && !messages.error[0]) return;
         fail("cannot write " + quoted(path) + ": " +

@@ -1,4 +1,4 @@
-// Runs a verb: parses its words, makes its outputs and says what came of it.
+// Runs a verb: parses its words, makes its outputs, and prints the summary or the JSON report.
 #include "verb.h"
 
 #include "failure.h"
@@ -37,7 +37,7 @@ int MapVerb::run(const Words &words) {
         print_report(run);
     else if (!request_.running.quiet)
         print_summary(run);
-    flush_out();  // where this fails, there are no outputs either
+    flush_out();  // if this fails, no output gets its name
     files.commit();
     return kSuccess;
 }

@@ -1,5 +1,5 @@
-// A verb that maps an image: the way from the words of the command line to the exit code.  Each derives from it, and says
-// only what is its own.
+// The base class of verbs that map an image.  It goes from the words of the command line to the exit code; a derived class
+// adds only its own options, checks, computation and report.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace tool {
 class MapVerb {
   public:
     virtual ~MapVerb() = default;
-    /// Runs it; returns the exit code.
+    /// Runs the verb; returns the exit code.
     int run(const Words &words);
 
   protected:
@@ -24,17 +24,17 @@ class MapVerb {
           description_(description),
           examples_(examples) {}
 
-    /// Its inputs besides IN.tif, OUT.tif, and its options but for those of RunRequest.
+    /// Adds OUT.tif, further inputs, and all options that are not in RunRequest.
     virtual void add_to(Arguments &arguments) = 0;
-    /// Refuses what does not go together.
+    /// Fails with a usage error if options contradict each other.
     virtual void check() {}
-    /// Its outputs, in the order of the command line, OUT.tif first.
+    /// The outputs, in the order of the command line, OUT.tif first.
     virtual std::vector<OutputName> outputs() const = 0;
-    /// From the set to the outputs.
+    /// Computes the outputs from the set, and writes them.
     virtual void compute(Run &run) = 0;
-    /// Its members of the JSON object.
+    /// Writes the verb's own members of the JSON object.
     virtual void print(Json &json) const = 0;
-    /// What came of it, after "OUT.tif: ".
+    /// The result in words, to follow "OUT.tif: ".
     virtual std::string sentence() const = 0;
 
     bool volume() const { return request_.reading.volume; }

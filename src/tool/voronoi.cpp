@@ -61,7 +61,7 @@ void Voronoi::check() {
     if (mixed_ && connected_) usage("--mixed leaves exclaves, but --connected hides them: use one of them");
 }
 
-/// How many pixels are their own sites, and how many have none.
+/// The number of pixels that are their own sites, and the number of pixels without a site.
 template <class Index>
 std::pair<std::int64_t, std::int64_t> count_cells(const Raster &map) {
     const Shape &shape = map.shape();

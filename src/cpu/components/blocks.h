@@ -1,4 +1,5 @@
-// Cuts an image into blocks of whole rows, each small enough for a thread's cache, and says which rows meet other blocks.
+// Cuts an image into blocks of whole rows, each small enough for a thread's cache, and finds the rows with neighbours
+// in other blocks.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,8 @@ void for_rows(const Block &block, Body body) {
         for (int64_t y = block.y0; y < block.y1; ++y) body(j++, y, z);
 }
 
-/// Offset from a row to one before it whose pixels may be neighbours.  With diagonals (1, else 0) a run reaches one column
-/// more.
+/// The offset from a row to an earlier row whose pixels may be neighbours.  With diagonals (1, else 0) a run reaches one
+/// column more.
 struct EarlierRow {
     int64_t dy, dz, diagonals;
 };
@@ -43,7 +44,7 @@ struct Blocks {
           height(job.set.size[1]),
           depth(job.set.size[2]),
           volume(job.axes == 3) {
-        constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: worth a task, and within a second cache
+        constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: LEAST is worth a task, MOST fits in the L2 cache
         const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
         const int64_t rows = std::max<int64_t>(share / width, 1);
         const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(rows)));
@@ -80,7 +81,7 @@ struct Blocks {
     /// How many border rows the image has.
     int64_t borders() const {
         const auto inner = [](int64_t length, int64_t extent) {
-            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have one border row, others two
+            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have 1 border row, others 2
             if (blocks < 2) return length;
             return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + length - (blocks - 1) * extent - 1;
         };

@@ -1,10 +1,10 @@
 // apsis_components on the CPU, run by run (He, Chao and Suzuki 2008), in blocks of rows.  The back end chooses it for every
-// call on components, unless a published method is asked for.
+// call on components, unless the job names a published method.
 //
-// A block is labelled by one thread, in cache.  A part is what lies in one block of a component.  Only parts that reach a row
-// with neighbours in another block are needed outside.  They are joined through the runs of those rows, the slots (slots.h).
-// The joined part with the lowest pixel becomes the root; so counting roots row by row (a scan) gives the numbers in the order
-// of the image, whatever the threads did first.  Then the blocks are written.
+// A block is labelled by one thread, in cache.  The pixels of a component in one block are a part.  Only parts that reach a
+// border row, a row with neighbours in another block, are joined across blocks.  The runs of border rows, the slots (slots.h),
+// join them.  The joined part with the lowest pixel becomes the root, in whatever order the threads work.  So counting roots
+// row by row (a scan) gives the numbers in the order of the image.  Then the blocks are written.
 //
 // Where labels are wanted, the parts of a row's runs are kept in that row of the output.  Otherwise (statistics, masks,
 // selections) a block is labelled again from its bits, which takes less time than keeping its parts.
@@ -22,7 +22,7 @@
 namespace apsis::cpu::components {
 namespace {
 
-/// The blocks, if the runs of border rows can be numbered.
+/// Returns the blocks.  Throws if their rows, or the runs of border rows, are too many to be numbered.
 Blocks checked(const Blocks &blocks) {
     if (Slots::fit(blocks)) return blocks;
     throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on the CPU",
@@ -145,8 +145,8 @@ class Labelling {
         return !selects_ || selection_.keeps(slots_.area[slot], slots_.touches[slot], key);
     }
 
-    /// Calls body(key, part, slot) for the parts that begin in row j of a block, in order.  Parts with a slot are all there; of
-    /// the others, whose slot is -1, those that are kept.
+    /// Calls body(key, part, slot) for parts that begin in row j of a block, in order: for every part with a slot, and for each
+    /// part without a slot (-1) that is kept.
     template <class Body>
     void for_parts(const ThreadScratch &scratch, int64_t j, int64_t row, Body body) const {
         const uint32_t first = scratch.begin[j], end = scratch.begin[j + 1];
@@ -158,7 +158,8 @@ class Labelling {
         }
     }
 
-    /// Finds again which parts begin in which row of a block, and which have slots; for a selection, from its bits.
+    /// Finds again which parts begin in which row of a block, and which have slots.  A selection also needs the areas of parts,
+    /// so it labels the block again from its bits.
     void find_parts_again(const ThreadScratch &scratch, const Block &block) const {
         if (selects_) {
             const uint32_t parts = parts_.find(scratch, block);
@@ -228,7 +229,7 @@ class Labelling {
         });
     }
 
-    /// The count of roots in a row becomes the count of those in the rows before it.
+    /// Replaces each row's count of roots by the count in the rows before it (an exclusive scan).
     void sum_rows() {
         for (int64_t row = 0; row < blocks_.rows(); ++row) {
             const int64_t before = total_;
@@ -237,7 +238,7 @@ class Labelling {
         }
     }
 
-    /// The key of a root becomes its number, or 0 if it is left out.
+    /// Replaces the key of each root by its number, or by 0 if it is left out.
     void number_roots(const ThreadScratch &scratch, const Block &block) const {
         find_parts_again(scratch, block);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
@@ -276,8 +277,8 @@ class Labelling {
         end_stream();
     }
 
-    /// Gives every part the number of its component, or 0.  The areas are not needed any more: that of a part with a slot
-    /// becomes its place among such parts, from 1, and that of another part 0.
+    /// Gives every part the number of its component, or 0.  The areas are not needed any more.  The area of a part with a slot
+    /// becomes its place among the parts with slots, from 1.  The area of any other part becomes 0.
     void name_parts(const ThreadScratch &scratch, const Block &block) const {
         uint32_t with_slots = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
@@ -325,7 +326,7 @@ ComponentsJob slice_of(const ComponentsJob &job, int64_t z) {
     return slice;
 }
 
-/// The largest components of a slice are found slice by slice.
+/// Whether the slices are labelled one after the other: the largest components of each slice are wanted.
 bool goes_by_slices(const ComponentsJob &job) { return job.axes == 2 && job.set.size[2] > 1 && job.largest < INT64_MAX; }
 
 }  // namespace

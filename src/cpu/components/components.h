@@ -1,4 +1,4 @@
-// Connected components on the CPU: what the room offers to the back end and to paths.
+// Connected components on the CPU: the functions that the back end and the path transforms call.
 #pragma once
 
 #include "runtime/backend.h"

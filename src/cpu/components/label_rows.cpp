@@ -17,7 +17,7 @@ void write_numbers(const View &labels, const ThreadScratch &scratch, int64_t run
     for (int64_t x = 0; x < width; ++x) put<Pixel>(labels, row, x, line[x]);
 }
 
-/// The set without the components that have no number; of a complement, the other pixels.
+/// Writes the set without the components that have no number.  For a complement, the pixels are inverted back.
 void write_set(const ComponentsJob &job, const ThreadScratch &scratch, int64_t runs, const uint32_t *part, uint8_t *row) {
     const int64_t width = job.labels.size[0];
     std::memset(scratch.line, job.complement, static_cast<size_t>(width));

@@ -7,14 +7,14 @@
 namespace apsis::cpu::components {
 namespace {
 
-/// The root of a run.  Most runs are roots or children of one; which is hard to predict, so there is no branch for either.
+/// The root of a run.  Most runs are roots or children of roots.  Which of the two is hard to predict, so there is no branch.
 uint32_t root_in(uint32_t *parent, uint32_t run) {
     uint32_t root = parent[run];
     while (parent[root] != root) root = parent[root] = parent[parent[root]];
     return parent[run] = root;
 }
 
-/// Numbers the trees: each is a part.  Which runs are roots is hard to predict, so there is no branch for it.
+/// Numbers the trees; each tree is a part.  Which runs are roots is hard to predict, so there is no branch.
 uint32_t number_parts(const ThreadScratch &scratch, int64_t rows) {
     uint32_t parts = 0;
     for (int64_t j = 0; j < rows; ++j) {
@@ -22,7 +22,7 @@ uint32_t number_parts(const ThreadScratch &scratch, int64_t rows) {
         for (uint32_t run = scratch.run[j]; run < scratch.run[j + 1]; ++run) {
             const uint32_t up = scratch.parent[run];
             parts += up == run;
-            scratch.part[run] = parts;  // if it is a root
+            scratch.part[run] = parts;  // right for a root; the next line serves both cases
             scratch.part[run] = scratch.part[up];
         }
     }
@@ -72,7 +72,7 @@ void Parts::join_runs(const ThreadScratch &scratch, const BitRow &other, uint32_
     for (int64_t i = 0; i < meetings; ++i) {
         const uint32_t one = root_in(scratch.parent, first_other + scratch.met[2 * i]);
         const uint32_t two = root_in(scratch.parent, first + scratch.met[2 * i + 1]);
-        scratch.parent[std::max(one, two)] = std::min(one, two);  // if both are the same, it stays its own parent
+        scratch.parent[std::max(one, two)] = std::min(one, two);  // if both are the same, it stays a root
     }
 }
 

@@ -1,5 +1,5 @@
-// Labels a block by itself: packs its set, finds its runs, and joins those that meet to parts.  A part is what lies in one
-// block of a component.
+// Labels one block: packs its pixels, finds their runs, and joins runs that meet into parts.  The pixels of a component in one
+// block are a part.
 #pragma once
 
 #include "cpu/components/runs.h"
@@ -32,7 +32,7 @@ class Parts {
     /// Finds the part of every run.  Returns how many parts there are; they are numbered from 1, by their lowest pixel.
     uint32_t find(const ThreadScratch &scratch, const Block &block) const;
 
-    /// Finds the areas of parts, and whether they touch the image's border.
+    /// Finds the areas of parts, and whether each touches the image's border.
     void measure(const ThreadScratch &scratch, const Block &block, uint32_t parts) const;
 
   private:

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 HWY_INLINE int64_t words_of(int64_t width) { return (width + 63) / 64; }
 
-/// The lowest bits of a word, up to and with bit x % 64.
+/// The lowest bits of a word, up to and including bit x % 64.
 HWY_INLINE uint64_t up_to(int64_t x) { return ~uint64_t(0) >> (63 - (x & 63)); }
 
 HWY_INLINE void trim(int64_t width, uint64_t *word) {
@@ -66,7 +66,7 @@ int64_t FindRuns(const uint64_t *word, int64_t width, uint32_t *ends) {
         uint64_t change = word[i] ^ (word[i] << 1 | word[i - 1] >> 63);
         const int count = __builtin_popcountll(change);
         const uint32_t x = static_cast<uint32_t>(i * 64);
-        for (int k = 0; k < count; k += 8)  // always eight at once: how many there are is hard to predict
+        for (int k = 0; k < count; k += 8)  // always eight at once, as the count is hard to predict
             for (int j = 0; j < 8; ++j) {
                 to[k + j] = x + static_cast<uint32_t>(__builtin_ctzll(change | uint64_t(1) << 63));
                 change &= change - 1;
@@ -78,7 +78,7 @@ int64_t FindRuns(const uint64_t *word, int64_t width, uint32_t *ends) {
 }
 
 /// Of two runs that meet, one starts later: beside a pixel of the other, or with diagonals one pixel after it.  So every
-/// meeting has a start of its own, and its runs are the last ones that have started by then.
+/// meeting has a start of its own.  Its two runs are the last runs of their rows up to that start.
 int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int64_t reach, uint32_t *met) {
     uint32_t *to = met;
     const uint64_t diagonal = reach ? ~uint64_t(0) : 0;
@@ -88,7 +88,7 @@ int64_t FindMeetings(const BitRow &one, const BitRow &other, int64_t width, int6
     for (int64_t i = 0; i < words_of(width); ++i) {
         uint64_t pixels = (one.start[i] & spread(other, i)) | (other.start[i] & spread(one, i));
         const int count = __builtin_popcountll(pixels);
-        for (int k = 0; k < count; k += 4)  // always four at once: how many there are is hard to predict
+        for (int k = 0; k < count; k += 4)  // always four at once, as the count is hard to predict
             for (int j = 0; j < 4; ++j) {
                 const uint64_t started = pixels ^ (pixels - 1);  // up to the lowest pixel; all, if there is none
                 to[2 * (k + j)] = one.before[i] + static_cast<uint32_t>(__builtin_popcountll(one.start[i] & started)) - 1;

@@ -1,6 +1,6 @@
-// Runs of set pixels: found in rows of bits, with the runs of another row that they meet, and written out again.
+// Finds the runs of set pixels in rows of bits, finds which runs of two rows meet, and writes numbers over runs.
 //
-// A run is a longest stretch of set pixels in a row (Rosenfeld and Pfaltz 1966; labelled run by run by He, Chao and Suzuki
+// A run is a maximal stretch of set pixels in a row (Rosenfeld and Pfaltz 1966; labelled run by run by He, Chao and Suzuki
 // 2008).  Runs and meetings are counted in 64-bit words, without any search.  Compiled once for every instruction set
 // (Highway).
 #pragma once
@@ -16,11 +16,11 @@ struct BitRow {
     const uint32_t *before;  // [word]: how many of its runs start before the word
 };
 
-/// Packs bytes into the words of a row, non-zero ones as 1; with `flip` as 0.
+/// Packs bytes into the bits of a row.  Non-zero bytes become 1, or 0 with `flip`.
 void pack_bytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word);
 void pack_bits(const uint8_t *bits, int64_t width, bool flip, uint64_t *word);
 
-/// Finds where runs start, and counts them before each word.  Returns how many the row has.
+/// Finds where runs start, and counts the starts before each word.  Returns the number of runs.
 int64_t count_runs(const uint64_t *word, int64_t width, uint64_t *start, uint32_t *before);
 
 /// Writes where the runs of a row begin and end: ends[2 i] <= x < ends[2 i + 1].  May write up to 64 elements more.  Returns
@@ -37,7 +37,7 @@ int64_t find_meetings(const BitRow &one, const BitRow &other, int64_t width, int
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row);
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row);
 
-/// Copies bytes past the caches; other threads see them after end_stream().
+/// Copies bytes past the caches.  They are visible to other threads after end_stream().
 void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to);
 void end_stream();
 

@@ -18,16 +18,16 @@ class Selection {
                (job_.largest == INT64_MAX || rank_of(area, key) >= least_rank_);
     }
 
-    /// The digit at `shift` of a component's rank, or -1 if its higher digits are not those found so far.
+    /// The digit at `shift` of a component's rank, or -1 if its higher digits differ from the digits found so far.
     int digit_of(int64_t area, int64_t key, int shift) const {
         const Rank rank = rank_of(area, key);
         if (rank >> shift >> DIGIT_BITS != least_rank_ >> shift >> DIGIT_BITS) return -1;
         return static_cast<int>(static_cast<unsigned>(rank >> shift) & (BINS - 1));
     }
 
-    /// Finds the rank of the last component to be kept, digit by digit from the highest. count(shift) makes a pass over the
-    /// image; then bin(digit) is how many components have the digits found so far, and this one next.  Areas have at most
-    /// area_bits bits.
+    /// Finds the rank of the last component to be kept, digit by digit from the highest.  count(shift) makes a pass over the
+    /// image.  Then bin(digit) is the number of components whose ranks have the digits found so far, followed by `digit`.
+    /// Areas have at most area_bits bits.
     template <class Count, class Bin>
     void find_least_rank(int area_bits, Count count, Bin bin) {
         int64_t left = job_.largest;

@@ -1,6 +1,6 @@
-// Joins parts of different blocks.  The runs of border rows are slots, which represent their parts; they are joined by a
-// union-find without locks that all threads share.  The root of a component is a slot of the part with its lowest pixel,
-// whatever the threads did first.
+// Joins parts of different blocks.  Every run of a border row is a slot and represents its part.  A lock-free union-find, which
+// all threads share, joins slots.  The root of a component is a slot of the part with its lowest pixel, in whatever order the
+// threads work.
 #pragma once
 
 #include "cpu/components/thread_scratch.h"
@@ -8,7 +8,7 @@
 namespace apsis::cpu::components {
 
 constexpr uint32_t NO_SLOT = UINT32_MAX;
-constexpr int ORDINAL_BITS = 30;  // of the place of a part among those that begin in its row
+constexpr int ORDINAL_BITS = 30;  // bits of a key for a part's place among the parts that begin in its row
 
 class Slots {
   public:
@@ -17,7 +17,7 @@ class Slots {
         return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (63 - ORDINAL_BITS);
     }
 
-    /// Areas and borders are kept if `measured`.
+    /// With `measured`, each slot also has an area, and a flag for contact with the image's border.
     Slots(const Blocks &blocks, bool measured, Carver &carver) : blocks_(blocks) {
         const int64_t slots = count(blocks);
         first_ = carver.take<uint32_t>(blocks.rows());
@@ -28,8 +28,8 @@ class Slots {
     }
 
     uint32_t *parent;  // [slot]
-    int64_t *key;      // [slot]: of the first slot of a part, the row in which it begins, and its ordinal there;
-                       // of other slots -1
+    int64_t *key;      // [slot]: for the first slot of a part, the row in which the part begins, and its ordinal there;
+                       // -1 for other slots
     int64_t *area;     // [slot]
     uint8_t *touches;  // [slot]
 
@@ -58,7 +58,7 @@ class Slots {
         });
     }
 
-    /// Gives every part with slots the number -1 - its first slot; calls visit(slot, first slot) for every slot.
+    /// Gives every part with slots the number -1 - (its first slot); calls visit(slot, first slot) for every slot.
     template <class Visit>
     void mark(const ThreadScratch &scratch, const Block &block, uint32_t parts, Visit visit) const {
         std::fill_n(scratch.number, parts + 1, 0);
@@ -83,7 +83,7 @@ class Slots {
         }
     }
 
-    /// Of the roots, the one with the lower pixel stays a root, whichever thread comes first.
+    /// Joins the components of two slots.  The root with the lower pixel stays a root, in whatever order the threads work.
     void join(uint32_t one, uint32_t other) const {
         for (;;) {
             one = root_of(one);
@@ -96,7 +96,7 @@ class Slots {
         }
     }
 
-    /// Adds areas up at the roots.
+    /// Adds the areas and border flags of a block's parts to their roots.
     void gather(const Block &block) const {
         for_parts(block, [this](uint32_t slot) {
             const uint32_t root = root_of(slot);

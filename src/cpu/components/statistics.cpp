@@ -46,8 +46,8 @@ void Statistics::begin(int64_t total, Arena &arena) {
     for_components(arena, count_, [this](int64_t k) { sums()[k].clear(); });
 }
 
-/// Runs of parts without slots are added to their components at once.  Those of other parts are first added up by themselves,
-/// so that threads share a component once a part.
+/// Runs of parts without slots are added to their components at once.  The runs of a part with slots are first summed by
+/// themselves, so that a component shared by threads is accessed once a part.
 void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t parts) const {
     for (uint32_t part = 1; part <= parts; ++part)
         if (scratch.number[part] && scratch.area[part]) scratch.sums[scratch.area[part] - 1].clear();

@@ -1,4 +1,4 @@
-// Measures components, run by run, by all threads, in the array that the caller gave.
+// Measures components (first pixel, area, bounding box, centroid), run by run, on all threads, in the caller's array.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ static_assert(sizeof(ComponentSums) == sizeof(apsis_component));
 
 class Statistics {
   public:
-    /// Of the components numbered after `numbered`.  The first row of the image is the first row of slice z of a batch.
+    /// Measures the components numbered after `numbered`.  The first row of the image is the first row of slice z of a batch.
     Statistics(const ComponentsJob &job, const Blocks &blocks, const Parts &parts, int64_t numbered, int64_t z)
         : job_(job),
           blocks_(blocks),
@@ -55,7 +55,7 @@ class Statistics {
     const Blocks &blocks_;
     const Parts &parts_;
     int64_t numbered_, z_;
-    int64_t count_ = 0;  // that the array has room for
+    int64_t count_ = 0;  // components that the array has room for
 };
 
 }  // namespace apsis::cpu::components

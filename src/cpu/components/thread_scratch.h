@@ -1,4 +1,4 @@
-// What one thread works on: the runs of a block, its parts, and a row of the output.
+// The scratch memory of one thread: the runs of a block, its parts, and a row of the output.
 #pragma once
 
 #include "cpu/components/blocks.h"
@@ -17,10 +17,10 @@ struct ThreadScratch {
     uint32_t *run;        // [row]: its first run
     uint32_t *begin;      // [row]: the first part that begins in it or in a later row
     uint32_t *part;       // [run]
-    uint32_t *parent;     // [run]: a run of its tree that is not higher
+    uint32_t *parent;     // [run]: a lower run of its tree, or itself
     uint32_t *met;        // pairs of runs of two rows that meet
     uint32_t *area;       // [part], with TOUCHES_BORDER
-    int64_t *number;      // [part]: of its component; before that -1 - its first slot, or 0 if it has none
+    int64_t *number;      // [part]: first -1 - (its first slot), or 0 without slots; then its component's number
     uint8_t *line;        // a row of the output
     uint64_t *mask;       // a row of bits of the output
     ComponentSums *sums;  // of parts with slots

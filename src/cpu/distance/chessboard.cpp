@@ -1,10 +1,10 @@
-// The chessboard distance on the CPU: keys of (distance, site) relaxed along the axes (Rosenfeld and Pfaltz 1966,
-// with sites).
+// The chessboard distance on the CPU: keys of (distance, site) relaxed along the axes (Rosenfeld and Pfaltz 1966, with sites).
+// The back end chooses it for the chessboard metric, unless the job names a published method.
 //
-// The moves of a shortest path may come in any order, so let those along z come first, each with the sideways moves
-// that go with it, then those along y with theirs, then those along x.  A sweep an axis, there and back, follows
-// every such path.  Whatever else a sweep combines is a path too, only longer, so the least key is the nearest site
-// and the lowest of the nearest.  Linear time; 8 bytes a pixel.
+// The moves of a shortest path may come in any order.  So the moves along z can come first, each with its sideways moves, then
+// the moves along y with theirs, then the moves along x.  One sweep along each axis, forwards and backwards, follows every
+// path in that order.  Anything else that a sweep combines is also a path, and no shorter.  So the least key is the nearest
+// site, of several the lowest.  Linear time; 8 bytes a pixel.
 #include <algorithm>
 
 #include "core/keys.h"
@@ -50,7 +50,7 @@ void sweep_along_x(const Grid &grid, Key *row) {
     for (int64_t x = grid.width - 2; x >= 0; --x) row[x] = std::min(row[x], row[x + 1] + step);
 }
 
-/// Every site has itself at distance 0.  Sites are numbered within their image.
+/// Starts a row: every site has itself at distance 0.  Sites are numbered within their image.
 void start_row(const DistanceJob &job, const Grid &grid, bool sites_are_set, int64_t y, int64_t z) {
     const uint8_t *pixels = job.set.row(y, z);
     const int64_t index = ((job.axes == 3 ? z * grid.height : 0) + y) * grid.width;

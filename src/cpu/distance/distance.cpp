@@ -1,6 +1,7 @@
-// apsis_distance on the CPU, Euclidean and city-block: bit-packed columns with carries (core/columns.h), then one pass
-// a remaining axis over lines in cache (cpu/distance/lines.h).  Time is n log n at worst; memory is 3/8 byte a pixel, and a few
-// lines (2-D) or planes (3-D) a thread.  A slab's carries begin with the sites outside it.
+// apsis_distance on the CPU, Euclidean and city-block: bit-packed columns with carries (core/columns.h), then one pass for each
+// remaining axis over lines in cache (cpu/distance/lines.h).  The back end chooses it for these metrics, unless the job names a
+// published method.  Time is n log n at worst; memory is 3/8 byte a pixel, and a few lines (2-D) or planes (3-D) a thread.  A
+// slab's carries begin with the sites outside it.
 #include "cpu/distance/distance.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace apsis::cpu::distance {
 namespace {
 
 constexpr int64_t BATCH = 16;         // lines along y that are transposed together: a cache line of 32-bit costs
-constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: its carries stay in the first cache
+constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: their carries stay in the L1 cache
 
 /// The columns of a job, with room for their words.
 Columns columns_of(const DistanceJob &job, Carver &carver) {
@@ -28,7 +29,7 @@ Columns columns_of(const DistanceJob &job, Carver &carver) {
     return set;
 }
 
-/// The columns of a job, and those of the set's complement: the same words, flipped, with carries of their own.
+/// The columns of a job's set, and of its complement: the same words, flipped, with carries of their own.
 struct Sides {
     Columns columns[2];
     int count;
@@ -43,7 +44,7 @@ struct Sides {
     uint32_t flip(int side, int64_t strip) const { return side ? columns[0].valid(strip) : 0; }
 };
 
-/// The set's pixels of one strip and one row of columns, as words.
+/// Packs the pixels of one strip and one row of columns into words.
 void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int64_t strip, int64_t row) {
     const int64_t width = job.set.size[0];
     uint32_t *const words = columns.words + columns.at(image, strip, row * width);
@@ -63,7 +64,6 @@ void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int
         for (int64_t x = 0; x < width; ++x) words[x] ^= columns.valid(strip);
 }
 
-/// Packs the whole set.
 void pack(const DistanceJob &job, const Columns &columns, Arena &arena, const Progress &progress, double to) {
     const int64_t rows = job.axes == 3 ? job.set.size[1] : 1;
     parallel_for(arena, columns.batch * columns.strips() * rows, progress, 0.0, to, [&](int64_t i) {
@@ -82,7 +82,7 @@ void for_chunks(const Columns &columns, int64_t sets, Arena &arena, const Progre
     });
 }
 
-/// The sites outside a slab, as positions in it: at most 2^30 away, as the longest axis is.
+/// The sites outside a slab, as positions relative to it.  They fit in 32 bits: the longest axis has 2^30 pixels.
 void carry_in(const int64_t *sites, int64_t none, int64_t start, int32_t no_site, int64_t begin, int64_t end,
               int32_t *carried) {
     for (int64_t c = begin; c < end; ++c)
@@ -126,13 +126,13 @@ void summarize_chunk(const SummaryJob &job, const Columns &columns, int64_t begi
                 job.last[c] = start + strip * STRIP + highest_bit(word);
 }
 
-/// The element of a slot from which it is addressed; none while scratch memory is only counted.
+/// The address of an element of a slot; null while scratch memory is only counted.
 template <class Cost>
 Cost *addressed_from(Cost *slot, int64_t element) {
     return slot ? slot + element : nullptr;
 }
 
-/// table[d] = the cost of an offset d, beyond the line that of its ends.
+/// table[d] = the cost of an offset d.  Offsets beyond the line cost as much as the longest within it.
 template <class Cost>
 Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carver, bool fill) {
     const int64_t reach = length + LINE_PAD;
@@ -143,14 +143,14 @@ Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carve
     return table;
 }
 
-/// A line's buffer with its spare elements, of which the first `length` are addressed from 0.
+/// Takes a line's buffer with spare elements on both sides.  The line's own elements are numbered from 0.
 template <class Cost>
 Cost *take_line(Carver &carver, int64_t length) {
     return addressed_from(carver.take<Cost>(length + 2 * LINE_PAD), LINE_PAD);
 }
 
-/// Fills the spare elements of a line, so that none of them is ever the best candidate: with NO_COST in the line of
-/// costs, and the highest number in that of orders.
+/// Fills the spare elements of a line so that none is ever the best candidate: with NO_COST for costs, and with the highest
+/// number for orders.
 template <class Cost>
 void seal(Cost *line, int64_t length, Cost spare) {
     std::fill_n(line - LINE_PAD, LINE_PAD, spare);
@@ -163,7 +163,7 @@ void seal(Cost *cost, Cost *order, int64_t length) {
     if (order) seal(order, length, std::numeric_limits<Cost>::max());
 }
 
-/// What one thread works on: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
+/// The scratch memory of one thread: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
 template <class Cost>
 struct Bench {
     int64_t pitch;
@@ -287,7 +287,7 @@ class Transform {
                                  bench.arg_order, bench.bracket});
         const RowTarget target{job_, y, z, side == 1};
         const auto cost_at = [&](int64_t x) { return static_cast<int64_t>(bench.least[x]); };
-        // Where the indices of a slice begin, or those of a slab.
+        // The first index of the slice, or of the slab.
         const int64_t slice = job_.axes == 3 ? 0 : z * job_.set.size[1] * width;
         const int64_t image = job_.nearest ? slice + job_.slab.start * job_.columns() : 0;
         if (!write_floats(target, bench)) write_distances(target, cost_at);
@@ -324,7 +324,7 @@ class Transform {
     size_t bench_bytes_ = 0;
 };
 
-/// 32-bit lanes serve unless a cost, or the site numbers that decide ties, need more.
+/// Whether all costs, and the site numbers that decide ties, fit in 32 bits.
 bool fits_32_bits(const DistanceJob &job) {
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     return is_narrow(job.measure) && (!job.nearest || image < INT32_MAX);

@@ -10,7 +10,7 @@ namespace apsis::cpu::distance {
 size_t columns_scratch(const DistanceJob &job, int threads);
 void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
 
-// Where the columns of a slab begin and end.
+// The first and the last site of each column of a slab.
 size_t summary_scratch(const SummaryJob &job);
 void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress);
 

@@ -16,10 +16,10 @@ namespace apsis {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t SEGMENT = 1024;  // pixels that choose one way: long enough to pay for a fresh bracket
-constexpr int64_t NEAR = 32;       // outward steps before the segment counts as far; about what a bracket costs
+constexpr int64_t SEGMENT = 1024;  // pixels searched in one way: enough to pay for a fresh bracket
+constexpr int64_t NEAR = 32;       // outward steps before a segment counts as far: they cost about as much as a bracket
 
-/// The best candidate seen so far, lane by lane.
+/// The best candidate so far, lane by lane.
 template <class D>
 struct Best {
     using V = hn::Vec<D>;
@@ -40,7 +40,7 @@ HWY_INLINE void take(D, Best<D> &best, hn::Vec<D> cost, hn::Vec<D> order, hn::Ve
     }
 }
 
-/// As take, where candidates of equal cost and order come from right to left too: then the lower arg wins.
+/// As take(), for candidates from both sides: of equal cost and order the lower arg wins.
 template <class D>
 HWY_INLINE void take_outward(D, Best<D> &best, hn::Vec<D> cost, hn::Vec<D> order, hn::Vec<D> arg) {
     const auto same_cost = hn::Eq(cost, best.cost);
@@ -99,7 +99,7 @@ HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t
     return false;
 }
 
-/// The best candidate of pixel x in [low, high].  A vector may look past high: what it sees there cannot be better.
+/// The best candidate of pixel x in [low, high].  A vector may read past high: no candidate there is better.
 template <bool ORDERED, class T, class D>
 HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
@@ -125,7 +125,7 @@ HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t 
     return static_cast<int64_t>(hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(wins, best.arg, highest))));
 }
 
-/// One vector of pixels from x, whose best candidates lie in [low, high]: a load serves all of them.
+/// Solves one vector of pixels from x, whose best candidates lie in [low, high].  Each candidate is loaded once for all.
 template <bool ORDERED, class T, class D>
 HWY_INLINE void serve_tile(D d, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
     Best<D> best{hn::Set(d, hwy::HighestValue<T>()), hn::Set(d, hwy::HighestValue<T>()), hn::Zero(d)};
@@ -163,7 +163,7 @@ int64_t bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begi
 template <bool ORDERED, class T>
 void solve_line(const Line<T> &line) {
     const hn::ScalableTag<T> d;
-    const auto lanes = hn::Iota(d, 0);  // once: it goes through memory
+    const auto lanes = hn::Iota(d, 0);  // made once, as it goes through memory
     constexpr int B = ORDERED ? 2 : 4;
     const int64_t block = B * static_cast<int64_t>(hn::Lanes(d));
     int64_t low = 0;  // no pixel from here on has its best candidate further left
@@ -199,7 +199,7 @@ void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const in
         const auto below = hn::BitCast(d, hn::ShiftRightSame(word, bit));
         const auto down = hn::IfThenElse(hn::Eq(below, zero), hn::LoadU(d, after + x),
                                          hn::Add(here, bit_position(d, hn::And(below, hn::Neg(below)))));
-        // Above, the highest bit counts.  Clearing the bit under each set one keeps the conversion from rounding up.
+        // Above the pixel the highest bit counts.  Clearing the bit below each set bit keeps the conversion from rounding up.
         const auto left = hn::ShiftLeftSame(word, 31 - bit);
         const auto above = hn::BitCast(d, hn::AndNot(hn::ShiftRight<1>(left), left));
         const auto rise = hn::IfThenElse(hn::Lt(above, zero), zero, hn::Sub(highest, bit_position(d, above)));
@@ -213,7 +213,7 @@ void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const in
     }
 }
 
-/// Up to 2^24 a float holds every cost, and its own root is exact.
+/// For costs up to 2^24: a float holds each of them, and its root in single precision is exact.
 void SmallRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
     const hn::ScalableTag<float> df;
     const hn::RebindToSigned<decltype(df)> d;
@@ -225,7 +225,7 @@ void SmallRoots(const int32_t *cost, int64_t count, int32_t limit, float *distan
     }
 }
 
-/// Beyond, the root is taken in double precision: see root() in core/measure.h.
+/// For larger costs: the root is taken in double precision, see root() in core/measure.h.
 void LargeRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
     const hn::ScalableTag<double> dd;
     const hn::Rebind<float, decltype(dd)> df;
@@ -325,7 +325,7 @@ void pack_bits(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
 
 const char *row_instructions() {
     const char *name = HWY_DYNAMIC_DISPATCH(Instructions)();
-    return std::strncmp(name, "AVX3", 4) == 0 ? "AVX-512" : name;  // Highway's name for it
+    return std::strncmp(name, "AVX3", 4) == 0 ? "AVX-512" : name;  // Highway calls AVX-512 AVX3
 }
 
 }  // namespace apsis

@@ -3,8 +3,8 @@
 // A line is a row (or column) of pixels.  Each element has the cost of reaching its site from its own place.  The transform
 // finds, for every x, the least of cost[x'] plus the cost of the offset x - x' over all x'.  It does so in two exact ways:
 //   outward search    when all sites are near: candidates x - 1, x + 1, x - 2, ... until none can be better;
-//   monotone argmin   otherwise: the best x' never moves left as x moves right, so the best ones of two pixels
-//                     bracket those of all between.  log2(n) + 2 evaluations a pixel, whatever the image.
+//   monotone argmin   otherwise: the best x' never moves left as x moves right, so the best x' of two pixels bracket the best
+//                     x' of every pixel between them.  log2(n) + 2 evaluations a pixel, whatever the image.
 // Among equal costs the lower order wins, then the lower x', so that the answer is unique.
 #pragma once
 
@@ -23,9 +23,9 @@ struct Line {
     const Cost *order;  // likewise; nullptr if only the least cost is wanted
     const Cost *table;  // table[d], -(length + LINE_PAD) <= d <= length + LINE_PAD: the cost of an offset d
     Cost *least;        // [0, length + LINE_PAD): the least cost
-    Cost *arg;          // the x' that it is reached at, and its order; nullptr if order is
-    Cost *arg_order;
-    Cost *bracket;  // scratch, length + LINE_PAD
+    Cost *arg;          // the x' of the least cost; nullptr if `order` is
+    Cost *arg_order;    // the order of that x'; likewise
+    Cost *bracket;      // scratch, length + LINE_PAD
 };
 
 void least_on_line(const Line<int32_t> &line);

@@ -1,12 +1,12 @@
 // apsis_eccentricity on the CPU.
 //
-// The pixels of the set are ranked: those of a component follow each other, in it those of a tile, and in a tile those of a
-// smaller tile.  Large components are solved one after the other, each by pair bounds (pair_bounds.h) with several fields at a
-// time, a thread each.  Small ones are solved side by side, by pair bounds in one thread; the smallest by a field from every
-// pixel.  APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).
+// The pixels of the set are ranked by component, within a component by tile, and within a tile by smaller tile.  Large
+// components are solved one after the other, each by pair bounds (pair_bounds.h) with several fields at a time, a thread each.
+// Small components are solved side by side, each by pair bounds in one thread; the smallest by a field from every pixel.
+// APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).
 //
-// Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for that, all is done again with
-// 64.
+// Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for 32 bits, the whole call is
+// repeated with 64.
 #include "cpu/paths/eccentricity.h"
 
 #include <vector>
@@ -20,8 +20,8 @@
 namespace apsis::cpu::paths {
 namespace {
 
-constexpr int64_t NARROW_STEP = 1 << 20;  // the longest with which 32 bits are tried
-constexpr int64_t TINY_SIZE = 24;         // so many pixels have a field each, if the budget allows it
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest step with which 32 bits are tried
+constexpr int64_t TINY_SIZE = 24;         // in components up to this size every pixel has a field, if the budget allows it
 constexpr int64_t CHUNK = 64;             // small components that a task solves
 
 using Report = EccentricityJob::Report;
@@ -50,7 +50,7 @@ class Eccentricity {
     using Memory = Ranks<Length, Cell>;
     using Maxima = HubMaxima<Length, Cell>;
 
-    /// What one thread works on.
+    /// The scratch memory and the report of one thread.
     struct ThreadScratch {
         PairScratch<Length> pair;
         Relaxation<Length, Cell> relaxation;
@@ -109,7 +109,7 @@ class Eccentricity {
         return 0.1 + 0.8 * static_cast<double>(done) / static_cast<double>(std::max<int64_t>(members(), 1));
     }
 
-    /// Reports how many pixels are proved.  `fields` are those that no thread's report has yet.
+    /// Reports how many pixels are proved.  `fields` counts the fields that are not yet in a thread's report.
     void report_proved(int64_t proved, int64_t fields = 0) const {
         *job_.report = total();
         job_.report->fields += fields;
@@ -352,7 +352,7 @@ size_t eccentricity_scratch(const EccentricityJob &job, int threads) {
 }
 
 void eccentricity(const EccentricityJob &job, void *scratch, Arena &arena, const Progress &progress) {
-    double most = 0;  // does not go back when all is done again
+    double most = 0;  // progress does not go back when the call is repeated
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const auto run = [&](bool narrow) {
         with_types(job, narrow, [&](auto *type) {

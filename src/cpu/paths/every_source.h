@@ -1,4 +1,4 @@
-// A distance field by relaxation, as in "The Eccentricity Transform on CUDA" (A.  Varchola): a mask, a cost and an updating
+// A distance field by relaxation, as in "The Eccentricity Transform on CUDA" (A. Varchola): a mask, a cost and an updating
 // cost a pixel, and two kernels in turn until no cost changes.  Chosen by APSIS_EVERY_SOURCE.
 //
 //     k1   every pixel of the mask leaves it, and lowers the updating costs of its neighbours

@@ -1,12 +1,12 @@
 // A field: for every pixel of a set the length of the shortest path from some sources, and the lowest of its nearest sources.
 //
-// Lengths are a unique fixpoint, so that the order of work does not matter.  Vectors of cells take the least that their
-// neighbours offer, tile by tile (spans.h), tiles with the least lengths first (tile_queue.h).  By then what enters a tile is
-// nearly always final, and a tile is visited about twice.  When the lengths are known, the names of the sources follow in the
-// same way, only along the steps of shortest paths.
+// Lengths are a unique fixpoint, so that the order of work does not matter.  Vectors of cells take the least offer of their
+// neighbours, tile by tile (spans.h), tiles with the least lengths first (tile_queue.h).  When a tile is visited, the lengths
+// that enter it are nearly always final, so that a tile is visited about twice.  When all lengths are known, the names of the
+// sources spread in the same way, but only along the steps of shortest paths.
 //
-// Lengths of UNSEEN or more are not taken.  When some come near that, all lengths that are at least a step less are settled:
-// they are written and made walls, and the others are counted from there.
+// Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
+// settled: they are written, and their cells become walls.  The other lengths are counted from there.
 #pragma once
 
 #include <utility>
@@ -24,7 +24,7 @@ struct TooLong {};
 template <class Length, bool NEAREST = false>
 class Field {
   public:
-    static constexpr Length WALL = -1;  // like everything below 0: no path leads there
+    static constexpr Length WALL = -1;  // like every length below 0: no path leads there
     static constexpr Length SETTLED = -2;
     static constexpr Length UNSEEN = paths::UNSEEN<Length>;
 
@@ -40,8 +40,8 @@ class Field {
         source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
     }
 
-    Length *length;  // [cell]; to be set to UNSEEN, or to 0 for a source
-    Length *source;  // [cell]; to be set to its own name for a source
+    Length *length;  // [cell]; the caller sets it to UNSEEN, or to 0 for a source
+    Length *source;  // [cell]; the caller sets it to a source's own name
 
     /// Makes walls of all cells.
     void clear() {
@@ -51,8 +51,8 @@ class Field {
     }
 
     /// Finds the field of all sources.  Calls tick(visited pixels) now and then; with nearest sources all pixels are visited
-    /// once more.  When lengths become large, calls flush(below), which has to record all lengths below that, and to make them
-    /// SETTLED.
+    /// once more.  When lengths become large, calls flush(below), which must record all lengths less than `below` and set them
+    /// to SETTLED.
     template <class Tick, class Flush>
     void run(Tick tick, Flush flush) {
         shift = visits_ = 0;
@@ -66,7 +66,8 @@ class Field {
         } while (start_over(flush));
     }
 
-    /// Finds the field of one cell; `members` are all cells that it reaches.  Throws TooLong if a length would be UNSEEN.
+    /// Finds the field of one cell; `members` are all cells that it reaches.  Throws TooLong if a length comes within a step of
+    /// UNSEEN.
     template <class Cell>
     void run_from(int64_t cell, const Cell *members, int64_t count) {
         for (int64_t i = 0; i < count; ++i) length[members[i]] = UNSEEN;
@@ -96,7 +97,7 @@ class Field {
             const int64_t y = row % grid_.height, z = row / grid_.height, first = grid_.row(y, z);
             for (int64_t x = 0; x < grid_.width; x += SPAN) {
                 Length least = UNSEEN;
-                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // also beyond the row: waking more does no harm
+                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // also beyond the row: an extra span does no harm
                     least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
                 if (least < UNSEEN) wake_around(x / SPAN, y, z, least);
             }
@@ -161,11 +162,13 @@ class Field {
         return pull;
     }
 
-    /// Flushes settled lengths, which can no longer reach what is not settled; the others are counted from there.
+    /// Flushes the lengths below high_length(), which can lower no other length any more, and counts the others from there.
+    /// Returns whether the field has to be spread again.
     template <class Flush>
     bool start_over(Flush flush) {
         const Length below = high_length();
-        if (!has_high_ || shift + below > steps_.limit) return false;  // if lengths are low again, little is in vain
+        // has_high_ may be out of date, where a high length has been lowered since.  Then little work is wasted.
+        if (!has_high_ || shift + below > steps_.limit) return false;
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);

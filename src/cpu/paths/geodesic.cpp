@@ -1,8 +1,8 @@
 // apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch are solved side by side, a
-// thread each; of a single image only reading and writing use several threads.
+// thread each.  A single image uses several threads only to be read and written.
 //
-// Lengths have 32 bits where steps are small numbers and seeds, if they are wanted, can be named in 32 bits.  If paths are
-// longer, the settled pixels are written whenever lengths become large, and the others are counted from there.
+// Lengths have 32 bits where steps are small numbers and nearest seeds, if they are wanted, can be named in 32 bits.  Paths may
+// be longer: whenever lengths become large, the settled pixels are written, and the other lengths are counted from there.
 //
 // Cost: that of a field.  Memory is 4 or 8 bytes a pixel, and as much again for the nearest seeds.
 #include "cpu/paths/geodesic.h"
@@ -16,7 +16,7 @@
 namespace apsis::cpu::paths {
 namespace {
 
-constexpr int64_t NARROW_STEP = 1 << 20;  // the longest for which 32 bits are used
+constexpr int64_t NARROW_STEP = 1 << 20;  // the longest step for which 32 bits are used
 
 template <class Length, bool NEAREST>
 class Geodesic {
@@ -28,7 +28,7 @@ class Geodesic {
           grid_(job.set.size, job.axes),
           field_(grid_, job.steps, job.axes, carver) {}
 
-    /// Solves slice z of a batch, or the image. each_row(from, to, body) has to call body(y, z) for all its rows.
+    /// Solves slice z of a batch, or the image.  each_row(from, to, body) must call body(y, z) for all its rows.
     template <class EachRow>
     void run(int64_t slice, const Progress &progress, EachRow each_row) {
         slice_ = slice;
@@ -47,7 +47,7 @@ class Geodesic {
   private:
     int64_t index_of(int64_t y, int64_t z) const { return (z * grid_.height + y) * grid_.width; }
 
-    /// Calls body(x) for the pixels of a row that are in a set, or if `outside` for those that are not.
+    /// Calls body(x) for the pixels of a row that are in a set, or with `outside` for the other pixels.
     template <class Body>
     static void for_members(const View &set, const uint8_t *row, bool outside, Body body) {
         for (int64_t x = 0; x < set.size[0]; ++x)

@@ -1,4 +1,4 @@
-// Geodesic distance on the CPU: what the room offers to the back end.
+// Geodesic distance on the CPU: the functions that the back end calls.
 #pragma once
 
 #include "runtime/backend.h"

@@ -5,14 +5,15 @@
 //
 //     B(v,q) = min over hubs h of d(h,v) + d(h,q)
 //
-// so v is proved, ecc(v) = L(v), as soon as B(v,q) <= L(v) for every q that has not been a source.  Pixels are in an order
-// in which neighbours are close; the largest d(h,q) of 64 of them, and of 4096, settle most pairs at once.  An unproved v
-// names the q with the largest bound as the next source; if the bound was loose, a pixel between v and q, where a shortest
-// path passes, becomes a hub.  Some pixels do so in a turn (core/pair_turns.h).  Every turn makes a source of a pixel that was
-// none, so it ends.  A pair that was closed stays so, because L never falls: each pixel goes through its pairs once.
+// A pair (v,q) is closed if B(v,q) <= L(v).  v is proved, ecc(v) = L(v), as soon as its pairs are closed for every q that has
+// not been a source.  Pixels are in an order in which neighbours are close; the largest d(h,q) of 64 pixels, and of 4096, close
+// most pairs at once.  For an unproved v, the q with the largest bound is the next source.  If the bound was loose, a pixel
+// between v and q, where a shortest path passes, becomes a hub.  A turn does so for several v (core/pair_turns.h).  Every turn
+// makes a source of a pixel that was not one, so the turns end.  A closed pair stays closed, because L never falls: each pixel
+// goes through its pairs once.
 //
-// Where the farthest pixels are wanted too, L(v) is the length to a source that is known, and a q of lower index must lie
-// below L(v), not only at it.
+// Where the farthest pixels are wanted too, L(v) is the length to a known source.  A q of lower index than this source is then
+// closed only if B(v,q) < L(v).
 #pragma once
 
 #include <atomic>
@@ -79,7 +80,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     // ---- Fields ----
 
-    /// Makes a field.  If it is a hub's, with a slot, keeps its lengths and their maxima.
+    /// Makes a field.  With a slot it is a hub's field, whose lengths and maxima are kept.
     MadeField make_field(Lengths &field, int64_t source, int hub_slot = -1) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
         MadeField made{source, 0, source};
@@ -161,8 +162,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         hubs_ = static_cast<int>(std::min<int64_t>(taken_, room_));
     }
 
-    /// Raises the lower bounds by a field, where some are not proved.  Several threads may do so at once; each begins at
-    /// another section.
+    /// Raises the lower bounds by a field, where some are not proved.  Several threads may do so at once; each begins at a
+    /// different section.
     template <class LengthAt>
     void raise(const MadeField &made, int64_t first, LengthAt length_at) {
         const int64_t blocks = Maxima::large_blocks(count_);
@@ -195,7 +196,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     // ---- The next sources ----
 
-    /// Chooses the pixel with the least lower bound, and others from all over; each names its witness.
+    /// Chooses targets: the pixel with the least lower bound, and others evenly spaced among the unproved pixels.  No two of
+    /// them have the same witness.
     void choose_targets(int64_t unproved_pixels, int64_t most) {
         targets_ = 0;
         const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
@@ -247,8 +249,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         }
     }
 
-    /// Makes the fields of the witnesses and, where bounds were loose, those of new hubs, in slots in the order of targets.
-    /// Threads take them one by one, hubs last: so a thread that waits for a walk waits for a thread that is at work.
+    /// Makes the fields of the witnesses and, where bounds were loose, of new hubs, in slots in the order of targets.  Threads
+    /// take the fields one by one, hubs last.  So a thread waits only for walks that other threads have begun.
     void make_fields(bool hubs_too) {
         std::atomic<int> next = 0;
         std::atomic<bool> walked[BATCH<Length>] = {};
@@ -271,7 +273,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// Makes the field of a witness, and finds where the new hub will be.
     void make_witness(Lengths &field, int number, bool hub_too, std::atomic<bool> &walked) {
-        struct NotifyAtEnd {  // also if this throws, as other threads wait
+        struct NotifyAtEnd {  // also if the field throws, as other threads wait
             std::atomic<bool> &walked;
             ~NotifyAtEnd() {
                 walked = true;
@@ -301,7 +303,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         raise_by_hub(target.hub, hub_slot, targets_ + number);
     }
 
-    /// Goes from a pixel down a field, to where a hub is wanted.
+    /// Follows a shortest path from a pixel towards the field's source.  Returns the pixel there that becomes a hub.
     int64_t walk(const Lengths &field, int64_t from, Length length) const {
         int64_t cell = static_cast<int64_t>(cell_[from]);
         const Moves &moves = field.moves();
@@ -329,8 +331,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         return static_cast<Length>(*std::max_element(maxima_.weakest, maxima_.weakest + Maxima::large_blocks(count_)));
     }
 
-    static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // as fields of a turn: threads seldom wait
-    std::mutex section_[SECTIONS];                          // for sections of the lower bounds
+    static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // as many as fields in a turn, so that threads seldom wait
+    std::mutex section_[SECTIONS];                          // each guards a section of the lower bounds
     int64_t fields_ = 0;
     Target target_[BATCH<Length>];
     int targets_ = 0;

@@ -1,7 +1,7 @@
 // The proof of pair bounds: finds which pixels of a component have no open pair left (see pair_bounds.h).
 //
-// A pixel looks for its witness, a pixel of an open pair, from where it stopped the last time: large block by large block,
-// together with the pixels of its own large block, then small block by small block, then pixel by pixel.
+// The witness of a pixel is the other pixel of its first open pair.  The search for it goes on from the last witness: by large
+// blocks, for all pixels of a large block together, then by small blocks, then pixel by pixel.
 #pragma once
 
 #include <cstring>
@@ -25,7 +25,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         : Base(memory, maxima, first, count),
           each_(each) {}
 
-    /// Looks for a witness of every pixel that is not proved.
+    /// Searches for a witness of every pixel that is not proved.
     void prove() {
         list_fresh_hubs();
         each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &own) {
@@ -74,7 +74,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     Each each_;
 
   private:
-    /// The hubs by which bounds may have changed: new ones, or all if some have taken the slots of others.
+    /// Lists the hubs by which bounds may have changed: the new ones, or all if new hubs have replaced old ones.
     void list_fresh_hubs() {
         all_fresh_ = taken_ > room_ && taken_ > proved_by_;
         fresh_ = 0;
@@ -83,9 +83,9 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         proved_by_ = taken_;
     }
 
-    /// The pixels of a block that look for a witness.
+    /// The pixels of a block that still need a witness.
     struct Search {
-        Length *from_hubs;  // of each
+        Length *from_hubs;  // [pixel][hub]
         int count = 0;
         int64_t rank[BLOCK];
         int64_t closed = 0;  // pairs with ranks below it are closed
@@ -107,7 +107,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         return searching;
     }
 
-    /// The bound of a pixel and its witness, by the hubs that there are now.
+    /// The bound of a pixel and its witness, by the present hubs.
     Length renewed_bound(int64_t v, Cell witness) const {
         Length bound = all_fresh_ ? std::numeric_limits<Length>::max() : bound_[v];
         for (int h = 0; h < fresh_; ++h)
@@ -115,7 +115,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         return bound_[v] = bound;
     }
 
-    /// Pixels that have found no witness are proved.
+    /// Marks the pixels without a witness as proved, and counts the others.
     void end_search(int64_t block, uint64_t searching, int64_t large) const {
         for (int64_t v = block * BLOCK; v < std::min((block + 1) * BLOCK, count_); ++v) {
             if (searching >> (v % BLOCK) & 1) witness_[v] = PROVED;
@@ -125,7 +125,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         }
     }
 
-    /// Searches large blocks for witnesses of a block's pixels; returns the pixels that go on searching.
+    /// Searches large blocks for witnesses of a block's pixels.  Returns the pixels that still need one.
     uint64_t search_all(int64_t block, uint64_t searching, const Scratch &own, int64_t others) const {
         Search search;
         search.from_hubs = own.from_hubs;
@@ -155,7 +155,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
             if (is_open(sum[block - first], maxima_.small_lowest[block], search.weakest)) search_block(search, block);
     }
 
-    /// Pixels that find a witness in the block search no more.
+    /// Searches a block.  Pixels with a witness in it leave the search.
     void search_block(Search &search, int64_t block) const {
         const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
         Length sum[BLOCK];
@@ -196,7 +196,7 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     const Length *fresh_hub_[HUBS];
     int fresh_ = 0;
     bool all_fresh_ = false;
-    int64_t proved_by_ = 0;  // how many hubs there had been at the last proof
+    int64_t proved_by_ = 0;  // hubs made before the last proof
 };
 
 }  // namespace apsis::cpu::paths

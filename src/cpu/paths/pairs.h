@@ -7,7 +7,7 @@
 
 namespace apsis::cpu::paths {
 
-/// What is known of all pixels of the set, by rank: the pixels of a component follow each other, and near ones are close.
+/// The state of all pixels of the set, by rank.  The ranks of a component are contiguous, and near pixels have close ranks.
 template <class Length, class Cell>
 struct Ranks {
     Cell *cell;          // [rank]
@@ -43,7 +43,7 @@ struct HubMaxima {
     Length *small, *large;              // [block][hub]
     Cell *small_lowest, *large_lowest;  // [block]: its lowest cell
     int64_t *open;                      // [large block]: pixels that are not proved
-    int64_t *weakest;                   // [large block]: of these, the rank with the least lower bound
+    int64_t *weakest;                   // [large block]: the rank of these with the least lower bound
 
     HubMaxima(int64_t count, Carver &carver) {
         small = carver.take<Length>(blocks(count) * HUBS);
@@ -55,15 +55,15 @@ struct HubMaxima {
     }
 };
 
-/// What a thread works on.  It is not on the stack, as that is the caller's and may be small.
+/// The scratch memory of one thread.  It is not on the stack, which is the caller's and may be small.
 template <class Length>
 struct PairScratch {
-    static constexpr int64_t PART = 2048;  // large blocks that are looked at together
+    static constexpr int64_t PART = 2048;  // large blocks that are searched together
 
     Field<Length> field;
     Length *from_hubs;  // [pixel of a block][hub]
     Length *sum;        // [large block of a part]
-    int64_t *other;     // [large block of a part]: those that may hold a witness
+    int64_t *other;     // the large blocks of a part that may hold a witness
 
     PairScratch(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, carver) {
         from_hubs = carver.take<Length>(HubMaxima<Length, int64_t>::BLOCK * MOST_HUBS<Length>);
@@ -95,7 +95,7 @@ class Pairs {
         for (int i = 0; i < room_; ++i) slot_[i] = memory.lengths + i * memory.members + first;
     }
 
-    /// The slot of the n-th hub.  When all are in use, it takes that of an old one.
+    /// The slot of the n-th hub.  When all are in use, it replaces an old hub, but none of the first ones.
     int slot_of(int64_t n) const { return static_cast<int>(n < room_ ? n : FIRST_HUBS + (n - room_) % (room_ - FIRST_HUBS)); }
 
     void lengths_of(int64_t rank, Length *from_hubs) const {
@@ -108,14 +108,14 @@ class Pairs {
         return pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
     }
 
-    /// What is claimed of a pixel: no other is farther than its lower bound, which is the distance of `farthest`.
+    /// A claim about a pixel: no other pixel is farther than its lower bound, which is the distance of `farthest`.
     struct Claim {
         Length lower;
         Cell farthest;
     };
     Claim claim_of(int64_t rank) const { return {lower_[rank], FARTHEST ? farthest_[rank] : Cell()}; }
 
-    /// Whether a pixel at this distance or less, of this cell or a higher one, might refute a claim.
+    /// Whether a pixel might refute a claim.  Its distance is at most `bound`, its cell at least `cell`.
     static bool is_open(Length bound, Cell cell, const Claim &claim) {
         return bound > claim.lower || (FARTHEST && bound == claim.lower && cell < claim.farthest);
     }
@@ -136,7 +136,7 @@ class Pairs {
     uint8_t *is_source_;
     Length *slot_[HUBS];
     int room_, hubs_ = 0;
-    int64_t taken_ = 0;  // hubs so far, with those whose slots others have taken
+    int64_t taken_ = 0;  // hubs so far, including replaced ones
 };
 
 }  // namespace apsis::cpu::paths

@@ -27,7 +27,7 @@ class Tile {
           shape_(shape),
           awake_(awake) {}
 
-    /// Pulls there and back, until all spans are asleep.
+    /// Pulls forwards and backwards until all spans are asleep.
     HWY_INLINE void settle(int64_t first, int64_t right) {
         bool back = false;
         int span = 0;
@@ -44,7 +44,7 @@ class Tile {
     }
 
   private:
-    /// Some cells in a row.  Where values are lengths, names are not used.
+    /// A vector of cells in a row.  Where values are lengths, names are not used.
     struct Cells {
         V length, name;
     };
@@ -61,8 +61,8 @@ class Tile {
         return {hn::IfNegativeThenElse(raw, unseen(), raw), name(cell)};
     }
 
-    /// The cells one before or one after those that start at `cell`.  They are moved, not loaded: a processor would stall on an
-    /// unaligned load of what it has just stored.
+    /// The cells one before or one after the cells that start at `cell`.  They are moved, not loaded: an unaligned load of
+    /// values that were just stored would stall.
     template <int BY>
     HWY_INLINE Cells beside(const Cells &cells, int64_t cell) const {
         const int64_t other = cell + (BY < 0 ? -1 : lanes());
@@ -88,7 +88,7 @@ class Tile {
 
     HWY_INLINE void pull_span(int64_t cell, int64_t right, int span) {
         HWY_ALIGN Length around[3 * SPAN];
-        Length *const fresh = around + SPAN;  // what has changed
+        Length *const fresh = around + SPAN;  // the changed values, else UNSEEN
         fresh[-1] = fresh[SPAN] = UNSEEN<Length>;
         for (int64_t k = 0; k < SPAN; k += lanes()) hn::Store(unseen(), D(), fresh + k);
         V nearest = unseen();
@@ -138,13 +138,13 @@ class Tile {
         awake_.has_high |= !NAMES && !hn::AllFalse(D(), hn::And(changed, hn::Gt(value, hn::Set(D(), pull_.report_above))));
     }
 
-    /// What cells offer to neighbours whose lengths are `there`.
+    /// The offers of cells to neighbours whose lengths are `there`.
     static HWY_INLINE V offer(const Cells &from, Length step, V there) {
         const V length = hn::Add(from.length, hn::Set(D(), step));
         return NAMES ? hn::IfThenElse(hn::Eq(length, there), from.name, unseen()) : length;
     }
 
-    /// Offers along the row, in doubling strides.  A gate is 0 where nothing is in the way over a stride, else UNSEEN.
+    /// Offers along the row, in doubling strides.  A gate is 0 where nothing blocks the stride, else UNSEEN.
     HWY_INLINE V along(int64_t cell, V value, const Cells &here, M wall) const {
         const Length step = pull_.row->diagonal;
         V right = hn::IfThenElseZero(wall, unseen()), left = right;
@@ -174,7 +174,7 @@ class Tile {
         return value;
     }
 
-    /// Whether the span beside this one in another row gains from what has changed.
+    /// Whether the span beside this one in another row gains from the changed values.
     HWY_INLINE bool row_gains(int64_t cell, const Row &row, const Length *fresh) const {
         M gain = hn::Lt(unseen(), hn::Zero(D()));
         for (int64_t k = 0; k < SPAN; k += lanes()) {
@@ -244,7 +244,7 @@ void settle(const Pull<int64_t> &pull, const TileShape &shape, int64_t first, in
 }
 
 TileShape::TileShape(bool volume, int64_t pitch, int64_t plane) : side{volume ? 1 : 4, volume ? 8 : 16, volume ? 8 : 1} {
-    const auto split = [this](int64_t i, int a) {  // of a span's place: its tile, before, itself or after, and its place there
+    const auto split = [this](int64_t i, int a) {  // a span's tile, 0 before, 1 itself or 2 after, and its place there
         const int64_t tile = i < 0 ? 0 : i < side[a] ? 1 : 2;
         return std::pair(tile, i - (tile - 1) * side[a]);
     };

@@ -1,11 +1,11 @@
 // A tile of a field: lowers the values of its cells until nothing changes, a span of a row at a time, in vectors (Highway).
 //
-// A span pulls: each of its cells takes the least that its neighbours in other rows offer, and then the cells offer along the
-// row, in doubling strides.  If that has changed the span, it wakes exactly the spans that gain from it.  A tile has 64 spans;
-// those awake are the bits of a word.  They pull there and back in the order of the image.
+// A span pulls: each of its cells takes the least offer of its neighbours in other rows, and then the cells offer along the
+// row, in doubling strides.  If that has changed the span, it wakes exactly the spans that gain from it.  A tile has 64 spans.
+// The awake ones are the bits of a word, and pull forwards and backwards in the order of the image.
 //
-// Values are lengths of paths, or, when these are known, names of sources: a cell offers its name to cells whose shortest paths
-// come over it.
+// Values are lengths of paths or, when all lengths are known, names of sources.  A cell offers its name to cells whose shortest
+// paths pass through it.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,8 @@
 
 namespace apsis::cpu::paths {
 
-/// The length where no path leads.  Steps can be added to it, and also two 64-bit lengths, since shifts may be as large.
+/// The length where no path leads.  Adding a step to it does not overflow.  Neither does the sum of two 64-bit lengths, since
+/// shifts may be as large.
 template <class Length>
 constexpr Length UNSEEN = std::numeric_limits<Length>::max() / 16 * (sizeof(Length) == 4 ? 15 : 4);
 
@@ -25,14 +26,14 @@ struct TileShape {
         uint8_t tile, span;
     };
     int64_t side[3];    // spans along x, pixels along y and z
-    int64_t at[SPANS];  // the span's first cell, from that of the tile
-    int64_t x[SPANS];   // the span's first pixel, from that of the tile
+    int64_t at[SPANS];  // the span's first cell, from the tile's first
+    int64_t x[SPANS];   // the span's first pixel along x, from the tile's first
     Place neighbour[SPANS][AROUND];
 
     TileShape(bool volume, int64_t pitch, int64_t plane);
 };
 
-/// What a span pulls from: the values, its own row, which comes first, and the rows beside.
+/// The input of a span's pull: the values, the span's own row, which comes first, and the rows beside it.
 template <class Length>
 struct Pull {
     struct Row {
@@ -42,7 +43,7 @@ struct Pull {
     };
     Length *value;         // [cell]
     const Length *length;  // [cell]: where values are names; otherwise null.  Walls are below 0
-    Length report_above;   // longer lengths are reported
+    Length report_above;   // longer lengths set has_high
     int rows;
     Row row[9];
 };

@@ -1,4 +1,4 @@
-// The tiles of a field with spans awake, in a ring of buckets by the least length that has woken them (Dial 1969, for tiles).
+// A queue of the tiles with awake spans: a ring of buckets by the least length that has woken a tile (Dial 1969, for tiles).
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ class TileQueue {
         tile_ = carver.take<Tile>(tiles);
     }
 
-    /// Before the first field.  After a field no span is awake.
+    /// Called before the first field.  After a field no span is awake.
     void clear() { std::fill_n(tile_, tiles_, Tile{}); }
 
-    /// Before every field.
+    /// Called before every field.
     void start() {
         std::fill_n(first_, RING, -1);
         waiting_ = now_ = 0;
@@ -69,13 +69,13 @@ class TileQueue {
 
   private:
     static constexpr int64_t RING = 64;
-    /// A bucket is as wide as so many of the shortest steps, or up to twice that.  In wider ones tiles would be visited too
-    /// early.
+    /// A bucket is as wide as this many of the shortest steps, or up to twice as wide.  In wider buckets tiles would be visited
+    /// too early.
     static constexpr int64_t STEPS = 4;
 
     struct Tile {
-        uint64_t spans;          // that are awake
-        Length least;            // the least that has woken them
+        uint64_t spans;          // the awake spans, as bits
+        Length least;            // the least length that has woken them
         int64_t before, behind;  // its neighbours in the bucket; -1: none
     };
 

@@ -1,4 +1,4 @@
-// Methods as others have published them, on the CPU, each in a file of its own.
+// Published methods on the CPU, each in a file of its own.
 #pragma once
 
 #include "runtime/backend.h"

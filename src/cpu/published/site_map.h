@@ -1,4 +1,4 @@
-// Maps of sites (core/sites.h), one for every pixel: published methods make them, and distances and cells are written from
+// Maps of sites (core/sites.h), one site for every pixel: published methods make them, and distances and cells are written from
 // them.  The images of a batch lie one after the other, packed.
 #pragma once
 
@@ -27,13 +27,13 @@ inline Site first_site(const DistanceJob &job, const uint8_t *row, int x, int y)
 }
 void fill_map(const DistanceJob &job, Site *map, Arena &arena);
 
-/// Makes the complete map from one that lacks nothing but exclaves.  Returns how many pixels it has changed.
+/// Makes the complete map from a map that lacks only exclaves.  Returns how many pixels it has changed.
 int64_t complete_map(const Batch &batch, const Site *map, Site *complete, Arena &arena, const Progress &progress);
 
 /// Writes the outputs of a job from its map.
 void write_map(const DistanceJob &job, const Site *map, Arena &arena, const Progress &progress);
 
-/// Fills in the caller's report, if it wants one.
+/// Fills in the caller's report, if there is one.
 inline void report(const DistanceJob &job, int64_t kernels, int64_t mended) {
     if (job.report) *job.report = {kernels, mended};
 }

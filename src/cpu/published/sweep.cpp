@@ -1,5 +1,5 @@
-// APSIS_SWEEP on the CPU: sweeps in four directions, each of which gives a pixel the nearest of the sites that its three
-// neighbours in the line before hold (Schneider, Kraus and Westermann 2009; Honda, Yamamoto, Honda, Nakano and Ito 2017).
+// APSIS_SWEEP on the CPU: sweeps in four directions.  A sweep gives a pixel the nearest of the sites that its three neighbours
+// in the line before hold (Schneider, Kraus and Westermann 2009; Honda, Yamamoto, Honda, Nakano and Ito 2017).
 //
 // A sweep carries a site no farther than 45 degrees from its direction.  The nearest of a pixel's four sites makes the mixed
 // map, which may lack exclaves.  One thread makes a sweep, so that the schedules of a GPU are all the same here.  Lines of the
@@ -106,7 +106,7 @@ class Sweep {
 
     const DistanceJob &job_;
     Batch batch_;
-    Site *maps_[DIRECTIONS];  // those of RIGHT and LEFT are transposed
+    Site *maps_[DIRECTIONS];  // the maps of RIGHT and LEFT are transposed
     size_t bytes_;
 };
 

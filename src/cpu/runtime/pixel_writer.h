@@ -1,19 +1,18 @@
-// Writes a row of results: costs to pixels of whatever type, sites to indices.
+// Writes a row of results to outputs of any pixel type: costs as distances, sites as indices.
 #pragma once
 
 #include "runtime/backend.h"
 
 namespace apsis::cpu {
 
-/// What one row of results is, and where it goes.
+/// The row of a job's outputs that results are written to.
 struct RowTarget {
     const DistanceJob &job;
     int64_t y, z;
-    bool inside;  // of a signed map: the pixels of the set alone, negated
+    bool inside;  // of a signed map: writes only the pixels of the set, negated
 };
 
-/// Calls put(x, cost, site) -> for every pixel of the row that the target wants, with the output's pixel type fixed.
-/// `cost_at(x)` is the cost, `found` whether it stands for a site.
+/// Writes the distances of a row, if the job has this output.  cost_at(x) is the cost of pixel x.
 template <class CostAt>
 void write_distances(const RowTarget &target, CostAt cost_at) {
     const View &out = target.job.distance;

@@ -1,4 +1,4 @@
-// Writes rows of an output, whatever its type and layout.
+// Writes rows of an output of any pixel type and layout.
 #pragma once
 
 #include "core/view.h"
@@ -16,8 +16,8 @@ void with_pixel_type(const View &out, Body body) {
     }
 }
 
-/// Writes value_at(x, pixel) to the pixels of a row that wanted(x) names; `pixel` tells the output's type.  An output
-/// without data is not wanted.
+/// Writes value_at(x, pixel) to the pixels of a row for which wanted(x) is true; `pixel` has the output's type.  An output
+/// without data is skipped.
 template <class Wanted, class ValueAt>
 void write_pixels(const View &out, int64_t y, int64_t z, Wanted wanted, ValueAt value_at) {
     if (!out) return;

@@ -44,7 +44,7 @@ class Exclaves {
     }
 
   private:
-    /// Adds bits of a word to a front.  Meanwhile other threads may add other words, but not this one.
+    /// Adds bits of a word to a front.  At the same time other threads may add other words, but not this one.
     static void add(const Front<Index> &to, Index word, uint32_t bits) {
         if (!to.bits[word]) to.list[std::atomic_ref<Index>(*to.count).fetch_add(1, std::memory_order_relaxed)] = word;
         to.bits[word] |= bits;
