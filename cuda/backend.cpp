@@ -1,8 +1,7 @@
-// The CUDA back end: one device, one stream, and the calling thread's current context left as it was.
+// The CUDA back end: one device and one stream.  Every call restores the calling thread's current context.
 //
-// A device number is CUDA's own.  A device is usable if its compute capability is 7.5 or more, and
-// device_count() is one more than the highest usable number, so that numbers below it are worth trying: an
-// older device among them is refused by make_device_backend, with the reason.
+// Device numbers are CUDA's own.  A device is usable if its compute capability is 7.5 or more.  device_count() is one more than
+// the highest usable number.  An older device below that is refused by make_device_backend, with the reason.
 #include "runtime/backend.h"
 
 #include <cuda_runtime.h>
@@ -34,7 +33,7 @@ cudaError_t count_devices(int &count) noexcept {
     return error;
 }
 
-/// 10 * major + minor, or 0 if CUDA does not say.
+/// 10 * major + minor, or 0 if CUDA reports an error.
 int capability(int device) noexcept {
     int major = 0, minor = 0;
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
@@ -44,8 +43,8 @@ int capability(int device) noexcept {
     return 0;
 }
 
-/// Throws APSIS_ERROR_NO_DEVICE, with the reason, unless CUDA has this device and it is new enough.  CUDA itself would tell a
-/// forked process that there is no driver.
+/// Throws APSIS_ERROR_NO_DEVICE, with the reason, unless CUDA has this device and it is new enough.  Forks are refused first,
+/// because in a forked process CUDA reports, wrongly, that there is no driver.
 void require_device(int device) {
     Driver::refuse_fork();
     int count;
@@ -65,11 +64,11 @@ void require_device(int device) {
                     has / 10, has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
 }
 
-/// The plan of a distance map: how much scratch memory it takes, and the transform that serves it.  That of a plane or a volume
-/// has a plan of its own, which chooses its kernels.
+/// The plan of a distance map: its scratch memory and the transform that computes it.  The plane and volume transforms have
+/// plans of their own, which choose their kernels.
 struct DistancePlan {
     size_t scratch;
-    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);  // nullptr: one of these does
+    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);  // nullptr: `volume` or `plane` serves
     plane::Plan plane = {};
     volume::Plan volume = {};
 };
@@ -112,7 +111,7 @@ class CudaBackend final : public Backend {
             if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
             queue_.reset();
             number_.reset();
-        } catch (const Error &) {  // a failed device: nothing is left to wait for
+        } catch (const Error &) {  // the device has failed: there is nothing to wait for
         }
     }
 
@@ -136,7 +135,7 @@ class CudaBackend final : public Backend {
         try {
             const CurrentDevice current(device_);
             check(memory == APSIS_DEVICE ? cudaFree(data) : cudaFreeHost(data), "freeing memory");
-        } catch (const Error &) {  // a failed device, which has lost its memory anyway
+        } catch (const Error &) {  // the device has failed, and its memory is lost anyway
         }
     }
 
@@ -145,9 +144,9 @@ class CudaBackend final : public Backend {
         copy_views(from, to, ready());
     }
 
-    // The workspace serves one stream after the other: what is queued on the new one comes after what is queued on the old
-    // one.  NULL is a stream like others here, CUDA's default one.  An event would drag a stream into a capture, or end the
-    // capture with an error: a stream that is being captured records none, and waits for one when it is no more captured.
+    // Both streams use the same workspace, so work on the new stream must wait for the work on the old one, by an event.  NULL
+    // is a stream like any other here: CUDA's default stream.  During a capture an event would draw another stream into it, or
+    // end it with an error.  So a stream that is being captured records no event, and waits for one only after the capture.
     void set_stream(CUstream_st *next) override {
         if (next == stream_) return;
         const CurrentDevice current(device_);
@@ -162,7 +161,7 @@ class CudaBackend final : public Backend {
 
     CUstream_st *stream() const override { return stream_; }
 
-    /// Also if another stream is captured that this one, CUDA's default, would wait for.
+    /// True also if this is CUDA's default stream and a stream that it would wait for is being captured.
     bool is_capturing() const override {
         const CurrentDevice current(device_);
         cudaStreamCaptureStatus status;
@@ -250,7 +249,7 @@ class CudaBackend final : public Backend {
     }
 
   private:
-    /// The stream, behind what was queued on the one before.
+    /// The stream, after it has been made to wait for the work on the old stream.
     cudaStream_t ready() {
         if (must_wait_ && !is_capturing()) {
             check(cudaStreamWaitEvent(stream_, handover_, 0), "queueing behind the old stream");
@@ -263,10 +262,10 @@ class CudaBackend final : public Backend {
     Limits limits_;
     std::string name_;
     cudaStream_t stream_ = nullptr;
-    bool must_wait_ = false;  // for the handover
+    bool must_wait_ = false;  // for handover_
     cudaEvent_t handover_ = nullptr;
-    std::unique_ptr<plane::CudaTransferQueue> queue_;  // made when host images first want it
-    std::unique_ptr<HostNumber> number_;               // likewise, when components are first counted
+    std::unique_ptr<plane::CudaTransferQueue> queue_;  // made for the first host images
+    std::unique_ptr<HostNumber> number_;               // made when components are first counted
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The device back end of a build without a CUDA compiler: no devices.
+// The device back end of a build without CUDA: it has no devices.
 #include "runtime/backend.h"
 
 namespace apsis {

@@ -1,5 +1,5 @@
-// What the rooms of cuda/ offer to the back end, and to each other.  Each call queues its work on the stream and returns; the views
-// and the scratch memory are the device's, and the device is current.
+// The functions that the folders of cuda/ offer to the back end and to each other.  Each queues its work on the stream and
+// returns.  Views and scratch memory are the device's, and the device is current.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@ namespace apsis::cuda {
 
 namespace distance {
 
-// Euclidean and city-block distance, line by line: whatever the others do not serve.
+// Euclidean and city-block distance, line by line: for jobs that no other transform serves.
 size_t lines_scratch(const DistanceJob &job);
 void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
@@ -24,7 +24,7 @@ void chessboard(const DistanceJob &job, void *scratch, cudaStream_t stream, cons
 
 namespace voronoi {
 
-// From the complete map of Voronoi cells, in job.nearest, to the connected one, in place.
+// Turns the complete map of Voronoi cells in job.nearest into the connected one, in place.
 size_t exclaves_scratch(const VoronoiJob &job);
 void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
@@ -32,7 +32,7 @@ void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, co
 
 namespace components {
 
-// Connected components; how many there are comes by way of `number`, if there is one, while the device goes on.
+// Connected components.  The host reads their number through `number`, if given, while the device continues.
 size_t components_scratch(const ComponentsJob &job);
 void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
                      HostNumber *number = nullptr);
@@ -41,11 +41,11 @@ void find_components(const ComponentsJob &job, void *scratch, cudaStream_t strea
 
 namespace paths {
 
-// Lengths of paths.
+// The lengths of shortest paths from seeds.
 size_t geodesic_scratch(const GeodesicJob &job);
 void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
-// The longest of the shortest paths.  Returns when it is done.
+// From each pixel, the longest of the shortest paths.  Returns when the work is done.
 size_t eccentricity_scratch(const EccentricityJob &job);
 void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 

@@ -1,9 +1,9 @@
-// The carries of bit columns, and their shape: the second step of a distance map, after pack.cu, unless pack_whole has found
-// the carries.
+// Finds the carries of bit columns: the second step of a distance map, after pack.cu.  It is left out where pack_whole has
+// found the carries already.  The shape of columns is also made here.
 //
 // A warp walks down and up a stretch of 32 columns, whose words it holds in registers.  A block joins the stretches of a
-// column.  Longer columns are cut into chunks of a block each, which two kernels before join.  The carries of both sides of
-// mirrored columns are found together, SIDES at once.
+// column.  Longer columns are cut into chunks, one a block, and two kernels before find the sites around each chunk.  For
+// mirrored columns the carries of both sides are found in one pass (SIDES).
 //
 // Cost: 1/8 byte a pixel in and 1/4 out, for one side or two.
 #include "cuda/columns/columns.h"
@@ -20,14 +20,14 @@ constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips of a chunk at most
 
 /// The strips that a warp walks, of 32 columns of a chunk of an image.
 struct Stretch {
-    int64_t image, column, chunk;  // column: the lane's; chunk: its first strip
+    int64_t image, column, chunk;  // column: the lane's; chunk: the chunk's first strip
     int64_t first;                 // the stretch's first strip
     int strips;
-    bool inside;  // whether the lane has a column
+    bool inside;  // whether the lane's column exists
 
     /// The `item`-th chunk of 32 columns has `chunk_strips` strips, cut into `stretches`, a power of two.
     __device__ Stretch(const Columns &columns, int64_t item, int64_t chunk_strips, int stretches, int stretch) {
-        // No memory holds 2^32 items: 32 bits divide in a third of the time.
+        // There are fewer than 2^32 items in any memory, and a 32-bit division takes a third of the time.
         const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP), own = static_cast<uint32_t>(item);
         const uint32_t each_chunk = static_cast<uint32_t>(chunk_strips);
         const uint32_t chunks = (static_cast<uint32_t>(columns.strips()) + each_chunk - 1) / each_chunk;
@@ -40,7 +40,7 @@ struct Stretch {
         strips = image < columns.images() ? static_cast<int>(max(end - first, int64_t(0))) : 0;
     }
     __device__ int64_t at(const Columns &columns) const { return columns.at(image, first, column); }
-    /// The place of a chunk's own sites, between kernels: that of the carries of its first strip.
+    /// The place where kernels store a chunk's own sites for the next kernel: that of the carries of its first strip.
     __device__ int64_t start(const Columns &columns) const { return columns.at(image, chunk, column); }
     __device__ int32_t row() const { return static_cast<int32_t>(first * STRIP); }
 
@@ -50,7 +50,7 @@ struct Stretch {
 #pragma unroll
         for (int k = 0; k < MOST; ++k, from += columns.count) words[k] = inside && k < strips ? *from : 0;
     }
-    /// Extends the last word by its last pixel's side beyond the image's end, so that no side begins there.  Returns the word.
+    /// Fills the last word beyond the image's end with its last pixel's side, so that no side begins there.  Returns the word.
     template <int MOST>
     __device__ uint32_t extend(const Columns &columns, uint32_t (&words)[MOST]) const {
         uint32_t last = 0;
@@ -63,13 +63,12 @@ struct Stretch {
         }
         return last;
     }
-    /// A side's sites in the k-th strip, if there is one.
+    /// A side's sites in the k-th strip; 0 beyond the stretch.
     __device__ uint32_t sites(uint32_t word, int k, int side) const { return side == 0 ? word : k < strips ? ~word : 0; }
 };
 
 /// The carry from above as a warp walks down.  For one side it is the last site.  For two it is the side of the pixel right
-/// above, and the last pixel of the other side.  Above the image there is no pixel, and the first pixel's side
-/// serves.
+/// above, and the last pixel of the other side.  Above the image there is no pixel, and the first pixel's side is taken.
 template <int SIDES>
 struct CarryAbove {
     int32_t last;
@@ -80,7 +79,7 @@ struct CarryAbove {
         : last(min(of[0], of[SIDES - 1])),
           is_site(of[0] > of[SIDES - 1]) {}
     __device__ int32_t stored() const { return SIDES == 1 ? last : stored_carry(last, is_site); }
-    /// Goes on to the end of a strip that begins at row `start`.
+    /// Passes a strip that begins at row `start`.
     __device__ void pass(uint32_t word, int32_t start) {
         const uint32_t others = SIDES == 1 ? word : word ^ static_cast<uint32_t>(static_cast<int32_t>(word) >> (STRIP - 1));
         if (others)
@@ -89,15 +88,15 @@ struct CarryAbove {
             last = start - 1;
         is_site = word >> (STRIP - 1);
     }
-    /// Whether a strip has no site in it or near above; for two sides, all of its pixels are on one side and the other side has
-    /// none.
+    /// Whether there is no site in a strip or near above it.  For two sides: all pixels of the strip are on one side, and the
+    /// other side has no pixel near above.
     __device__ bool is_far(uint32_t word, int32_t start) const {
         const bool is_one_side = !word || (SIDES > 1 && is_site && !~word);
         return is_one_side && (SIDES == 1 || is_site == (word != 0)) && last < start - NEAR;
     }
 };
 
-/// The same from below, as a warp walks up; is_far asks only what is below.
+/// The same from below, as a warp walks up.  is_far tests only the rows below.
 template <int SIDES>
 struct CarryBelow {
     int32_t next;
@@ -121,13 +120,13 @@ struct CarryBelow {
     }
 };
 
-/// The position of the pixel before a row, and of that in a row; NO_SITE_BEFORE and NO_SITE_AFTER if the image has none there.
+/// The position of a column's pixel before a row, and in a row; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
 __device__ int32_t place_before(int64_t row) { return row > 0 ? static_cast<int32_t>(row) - 1 : NO_SITE_BEFORE; }
 __device__ int32_t place_at(const Columns &columns, int64_t row) {
     return row < columns.length ? static_cast<int32_t>(row) : NO_SITE_AFTER;
 }
 
-/// Both sides' carries from the stored one.  `beside` is the position of the pixel right beside the strip.
+/// Both sides' carries from the stored carry.  `beside` is the position of the pixel right beside the strip.
 template <int SIDES>
 __device__ void read_before(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
     for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? stored >> 1 : beside;
@@ -141,9 +140,9 @@ __device__ void read_after(int32_t stored, int32_t beside, int32_t (&of)[SIDES])
 /// The first and the last site of a side in the stretches of a block.
 struct StretchEnds {
     int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];  // [stretch][column]
-    uint32_t any[STRETCHES][WARP];                          // [a chunk's first warp][column]: a bit a stretch that has sites
+    uint32_t any[STRETCHES][WARP];                          // [a chunk's first warp][column]: bit k: stretch k has sites
 
-    /// Block: fills these in; `first_warp` is the first warp of this warp's chunk.
+    /// Block: fills in the ends of all its stretches.  `first_warp` is the first warp of this warp's chunk.
     template <int MOST>
     __device__ void find(const Stretch &stretch, const uint32_t (&words)[MOST], int first_warp, int side) {
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -163,7 +162,7 @@ struct StretchEnds {
         if (upper) atomicOr(&any[first_warp][lane], 1u << (warp - first_warp));
         __syncthreads();
     }
-    /// The last site in `some` stretches, and the first one; `unknown` if they have none.
+    /// The last and the first site in `some` stretches, a bit each; `unknown` if they have none.
     __device__ int32_t last_of(uint32_t some, int first_warp, int32_t unknown) const {
         some &= any[first_warp][threadIdx.x % WARP];
         return some ? last[first_warp + highest_bit(some)][threadIdx.x % WARP] : unknown;
@@ -174,7 +173,7 @@ struct StretchEnds {
     }
 };
 
-/// A block takes a chunk of 32 columns, and finds its first and its last site.
+/// Finds the first and the last site of each chunk.  A block takes a chunk of 32 columns.
 template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, int64_t chunk_strips) {
     __shared__ StretchEnds ends[SIDES];
@@ -192,8 +191,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
     columns.after[stretch.start(columns)] = CarryBelow<SIDES>(first).stored();
 }
 
-/// Then replaces these by the last site before each chunk and the first one after it.  A block takes 32 columns, a warp some
-/// chunks of them.
+/// Replaces the results of find_chunks by the last site before each chunk and the first one after it.  A block takes 32
+/// columns, and each of its warps some of their chunks.
 template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
     __shared__ int32_t lasts[SIDES][STRETCHES][WARP], firsts[SIDES][STRETCHES][WARP];  // of the warps' chunks
@@ -208,7 +207,7 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns,
     const auto clear = [&] {
         for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
     };
-    // A chunk's own sites, which it stores like carries: of one side that is its last pixel, or its first one.
+    // Read a chunk's own sites, which are stored like carries: one side's site is the chunk's last pixel, or its first one.
     const auto take_last = [&](int64_t c) {
         int32_t own[SIDES];
         read_before(before[c * step], static_cast<int32_t>(min((c + 1) * rows, columns.length)) - 1, own);
@@ -242,7 +241,7 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns,
 }
 
 /// Writes the carries of every strip, and counts groups of 32 columns without a near site.  A warp takes a stretch of at most
-/// MOST strips.  If a chunk has more than one, the block first finds the sites of all its stretches.
+/// MOST strips.  If a chunk has more than one stretch, the block first finds the sites of all of them.
 template <int MOST, int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
     wait_for_kernel_before();
@@ -272,8 +271,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
     CarryAbove<SIDES> above = stretch.first > 0 ? CarryAbove<SIDES>(last) : CarryAbove<SIDES>(words[0]);
     CarryBelow<SIDES> below =
         stretch.first + stretch.strips < columns.strips() ? CarryBelow<SIDES>(next) : CarryBelow<SIDES>(last_word);
-    uint32_t far_above = 0;           // a bit a strip
-    uint32_t far_strips[SIDES] = {};  // [side]: a bit a strip near which no column has a site
+    uint32_t far_above = 0;           // one bit a strip
+    uint32_t far_strips[SIDES] = {};  // [side]: one bit a strip, set if no column has a site near it
     int32_t *before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
 #pragma unroll
     for (int k = 0; k < MOST; ++k, before += columns.count) {

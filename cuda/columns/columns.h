@@ -8,10 +8,10 @@
 
 namespace apsis::cuda::columns {
 
-constexpr int NEAR = 24;  // a site is near a strip if it is in it, or within so many rows of it
+constexpr int NEAR = 24;  // a site is near a strip if it is in it or within this many rows of it
 
-/// Columns along y, an image a slice, or along z, one image in all.  Column x of a slice is number x.  Column (x, y) along z is
-/// number x * height + y, so that neighbours along y, the axis of the next pass, are neighbours in memory.
+/// Columns along y, where each slice is an image, or along z, with one image in all.  Column x of a slice has number x.  Column
+/// (x, y) along z has number x * height + y, so that neighbours along y, the axis of the next pass, are neighbours in memory.
 Columns shape_columns(const View &set, int axis);
 
 void carve_words(Columns &columns, Carver &carver);
@@ -33,14 +33,14 @@ void carry_columns(const Columns &columns, cudaStream_t stream);
 
 #if defined(__CUDACC__)
 
-/// How a carry of mirrored columns is stored.  The pixel right beside a strip is a site of one of the two sides, and so that
-/// side's carry.  Only the other side's carry is stored: 2 * site, and 1 more if that side is the opposite set.  Before the
-/// first strip and after the last there is no pixel, and neither side has a site.
+/// How a carry of mirrored columns is stored.  The pixel right beside a strip is on one of the two sides, and is that side's
+/// carry.  Only the other side's carry is stored: 2 * site, and 1 more if that side is the opposite set.  Before the first
+/// strip and after the last there is no pixel, and neither side has a site.
 __device__ inline int32_t stored_carry(int32_t site, bool is_opposite) {
     return static_cast<int32_t>(static_cast<uint32_t>(site) << 1 | (is_opposite ? 1 : 0));
 }
 
-/// A column in a strip: as it is stored, or the sites of a side.
+/// A column in a strip: as stored, or the sites of one side.
 struct Sites {
     uint32_t word;
     int32_t before, after;

@@ -1,8 +1,8 @@
 // Packs a set into bit columns: the first step of a distance map.
 //
-// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in registers.  Of short
-// columns a block holds 32 whole ones and finds their carries in the same launch (pack_whole).  For longer ones that does not
-// pay, since it reads rows 32 bytes at a time, while a warp of pack_strips reads 128.
+// A thread packs four columns of a strip: it reads four pixels of each of 32 rows and holds four words in registers.  If
+// columns are short, a block takes 32 whole ones and finds their carries in the same launch (pack_whole).  For longer columns
+// that does not pay, since a warp then reads 32 bytes of a row at a time, while a warp of pack_strips reads 128.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/8 out.
 #include "cuda/columns/columns.h"
@@ -17,12 +17,12 @@ constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one
 constexpr int LINE = 128;  // bytes of a line of memory
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
-// Blocks on a multiprocessor: a thread has registers for half of its 32 loads at once.  Where rows are not aligned it needs
-// them for all loads, since the compiler does not move loads past shuffles.
+// Blocks on a multiprocessor.  With 4 a thread has registers for half of its 32 loads at once.  Where rows are not aligned it
+// needs registers for all of them, since the compiler does not move loads past shuffles.
 constexpr int PACK_BLOCKS_PER_SM = 4, UNALIGNED_BLOCKS_PER_SM = 3;
-constexpr int UNALIGNED_QUADS = WARP - 1;             // quads that a warp packs where rows are not aligned
-constexpr int64_t LEAST_UNALIGNED = 8 * WARP * QUAD;  // pixels of such rows at least: at their ends a warp takes twice as long
-constexpr int TILE = 32;  // columns along x, and along y, that a block of pack_planes transposes: a warp stores 32
+constexpr int UNALIGNED_QUADS = WARP - 1;             // quads that a warp packs if rows are not aligned
+constexpr int64_t LEAST_UNALIGNED = 8 * WARP * QUAD;  // least width of unaligned rows: at their ends a warp takes twice as long
+constexpr int TILE = 32;  // columns along x, and along y, that a block of pack_planes transposes: a warp stores 32 at a time
 
 /// Four bytes: sets the highest bit of each that is not 0.  Other bits are undefined.
 __device__ uint32_t mark_bytes(uint32_t bytes) { return bytes | ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu); }
@@ -37,10 +37,10 @@ struct Pixels {
     const uint8_t *end;  // of its bytes
 };
 
-/// How many bytes of an aligned word lie before this one.
+/// How many bytes lie before this one in its aligned word.
 __device__ int count_before(const uint8_t *bytes) { return static_cast<int>(reinterpret_cast<uintptr_t>(bytes) % QUAD); }
 
-/// Loads `count` bytes, up to four, from the aligned words that hold them.  Further bytes are undefined.
+/// Loads `count` bytes, up to four, by aligned words.  Further bytes are undefined.
 __device__ uint32_t load_unaligned(const uint8_t *from, int count) {
     const int before = count_before(from);
     const uint32_t *const words = reinterpret_cast<const uint32_t *>(from - before);
@@ -52,8 +52,8 @@ __device__ bool may_load(const Pixels &pixels, const uint8_t *from, int count) {
     return last - count_before(last) + QUAD <= pixels.end;
 }
 
-/// Packs up to eight rows, `step` bytes apart, of up to four columns from x on: bit r of byte c is pixel x + c of the r-th row.
-/// Further columns are undefined.
+/// Packs up to eight rows, `step` bytes apart, of up to four columns from x on.  Bit r of byte c is pixel x + c of the r-th
+/// row.  Further columns are undefined.
 __device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64_t step, int rows, int64_t x, int columns) {
     const Access access = pixels.access;
     uint32_t bits = 0;
@@ -82,11 +82,11 @@ __device__ uint32_t gather_bytes(const Pixels &pixels, const uint8_t *row, int64
     return bits;
 }
 
-/// Transposes: the words of four columns, from those of gather_bytes of each eight rows.
+/// Transposes four results of gather_bytes, eight rows each, into the words of four columns.
 __device__ void transpose_quads(const uint32_t (&bytes)[STRIP / BYTE], uint32_t (&words)[QUAD]) {
 #pragma unroll
     for (int c = 0; c < QUAD; c += 2) {
-        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // selects the bytes of columns c and c + 1 by turns
+        const unsigned two = c == 0 ? 0x5140 : 0x7362;  // selects bytes of columns c and c + 1 alternately
         const uint32_t upper = __byte_perm(bytes[0], bytes[1], two), lower = __byte_perm(bytes[2], bytes[3], two);
         words[c] = __byte_perm(upper, lower, 0x5410), words[c + 1] = __byte_perm(upper, lower, 0x7632);
     }
@@ -102,7 +102,7 @@ __device__ void gather_words(const Pixels &pixels, const uint8_t *row, int64_t s
     transpose_quads(bytes, words);
 }
 
-/// The same for a strip's 32 rows of aligned words, which are loaded all at once.
+/// The same for all 32 rows of a strip with aligned words, which are loaded together.
 __device__ void gather_strip(const uint8_t *from, int64_t step, uint32_t (&words)[QUAD]) {
     uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
 #pragma unroll
@@ -112,17 +112,17 @@ __device__ void gather_strip(const uint8_t *from, int64_t step, uint32_t (&words
     transpose_quads(bytes, words);
 }
 
-/// A number whose origin is hidden from the compiler, so that it computes nothing from it before it is used.
+/// Hides a number's origin from the compiler, so that nothing is computed from it before its use.
 __device__ uint32_t hide_origin(uint32_t number) {
     asm("" : "+r"(number));
     return number;
 }
 
-/// Warp: the same where rows are not aligned.  A lane loads the aligned word that has its first pixel, and gets the next word
-/// from the next lane.  A lane loads nothing if `reads` is false.
+/// Warp: the same if rows are not aligned.  A lane loads the aligned word that has its first pixel, if `reads`, and gets the
+/// next word from the next lane.
 __device__ void gather_unaligned(const uint8_t *from, int64_t step, bool reads, uint32_t (&words)[QUAD]) {
     uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
-    // How far a row's words are shifted: the lowest five bits.
+    // By how many bits a row's words are shifted: the lowest five bits count.
     uint32_t shift = 8 * hide_origin(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)));
 #pragma unroll
     for (int r = 0; r < STRIP; ++r, from += step)
@@ -145,12 +145,12 @@ __device__ void clear_far(const Columns &columns, int64_t image, int64_t strip) 
     for (; image < columns.batch; image += columns.images()) columns.far_groups[columns.far_at(image, strip)] = 0;
 }
 
-/// A quad of a strip that a thread packs.
+/// The quad of a strip that a thread packs.
 struct Item {
     int64_t image, strip, x;
-    int here;  // columns of the quad that the row has
+    int here;  // columns of the quad inside the image
 
-    /// Strips are numbered image by image; or, `across` images, the first ones of all images come first.
+    /// Strips are numbered image by image.  If `across`, the first strips of all images come first, then the second ones.
     __device__ Item(const Columns &columns, const StripRange &range, bool across, int64_t item) {
         const int64_t quads = (columns.count + QUAD - 1) / QUAD, strips = columns.strips(), number = range.first + item / quads;
         x = item % quads * QUAD;
@@ -168,7 +168,7 @@ struct Item {
     }
 };
 
-/// Columns along y: a thread takes a quad of a strip.
+/// Packs columns along y.  A thread takes a quad of a strip.
 __global__ void __launch_bounds__(BLOCK, PACK_BLOCKS_PER_SM)
     pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns) {
     const View &set = pixels.set;
@@ -186,8 +186,8 @@ __global__ void __launch_bounds__(BLOCK, PACK_BLOCKS_PER_SM)
     }
 }
 
-/// The same where rows are not aligned.  A warp packs one quad less than it has lanes, since its last lane only reads for the
-/// lane before.
+/// The same if rows are not aligned.  A warp packs one quad less than it has lanes, since its last lane only reads for the lane
+/// before.
 __global__ void __launch_bounds__(BLOCK, UNALIGNED_BLOCKS_PER_SM)
     pack_unaligned(Pixels pixels, StripRange range, bool complement, Columns columns) {
     const View &set = pixels.set;
@@ -209,21 +209,21 @@ __global__ void __launch_bounds__(BLOCK, UNALIGNED_BLOCKS_PER_SM)
     }
 }
 
-/// Warp: four lanes, WARP / QUAD apart, have eight rows each of the same four columns.  Each lane gets the word of one column.
+/// Warp: four lanes, WARP / QUAD apart, hold eight rows each of the same four columns.  Each lane gets the word of one column.
 __device__ uint32_t transpose_bytes(uint32_t bytes) {
     const int part = threadIdx.x % WARP / (WARP / QUAD);
     bytes = __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, WARP / QUAD), part & 1 ? 0x3715 : 0x6240);
     return __byte_perm(bytes, __shfl_xor_sync(ALL_LANES, bytes, 2 * (WARP / QUAD)), part & 2 ? 0x3276 : 0x5410);
 }
 
-/// Whole columns along y with their carries: a block takes 32 columns, a warp a strip of them at a time.  Blocks are few, so
-/// that each has a multiprocessor's registers for itself, and issues all its loads at once.
+/// Packs whole columns along y with their carries.  A block takes 32 columns, and a warp one strip of them at a time.  Blocks
+/// are few, so each has a multiprocessor's registers for itself and issues all its loads at once.
 template <bool MIRRORED>
 __global__ void __launch_bounds__(WARP *WARP, 1) pack_whole_columns(Pixels pixels, bool complement, Columns columns) {
     constexpr int SIDES = MIRRORED ? 2 : 1;
     const View &set = pixels.set;
     __shared__ uint32_t words[WHOLE_STRIPS][WARP];
-    __shared__ uint32_t filled[SIDES][WHOLE_STRIPS / WARP][WARP];  // [side]: a bit a strip that has sites, of each column
+    __shared__ uint32_t filled[SIDES][WHOLE_STRIPS / WARP][WARP];  // [side][strip / 32][column]: bit strip % 32: it has sites
     const uint32_t across = static_cast<uint32_t>((columns.count + WARP - 1) / WARP);
     const int64_t image = blockIdx.x / across, left = blockIdx.x % across * WARP;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(WARP *WARP, 1) pack_whole_columns(Pixels pixel
     if (left + lane >= columns.count) return;
     for (int strip = warp; strip < strips; strip += warps) {
         int above = strip / WARP, below = above;
-        // Of mirrored columns, the carries of the side that the pixel beside the strip does not belong to.
+        // For mirrored columns: the carries of the side to which the pixel beside the strip does not belong.
         const bool up = MIRRORED && strip > 0 && words[strip - 1][lane] >> (STRIP - 1);
         const bool down = MIRRORED && strip + 1 < strips && (words[strip + 1][lane] & 1);
         uint32_t before = filled[up][above][lane] & ((1u << strip % WARP) - 1);
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(WARP *WARP, 1) pack_whole_columns(Pixels pixel
     }
 }
 
-/// Warp: transposes 32 words, one a lane: bit b of lane a becomes bit a of lane b.
+/// Warp: transposes 32 words, one a lane.  Bit b of lane a becomes bit a of lane b.
 __device__ uint32_t transpose_bits(uint32_t word) {
     const int lane = threadIdx.x % WARP;
     uint32_t mask = 0x0000ffffu;
@@ -274,7 +274,7 @@ __device__ uint32_t transpose_bits(uint32_t word) {
     return word;
 }
 
-/// Columns along y of a set of bits: a warp takes 32 columns of a strip, a lane a row of 32 bits.
+/// Packs columns along y of a set of bits.  A warp takes 32 columns of a strip, and a lane 32 bits of one row.
 __global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns) {
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * range.count;
     const int lane = threadIdx.x % WARP;
@@ -298,10 +298,10 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
     }
 }
 
-/// Columns along z: a block takes a tile of 32 x 32 columns of a strip, gathers them along x and stores them along y.
+/// Packs columns along z.  A block takes a tile of 32 x 32 columns of a strip, reads them along x and stores them along y.
 __global__ void pack_planes(Pixels pixels, bool complement, Columns columns) {
     const View &set = pixels.set;
-    __shared__ uint32_t tile[TILE][TILE + 1];  // one more, so that rows and columns both use 32 banks
+    __shared__ uint32_t tile[TILE][TILE + 1];  // padded, so that rows and columns both use 32 banks
     const int64_t width = set.size[0], height = set.size[1];
     const int64_t across = (width + TILE - 1) / TILE, along = (height + TILE - 1) / TILE;
     const int quad = threadIdx.x % (TILE / QUAD) * QUAD, line = threadIdx.x / (TILE / QUAD);
@@ -350,8 +350,8 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
                complement, columns);
     } else {
         const int64_t quads = ceil_div(columns.count, QUAD) * range.count;
-        // If rows of many images lie side by side, as along an axis of a volume, and are short, a line of memory has pixels of
-        // many images.
+        // Rows of many images may lie side by side, as along an axis of a volume.  If they are short, a line of memory has
+        // pixels of many images, so neighbouring threads take the same strip of neighbouring images.
         const bool across = columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) &&
                             range.count == columns.images() * columns.strips();
         const Pixels pixels = pixels_of(set);

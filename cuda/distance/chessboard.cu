@@ -1,25 +1,24 @@
-// Chessboard distance: sweeps of steps, along z, then y, then x.
+// Chessboard distance by sweeps, along z, then y, then x.  The back end takes it for every chessboard map (backend.cpp).
 //
-// The key of a pixel is (distance << shift) | index of a site.  The least key over all sites is the distance
-// and the lowest index of a nearest site at once, and the keys are the fixpoint of key(p) = min over the 26
-// neighbours (8 in 2-D) of key + (1 << shift): a step to any neighbour costs 1.
+// The key of a pixel is (distance << shift) | index of a site.  The least key over all sites holds both the distance and the
+// lowest index of a nearest site.  A step to any neighbour costs 1, so the keys are the fixpoint of
+// key(p) = min over the 26 neighbours (8 in 2-D) of key + (1 << shift).
 //
-// The sweeps.  A shortest way from a site to a pixel can be put in this order: first its steps along z, each
-// of which may also go one along y and x; then the steps along y that are left, each of which may also go one
-// along x; then the steps along x that are left.  Its length is the largest of the three offsets, and in this
-// order each axis needs no more steps than are left to it.  So a sweep along z, down and up, with the 3 x 3
-// stencil of the plane before, then one along y with the 3-stencil of the row before, then a running minimum
-// along x find every shortest way.  The sweep up begins with what the sweep down has left, not with the sites
-// alone: the ways it so adds go down and up again, but they are ways, never shorter than the distance, so
-// that no key falls below the least one, and the least one is still found.
+// The sweeps.  The steps of a shortest way from a site to a pixel can be put in this order: first the steps along z, each of
+// which may also go one along y and x; then the remaining steps along y, each of which may also go one along x; then the
+// remaining steps along x.  The way's length is the largest of the three offsets, and each axis needs no more steps than
+// remain.  So every shortest way is found by a sweep down and up along z with the 3 x 3 stencil of the plane before, one along
+// y with the 3-stencil of the row before, and a running minimum along x.  The sweep up begins with the keys of the sweep down,
+// not with the sites alone.  This adds ways that go down and up again.  No way is shorter than the distance, so the least keys
+// stay right.
 //
-// In place.  Blocks hold tiles with a halo, so as to take several planes or rows a launch, and read in the
-// halo what others write in the same launch.  They may see the key before or after: after is the result of
-// this same sweep there, and taking it for the start changes nothing, as min(min(s, w), w) = min(s, w).  The
-// accesses are volatile, so that each is one of 8 (or 4) bytes.
+// The keys are updated in place.  A block holds a tile with a halo, so that it can take several planes or rows a launch.  Other
+// blocks write the pixels of its halo in the same launch, so a halo pixel may be read before or after that.  Both are right:
+// the new key is the result of this same sweep, and min(min(s, w), w) = min(s, w).  The accesses are volatile, so that each is
+// one of 8 (or 4) bytes.
 //
-// Cost: linear.  In bytes a pixel, with a key of 8 (4 if nobody asks which site is nearest): 2-D 1 + 8 + 16 +
-// 8 + 8, and in 3-D 32 more, plus the halos and the outputs.
+// Cost: linear.  In bytes a pixel, with a key of 8 (4 if nearest sites are not output): 2-D 1 + 8 + 16 + 8 + 8, and in 3-D 32
+// more, plus the halos and the outputs.
 #include "core/keys.h"
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
@@ -33,20 +32,20 @@ using namespace columns;
 
 namespace {
 
-// Loads on their way before they are needed, where each step waits for the one before.
+// Loads in flight, where each step waits for the step before.
 constexpr int AHEAD = 8;
 
 // Along y a block has SPAN pixels of a row, of which 7/8 are not halo, and takes ROW_HALO rows a launch.
 constexpr int SPAN = 512;
 constexpr int ROW_HALO = 32;
 
-// Along z it has SIDE x SIDE pixels, a warp a row and as many as a block can be, of which 9/16 are not halo,
-// and takes PLANE_HALO planes a launch, all on their way before they are needed.
+// Along z a block has SIDE x SIDE pixels, one warp a row, as many as a block can have, of which 9/16 are not halo.  It takes
+// PLANE_HALO planes a launch, whose loads are all in flight at once.
 constexpr int SIDE = 32;
 constexpr int PLANE_HALO = 4;
 static_assert(AHEAD % 2 == 0 && PLANE_HALO % 2 == 0, "the rows of a turn use two buffers in turn");
 
-/// The keys of an image, and how they are made.  A key of 4 bytes has no index.
+/// The keys of an image, and how they are formed.  A key of 4 bytes has no index.
 template <class Key>
 struct Keys {
     Key *data;
@@ -73,11 +72,11 @@ struct Sweep {
     int64_t from;
     int32_t count, direction;
     int32_t halo;     // 0 if a block sees the whole image
-    bool begins;      // there is nothing before `from`
-    bool from_sites;  // the keys are not there yet: they start from the sites
+    bool begins;      // `from` is the first plane or row of the sweep
+    bool from_sites;  // no keys are stored yet: they start from the sites
 };
 
-/// What a pixel has before the sweep comes by.
+/// A pixel's key before the sweep reaches it.
 template <class Key>
 __device__ Key load_start(const Keys<Key> &keys, const Sweep &sweep, int64_t x, int64_t y, int64_t z) {
     return sweep.from_sites ? keys.start(x, y, z) : *keys.at(x, y, z);
@@ -88,7 +87,7 @@ __device__ Key least(Key a, Key b, Key c) {
     return min(a, min(b, c));
 }
 
-/// Sweeps along z: a block a tile of SIDE x SIDE pixels, a warp a row of it.
+/// Sweeps along z.  A block takes a tile of SIDE x SIDE pixels, and a warp a row of it.
 template <class Key>
 __global__ void __launch_bounds__(SIDE *SIDE, 1) sweep_planes(Keys<Key> keys, Sweep sweep) {
     __shared__ Key rows[2][SIDE][SIDE];
@@ -121,7 +120,7 @@ __global__ void __launch_bounds__(SIDE *SIDE, 1) sweep_planes(Keys<Key> keys, Sw
     }
 }
 
-/// Sweeps along y: a block a stretch of SPAN pixels of the rows of one z.
+/// Sweeps along y.  A block takes a stretch of SPAN pixels of the rows of one z.
 template <class Key>
 __global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep sweep) {
     __shared__ Key row[2][SPAN];
@@ -153,12 +152,12 @@ __global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep swee
     }
 }
 
-// ---- Along x: tiles of 32 pixels of a row, what each sends right and left, a walk over tiles ----
+// ---- Along x: the ends of tiles of 32 pixels, a walk over the tiles of a row, the minima within tiles ----
 
 template <class Key>
 struct Ends {
-    Key *to_right;  // [tile][row]: the least key at the tile's last pixel; later at the one before the tile
-    Key *to_left;   // at its first pixel; later at the one after the tile
+    Key *to_right;  // [tile][row]: the least key at the tile's last pixel; later at the pixel before the tile
+    Key *to_left;   // at its first pixel; later at the pixel after the tile
 };
 
 template <class Key>
@@ -166,7 +165,7 @@ __device__ Key key_or_none(const Keys<Key> &keys, int64_t row, int64_t x) {
     return x < keys.width ? keys.data[row * keys.width + x] : keys.NONE;
 }
 
-/// What each tile sends: a warp a tile.
+/// Finds the ends of each tile from the tile's own keys.  A warp takes a tile.
 template <class Key>
 __global__ void __launch_bounds__(BLOCK) summarise_tiles(Keys<Key> keys, Ends<Key> ends) {
     const int lane = threadIdx.x % WARP;
@@ -186,7 +185,7 @@ __global__ void __launch_bounds__(BLOCK) summarise_tiles(Keys<Key> keys, Ends<Ke
     }
 }
 
-/// Walks over the tiles of a row, `step` apart: what each sends becomes what comes to it.
+/// Walks over the tiles of a row, `step` apart, and replaces the key that each tile sends by the key that comes to it.
 template <class Key>
 __device__ void carry_along(const Keys<Key> &keys, Key *end, int64_t step, int64_t tiles) {
     Key carry = keys.NONE;
@@ -202,7 +201,7 @@ __device__ void carry_along(const Keys<Key> &keys, Key *end, int64_t step, int64
     }
 }
 
-/// Carries from tile to tile: a thread a row, both ways.
+/// Carries keys from tile to tile, both ways.  A thread takes a row.
 template <class Key>
 __global__ void __launch_bounds__(WALKERS) carry_tiles(Keys<Key> keys, Ends<Key> ends) {
     const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
@@ -213,7 +212,7 @@ __global__ void __launch_bounds__(WALKERS) carry_tiles(Keys<Key> keys, Ends<Key>
     }
 }
 
-/// The running minima both ways within a tile, and the outputs: a warp a tile.
+/// Finds the running minima within tiles, both ways, and writes the outputs.  A warp takes a tile.
 template <class Key>
 __global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> ends, Output output) {
     const int lane = threadIdx.x % WARP;
@@ -262,8 +261,8 @@ auto with_key(const DistanceJob &job, const Run &run) {
     return job.nearest ? run(uint64_t()) : run(uint32_t());
 }
 
-/// Queues one sweep through `length` planes or rows: in one launch if a block sees all of each, otherwise as
-/// many at a time as its halo allows.
+/// Queues one sweep through `length` planes or rows: in one launch if a block holds a whole plane or row, otherwise as many a
+/// launch as the halo allows.
 template <class Key>
 void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length, bool down,
                bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
@@ -280,7 +279,7 @@ void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Ke
     }
 }
 
-/// One map, from `begin` to `end` of the whole call's work.
+/// Computes one map.  Its progress goes from `begin` to `end`.
 template <class Key>
 void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream, const Progress &progress,
               double begin, double end) {

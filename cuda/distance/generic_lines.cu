@@ -1,23 +1,22 @@
-// Euclidean and city-block distance: columns of bits, then a monotone search along lines.
+// Euclidean and city-block distance: columns of bits, then a monotone search along lines.  The back end takes it for every
+// such job that the plans of cuda/distance/plane and cuda/distance/volume do not serve.
 //
-// The distance map is separable: a pixel's cost is the least, over the pixels of its line along one axis, of
-// their own cost along the axes before plus the cost of the way along the line.  Along the first axis (y in
-// 2-D, z in 3-D) the cost is O(1) from a word of bits and two carries (core/columns.h) and is never stored.
-// Along the others the matrix f(x') + c(x - x') is totally monotone, so that the best x' never moves left as
-// x moves right.  (The axes one by one: Saito and Toriwaki, 1994, and for other metrics Hirata, 1996.  The
-// matrices: Aggarwal, Klawe, Moran, Shor and Wilber, 1987.)  Ties change nothing: of two candidates the right
-// one wins from some x on, whichever of them a tie favours.  A tie goes to the lower order, then to the lower
-// x'.  The order of a site along the first axis is its position; along an axis of n pixels that of the winner
-// x' is order * n + x'.  After the last axis that is the linear index.
+// The distance map is separable: a pixel's cost is the least, over the pixels of its line along one axis, of their own cost
+// along the axes before plus the cost of the way along the line.  Along the first axis (y in 2-D, z in 3-D) the cost takes O(1)
+// from a word of bits and two carries (core/columns.h) and is never stored.  Along the others the matrix f(x') + c(x - x') is
+// totally monotone, so that the best x' never moves left as x moves right.  (The axes one by one: Saito and Toriwaki, 1994, and
+// for other metrics Hirata, 1996.  The matrices: Aggarwal, Klawe, Moran, Shor and Wilber, 1987.)  This holds however ties are
+// decided: of two candidates the right one wins from some x on.  A tie goes to the lower order, then to the lower x'.  The
+// order of a site along the first axis is its position.  Along an axis of n pixels the order of the winner x' is order * n +
+// x', which after the last axis is the linear index.
 //
-// A line is searched by levels of 32: its points at stride 32^k, each warp 32 of them, lie between the best
-// of two points at stride 32^(k+1).  Where that bracket is short, every lane tries all of it for its own
-// point.  Where it is long, the warp halves it point by point, all lanes on one point.
+// A line is searched by levels of 32.  At a level the points lie at stride 32^k, 32 of them a warp, and their best candidates
+// lie between those of two points at stride 32^(k+1).  If that bracket is short, every lane tries all of it for its own point.
+// If it is long, the warp halves it point by point, with all lanes on one point.
 //
-// Cost, for every image: 1 byte a pixel in and the outputs out; 3/8 of words and carries, read again at each
-// level, mostly in the caches; in 3-D 4 or 8 bytes a pixel written and read between y and x.  5 candidates a
-// pixel for each level above stride 1; at stride 1 about 33, by a lane whose warp shares the loads, or 5 by
-// halves.
+// Cost, for every image: 1 byte a pixel in and the outputs out; 3/8 of words and carries, read again at each level, mostly in
+// the caches; in 3-D 4 or 8 bytes a pixel written and read between y and x.  5 candidates a pixel for each level above stride
+// 1; at stride 1 about 33, by a lane whose warp shares the loads, or 5 by halves.
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/pixel_writer.h"
@@ -30,15 +29,14 @@ using namespace columns;
 
 namespace {
 
-// Blocks on a multiprocessor: that leaves a thread 64 registers, which are enough.
+// Blocks on a multiprocessor: a thread then has 64 registers, which are enough.
 constexpr int RESIDENT = 4;
 
-// A bracket up to this long is tried whole by every lane, at some 10 instructions a candidate; a longer one
-// is halved by 31 searches of the warp, at some 60 instructions each and 5 passes over the bracket, 25
-// instructions for 32 candidates.
+// A bracket up to this long is tried whole by every lane, at some 10 instructions a candidate.  A longer one is halved by 31
+// searches of the warp, at some 60 instructions each and 5 passes over the bracket, 25 instructions for 32 candidates.
 constexpr int SHORT_BRACKET = 256;
 
-/// What costs and orders are held in.  Orders are kept only if somebody asks which site is nearest.
+/// The types of costs and orders.  Orders are kept only if nearest sites are output.
 template <class C, class O, bool KEEP>
 struct Kind {
     using Cost = C;
@@ -57,7 +55,7 @@ struct Site {
     typename K::Order order;
 };
 
-/// The best candidate so far for a point of a line.  At first it costs as much as any sum of costs may.
+/// The best candidate so far for a point of a line.  Its initial cost is the largest that any sum of costs may have.
 template <class K>
 struct Best {
     typename K::Cost cost = NO_COST<typename K::Cost> - 1 + NO_COST<typename K::Cost>;
@@ -82,11 +80,11 @@ struct Ruler {
 };
 
 // ---- Lines ----
-// Lines are numbered by two axes, outer * inner_size + inner; outer is always z, inner the one of x and y
-// across the line.
+// Lines are numbered by two axes, outer * inner_size + inner: outer is z, and inner is x for lines along y, and y for lines
+// along x.
 
-/// The first lines searched: their pixels' costs come from bit columns.  In 2-D a line is a row, and its
-/// columns go along y; in 3-D it goes along y, and its columns along z.
+/// The lines searched first.  The costs of their pixels come from bit columns.  In 2-D a line is a row with columns along y.
+/// In 3-D a line goes along y, and its columns along z.
 template <class K>
 struct ColumnLines {
     Columns columns;
@@ -116,7 +114,7 @@ struct ColumnLines {
     }
 };
 
-/// The rows of a 3-D image after the search along y: their pixels' costs are stored.
+/// The rows of a 3-D image after the search along y, which stores the costs of their pixels.
 template <class K>
 struct StoredLines {
     typename K::Cost *cost;
@@ -139,20 +137,18 @@ struct StoredLines {
     }
 };
 
-// ---- The search, a warp at a time ----
+// ---- The search, by warps ----
 
-/// A warp's share of a level: 32 points of a line, `stride` apart, and the bracket that holds the best of
-/// each.
+/// A warp's share of a level: 32 points of a line, `stride` apart, and the bracket that holds the best candidate of each.
 struct Share {
     int32_t first, stride, length;
     int32_t low, high;
-    bool first_known;  // the best of the first point is `low`
+    bool first_known;  // the best candidate of the first point is `low`
 
     __device__ int32_t point(int lane) const { return min(first + lane * stride, length - 1); }
 };
 
-/// Tries the whole bracket for every point of a share.  Each lane loads one of 32 candidates and shows it to
-/// all.
+/// Warp: tries the whole bracket for every point of a share.  Each lane loads one of 32 candidates for all lanes.
 template <class K, class Line>
 __device__ Best<K> search_whole(const Line &line, const Ruler<K> &ruler, const Share &share, int lane) {
     const int32_t x = share.point(lane);
@@ -175,7 +171,7 @@ __device__ Best<K> search_whole(const Line &line, const Ruler<K> &ruler, const S
     return best;
 }
 
-/// The best for one point, all lanes together; every lane gets it.
+/// Warp: finds the best candidate for one point.  Every lane gets it.
 template <class K, class Line>
 __device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int32_t x, int32_t low, int32_t high, int lane) {
     Best<K> best;
@@ -200,8 +196,7 @@ __device__ Best<K> search_together(const Line &line, const Ruler<K> &ruler, int3
     return best;
 }
 
-/// Halves the bracket: the first point, then the one in the middle, then those in the middle of the halves
-/// ...
+/// Warp: halves the bracket.  Searches for the first point, then for the middle point, then for the middles of the halves ...
 template <class K, class Line>
 __device__ Best<K> search_by_halves(const Line &line, const Ruler<K> &ruler, const Share &share, int lane) {
     int32_t low = share.low, high = share.first_known && lane == 0 ? share.low : share.high;
@@ -220,7 +215,7 @@ __device__ Best<K> search_by_halves(const Line &line, const Ruler<K> &ruler, con
     return mine;
 }
 
-/// A level of a search: what it knows of the points 32 times as far apart, and where its own winners go.
+/// A level of a search: the winners at 32 times its stride, and where its own winners are stored.
 struct Level {
     int64_t outer_size, inner_size;
     int32_t length, stride;
@@ -232,7 +227,7 @@ struct Level {
     __host__ __device__ int64_t lines() const { return outer_size * inner_size; }
 };
 
-/// The best of each of a share's points, each in its lane; lanes beyond the line get something.
+/// Warp: finds the best candidate of each point of a share, each in its lane.  In lanes beyond the line it is undefined.
 template <class K, class Lines>
 __device__ Best<K> search_share(const Lines &lines, const Ruler<K> &ruler, const Level &level, int64_t outer, int64_t inner,
                                 int64_t number, int lane) {
@@ -254,7 +249,7 @@ __device__ Best<K> search_share(const Lines &lines, const Ruler<K> &ruler, const
                                                   : search_by_halves<K>(line, ruler, share, lane);
 }
 
-/// Finds the winners of a level: a warp a share.
+/// Finds the winners of a level.  A warp takes a share.
 template <class K, class Lines>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, Ruler<K> ruler, Level level) {
     const int lane = threadIdx.x % WARP;
@@ -268,7 +263,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, R
     }
 }
 
-/// Finds the best of every pixel of rows, the last axis, and writes the outputs: a warp 32 pixels.
+/// Finds the best candidate of every pixel of rows, the last axis, and writes the outputs.  A warp takes 32 pixels.
 template <class K, class Lines>
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
     finish_rows(Lines lines, Ruler<K> ruler, Level level, bool slices, Output output) {
@@ -286,9 +281,9 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
     }
 }
 
-constexpr int TILE = WARP;  // lines, and their pixels, of a block that turns them: a warp stores 32 neighbours
+constexpr int TILE = WARP;  // lines, and their pixels, that a block transposes: a warp stores 32 neighbours
 
-/// Finds the best of every pixel of lines along y, and stores it for the search along x: a block 32 x 32
+/// Finds the best candidate of every pixel of lines along y, and stores it for the search along x.  A block takes 32 x 32
 /// pixels of a plane.
 template <class K>
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
@@ -320,14 +315,14 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
 
 // ---- The passes ----
 
-/// The winners that a search keeps, over all levels above stride 1.
+/// The number of winners that a search keeps, over all levels above stride 1.
 int64_t count_winners(int64_t lines, int64_t length) {
     int64_t points = 0;
     for (int64_t stride = WARP; stride < length; stride *= WARP) points += ceil_div(length, stride);
     return lines * points;
 }
 
-/// Searches every level above stride 1, and returns the one that is left.
+/// Searches every level above stride 1, and returns the level of stride 1.
 template <class K, class Lines>
 Level search_levels(const Lines &lines, const Ruler<K> &ruler, int64_t outer_size, int64_t inner_size, int32_t *winners,
                     cudaStream_t stream) {
@@ -377,7 +372,7 @@ auto with_kind(const DistanceJob &job, const Run &run) {
     return narrow && short_orders ? run(NarrowOrdered()) : run(WideOrdered());
 }
 
-/// One map, from `begin` to `end` of the whole call's work.
+/// Computes one map.  Its progress goes from `begin` to `end`.
 template <class K>
 void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStream_t stream, const Progress &progress,
               double begin, double end) {

@@ -1,7 +1,7 @@
-// Copies pixels: between host and device as they lie, within the device with any strides, and between bits
-// and bytes.
+// Copies pixels: between host and device if both views are packed, within the device with any strides, and there also between
+// bits and bytes.
 //
-// Cost: every pixel is read once and written once.  Lanes are neighbours along x.
+// Cost: every pixel is read once and written once.  Neighbouring lanes take neighbouring pixels of a row.
 #include "cuda/runtime/copy.h"
 #include "cuda/runtime/launch.h"
 #include "runtime/packed.h"
@@ -13,7 +13,7 @@ namespace {
 /// The bytes that hold a row of bits.
 __host__ __device__ int64_t bit_bytes(int64_t width) { return (width + 7) / 8; }
 
-/// A thread a pixel.
+/// One thread a pixel.
 template <class Pixel>
 __global__ void copy_pixels(View from, View to) {
     const int64_t width = to.size[0], height = to.size[1], total = to.pixels();
@@ -23,7 +23,7 @@ __global__ void copy_pixels(View from, View to) {
     }
 }
 
-/// Bits or bytes to bits, a thread a byte.  Bits beyond the row's end become 0.
+/// Bits or bytes to bits, one thread an output byte.  Bits beyond the row's end become 0.
 __global__ void write_bits(View from, View to) {
     const int64_t width = to.size[0], height = to.size[1], bytes = bit_bytes(width);
     const int64_t total = bytes * height * to.size[2];
@@ -37,7 +37,7 @@ __global__ void write_bits(View from, View to) {
     }
 }
 
-/// Bits to bytes of 0 and 1, a thread a pixel.
+/// Bits to bytes of 0 and 1, one thread a pixel.
 __global__ void spread_bits(View from, View to) {
     const int64_t width = to.size[0], height = to.size[1], total = to.pixels();
     for (int64_t item = first_item(); item < total; item += item_step()) {

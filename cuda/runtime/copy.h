@@ -7,10 +7,10 @@
 
 namespace apsis::cuda {
 
-/// Copies pixels between host and device as they lie, within the device with any strides, and between bits and bytes.
+/// Queues a copy of pixels: between host and device if both views are packed, within the device also between bits and bytes.
 void copy_views(const View &from, const View &to, cudaStream_t stream);
 
-/// CUDA's error if this build has no code for the current device.
+/// CUDA's error if this build has no code for the current device, else cudaSuccess.
 cudaError_t probe_code() noexcept;
 
 }  // namespace apsis::cuda

@@ -1,7 +1,7 @@
-// CUB's calls for the host, without harm to an error that the caller has not asked for yet.
+// CUB's host calls, which leave an earlier error of the caller's in place.
 //
-// After each launch CUB asks CUDA for the last error of the thread, takes one of the caller's for its own, and clears it.  It
-// cannot be put back.  So, while a CallersError lives, CUB is told of errors only that were not there before.
+// After each launch CUB reads the thread's last CUDA error and clears it.  It would take an earlier error of the caller's for
+// its own, and a cleared error cannot be restored.  So, while a CallersError lives, CUB reads only errors that are new.
 #pragma once
 
 #ifdef CubDebug
@@ -18,7 +18,7 @@ class CallersError {
     CallersError(const CallersError &) = delete;
     CallersError &operator=(const CallersError &) = delete;
 
-    /// What CUB sees.  A new error stays until check() clears it.
+    /// The error that CUB reads: cudaSuccess in place of the caller's.  A new error stays until check() clears it.
     static cudaError_t last(cudaError_t (*ask)()) {
         if (!kept) return ask();
         const cudaError_t error = cudaPeekAtLastError();

@@ -1,7 +1,7 @@
-// The calling thread's current CUDA context, left as it was; and what else the driver does better than the runtime.
+// Makes a device current and restores the calling thread's CUDA context afterwards; and the driver functions that apsis calls.
 //
-// The driver's stack of contexts does that.  cudaSetDevice does not: to go back by it makes a context on device 0 for a thread
-// that had none, and replaces one that the thread has from the driver's own interface.
+// The driver's stack of contexts restores it exactly.  cudaSetDevice cannot: if the thread had no context, going back makes one
+// on device 0, and if the thread had a context made by the driver API, going back replaces it.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@
 
 namespace apsis::cuda {
 
-/// What is used of the driver.  It is asked for by name, so that nothing is linked with a driver.
+/// The driver's functions.  They are looked up by name, so that apsis does not link with the driver.
 class Driver {
   public:
     static const Driver &get() {
@@ -23,7 +23,7 @@ class Driver {
         return driver;
     }
 
-    /// Throws in a process that was forked from one in which a driver has been found.
+    /// Throws in a process that was forked from one that had loaded the driver.
     static void refuse_fork() {
         if (is_forked)
             throw Error(APSIS_ERROR_DEVICE, "this process was forked from one that has used CUDA, which does not go on in it");
@@ -34,8 +34,8 @@ class Driver {
     decltype(&cuCtxPopCurrent) pop;
     decltype(&cuFuncSetAttribute) set_attribute;
 
-    /// The context of a device that CUDA's runtime uses.  It is retained once, and stays: the runtime never gives it back
-    /// either.
+    /// The device's primary context, which CUDA's runtime uses.  It is retained once and never released: the runtime does not
+    /// release it either.
     CUcontext primary(int device) const {
         constexpr int MOST_DEVICES = 64;
         static std::atomic<CUcontext> kept[MOST_DEVICES];
@@ -48,7 +48,7 @@ class Driver {
         return context;
     }
 
-    /// The runtime has the driver's numbers of errors.
+    /// The runtime's error numbers are the driver's.
     static void require(CUresult result, const char *what) { check(static_cast<cudaError_t>(result), what); }
 
   private:
@@ -70,7 +70,7 @@ class Driver {
         void *found = nullptr;
         cudaDriverEntryPointQueryResult result;
 #if CUDART_VERSION >= 12050
-        constexpr unsigned VERSION = 12000;  // of the functions, as cuda.h declares them
+        constexpr unsigned VERSION = 12000;  // of the functions' signatures, as cuda.h declares them
         check(cudaGetDriverEntryPointByVersion(name, &found, VERSION, cudaEnableDefault, &result), name);
 #else
         check(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result), name);
@@ -84,7 +84,7 @@ class Driver {
     static inline std::atomic<bool> is_forked = false;
 };
 
-/// Makes a device's context current, and at the end the one that was so before, or none.
+/// Makes a device's context current.  The destructor restores the previous context, or none.
 class CurrentDevice {
   public:
     explicit CurrentDevice(int device) : driver_(Driver::get()) {

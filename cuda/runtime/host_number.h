@@ -1,4 +1,4 @@
-// A number of the device that the host waits for while the device goes on with what is queued behind it.
+// A number that the device computes and the host waits for, while the device continues with the work queued behind it.
 #pragma once
 
 #include "cuda/runtime/launch.h"
@@ -7,7 +7,7 @@ namespace apsis::cuda {
 
 class HostNumber {
   public:
-    /// For the current device, which is so at the end as well.
+    /// For the current device, which must be current again in the destructor.
     HostNumber() {
         check(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming), "creating an event");
         void *memory = nullptr;
@@ -23,12 +23,12 @@ class HostNumber {
     HostNumber(const HostNumber &) = delete;
     HostNumber &operator=(const HostNumber &) = delete;
 
-    /// Queues its way to the host.
+    /// Queues its copy to the host.
     void ask(const uint32_t *from, cudaStream_t stream) {
         check(cudaMemcpyAsync(number_, from, sizeof *number_, cudaMemcpyDeviceToHost, stream), "reading a number");
         check(cudaEventRecord(arrived_, stream), "marking where a number is read");
     }
-    /// What was asked for last.
+    /// Waits for the last copy, and returns its number.
     uint32_t wait() const {
         check(cudaEventSynchronize(arrived_), "waiting for a number");
         return *number_;

@@ -1,4 +1,4 @@
-// What kernels are allowed of a device's shared memory: asked of each kernel once a device, and kept.
+// How much shared memory a kernel may use on a device: set and cached once for each kernel and device.
 #include "cuda/runtime/launch.h"
 
 #include "cuda/runtime/current_device.h"
@@ -13,7 +13,7 @@ namespace {
 
 struct Allowances {
     std::mutex lock;
-    std::map<std::pair<const void *, int>, size_t> bytes;  // of a kernel and a device
+    std::map<std::pair<const void *, int>, size_t> bytes;  // [kernel, device]
 };
 
 /// Never destroyed: contexts may outlive static objects.
@@ -35,7 +35,7 @@ size_t allow_shared(const void *kernel) {
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's attributes");
     const int left = most - static_cast<int>(attributes.sharedSizeBytes);
-    // By the driver: CUDA 13.0's own function forgets an error that the caller has not asked for yet.
+    // By the driver, because CUDA 13.0's own function clears an error that the caller has not read yet.
     cudaFunction_t function;
     check(cudaGetFuncBySymbol(&function, kernel), "finding a kernel");
     Driver::require(Driver::get().set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, left),

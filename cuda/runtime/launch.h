@@ -1,5 +1,5 @@
-// How the CUDA files call CUDA: every call is checked, every kernel is launched on a stream, and no error is
-// left behind for the next call, ours or the caller's, to stumble over.
+// How the CUDA files call CUDA.  Every call is checked, and every kernel is launched on a stream.  Errors are cleared, so that
+// neither a later call of apsis nor one of the caller's reports them again.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,12 +16,12 @@ namespace apsis::cuda {
 
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
-constexpr int BLOCK = 256;  // threads of a block whose warps are independent: a few such fill any device
+constexpr int BLOCK = 256;  // threads of a block whose warps are independent: a few of these blocks fill any multiprocessor
 constexpr int WARPS = BLOCK / WARP;
-constexpr int WALKERS = 64;  // threads of a block whose threads walk far: they are few, and so reach more of the device
-constexpr int64_t MOST_BLOCKS = INT32_MAX;  // of a grid's x axis; kernels stride over what is beyond
+constexpr int WALKERS = 64;  // threads of a block for long loops in few threads: small blocks spread over more multiprocessors
+constexpr int64_t MOST_BLOCKS = INT32_MAX;  // of a grid's x axis; kernels loop over further items
 
-/// Throws what CUDA says, if it is an error.
+/// Throws CUDA's error, if there is one.
 inline void check(cudaError_t error, const char *what) {
     if (error == cudaSuccess) return;
     cudaGetLastError();
@@ -30,24 +30,24 @@ inline void check(cudaError_t error, const char *what) {
 }
 
 #if defined(__CUDACC__)
-/// The first item of a thread, of those that a grid's threads take side by side, and how far its next one is.
+/// The loop of a thread over items that the threads of a grid take side by side: its first item, and the step to its next one.
 __device__ inline int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
 
-/// The first statement of a kernel that is queued early(): what the kernels before it have written is there from now on.
+/// The first statement of a kernel that is queued early().  After it, all writes of the kernels before are visible.
 __device__ inline void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }
 
-/// Where a number of an array in shared memory lies: 32 threads that walk stretches of 8, 16 or 32 side by side meet 32 banks.
+/// Permutes indices into shared memory: 32 threads that walk adjacent stretches of 8, 16 or 32 elements use 32 different banks.
 template <class Number>
 __device__ Number spread_banks(Number number) {
     return number ^ (number >> 5 & 31);
 }
 
-/// The least of the values of a warp's lanes.
+/// Warp: the least of the lanes' values.
 __device__ inline uint32_t least_of_warp(uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_min_sync(ALL_LANES, value);
@@ -58,7 +58,7 @@ __device__ inline uint32_t least_of_warp(uint32_t value) {
 }
 __device__ inline uint32_t greatest_of_warp(uint32_t value) { return ~least_of_warp(~value); }
 
-/// Their sum.
+/// Warp: the sum of the lanes' values.
 __device__ inline uint32_t sum_of_warp(uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL_LANES, value);
@@ -68,7 +68,7 @@ __device__ inline uint32_t sum_of_warp(uint32_t value) {
 #endif
 }
 
-/// The sum of a lane's value and those of the lanes before it.
+/// Warp: the sum of a lane's value and the values of the lanes before it.
 template <class Number>
 __device__ Number sum_up_to(Number value) {
     const int lane = threadIdx.x % WARP;
@@ -80,7 +80,7 @@ __device__ Number sum_up_to(Number value) {
     return value;
 }
 
-/// The bits that any of them has.
+/// Warp: the bits that are set in any lane's value.
 __device__ inline uint32_t any_of_warp(uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL_LANES, value);
@@ -91,12 +91,12 @@ __device__ inline uint32_t any_of_warp(uint32_t value) {
 }
 #endif
 
-/// The dynamic shared memory that a block of this kernel may have on the current device.  The first time, the kernel is
-/// allowed all of it: the allowance belongs to the device, so lowering it to what a launch wants would fail the larger
-/// launch of another host thread.
+/// The dynamic shared memory that a block of this kernel may have on the current device.  The first call sets the kernel's
+/// allowance to all of it.  All host threads share the allowance, so lowering it to the size of one launch would make a larger
+/// launch of another host thread fail.
 size_t allow_shared(const void *kernel);
 
-/// A device that is made anew, as after cudaDeviceReset, has no allowances.
+/// For a device whose context is new, as after cudaDeviceReset: it has no allowances.
 void forget_allowances(int device);
 
 /// How many blocks of a kernel the current device runs at once.
@@ -111,8 +111,8 @@ int64_t resident_blocks(void (*kernel)(Parameters...), int threads) {
 
 APSIS_BOTH inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Where a kernel is queued: on a stream, after all that is there already; or early, so that its blocks get ready while the
-/// last ones of the kernel before end, and wait there (sm_90), which saves about a microsecond.
+/// Where a kernel is queued: on a stream, behind all earlier work.  An early kernel's blocks start while the last blocks of the
+/// kernel before still run, and wait for its end themselves (sm_90), which saves about a microsecond.
 struct Queue {
     cudaStream_t stream;
     bool is_early;
@@ -121,8 +121,8 @@ struct Queue {
 };
 inline Queue early(cudaStream_t stream) { return Queue(stream, true); }
 
-/// Whether kernels wait by themselves for the one before, if they are told to: their code is for sm_90 at least.  All are
-/// compiled for the same devices; so one is asked about, once a device, for it takes its time.
+/// Whether kernels can wait for the kernel before by themselves: their code is for sm_90 at least.  All kernels are compiled
+/// for the same devices, and the query is slow.  So one kernel is queried, once for each device.
 inline bool can_wait(const void *kernel) {
     constexpr uint8_t UNKNOWN = 0, NO = 1, YES = 2;
     constexpr int MOST_DEVICES = 64;
@@ -138,8 +138,8 @@ inline bool can_wait(const void *kernel) {
     return can;
 }
 
-/// Launches a kernel that takes dynamic shared memory.  Unlike <<<>>>, this call itself says whether it failed, so that an
-/// earlier error of the caller's own code is not taken for ours.
+/// Launches a kernel that takes dynamic shared memory.  Unlike <<<>>>, this call returns its own error, so that an earlier
+/// error of the caller's code is not taken for it.
 template <class... Parameters, class... Arguments>
 void launch_large(const char *name, void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                   const Queue &queue, const Arguments &...arguments) {

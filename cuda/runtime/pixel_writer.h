@@ -1,4 +1,4 @@
-// Writes the pixels of a distance map, whatever transform found them.
+// Writes the output pixels of a distance map, for every transform.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@ struct Output {
 
 /// Writes a pixel's cost, if there is a site, and the index of its nearest site.
 ///
-/// The two runs of a signed map share the pixels between them: each writes where its own sites are not.
+/// Each of the two runs of a signed map writes only the pixels that are not its own sites, so together they write each once.
 __device__ inline void write_pixel(const Output &output, int64_t x, int64_t y, int64_t z, int64_t cost, bool found,
                                    int64_t index) {
     if (output.is_signed && found && cost == 0) return;

@@ -1,4 +1,4 @@
-// Progress of work on the device, told to the caller while it runs.
+// Reports the progress of work on the device to the caller while it runs.
 #pragma once
 
 #include "cuda/runtime/launch.h"
@@ -6,7 +6,7 @@
 
 namespace apsis::cuda {
 
-/// Waits for the work so far and reports progress, if the caller wants to be told; does not wait otherwise.
+/// Waits for the work so far and reports progress.  Without a callback it does neither.
 inline void report(const Progress &progress, double done, cudaStream_t stream) {
     if (!progress) return;
     check(cudaStreamSynchronize(stream), "waiting for the device");

@@ -21,12 +21,12 @@ std::unique_ptr<Backend> make_best_backend() {
     const int count = device_count();
     for (int device = 0; device < count; ++device) try {
             return make_device_backend(device);
-        } catch (const Error &) {  // too old, or taken: the next one may serve
+        } catch (const Error &) {  // too old, or in use: the next device may serve
         }
     return make_cpu_backend();
 }
 
-/// How many images the call of a transform has, and its name; none for what is no transform.
+/// The number of images and the name of a transform's call; 0 and nullptr if there is no such transform.
 struct Call {
     int images;
     const char *name;
@@ -70,7 +70,7 @@ apsis_status apsis_create(int version, int device, apsis_context **context) {
     return guard("create", create_message, [&] {
         if (!context) throw Error(APSIS_ERROR_ARGUMENT, "context is NULL, but must point to a pointer");
         *context = nullptr;
-        const int promise = APSIS_VERSION_MAJOR == 0 ? 100 : 10000;  // what compatible versions have in common
+        const int promise = APSIS_VERSION_MAJOR == 0 ? 100 : 10000;  // compatible versions have the same quotient
         if (version / promise != APSIS_VERSION / promise || version > APSIS_VERSION)
             throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
         if (device < APSIS_BEST)

@@ -1,4 +1,4 @@
-// What every entry point begins with: no exception passes the boundary, and each leaves a status and a sentence.
+// The guard of every entry point: no exception passes the boundary, and each becomes a status and a sentence.
 #pragma once
 
 #include <cfenv>
@@ -9,7 +9,7 @@
 
 namespace apsis {
 
-/// Rounds to nearest and keeps subnormal numbers, whatever the caller has set, until the end of a call.
+/// During a call, rounds to nearest and keeps subnormal numbers.  Then restores the caller's settings.
 class UsualFloats {
   public:
     UsualFloats() noexcept {

@@ -30,7 +30,7 @@ Cover cover_of(const View &view) {
     return cover;
 }
 
-/// The bytes from the first to behind the last of the lowest `axes` axes, all strides taken as positive.
+/// The span in bytes of the lowest `axes` axes, from the first byte to the end of the last, with all strides taken as positive.
 int64_t reach(const Cover &cover, int axes) {
     int64_t bytes = cover.element;
     for (int a = 0; a < axes; ++a) bytes += (cover.count[a] - 1) * std::llabs(cover.stride[a]);
@@ -44,7 +44,7 @@ uintptr_t lowest_address(const Cover &cover) {
     return low;
 }
 
-/// Stands for data that is still to come, so that the view counts as wanted.  Never read or written.
+/// A placeholder for data that is given later, so that the view counts as wanted.  Never read or written.
 uint8_t *const WANTED = reinterpret_cast<uint8_t *>(uintptr_t(Carver::SLOT));
 
 const char *type_name(int type) {
@@ -93,7 +93,7 @@ void check_size(const char *name, const apsis_image &image, View &view) {
                         name, view.size[0], view.size[1], view.size[2]);
 }
 
-/// Fills in packed strides, and makes sure that no byte offset in the image can wrap.
+/// Fills in packed strides.  Throws if a byte offset in the image could wrap.
 void check_strides(const char *name, const apsis_image &image, View &view) {
     const int64_t element = pixel_bytes(view.type);
     int64_t extent = element, total = 0;
@@ -146,8 +146,8 @@ void check_output_strides(const char *name, const View &view) {
     }
 }
 
-/// Whether two covers lie apart in a common period of |stride[axis]|: what they span below that axis falls in
-/// disjoint parts of the period, and all strides from that axis on are multiples of it.
+/// Whether two covers lie apart in a common period of |stride[axis]|: their spans below that axis are in disjoint parts of the
+/// period, and all strides from that axis on are multiples of it.
 bool interleave(const Cover &a, const Cover &b, int axis) {
     const int64_t period = std::llabs(a.stride[axis]);
     if (period == 0) return false;

@@ -8,11 +8,11 @@ namespace apsis {
 /// Which pixel types an argument may have, and whether it is written to.
 enum class Role { SET, DISTANCE, INDEX, LABELS, ANY_INPUT, ANY_OUTPUT };
 
-/// The view of a caller's image.  `name` is the argument's, for the message of the Error that it throws; `need_data`
-/// is false where only the size of a workspace is asked for.
+/// The view of a caller's image.  `name` is the argument's name, for the message of the Error that is thrown.  `need_data` is
+/// false if only the size of a workspace is needed.
 View check_image(const char *name, const apsis_image *image, Role role, bool need_data = true);
 
-/// Throws unless b has the ndim and size of a.
+/// Throws unless b has the same ndim and size as a.
 void check_same_size(const char *name_a, const apsis_image *a, const char *name_b, const apsis_image *b);
 
 /// Throws if two views of one memory share a byte.  Views that interleave without touching pass.

@@ -1,4 +1,4 @@
-// From the images and options of a call to a checked job.
+// Makes a checked job from the images and options of a call.
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -11,7 +11,7 @@ namespace apsis {
 
 namespace {
 
-/// The chessboard transform keeps a distance and a site's index in one 64-bit key.
+/// Throws unless a distance and a site's index fit one 64-bit key of the chessboard transform.
 void check_keys(const DistanceJob &job) {
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (bits_below(image) + bits_below(job.measure.largest + 1) > 62)
@@ -27,7 +27,7 @@ bool is_sweep(apsis_method method) {
     return method == APSIS_SWEEP || method == APSIS_SWEEP_BLOCKS || method == APSIS_SWEEP_ROWS;
 }
 
-/// What a published method of distance and Voronoi maps serves.
+/// Throws unless a published method of distance and Voronoi maps serves the job.
 void check_method(const DistanceJob &job) {
     const bool is_scan = job.method == APSIS_SEQUENTIAL_SCAN;
     const auto refuse = [&](const char *what) {
@@ -43,7 +43,7 @@ void check_method(const DistanceJob &job) {
                     static_cast<long long>(LONGEST_PUBLISHED), static_cast<long long>(LONGEST_PUBLISHED));
 }
 
-/// A function computes by these methods, and by no other.
+/// Throws unless the method of the options is among the `methods` of a function.
 void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
     std::string names;
     for (const apsis_method each : methods) {
@@ -63,7 +63,7 @@ void check_sequential(const apsis_context &context, const apsis_options &options
                     "is Euclidean");
 }
 
-/// The axes of an image of its own: 2 for slices, otherwise ndim.
+/// The number of axes of one image: 2 for slices, otherwise ndim.
 int axes_of(const apsis_image *set, const apsis_options &options) {
     if (!(options.flags & APSIS_SLICES)) return set->ndim;
     if (set->ndim != 3)
@@ -71,14 +71,14 @@ int axes_of(const apsis_image *set, const apsis_options &options) {
     return 2;
 }
 
-/// Images of so many pixels have indices that the type of an output holds.
+/// Throws unless the type of an output holds all indices of so many pixels.
 void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels) {
     if (!image || pixels <= __int128(1) << (image->type == APSIS_I32 ? 31 : 63)) return;
     throw Error(APSIS_ERROR_RANGE, "%s: type is %s, but an index may be as large as %.0f", name,
                 image->type == APSIS_I32 ? "APSIS_I32" : "APSIS_I64", static_cast<double>(pixels - 1));
 }
 
-/// An image of a call, and where its view goes.
+/// An image of a call, and the view to fill in.
 struct Argument {
     const char *name;
     const apsis_image *image;
@@ -86,7 +86,7 @@ struct Argument {
     Role role;
 };
 
-/// Checks the images of a call, the first of which gives their size; sets cannot be left out.
+/// Checks the images of a call.  The first gives their size.  Sets cannot be left out.
 template <size_t COUNT>
 void check_images(const apsis_context &context, const Argument (&images)[COUNT], bool need_data) {
     for (const Argument &each : images) {
@@ -97,7 +97,7 @@ void check_images(const apsis_context &context, const Argument (&images)[COUNT],
     }
 }
 
-/// No output overlaps another image.
+/// Throws if an output overlaps another image.
 template <size_t COUNT>
 void check_all_apart(const Argument (&images)[COUNT]) {
     for (size_t i = 0; i < COUNT; ++i)
@@ -105,8 +105,8 @@ void check_all_apart(const Argument (&images)[COUNT]) {
             if (images[k].role != Role::SET) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
 }
 
-/// No more components than this: no two first pixels are neighbours.  With connectivity 1 they may fill every other
-/// pixel, otherwise every other one along each axis in which neighbours may differ together.
+/// The most components that a job can have.  The first pixels of two components are never neighbours.  With connectivity 1
+/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.
 int64_t most_components(const ComponentsJob &job) {
     const int64_t *size = job.set.size, pixels = job.set.pixels();
     if (pixels == 0) return 0;
@@ -118,7 +118,7 @@ int64_t most_components(const ComponentsJob &job) {
     return job.largest < most / images ? job.largest * images : most;
 }
 
-/// Fills in what options say of a distance in the image whose slab a job is.
+/// Fills in a distance job from the options.  The job may be a slab of the image.
 void fill_in(const apsis_options &options, DistanceJob &job) {
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
     size[job.axes - 1] = job.slab.extent;
@@ -130,7 +130,7 @@ void fill_in(const apsis_options &options, DistanceJob &job) {
     if (options.metric == APSIS_CHESSBOARD) check_keys(job);
 }
 
-/// A distance in an image that is whole.
+/// The same for a job of the whole image.
 void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
     job.axes = axes_of(set, options);
     job.slab.extent = job.set.size[job.axes - 1];
@@ -151,7 +151,7 @@ void check_cells(const apsis_options &options) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
 }
 
-/// The set of a slab, and where it is.
+/// Checks the set of a slab and its place in the image.
 void check_slab(const apsis_context &context, const apsis_image *set, int64_t start, int64_t extent,
                 const apsis_options &options, DistanceJob &job) {
     if (context.backend->device() != APSIS_CPU)
@@ -173,7 +173,7 @@ void check_slab(const apsis_context &context, const apsis_image *set, int64_t st
                     static_cast<long long>(extent));
 }
 
-/// Sites outside a slab, which say so if they are none.
+/// Checks the caller's sites outside a slab.  `none` marks a column without one.
 void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
     for (int64_t c = 0; sites && c < columns; ++c)
         if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
@@ -254,7 +254,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                     "options: APSIS_MIXED is set, but method is %s%s, and the mixed map is what "
                     "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave",
                     name_of(options.method), job.connected ? " with APSIS_CONNECTED" : "");
-    job.connected &= options.metric == APSIS_EUCLIDEAN;  // there are no exclaves in the others: see docs/methods.md
+    job.connected &= options.metric == APSIS_EUCLIDEAN;  // other metrics have no exclaves: see docs/methods.md
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set.pixels());
     return job;

@@ -1,4 +1,4 @@
-// From a job to the back end: the workspace, and images that the back end cannot reach.
+// Runs jobs on the back end: makes the workspace, and stages images that the back end cannot reach.
 #include "api/jobs.h"
 #include "runtime/staging.h"
 #include "runtime/streamer.h"
@@ -7,7 +7,7 @@ namespace apsis {
 
 namespace {
 
-// The job on the back end's own memory: images that it cannot reach become device copies carved from the workspace.
+// Moves a job to the back end's own memory: images that it cannot reach become device copies carved from the workspace.
 
 void stage_output(View &view, Staging &staging) {
     if (view) view = staging.output(view);
@@ -42,7 +42,7 @@ EccentricityJob stage_job(EccentricityJob job, Staging &staging) {
     return job;
 }
 
-// The scratch memory that the back end wants beside them.
+// The scratch memory that the back end needs beside them.
 
 int64_t scratch_of(const Backend &backend, const DistanceJob &job) {
     return static_cast<int64_t>(backend.distance_scratch(job));
@@ -78,7 +78,7 @@ void run_staged(apsis_context &context, const Job &job, void *memory, Transform 
     staging.run([&] { transform(own, scratch); });
 }
 
-// What of a job cannot be captured: the host waits in the middle of it, and acts on what the device has found.
+// Why a job cannot be captured, or nullptr.  In these jobs the host waits in the middle, and acts on results of the device.
 
 const char *waits(const apsis_context &context, const DistanceJob &job) {
     if (job.method == APSIS_RASTER_SCAN) return "the number of kernels of APSIS_RASTER_SCAN depends on the image";
@@ -91,7 +91,7 @@ const char *waits(const apsis_context &, const ComponentsJob &job) {
 const char *waits(const apsis_context &, const GeodesicJob &) { return nullptr; }
 const char *waits(const apsis_context &, const EccentricityJob &) { return "eccentricities take as many fields as it needs"; }
 
-/// Before anything is queued.
+/// Throws if the call cannot be captured, before any work is queued.
 template <class Job>
 void check_capture(const apsis_context &context, const Job &job) {
     Carver count;
@@ -117,14 +117,14 @@ const char *words_of(apsis_method method) {
     }
 }
 
-/// Runs a job, and logs what it took if it is by a published method.
+/// Runs a job.  If it is by a published method, logs the work that it took.
 template <class Job, class Transform>
 void run_reported(apsis_context &context, Job job, void *memory, Transform transform) {
     DistanceJob::Report report{};
     if (context.log_fn && job.method != APSIS_AUTO) job.report = &report;
     run_staged(context, job, memory, transform);
     if (!job.report) return;
-    context.backend->sync();  // the report is ours
+    context.backend->sync();  // the report is a local variable
     context.log("%s: %lld instances, %lld pixels mended", words_of(job.method), static_cast<long long>(report.kernels),
                 static_cast<long long>(report.mended));
 }
@@ -200,7 +200,7 @@ void run(apsis_context &context, const EccentricityJob &job) {
         own.report = &report;
         context.backend->eccentricity(own, scratch, progress);
     });
-    context.backend->sync();  // the report is ours
+    context.backend->sync();  // the report is a local variable
     context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
                 static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
     if (report.unproved)

@@ -1,4 +1,4 @@
-// The calls of apsis.h as jobs: checked, measured for the memory that they need, and run.
+// The calls of apsis.h as jobs: checks them, computes the memory that they need, and runs them.
 #pragma once
 
 #include "api/image.h"
@@ -6,10 +6,10 @@
 
 namespace apsis {
 
-/// A CPU context cannot reach device memory.  NULL is an image that is left out.
+/// Throws if the context cannot reach the image: a CPU context cannot reach device memory.  NULL is an image that is left out.
 void check_reach(const apsis_context &context, const char *name, const apsis_image *image);
 
-// The images and options of a call, checked.  `need_data` is false for apsis_workspace_size, which slabs have none of.
+// Check the images and options of a call.  `need_data` is false for apsis_workspace_size, which does not serve slabs.
 
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data);
@@ -25,13 +25,13 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
 EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
                                    const apsis_image *farthest, const apsis_options *given, bool need_data);
 
-/// Whether labels, and what else is asked for, can tell of all components.
+/// Throws unless the type of labels, and the other outputs, can hold all components.
 void check_labels(const ComponentsJob &job);
-/// The array that is filled with what is known of components.
+/// Throws unless the caller's array of components is valid.
 void check_array(const ComponentsJob &job);
 void check_array(const EccentricityJob &job);
 
-// The bytes of a workspace in which a job runs.
+// The bytes of workspace that a job needs.
 
 size_t workspace_of(const apsis_context &context, const DistanceJob &job);
 size_t workspace_of(const apsis_context &context, const VoronoiJob &job);
@@ -39,7 +39,7 @@ size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
 
-// Runs a job of an image that has pixels; a summary also without, if there are columns.
+// Run a job whose image has pixels.  A summary needs only columns.
 
 void run(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const SummaryJob &job);

@@ -16,10 +16,10 @@ namespace {
 constexpr uint32_t KNOWN_FLAGS =
     APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER | APSIS_NO_INNER | APSIS_MIXED;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
-constexpr int LARGEST_RATIO = 1024;         // of spacings that are kept as whole numbers
-constexpr double LEAST_WEIGHT = 1 << 24;    // of other spacings: rounding them moves a distance by less than 2^-25
+constexpr int LARGEST_RATIO = 1024;         // the largest ratio of spacings that is kept in whole numbers
+constexpr double LEAST_WEIGHT = 1 << 24;    // for other spacings: rounding changes a distance by less than 2^-25 of it
 
-/// Of spacings.  Doubles then hold every length, and what a product of a length and a unit leaves when it is rounded.
+/// Limits of spacings.  Doubles then hold every length, and the rounding error of the product of a length and a unit.
 constexpr double LEAST_SPACING = 1e-270, MOST_SPACING = 1e270;
 
 void check_spacing(const double spacing[3]) {
@@ -43,7 +43,7 @@ bool equal_products(double a, double p, double b, double q) {
     return left == right && std::fma(a, p, -left) == std::fma(b, q, -right);
 }
 
-/// Finds whole numbers in the ratio of the spacings, and the unit that they count.
+/// Finds whole numbers in the ratio of the spacings, and their unit.
 bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit) {
     const double least = *std::min_element(spacing, spacing + axes);
     for (int q = 1; q <= LARGEST_RATIO; ++q) {
@@ -61,8 +61,8 @@ bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit
     return false;
 }
 
-/// The cost between opposite corners, or -1 if it is too large.  Along an axis of one pixel a step counts: a weight, too, has to
-/// be held.
+/// The cost between opposite corners, or -1 if it is too large.  An axis of one pixel counts as one step, because its weight
+/// must be representable too.
 int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
     __int128 cost = 0;
     for (int a = 0; a < axes; ++a) {
@@ -72,8 +72,8 @@ int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
     return cost < NO_COST<int64_t> ? static_cast<int64_t>(cost) : -1;
 }
 
-/// Divides spacings by a power of two, so that their squares and sums are held: the largest is then below 1.  Returns the
-/// exponent.  What becomes 0 is too small beside the largest anyway.
+/// Divides spacings by a power of two, so that the largest is below 1 and doubles hold their squares and sums.  Returns the
+/// exponent.  A spacing that becomes 0 is too small beside the largest anyway.
 int scale(const double *spacing, int axes, double scaled[3]) {
     int exponent;
     std::frexp(*std::max_element(spacing, spacing + axes), &exponent);
@@ -81,7 +81,7 @@ int scale(const double *spacing, int axes, double scaled[3]) {
     return exponent;
 }
 
-/// Spacings without a common measure: weights are rounded to the finest unit in which no cost of the image overflows.
+/// For spacings without a common measure: rounds weights to the finest unit in which no cost of the image overflows.
 void round_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
     double corner = 0, scaled[3];
     const int scale_exponent = scale(spacing, axes, scaled);
@@ -91,7 +91,7 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
     }
     int exponent;
     std::frexp(corner, &exponent);
-    int shift = 61 - exponent;  // weights are multiples of 2^-shift; even, so that the unit is a power of two
+    int shift = 61 - exponent;  // weights are multiples of 2^-shift; even if squared, so that the unit is a power of two
     if (measure.metric == APSIS_EUCLIDEAN) shift &= ~1;
     for (int a = 0; a < axes; ++a) {
         const double square = scaled[a] * scaled[a];
@@ -112,10 +112,10 @@ void round_weights(Measure &measure, const double *spacing, const int64_t size[3
 // ---- Steps ----
 
 constexpr double FINEST_STEP = 1 << 26;   // the least weight of a step whose length is rounded
-constexpr double LONGEST_STEP = 1 << 12;  // the most that a step may be longer than another
+constexpr double LONGEST_STEP = 1 << 12;  // the largest ratio of two steps
 
-/// Steps of equal pixels, by the number of axes that they go along: sqrt(2) in whole numbers, sqrt(2) with sqrt(3), and
-/// the chamfer that is nearest to both in small ones (Borgefors 1986).
+/// Steps of equal spacings, by the number of axes that they go along: sqrt(2) in whole numbers, sqrt(2) together with sqrt(3),
+/// and the chamfer steps, which are nearest to both in small numbers (Borgefors 1986).
 constexpr int64_t PLANE_STEPS[4] = {0, 5741, 8119, 9944}, SPACE_STEPS[4] = {0, 134421, 190100, 232824};
 constexpr int64_t CHAMFER_STEPS[4] = {0, 3, 4, 5};
 
@@ -135,7 +135,7 @@ double step_length(apsis_metric metric, const double spacing[3], int kind) {
     return metric == APSIS_EUCLIDEAN ? std::sqrt(length) : length;
 }
 
-/// Weights that are sums of whole numbers, where lengths add up and spacings are in their ratio.
+/// Weights that are sums of whole numbers.  False unless lengths add up and spacings are in a ratio of whole numbers.
 bool add_up(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
     int64_t whole[3] = {1, 1, 1};
     if (options.metric == APSIS_EUCLIDEAN && connectivity > 1) return false;
@@ -149,7 +149,7 @@ bool add_up(Steps &steps, const apsis_options &options, const double spacing[3],
     return true;
 }
 
-/// Weights of the finest unit that is a power of two and makes the shortest step no finer than need be.
+/// Weights in the coarsest unit that is a power of two and gives the shortest step a weight of at least FINEST_STEP.
 void round_steps(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
     double least = HUGE_VAL, most = 0, scaled[3] = {0, 0, 0};
     const int scale_exponent = scale(spacing, axes, scaled);
@@ -170,7 +170,7 @@ void round_steps(Steps &steps, const apsis_options &options, const double spacin
     steps.unit = std::ldexp(unit, scale_exponent);
 }
 
-/// The largest length that, as a caller sees it in double precision, is within max_distance.
+/// The largest length that, in the caller's unit in double precision, is within max_distance.
 int64_t length_limit(const Steps &steps, double max_distance) {
     int64_t low = 0, high = INT64_MAX / 2;
     if (real_length(steps, static_cast<double>(high)) <= max_distance) return INT64_MAX;
@@ -193,7 +193,7 @@ void set_weights(Measure &measure, const double *spacing, const int64_t size[3],
     round_weights(measure, spacing, size, axes);
 }
 
-/// The largest cost whose length, as a caller sees it in double precision, is within max_distance.
+/// The largest cost whose length, in the caller's unit in double precision, is within max_distance.
 int64_t cost_limit(const Measure &measure, double max_distance) {
     int64_t low = 0, high = NO_COST<int64_t> - 1;
     if (length_of<double>(measure, high) <= max_distance) return high;
@@ -207,7 +207,7 @@ int64_t cost_limit(const Measure &measure, double max_distance) {
     return low;
 }
 
-/// The spacing along each axis, with its default; that of axes that do not count is 1.
+/// Fills in the spacing along each axis that counts.  The other axes, and defaults, keep the value given.
 void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
     const bool is_default = options.spacing[0] == 0;
     for (int a = 0; a < axes && !is_default; ++a) {
@@ -218,7 +218,7 @@ void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
     }
 }
 
-/// Floats must not make infinity, which stands for no way, of a long length, and must not lose digits of a short one.
+/// A float must not turn a long length into infinity, which stands for no way, and must not lose digits of a short length.
 void check_float(const char *name, double least, double most) {
     if (most > FLT_MAX) throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as large as %g", name, most);
     if (least < FLT_MIN)

@@ -6,8 +6,8 @@
 
 namespace apsis {
 
-/// The caller's options with defaults for what their version of the struct lacks.  Throws if a field is out of its
-/// documented range, or a newer struct sets what this version does not know.
+/// The caller's options, with defaults for fields that their version of the struct lacks.  Throws if a field is out of its
+/// documented range, or if a newer struct sets a field that this version lacks.
 apsis_options read_options(const apsis_options *options);
 
 /// "APSIS_RASTER_SCAN", and so on.
@@ -19,14 +19,14 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
 /// The steps of paths over the first `axes` axes of an image of this size.
 Steps make_steps(const apsis_options &options, const int64_t size[3], int axes);
 
-/// Throws unless every length in an image of so many pixels fits the type of an output beside its "none".
+/// Throws unless every length in an image of so many pixels fits the type of an output, apart from the value for "none".
 void check_lengths_fit(const char *name, apsis_type type, const apsis_options &options, const Steps &steps, int64_t pixels);
 
-/// The neighbours that differ along so many axes, as options say.  `fallback` is for 0.
+/// The number of axes along which neighbours may differ, from the options.  0 there means `fallback`.
 int connectivity_of(const apsis_options &options, int axes, int fallback);
 
-/// Throws APSIS_ERROR_RANGE unless every cost up to the limit fits an integer type beside its "none", and every distance a
-/// float.
+/// Throws APSIS_ERROR_RANGE unless every cost up to the limit fits an integer type, apart from the value for "none", or every
+/// distance a float.
 void check_fits(const char *name, apsis_type type, const apsis_options &options, const Measure &measure, int axes);
 
 }  // namespace apsis

@@ -1,16 +1,16 @@
-// A map of Euclidean Voronoi cells, and the exclaves in it: the pixels from which no path inside their cell leads to its
-// site (Honda, Yamamoto, Honda, Nakano, Ito 2017, sections II and III.C).
+// Finds and hides the exclaves in a map of Euclidean Voronoi cells: the pixels from which no path inside their cell leads to
+// its site (Honda, Yamamoto, Honda, Nakano, Ito 2017, sections II and III.C; docs/methods.md has the proof).
 //
-// Go from a pixel towards its site: move each coordinate by one step that way, or not at all.  A move makes no offset
-// longer and one shorter, so a way inside the cell ends at the site, or at a tip, a pixel that cannot go on.  Tips are rare,
-// and are found by looking at the pixels beside them.  Cut off is a pixel all of whose ways end at tips.  There are three
-// stages, each of which changes pixels as long as it finds some that it wants:
+// A move from a pixel towards its site changes each coordinate by one step that way, or not at all.  It makes no offset longer
+// and at least one shorter.  So a walk of moves inside the cell ends at the site, or at a tip, a pixel without a further move.
+// Tips are rare, and are found from the pixels beside them alone.  A pixel is cut off if all its walks end at tips.  There are
+// three stages, each of which changes pixels until none is left to change:
 //
-//     CLOSE   tips are suspects; what is cut off by suspects becomes one
-//     RESCUE  a suspect beside a pixel of its cell that is none has a way round, and is none any more
-//     HIDE    the others are the exclaves; one beside a pixel that is none takes a cell from there, and is none any more
+//     CLOSE   tips are suspects; a pixel whose moves inside the cell all lead to suspects becomes a suspect
+//     RESCUE  a suspect beside a pixel of its cell that is not a suspect has another way, and is cleared
+//     HIDE    the other suspects are the exclaves; one beside a pixel that is not a suspect takes a cell there, and is cleared
 //
-// The first two end with the same suspects whatever the order of changes; the third goes in rounds.
+// The first two end with the same suspects in any order of changes.  The third goes in rounds, so that there is one answer.
 #pragma once
 
 #include <type_traits>
@@ -28,7 +28,7 @@ struct Place {
     int x, y, z;
 };
 
-/// Pixels that have changed in one round, and wait for the next: a bit each, and a list of the words with any, each once.
+/// The pixels that changed in one round, for the next: one bit a pixel, and a list of the words that have set bits, each once.
 template <class Index>
 struct Front {
     uint32_t *bits;  // [word]
@@ -40,7 +40,7 @@ struct Front {
 template <class Cell>
 struct Cells {
     static constexpr int WORD = 32;  // pixels of a row whose bits are one word
-    using Index = std::conditional_t<sizeof(Cell) == 4, uint32_t, unsigned long long>;  // atomicAdd knows these
+    using Index = std::conditional_t<sizeof(Cell) == 4, uint32_t, unsigned long long>;  // atomicAdd takes these
 
     View view;
     Measure measure;
@@ -68,7 +68,7 @@ struct Cells {
     APSIS_BOTH Cell at(Place p) const { return *pixel(p); }
     APSIS_BOTH bool is_suspect(Place p) const { return suspects[word_of(p)] >> p.x % WORD & 1; }
 
-    /// Whether no pixel towards the site is of the same cell.  Most have the one straight on, which takes no division.
+    /// Whether no pixel towards the site is of the same cell.  The one straight on mostly is, and takes no division to find.
     APSIS_BOTH bool is_tip(Place p, Cell cell) const {
         if (!has_way(p, cell) || at(straight_on(p, static_cast<Index>(cell))) == cell) return false;
         return !any_towards(p, cell, [&](Place q) { return at(q) == cell; });
@@ -83,8 +83,8 @@ struct Cells {
         return any_beside(p, [&](Place q) { return !is_suspect(q) && at(q) >= 0; });
     }
 
-    /// The exclave takes, of the cells beside it, that whose site is nearest; of several, the lowest.  Nobody asks for the
-    /// cell of a suspect, so this one may change while others choose.
+    /// Gives an exclave the cell beside it whose site is nearest; of several, the lowest.  The cells of suspects are not read,
+    /// so this cell may change while other exclaves choose.
     APSIS_BOTH void hide(Place p) const {
         Cell best = -1;
         int64_t least = 0;
@@ -101,11 +101,11 @@ struct Cells {
         *pixel(p) = best;
     }
 
-    /// What no round has reached is of no cell.  Only a map that is not exact has such exclaves, behind pixels of no cell:
-    /// on the way to a site all pixels are nearer to it.
+    /// Gives no cell to an exclave that no round has reached.  Only maps that are not exact have these, behind pixels of no
+    /// cell.  In an exact map all pixels on the straight way to a site are nearer to it, and so are of some cell.
     APSIS_BOTH void forget(Place p) const { *pixel(p) = -1; }
 
-    /// Whether test(q) holds for a neighbour q, of 8 or 26.
+    /// Whether test(q) holds for any neighbour q, of 8 or 26.
     template <class Test>
     APSIS_BOTH bool any_beside(Place p, Test test) const {
         for (int z = is_volume && p.z > 0 ? p.z - 1 : p.z; z <= p.z + is_volume && z < view.size[2]; ++z)
@@ -150,13 +150,13 @@ struct Cells {
         return along(0, site.x - p.x) + along(1, site.y - p.y) + along(2, site.z - p.z);
     }
 
-    /// Whether test(q) holds for a neighbour q towards the site, of up to 7.
+    /// Whether test(q) holds for any neighbour q towards the site, of up to 7.
     template <class Test>
     APSIS_BOTH bool any_towards(Place p, Cell cell, Test test) const {
         const Place site = site_of(p, cell);
         const auto sign = [](int offset) { return (offset > 0) - (offset < 0); };
         const int dx = sign(site.x - p.x), dy = sign(site.y - p.y), dz = sign(site.z - p.z), all = kind_of(dx, dy, dz);
-        for (int axes = 1; axes <= all; ++axes)  // that a move goes along
+        for (int axes = 1; axes <= all; ++axes)  // of the move, as bits
             if ((axes & ~all) == 0 &&
                 test(Place{axes & 1 ? p.x + dx : p.x, axes & 2 ? p.y + dy : p.y, axes & 4 ? p.z + dz : p.z}))
                 return true;

@@ -1,8 +1,8 @@
 // Bit-packed columns with carries: the nearest site in a pixel's own column in O(1).
 //
-// The last axis of the transform (y in 2-D, z in 3-D) is cut into strips of 32 pixels, and the 32 pixels of one
-// column in one strip are the bits of one word.  All columns of a strip lie side by side.  Two carries a word, the
-// last site before its strip and the first one after it, tell all that a strip must know of the rest of the image.
+// The last axis of the transform (y in 2-D, z in 3-D) is cut into strips of 32 pixels, and the 32 pixels of one column in one
+// strip are the bits of one word.  All columns of a strip lie side by side.  Each word has two carries, the last site before
+// its strip and the first one after it.  So a strip needs nothing else from the rest of the image.
 #pragma once
 
 #include "core/view.h"
@@ -17,9 +17,9 @@ constexpr int STRIP = 32;                       // pixels of a column in a word
 constexpr int32_t NO_SITE_BEFORE = -(1 << 30);  // 2^30 or more from every position, farther than an image is long;
 constexpr int32_t NO_SITE_AFTER = INT32_MAX;    // and its difference to a position does not wrap
 
-constexpr int64_t FAR_PITCH = 32;  // from one counter to the next: those in one line of a GPU's memory would be counted in turn
+constexpr int64_t FAR_PITCH = 32;  // between counters: atomic adds to one line of a GPU's memory would be done one by one
 
-/// Some strips of a batch, which are numbered from image to image.
+/// Some strips of a batch, numbered image by image.
 struct StripRange {
     int64_t first = 0, count = 0;
 
@@ -30,13 +30,13 @@ struct Columns {
     uint32_t *words = nullptr;       // [batch][strip][column]
     int32_t *before = nullptr;       // the last site's position before the strip, or NO_SITE_BEFORE
     int32_t *after = nullptr;        // the first site's position after the strip, or NO_SITE_AFTER
-    uint32_t *far_groups = nullptr;  // [far_at()]: groups of 32 columns side by side that see no site near the strip; nullptr
-                                     // if nobody asks
+    uint32_t *far_groups = nullptr;  // [far_at()]: how many groups of 32 adjacent columns have no site near the strip; nullptr
+                                     // if not counted
     int64_t count = 0;               // columns in a strip: width in 2-D, width * height in 3-D
     int64_t length = 0;              // pixels of a column
     int64_t batch = 0;               // images: slices in a batch, else 1
-    // Whether the latter half of the images are the opposite sets of the former, which alone are stored, so that both can be
-    // read (on the device alone: see cuda/columns/columns.h).
+    // Whether the second half of the images are the opposite sets of the first half.  Only the first half is stored, in a form
+    // from which both can be read (only on the device: see cuda/columns/columns.h).
     bool is_mirrored = false;
 
     APSIS_BOTH int64_t strips() const { return (length + STRIP - 1) / STRIP; }
@@ -83,8 +83,8 @@ APSIS_BOTH inline int highest_bit(uint32_t word) {
 #endif
 }
 
-/// The position of the nearest site of a column to position `at`, of two the first; NO_SITE_BEFORE if there is none.
-/// `word`, `before` and `after` are those of the strip that begins at `start` and holds `at`.
+/// The position of a column's site nearest to position `at`, of two the first; NO_SITE_BEFORE if there is none.  `word`,
+/// `before` and `after` belong to the strip that begins at `start` and contains `at`.
 APSIS_BOTH inline int32_t nearest_in_column(uint32_t word, int32_t before, int32_t after, int32_t start, int32_t at) {
     const int bit = at - start;
     const uint32_t lower = word & (0xffffffffu >> (31 - bit));

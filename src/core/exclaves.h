@@ -1,20 +1,20 @@
-// Exposes hidden exclaves: what a map of sites lacks of the complete Voronoi map, found from its squares of 2 x 2 pixels
-// (after Honda, Yamamoto, Honda, Nakano and Ito 2017, section III.B; docs/methods.md has the proof).
+// Exposes hidden exclaves: makes a map of sites the complete Voronoi map, from its squares of 2 x 2 pixels (after Honda,
+// Yamamoto, Honda, Nakano and Ito 2017, section III.B; docs/methods.md has the proof).
 //
-// From its site a pixel is seen across edges, pairs of 4-neighbours.  Where the map names the site at an end of each, it
-// does so in the pixel's own square as well, and the pixel is offered it there.  Otherwise there is an edge that does not
-// name it behind a square that does, and a beam goes out through that edge.  Of each column that the beam passes, what is
-// the site's own lies between two slopes, and what the map names in one column narrows them.  All of it is in whole numbers.
+// The segment from a site to a pixel of its cell crosses edges, pairs of 4-neighbours.  If the map names the site at an end of
+// each, it also names it in the pixel's own square, where the pixel is offered the site.  Otherwise the segment leaves a square
+// that names the site through an edge that does not, and a beam goes out through that edge.  In each column that the beam
+// crosses, the site's own pixels lie between two slopes.  The sites that the map names in the column narrow the slopes.  All
+// numbers are whole.
 //
-// Nearly all beams would end before the next line of pixels, as nearly all squares can tell from the sites that they name:
-// those are not looked at.
+// Nearly all beams would end before the next line of pixels.  A square is skipped if its four sites show that of its beams.
 #pragma once
 
 #include "core/sites.h"
 
 namespace apsis {
 
-/// A site for every pixel of an image; packed.
+/// A site for every pixel of an image, packed.
 struct SiteMap {
     const Site *sites;
     int width, height;
@@ -22,14 +22,14 @@ struct SiteMap {
     APSIS_BOTH Site at(int x, int y) const { return sites[static_cast<int64_t>(y) * width + x]; }
 };
 
-/// Of a ray: `across` a beam over `along` it, both below 2^31, so that products of two are below 2^62.
+/// The slope of a ray: `across` a beam over `along` it, both below 2^31, so that products of two are below 2^62.
 struct Slope {
     int64_t across, along;
 };
 
 APSIS_BOTH inline bool operator<(const Slope &a, const Slope &b) { return a.across * b.along < b.across * a.along; }
 
-/// A beam from a site.  Its column `along`, across the longer axis of its offsets, holds what is between `low` and `high`.
+/// A beam from a site.  In the column at `along`, across the longer axis of its offsets, it is the part from `low` to `high`.
 struct Beam {
     Site site;
     int right, down;  // 1 or -1: its direction in x and y
@@ -41,7 +41,7 @@ struct Beam {
     APSIS_BOTH int y_at(int across) const { return y_of(site) + down * (is_upright ? along : across); }
     APSIS_BOTH bool is_empty() const { return !(low < high); }
 
-    /// Leaves what is as near to the beam's site as to another one, or nearer: 2 place * other <= other * other.
+    /// Keeps the places that are not farther from the beam's site than from another one: 2 place * other <= other * other.
     APSIS_BOTH void cut(Site other) {
         const int64_t x = right * (x_of(other) - x_of(site)), y = down * (y_of(other) - y_of(site));
         const int64_t room = x * x + y * y - 2 * along * (is_upright ? y : x), across = is_upright ? x : y;
@@ -52,7 +52,7 @@ struct Beam {
     }
 };
 
-/// Follows a beam until nothing is left of it, or the map names its site at each edge that it crosses: others go on there.
+/// Follows a beam until it is empty, or the map names its site at each edge that it crosses: other squares take over there.
 template <class Offer>
 APSIS_BOTH inline void follow(const SiteMap &map, Beam beam, Offer offer) {
     const int columns = beam.right > 0 ? map.width - x_of(beam.site) : x_of(beam.site) + 1;
@@ -87,14 +87,14 @@ APSIS_BOTH inline Beam beam_through(Site site, int x0, int y0, int x1, int y1) {
 
 // ---- Squares ----
 
-/// Whether a pixel is so near to what it holds that this is right, and that behind squares of such pixels nothing is hidden
-/// (docs/methods.md): if only exclaves are wrong.
+/// Whether a pixel is so near to the site it holds that the site is right, and that squares of four such pixels hide nothing
+/// behind them (docs/methods.md).  This holds for maps in which only exclaves are wrong.
 APSIS_BOTH inline bool is_sure(int x, int y, Site site) {
-    constexpr uint32_t NEAREST_HIDDEN = 144;  // the least square for which there are sites that hide an exclave
+    constexpr uint32_t NEAREST_HIDDEN = 144;  // the least squared distance for which there are sites that hide an exclave
     return square_to(x, y, site) < NEAREST_HIDDEN;
 }
 
-/// A site that a square names, as seen from the first pixel of the square.
+/// A site that a square names, relative to the first pixel of the square.
 struct Named {
     Site site;
     int x, y;
@@ -106,12 +106,12 @@ struct Named {
     }
 };
 
-/// Whether the cell of a site may have pixels behind an edge of a square whose pixels hold the nearest of what it names: the
-/// edge from (side, 0), which holds `first`, to (side, 1), which holds `second`.
+/// Whether the cell of a site may have pixels behind an edge of a square, if each pixel of the square holds the nearest of the
+/// sites that the square names.  The edge goes from (side, 0), which holds `first`, to (side, 1), which holds `second`.
 APSIS_BOTH inline bool reaches_behind(const Named &own, const Named &first, const Named &second, int side) {
     const int above = own.y - first.y, below = second.y - own.y;
     if (above <= 0 || below <= 0 || (own.x <= 0) != (side == 1)) return false;
-    const auto room = [&](int x) {  // which the bisectors with the two others leave of the column
+    const auto room = [&](int x) {  // left of the column by the bisectors with the two others
         const int square = own.square_to(x, 0);
         return static_cast<int64_t>(above) * (second.square_to(x, 0) - square) +
                static_cast<int64_t>(below) * (first.square_to(x, 0) - square);
@@ -119,7 +119,7 @@ APSIS_BOTH inline bool reaches_behind(const Named &own, const Named &first, cons
     return room(side) > 0 && room(3 * side - 1) >= 0;
 }
 
-/// Whether a square that names these sites, for (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1), has to be looked at.
+/// Whether a square that holds these sites at (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1) must be examined.
 APSIS_BOTH inline bool may_hide(const Site (&sites)[4], int x, int y) {
     bool are_sure = true;
     for (int k = 0; k < 4; ++k) are_sure &= is_sure(x + (k & 1), y + (k >> 1), sites[k]);
@@ -147,8 +147,8 @@ APSIS_BOTH inline void look_behind(const SiteMap &map, Site site, int x0, int y0
     follow(map, beam_through(site, x0, y0, x1, y1), offer);
 }
 
-/// Calls offer(x, y, site) for the pixels of the square that begins at (x, y), and for those behind it, that are nearer to a
-/// site which the square names than to what the map holds.
+/// Calls offer(x, y, site) for pixels of the square that begins at (x, y), and for pixels behind it, if they are nearer to a
+/// site that the square names than to the site that the map holds.
 template <class Offer>
 APSIS_BOTH inline void expose_exclaves(const SiteMap &map, int x, int y, Offer offer) {
     const Site corners[4] = {map.at(x, y), map.at(x + 1, y), map.at(x, y + 1), map.at(x + 1, y + 1)};

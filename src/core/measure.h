@@ -17,7 +17,7 @@ struct Measure {
     apsis_metric metric = APSIS_EUCLIDEAN;
     int64_t weight[3] = {1, 1, 1};
     double unit = 1;
-    int64_t largest = 0;  // no two pixels of the image cost more
+    int64_t largest = 0;  // no cost between two pixels of the image is above it
     int64_t limit = 0;    // costs above it count as no site; at most `largest`
 };
 
@@ -35,10 +35,10 @@ APSIS_BOTH inline Cost axis_cost(apsis_metric metric, Cost weight, Cost offset) 
 
 /// The square root of a cost below 2^62, rounded once from the exact value to float or double.
 ///
-/// Below 2^52 the double square root is exact to 53 bits of an exact operand, and no such root lies close enough to
-/// the midpoint of two floats for a second rounding to matter: midpoints have 25 bits, their squares 50, and
-/// neighbouring integers differ by more than 2^-52 of themselves.  Above, an integer root with 10 spare bits and a
-/// sticky last one is converted, which rounds correctly by itself.
+/// Below 2^52 the operand is exact in double, and its square root is rounded to 53 bits.  No root lies close enough to the
+/// midpoint of two floats for the second rounding to matter: midpoints have 25 bits, their squares 50, and neighbouring
+/// integers differ by more than 2^-52 of themselves.  Above, an integer root with 10 spare bits and a sticky last bit is
+/// converted, and the conversion rounds correctly.
 template <class Real>
 APSIS_BOTH inline Real root(int64_t cost) {
     if (cost < (int64_t(1) << 52)) return static_cast<Real>(sqrt(static_cast<double>(cost)));
@@ -54,7 +54,7 @@ APSIS_BOTH inline Real root(int64_t cost) {
     return static_cast<Real>(static_cast<int64_t>(exact ? r : r | 1)) * static_cast<Real>(1.0 / 2147483648.0);
 }
 
-/// unit * sqrt(cost), with what the rounded root and the rounded product leave added back, so that it is rounded once,
+/// unit * sqrt(cost).  The rounding errors of the root and of the product are added back, so that the result is rounded once,
 /// to within 0.501 of a unit in the last place.
 APSIS_BOTH inline double scaled_root(double unit, int64_t cost) {
     if (cost == 0) return 0;
@@ -64,7 +64,7 @@ APSIS_BOTH inline double scaled_root(double unit, int64_t cost) {
     return product + (fma(unit, r, -product) + unit * rest);
 }
 
-/// The length that a cost stands for, as a caller sees it.
+/// The length of a cost in the caller's unit.
 template <class Real>
 APSIS_BOTH inline Real length_of(const Measure &measure, int64_t cost) {
     if (measure.metric == APSIS_EUCLIDEAN)
@@ -73,8 +73,7 @@ APSIS_BOTH inline Real length_of(const Measure &measure, int64_t cost) {
     return static_cast<Real>(measure.unit * static_cast<double>(cost));
 }
 
-/// What an output pixel of a type holds for a cost.  `found` is false where there is no site; `negative` is for
-/// pixels inside the set of a signed map.
+/// The output pixel for a cost.  `found` is false if there is no site.  `negative` is for pixels in the set of a signed map.
 template <class Pixel>
 APSIS_BOTH inline Pixel distance_pixel(const Measure &measure, int64_t cost, bool found, bool negative) {
     Pixel value;

@@ -1,7 +1,7 @@
-// A site of a Voronoi cell as the published methods keep it: the coordinates of a pixel of the set in one 32-bit number.
+// A site of a Voronoi cell as the published methods store it: the coordinates of a pixel of the set in one 32-bit number.
 //
-// Images are at most 32768 pixels wide and long, so squares of distances are below 2^31.  Sites are in the order of their
-// indices; in slices they are numbered in each of them anew.
+// Images are at most 32768 pixels wide and long, so squared distances are below 2^31.  Sites compare like their indices.  In
+// each slice the numbers begin anew.
 #pragma once
 
 #include "core/view.h"
@@ -9,8 +9,8 @@
 namespace apsis {
 
 using Site = uint32_t;
-constexpr Site NO_SITE = ~Site(0);            // of a pixel that nothing has reached yet
-constexpr uint32_t NO_SQUARE = ~uint32_t(0);  // how far that is
+constexpr Site NO_SITE = ~Site(0);            // of a pixel that no site has reached yet
+constexpr uint32_t NO_SQUARE = ~uint32_t(0);  // the squared distance to NO_SITE
 
 APSIS_BOTH inline Site site_at(int x, int y) { return static_cast<Site>(y) << 16 | static_cast<Site>(x); }
 APSIS_BOTH inline int x_of(Site site) { return static_cast<int>(site & 0xffff); }
@@ -22,7 +22,7 @@ APSIS_BOTH inline uint32_t square_to(int x, int y, Site site) {
     return site == NO_SITE ? NO_SQUARE : static_cast<uint32_t>(dx * dx) + static_cast<uint32_t>(dy * dy);
 }
 
-/// A site and how far it is, in one number: of two the smaller is the nearer site, and of equally near ones the lower.
+/// A squared distance and its site in one number.  The smaller of two is the nearer site, and of equally near ones the lower.
 APSIS_BOTH inline uint64_t nearness(int x, int y, Site site) {
     return static_cast<uint64_t>(square_to(x, y, site)) << 32 | site;
 }

@@ -1,5 +1,5 @@
-// A checked image: what every transform reads and writes.  2-D images have size[2] = 1, strides are never 0
-// except stride[0] of APSIS_BIT.  Plain data, so that a kernel can take it by value.
+// A checked image, as every transform reads and writes it.  2-D images have size[2] = 1.  Strides are never 0, except
+// stride[0] of APSIS_BIT.  It is plain data, so that a kernel can take it by value.
 #pragma once
 
 #include <apsis.h>
@@ -26,7 +26,7 @@ struct View {
     APSIS_BOTH explicit operator bool() const { return data != nullptr; }
 };
 
-/// Whether every row begins at a multiple of so many bytes.
+/// Whether the address of every row is a multiple of `bytes`.
 inline bool rows_begin_at(const View &view, uintptr_t bytes) {
     const auto places = reinterpret_cast<uintptr_t>(view.data) | static_cast<uintptr_t>(view.stride[1]) |
                         static_cast<uintptr_t>(view.size[2] > 1 ? view.stride[2] : 0);

@@ -1,5 +1,5 @@
-// What a back end can do.  There are two, the CPU and CUDA; the tests have a third, whose device memory is host memory
-// that nobody else may touch.  A back end sees checked views in memory that it can reach, and throws Error.
+// The interface of a back end.  There are two, the CPU and CUDA.  The tests have a third, whose device memory is host memory
+// that no other code may touch.  A back end gets checked views in memory that it can reach, and throws Error.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@
 
 namespace apsis {
 
-/// Tells how much of a call is done, 0 to 1, and throws APSIS_ERROR_CANCELLED if the caller wants to stop.  To be
-/// called on the calling thread only.  Empty if nobody listens.
+/// Reports how much of a call is done, 0 to 1, and throws APSIS_ERROR_CANCELLED if the caller's callback asks to stop.  To be
+/// called on the calling thread only.  Empty if there is no callback.
 using Progress = std::function<void(double)>;
 
-/// A part of an image along its last axis.  Of a whole image: all of it.
+/// A part of an image along its last axis; for a whole image, all of it.
 struct Slab {
     int64_t start = 0, extent = 0;                     // where it begins, and the image's extent
     const int64_t *above = nullptr, *below = nullptr;  // as in apsis_slab
@@ -27,37 +27,37 @@ struct Slab {
 struct DistanceJob {
     View set;
     View distance;  // without data: not wanted
-    View nearest;   // likewise
+    View nearest;   // without data: not wanted
     int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
     bool complement = false;
     bool is_signed = false;
     apsis_method method = APSIS_AUTO;
-    bool mixed = false;  // of APSIS_SWEEP: without the conversion to the complete map
+    bool mixed = false;  // for APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
     Slab slab;
 
-    /// The pixels side by side across the last axis.
+    /// The number of columns along the last axis.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
 
-    /// What a published method takes; nullptr if nobody listens.  Host memory on every device.
+    /// The work of a published method, in host memory on every device.
     struct Report {
-        int64_t kernels;  // instances of them, as the papers count; on the CPU, rounds over the image
-        int64_t mended;   // pixels of its map that were not those of the complete one
+        int64_t kernels;  // kernel instances, as the papers count them; on the CPU, rounds over the image
+        int64_t mended;   // pixels at which its map differed from the complete one
     };
-    Report *report = nullptr;
+    Report *report = nullptr;  // nullptr: not wanted
 };
 
-/// apsis_voronoi, likewise: `nearest` is the map of cells.
+/// apsis_voronoi, checked likewise.  `nearest` is the map of cells.
 struct VoronoiJob : DistanceJob {
     bool connected = false;
 };
 
-/// apsis_slab_summary, likewise: of a distance job the set counts, and where the slab begins.
+/// apsis_slab_summary, checked likewise.  From the distance job it uses the set and where the slab begins.
 struct SummaryJob : DistanceJob {
     int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
 };
 
-/// apsis_components, likewise.
+/// apsis_components, checked likewise.
 struct ComponentsJob {
     View set;
     View labels;  // numbers, or a set; without data: not wanted
@@ -65,9 +65,9 @@ struct ComponentsJob {
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
-    bool no_border = false, no_inner = false;  // which are left out
+    bool no_border = false, no_inner = false;  // whether components at the border, or not at it, are left out
     int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
-    apsis_component *components = nullptr;  // host memory on every device, as is the count
+    apsis_component *components = nullptr;  // host memory on every device, like the count
     int64_t capacity = 0;
     int64_t *count = nullptr;
 
@@ -76,46 +76,46 @@ struct ComponentsJob {
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
 };
 
-/// apsis_geodesic, likewise.
+/// apsis_geodesic, checked likewise.
 struct GeodesicJob {
     View set;
     View seeds;
     View distance;  // without data: not wanted
-    View nearest;   // likewise
+    View nearest;   // without data: not wanted
     int axes = 2;
     bool complement = false;
     Steps steps;
 };
 
-/// No more components than this, whatever the connectivity: every other pixel of a volume, or of each slice.
+/// The most components at any connectivity: every other pixel of a volume, or of each slice.
 inline int64_t most_components(const View &set, int axes) {
     const int64_t slices = axes == 2 ? set.size[2] : 1, pixels = slices ? set.pixels() / slices : 0;
     return (pixels / 2 + pixels % 2) * slices;
 }
 
-/// apsis_eccentricity, likewise.
+/// apsis_eccentricity, checked likewise.
 struct EccentricityJob {
     View set;
     View eccentricity;  // without data: not wanted
-    View farthest;      // likewise
+    View farthest;      // without data: not wanted
     int axes = 2;
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
     Steps steps;
-    int64_t budget = INT64_MAX;       // fields a component
-    apsis_extent *extents = nullptr;  // host memory on every device, as are the count and the report
+    int64_t budget = INT64_MAX;       // the most fields for one component
+    apsis_extent *extents = nullptr;  // host memory on every device, like the count and the report
     int64_t capacity = 0;
     int64_t *count = nullptr;
 
     int64_t most_components() const { return apsis::most_components(set, axes); }
 
-    /// What it takes: fields and open pixels are up to date whenever progress is told, the rest at the end.
+    /// The work done.  `fields` and `open` are up to date at every report of progress, and the rest at the end.
     struct Report {
         int64_t components, fields, most_fields;  // in all, and of one component
         int64_t open;                             // pixels that are not proved yet
         int64_t unproved;                         // components whose budget ran out
-        double gap;                               // the largest of them
+        double gap;                               // the largest gap among these
     };
     Report *report = nullptr;
 };
@@ -131,22 +131,22 @@ class Backend {
     // Memory.  allocate() throws APSIS_ERROR_MEMORY; memory is aligned to Carver::SLOT.
     virtual void *allocate(apsis_memory memory, size_t bytes) = 0;
     virtual void release(apsis_memory memory, void *data, size_t bytes) noexcept = 0;
-    /// Copies pixels between views of one size: strides may differ, and APSIS_BIT and APSIS_U8 may meet, where both
-    /// lie in the back end's own memory.  Between host and device both are packed and of one type.
+    /// Copies pixels between views of one size.  If both are in the back end's own memory, strides may differ, and APSIS_BIT
+    /// and APSIS_U8 are converted.  Between host and device both are packed and of one type.
     virtual void copy(const View &from, const View &to) = 0;
 
-    // Order.  Work is queued on the stream; a CPU has done it when a call returns.
+    // Order.  Work is queued on the stream.  On the CPU it is done when a call returns.
     virtual void set_stream(CUstream_st *stream) = 0;
     virtual CUstream_st *stream() const = 0;
     virtual void sync() = 0;  // throws APSIS_ERROR_UNSUPPORTED while the stream is captured
-    /// Whether what is queued on the stream is recorded, to be done later: then nothing can be waited for.
+    /// Whether the stream is being captured: work is recorded and done later, so it cannot be waited for.
     virtual bool is_capturing() const { return false; }
     virtual void set_threads(int threads) = 0;
 
-    // The transforms, each with the bytes of scratch memory that it carves.
+    // The transforms, each with the bytes of scratch memory that it needs.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
-    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }  // slabs: the CPU back end alone is asked
+    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }  // slabs: only on the CPU
     virtual void summary(const SummaryJob &, void *, const Progress &) {}
     virtual size_t voronoi_scratch(const VoronoiJob &job) const = 0;
     virtual void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) = 0;
@@ -157,7 +157,7 @@ class Backend {
     virtual size_t eccentricity_scratch(const EccentricityJob &job) const = 0;
     virtual void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) = 0;
 
-    /// What takes a job with host images strip by strip (transfer_queue.h); null if its images must pass whole.
+    /// The queue that takes a job's host images strip by strip (transfer_queue.h); null if they must be copied whole.
     virtual TransferQueue *transfer_queue(const DistanceJob &) { return nullptr; }
 };
 

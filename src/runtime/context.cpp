@@ -10,7 +10,7 @@ using apsis::Error;
 apsis_context::~apsis_context() {
     try {
         backend->sync();
-    } catch (...) {  // the device has failed: what it holds can still be let go
+    } catch (...) {  // the device has failed, but its memory can still be released
     }
     drop_workspace();
     drop_staging();

@@ -1,4 +1,4 @@
-// A context: where work runs, its scratch memory, the caller's callbacks, and the message of the last error.
+// A context: a back end, its scratch memory, the caller's callbacks, and the message of the last error.
 #pragma once
 
 #include <memory>
@@ -18,19 +18,19 @@ struct apsis_context {
     /// The kind of memory that the back end computes in.
     apsis_memory own_memory() const { return backend->device() == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
 
-    /// Scratch memory of at least this size: the caller's workspace, or one that grows and is kept.
+    /// Scratch memory of at least this size: the caller's workspace, or the context's own, which grows and is kept.
     void *scratch(size_t bytes);
     void set_workspace(void *memory, size_t bytes);
     void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);
 
-    /// Page-locked memory of the back end's own, at least this much, through which host images that are not page-locked
-    /// pass.  It is kept; nobody uses it between calls.
+    /// At least this much page-locked memory of the back end.  Host images that are not page-locked are copied through it.
+    /// It is kept, but holds nothing between calls.
     void *staging(size_t bytes);
 
-    /// Throws APSIS_ERROR_UNSUPPORTED if the stream is being captured.  `why` is what that does not go with.
+    /// Throws APSIS_ERROR_UNSUPPORTED if the stream is being captured.  `why` says what makes that impossible.
     void refuse_capture(const char *why) const;
 
-    /// The caller's progress callback as the back ends want it.
+    /// The caller's progress callback, in the form that back ends take.
     apsis::Progress progress() const;
     [[gnu::format(printf, 2, 3)]] void log(const char *format, ...) const;
 
@@ -38,7 +38,7 @@ struct apsis_context {
     apsis::Message message;
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;
-    int threads = 0;  // as apsis_set_threads has it
+    int threads = 0;  // from apsis_set_threads; 0: one a core
     apsis_log_fn log_fn = nullptr;
     void *log_user = nullptr;
 

@@ -1,4 +1,4 @@
-// A failure on its way to the caller: a status and a sentence that names the argument and its value.
+// A failure, reported to the caller as a status and a sentence that names the argument and its value.
 #pragma once
 
 #include <apsis.h>
@@ -12,7 +12,7 @@ namespace apsis {
 
 struct Error : std::exception {
     apsis_status status;
-    char sentence[512];  // no std::string: a sentence is wanted above all when there is no memory
+    char sentence[512];  // no std::string, because a sentence must not need memory
 
     [[gnu::format(printf, 3, 4)]] Error(apsis_status code, const char *format, ...) : status(code) {
         va_list values;
@@ -23,8 +23,8 @@ struct Error : std::exception {
     const char *what() const noexcept override { return sentence; }
 };
 
-/// What went wrong last, "name: sentence".  Of a fixed size for the same reason, and so that a thread's own has no destructor,
-/// which glibc needs memory to register and aborts without.
+/// The last failure, "name: sentence".  Its size is fixed for the same reason, and so that the message of a thread has no
+/// destructor.  glibc needs memory to register a destructor, and aborts without.
 struct Message {
     char text[sizeof(Error::sentence) + 32] = "";
 };

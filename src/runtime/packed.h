@@ -5,7 +5,7 @@
 
 namespace apsis {
 
-/// The bytes of a pixel; 1 for APSIS_BIT, whose rows are bytes.
+/// The bytes of a pixel; 1 for APSIS_BIT, whose rows are stored as bytes.
 int64_t pixel_bytes(apsis_type type);
 
 /// The bytes of packed pixels of this view's size and type.

@@ -23,8 +23,8 @@ struct IdleArenas {
     SharedArena *first = nullptr;
     bool is_closed = false;
 
-    // At its first arena oneTBB looks for other libraries, and if memory runs out meanwhile the program ends (glibc 2.36: dlopen,
-    // after a dlopen that had no memory for its message).  So there is an arena for a moment when this library is loaded.
+    // oneTBB looks for other libraries when the first arena is made.  If memory runs out then, the program ends (glibc 2.36:
+    // dlopen, after a dlopen that had no memory for its message).  So an arena is made and dropped when this library is loaded.
     IdleArenas() {
         call_after_fork([] { threads_lost = threads_started.load(); });
         try {
@@ -47,7 +47,7 @@ SharedArena *take_idle(int threads) {
     return nullptr;
 }
 
-/// Whether the system has so many threads to give.
+/// Whether the system can start so many threads.
 bool can_start(int threads) {
     std::latch end(1);
     std::vector<std::thread> started;
@@ -70,10 +70,10 @@ void Arena::start() {
     if (threads_ > 1) threads_started = true;
     shared_ = take_idle(threads_);
     if (shared_) return;
-    // oneTBB ends the program if one of its threads cannot start another, as where the number of a user's processes is limited.
+    // oneTBB ends the program if one of its threads cannot start another, for example at a limit of a user's processes.
     const int threads = can_start(threads_ - 1) ? threads_ : 1;
     std::unique_ptr<SharedArena> fresh(new SharedArena{tbb::task_arena(threads)});
-    fresh->arena.initialize();  // one that has failed to start would wait for itself the next time
+    fresh->arena.initialize();  // an arena that failed to start would deadlock in its next start
     shared_ = fresh.release();
 }
 

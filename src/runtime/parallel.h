@@ -1,5 +1,5 @@
-// Threads of the CPU back end: an arena a context, loops that report progress and can be cancelled, and sums that threads
-// share.  They are oneTBB's, and nothing else knows it; a build without it, APSIS_SERIAL, has the caller's thread alone.
+// Threads of the CPU back end: one arena a context, loops that report progress and can be cancelled, and sums that threads
+// share.  Only these files use oneTBB.  A build without it, APSIS_SERIAL, uses only the caller's thread.
 #pragma once
 
 #ifndef APSIS_SERIAL
@@ -20,7 +20,7 @@ namespace apsis {
 
 #ifdef APSIS_SERIAL
 
-/// The one thread that there is.
+/// The caller's thread.
 class Arena {
   public:
     explicit Arena(int) {}
@@ -36,19 +36,19 @@ void parallel_for(Arena &, int64_t count, const Progress &progress, double from,
         body(i);
         if (progress) progress(from + (to - from) * static_cast<double>(i + 1) / static_cast<double>(count));
     }
-    if (progress) progress(to);  // a loop without bodies too
+    if (progress) progress(to);  // also for an empty loop
 }
 
 #else
 
-/// Whether this process was forked from one that has started threads for an arena.  They are not here, and what one of them had
-/// locked is locked for good: oneTBB is not called, and each loop is its caller's alone.
+/// Whether this process was forked from one that had started threads for an arena.  A fork does not copy threads, and a lock
+/// that one of them held stays locked.  So oneTBB is not called, and each loop runs on its caller's thread alone.
 bool has_lost_threads() noexcept;
 
-/// An arena of oneTBB's, which never gives back all that it keeps of one: so contexts leave theirs to each other.
+/// An arena of oneTBB.  oneTBB never frees all memory of an arena, so contexts reuse the arenas of earlier ones.
 struct SharedArena {
     tbb::task_arena arena;
-    SharedArena *next = nullptr;  // of those that no context has
+    SharedArena *next = nullptr;  // in the list of idle arenas
 };
 
 /// At most so many threads, the caller among them, from the pool that all contexts share.
@@ -60,19 +60,19 @@ class Arena {
     Arena &operator=(const Arena &) = delete;
 
     int threads() const { return threads_; }
-    /// Runs this on a thread of it, and waits.
+    /// Runs a task on a thread of the arena, and waits.
     template <class Task>
     void execute(const Task &task) {
         if (!shared_) start();
         shared_->arena.execute(task);
     }
 
-    static int cores() { return tbb::info::default_concurrency(); }  // more in an arena, and oneTBB prints a warning
+    static int cores() { return tbb::info::default_concurrency(); }  // with more in an arena oneTBB prints a warning
     /// The number of the calling thread, below threads(); negative outside of an arena.
     static int thread() { return has_lost_threads() ? 0 : tbb::this_task_arena::current_thread_index(); }
 
   private:
-    /// Throws std::bad_alloc, and may be tried again.
+    /// Throws std::bad_alloc.  After that, it may be called again.
     void start();
 
     int threads_;
@@ -82,10 +82,10 @@ class Arena {
 /// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
 /// between `from` and `to` as the loop goes.
 ///
-/// Where there are no threads to be had, the caller runs all bodies.
+/// If no thread can be started, the caller runs all bodies.
 ///
-/// oneTBB orders the caller before the bodies and those before the return, but no race detector sees that inside a
-/// library that it does not instrument: `done` says it once more, in so many words.
+/// oneTBB orders the caller before the bodies, and the bodies before the return.  Race detectors do not see this in a library
+/// that is not instrumented, so `done` states the order explicitly.
 template <class Body>
 void parallel_for(Arena &arena, int64_t count, const Progress &progress, double from, double to, Body body) {
     std::atomic<int64_t> done;
@@ -108,7 +108,7 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
         run_all();
     } else {
         arena.execute([&] {
-            // A context of our own keeps a cancelled call from cancelling the caller's own loops.
+            // With an isolated context a cancelled call does not cancel the caller's own loops.
             tbb::task_group_context group(tbb::task_group_context::isolated);
             try {
                 tbb::parallel_for(
@@ -118,18 +118,18 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
                         for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
                     },
                     tbb::auto_partitioner(), group);
-            } catch (const std::runtime_error &error) {  // oneTBB's alone: it cannot start a thread, which it finds out first
+            } catch (const std::runtime_error &error) {  // only from oneTBB: it cannot start a thread, which it finds out first
                 if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
                 run_all();
             }
         });
     }
-    if (progress) progress(to);  // whoever ran the last body
+    if (progress) progress(to);  // also if another thread ran the last body
 }
 
 #endif
 
-/// Nothing else is ordered by it.
+/// An atomic sum, which orders no other accesses.
 inline void add_shared(int64_t &to, int64_t value) { std::atomic_ref<int64_t>(to).fetch_add(value, std::memory_order_relaxed); }
 
 }  // namespace apsis

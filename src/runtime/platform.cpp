@@ -26,7 +26,7 @@ void *aligned_memory(size_t alignment, size_t bytes) noexcept {
     void *data = nullptr;
     if (posix_memalign(&data, large ? std::max(alignment, PAGE) : alignment, bytes) != 0) return nullptr;
 #if defined(MADV_HUGEPAGE)
-    if (large) madvise(data, bytes, MADV_HUGEPAGE);  // where there are none, nothing is lost
+    if (large) madvise(data, bytes, MADV_HUGEPAGE);  // a hint: it may fail
 #endif
     return data;
 #endif
@@ -49,7 +49,7 @@ void call_after_fork(void (*in_child)()) noexcept { pthread_atfork(nullptr, null
 
 namespace {
 
-/// Made when the library is loaded: later there may be no memory.
+/// Made when the library is loaded, because later there may be no memory for it.
 const locale_t plain_numbers = newlocale(LC_NUMERIC_MASK, "C", nullptr);
 
 }  // namespace

@@ -6,14 +6,14 @@
 
 namespace apsis {
 
-/// Memory aligned to `alignment`, or nullptr; of large pages, which scattered reads want, if there is much of it.
+/// Memory aligned to `alignment`, or nullptr.  Large blocks are of large pages, with which scattered reads are faster.
 void *aligned_memory(size_t alignment, size_t bytes) noexcept;
 void free_aligned_memory(void *data) noexcept;
 
-/// Has this called in the child whenever the process forks, where there is such a thing.
+/// Registers a function to be called in the child whenever the process forks, on systems that fork.
 void call_after_fork(void (*in_child)()) noexcept;
 
-/// vsnprintf with a decimal point, whatever the program's locale has.
+/// vsnprintf with a decimal point in any locale.
 void print(char *to, size_t bytes, const char *format, va_list values) noexcept;
 
 }  // namespace apsis

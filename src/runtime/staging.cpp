@@ -73,7 +73,7 @@ void copy_between(apsis_context &context, const View &from, const View &to) {
     if (from.memory == APSIS_HOST && to.memory == APSIS_HOST) return copy_pixels(from, to);
 
     context.refuse_capture("an image is in host memory");
-    // One side is on the host: cross over packed and in one type, and let the device do the rest.
+    // One side is on the host: cross over packed and in one type, and convert on the device.
     const View &device = from.memory == own ? from : to;
     const View &host = from.memory == own ? to : from;
     View crossing = packed_like(host, nullptr, own);

@@ -1,4 +1,4 @@
-// Host images in a device context: a packed copy of each on the device, up before the transform and down after it.
+// Host images in a device context: a packed copy of each on the device, uploaded before the transform and downloaded after it.
 #pragma once
 
 #include "runtime/context.h"
@@ -8,7 +8,7 @@ namespace apsis {
 
 class Staging {
   public:
-    /// Carves the copies that the images of a call need; none where a view is already in the context's own memory.
+    /// Carves a copy for each image of a call that is not in the context's own memory.
     Staging(const apsis_context &context, Carver &carver) : context_(context), carver_(carver) {}
 
     View input(const View &view) { return own(view, false); }

@@ -1,9 +1,11 @@
 // Host images through a device in parts: see streamer.h.
 //
-// A part is a range of strips.  Parts of the set come in, one slot of device memory after another, and are packed; when
-// all are there, parts of the outputs are computed in the same slots and go out.  While a part is computed the one before
-// it is on its way.  Page-locked images are copied as they lie; others pass through page-locked staging memory, slot by
-// slot, and some threads copy between it and the image.
+// A part is a range of strips.  Parts of the set are copied into the slots of device memory in turn, and are packed.  Then
+// parts of the outputs are computed in the same slots and copied out.  While a part is computed, the part before it is copied.
+// Page-locked images are copied directly.  Others pass through page-locked staging memory, slot by slot, and some threads copy
+// between it and the image.
+//
+// Cost: device memory for 3 slots of up to 32 MiB, or of one strip if that is more, and the scratch memory of the transform.
 #include "runtime/streamer.h"
 
 #include <algorithm>
@@ -16,12 +18,12 @@
 namespace apsis {
 namespace {
 
-constexpr int SLOTS = 3;                          // a part is computed, one is on its way, and one is copied by threads
-constexpr int64_t LEAST_PART = int64_t(2) << 20;  // bytes that take longer to copy than to call for
+constexpr int SLOTS = 3;                          // one part is computed, one crosses, and one is copied by threads
+constexpr int64_t LEAST_PART = int64_t(2) << 20;  // bytes, so that a copy takes longer than its call
 constexpr int64_t MOST_PART = int64_t(32) << 20;  // bytes; more would only take memory
-constexpr int64_t PART_PER_COLUMN = 2048;         // bytes: narrow strips are soon computed
+constexpr int64_t PART_PER_COLUMN = 2048;         // bytes: strips of few columns are quickly computed
 constexpr int64_t PIECE = int64_t(256) << 10;     // bytes that a thread copies at a time
-constexpr int MOST_THREADS = 8;                   // so many copy faster than any link
+constexpr int MOST_THREADS = 8;                   // these copy faster than any link
 constexpr double SHARE_IN = 0.2;                  // of the progress: a set has fewer bytes than its map
 
 /// An image of the job.
@@ -29,22 +31,22 @@ struct Image {
     View view;
     int64_t row_bytes = 0;  // of its packed copy
     bool crosses = false;   // it is on the host
-    bool direct = false;    // and needs no staging
+    bool direct = false;    // it crosses without staging memory
 
     explicit Image(const View &given) : view(given) {
         if (!view) return;
         row_bytes = packed_like(view, nullptr, APSIS_DEVICE).stride[1];
         crosses = view.memory == APSIS_HOST;
     }
-    int64_t crossing_bytes() const { return crosses ? row_bytes : 0; }  // a row
+    int64_t crossing_bytes() const { return crosses ? row_bytes : 0; }  // for one row
 };
 
-/// Rows of all slices, counted from slice to slice.
+/// Rows of all slices, numbered slice by slice.
 struct RowRange {
     int64_t first, count;
 };
 
-/// A packed view of an image, of which only the rows from the first of a part on have memory, at `data`.
+/// A packed view of an image.  Only the rows of a part have memory; the first of them is at `data`.
 View part_view(const Image &image, const RowRange &rows, uint8_t *data, apsis_memory memory) {
     return packed_like(image.view, data - rows.first * image.row_bytes, memory);
 }
@@ -87,7 +89,7 @@ class Streamer {
         return {first, shape_.rows_before(range.end()) - first};
     }
     static int slot_of(int64_t part) { return static_cast<int>(part % SLOTS); }
-    // The marks of a slot: where its part has crossed, and where it has been worked on.
+    // The marks of a slot: its part has crossed, and its part has been packed or computed.
     static int crossed(int64_t part) { return slot_of(part); }
     static int worked(int64_t part) { return SLOTS + slot_of(part); }
     static_assert(2 * SLOTS <= TransferQueue::MARKS);
@@ -174,12 +176,12 @@ void Streamer::take_all() {
 void Streamer::send_in(int64_t part) {
     const RowRange rows = rows_of(part);
     const uint8_t *from = set_.view.data + rows.first * set_.row_bytes;
-    queue_.await(crossed(part));  // the staging memory is free, and no more is queued than there are slots
+    queue_.await(crossed(part));  // the staging memory is free, and at most one part a slot is queued
     if (!set_.direct) {
         from = staged(set_, part);
         copy_across(set_.view, part_view(set_, rows, staged(set_, part), APSIS_HOST), rows, set_.row_bytes);
     }
-    // For its first part a slot waits for what was on the stream before.
+    // The first part of a slot waits for earlier work on the stream.
     if (part < SLOTS) queue_.mark(Lane::WORK, worked(part));
     queue_.follow(Lane::IN, worked(part));
     queue_.copy(Lane::IN, inside(set_, part), from, static_cast<size_t>(rows.count * set_.row_bytes));

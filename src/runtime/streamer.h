@@ -1,4 +1,4 @@
-// Host images through a device in parts: copies in, work and copies out run side by side, and the device holds no image.
+// Host images through a device in parts: copies in, work and copies out run side by side, and the device holds no whole image.
 #pragma once
 
 #include "runtime/context.h"
@@ -6,7 +6,7 @@
 
 namespace apsis {
 
-/// How a job's images pass through the device in parts; null if none of them is on the host, or they must pass whole.
+/// The queue that passes a job's images through the device in parts; null if none is on the host, or they must pass whole.
 TransferQueue *find_transfer_queue(const apsis_context &context, const DistanceJob &job);
 
 /// The bytes of scratch memory that it takes.

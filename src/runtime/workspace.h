@@ -1,4 +1,4 @@
-// Scratch memory: the same code counts it and carves it, so that the two cannot differ.
+// Scratch memory.  The same code counts it and carves it, so that the two cannot differ.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace apsis {
 
 class Carver {
   public:
-    static constexpr size_t SLOT = 256;  // a slot's alignment: a cache line and a CUDA memory transaction fit it
+    static constexpr size_t SLOT = 256;  // alignment of a slot: a multiple of a cache line and of a CUDA memory transaction
 
     /// With a null base it only counts.
     explicit Carver(void *base = nullptr) : base_(static_cast<uint8_t *>(base)) {}
