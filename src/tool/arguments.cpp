@@ -1,11 +1,11 @@
 // Parses a verb's command line, and writes its help, from the same table.
-#include "arguments.h"
+#include "tool/arguments.h"
 
 #include <charconv>
 #include <cmath>
 #include <sstream>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 namespace {

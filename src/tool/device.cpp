@@ -1,11 +1,11 @@
 // Makes a context, and records why its device was chosen.
-#include "device.h"
+#include "tool/device.h"
 
 #include <algorithm>
 #include <climits>
 
-#include "failure.h"
-#include "file.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
 
 namespace tool {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "apsis.h"
-#include "progress.h"
-#include "settings.h"
+#include "tool/progress.h"
+#include "tool/settings.h"
 
 namespace tool {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "text.h"
+#include "tool/text.h"
 
 namespace tool {
 

@@ -1,9 +1,9 @@
 // Parses and checks --spacing and --connectivity.
-#include "geometry.h"
+#include "tool/geometry.h"
 
 #include <algorithm>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 namespace {

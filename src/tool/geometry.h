@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apsis.h"
-#include "arguments.h"
-#include "json.h"
+#include "tool/arguments.h"
+#include "tool/io/json.h"
 
 namespace tool {
 

@@ -5,11 +5,11 @@
 #include <new>
 
 #include "apsis.h"
-#include "arguments.h"
-#include "failure.h"
-#include "file.h"
-#include "settings.h"
-#include "verbs.h"
+#include "tool/arguments.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
+#include "tool/settings.h"
+#include "tool/verbs/verbs.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // See outputs.h.
-#include "outputs.h"
+#include "tool/outputs.h"
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "file.h"
-#include "json.h"
+#include "tool/io/file.h"
+#include "tool/io/json.h"
 
 namespace tool {
 

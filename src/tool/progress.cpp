@@ -1,10 +1,10 @@
 // Draws the progress line, at most ten times a second.
-#include "progress.h"
+#include "tool/progress.h"
 
 #include <cstdio>
 
-#include "failure.h"
-#include "file.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
 
 namespace tool {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "settings.h"
+#include "tool/settings.h"
 
 namespace tool {
 

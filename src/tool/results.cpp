@@ -1,5 +1,5 @@
 // Writes rasters as TIFF, and computes their statistics.
-#include "results.h"
+#include "tool/results.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "file.h"
-#include "json.h"
-#include "progress.h"
-#include "raster.h"
-#include "tiff.h"
+#include "tool/io/file.h"
+#include "tool/io/json.h"
+#include "tool/io/raster.h"
+#include "tool/io/tiff.h"
+#include "tool/progress.h"
 
 namespace tool {
 

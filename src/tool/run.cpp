@@ -1,11 +1,11 @@
 // See run.h.
-#include "run.h"
+#include "tool/run.h"
 
 #include <cstdio>
 
-#include "failure.h"
-#include "file.h"
-#include "results.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
+#include "tool/results.h"
 
 namespace tool {
 namespace {

@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "device.h"
-#include "json.h"
-#include "outputs.h"
-#include "picture.h"
-#include "progress.h"
-#include "raster.h"
-#include "set.h"
-#include "settings.h"
+#include "tool/device.h"
+#include "tool/io/json.h"
+#include "tool/io/picture.h"
+#include "tool/io/raster.h"
+#include "tool/outputs.h"
+#include "tool/progress.h"
+#include "tool/set.h"
+#include "tool/settings.h"
 
 namespace tool {
 

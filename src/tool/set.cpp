@@ -1,5 +1,5 @@
 // Marks the samples that are in the set, one bit or one byte a pixel.
-#include "set.h"
+#include "tool/set.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 namespace {

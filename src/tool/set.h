@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "progress.h"
-#include "raster.h"
-#include "settings.h"
-#include "tiff.h"
+#include "tool/io/raster.h"
+#include "tool/io/tiff.h"
+#include "tool/progress.h"
+#include "tool/settings.h"
 
 namespace tool {
 

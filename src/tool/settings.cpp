@@ -1,9 +1,9 @@
 // The options that verbs share, in the words of --help.
-#include "settings.h"
+#include "tool/settings.h"
 
 #include <charconv>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "arguments.h"
+#include "tool/arguments.h"
 #include "apsis.h"
 
 namespace tool {

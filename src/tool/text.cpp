@@ -1,5 +1,5 @@
 // See text.h.
-#include "text.h"
+#include "tool/text.h"
 
 #include <cstdio>
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tool/failure.h"
-#include "tool/raster.h"
+#include "tool/io/raster.h"
 #include "tool/set.h"
 
 namespace {

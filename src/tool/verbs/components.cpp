@@ -1,11 +1,11 @@
 // apsis components: which connected component each pixel of the set belongs to, and a table of the components.
 #include <optional>
 
-#include "failure.h"
-#include "geometry.h"
-#include "picture.h"
-#include "table.h"
-#include "verb.h"
+#include "tool/failure.h"
+#include "tool/geometry.h"
+#include "tool/io/picture.h"
+#include "tool/io/table.h"
+#include "tool/verbs/verb.h"
 
 namespace tool {
 namespace {

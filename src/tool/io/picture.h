@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "arguments.h"
-#include "file.h"
-#include "progress.h"
-#include "raster.h"
-#include "results.h"
-#include "tiff.h"
+#include "tool/arguments.h"
+#include "tool/io/file.h"
+#include "tool/io/raster.h"
+#include "tool/io/tiff.h"
+#include "tool/progress.h"
+#include "tool/results.h"
 
 namespace tool {
 

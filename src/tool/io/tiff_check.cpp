@@ -1,5 +1,5 @@
 // Checks data by its size, by its checksum, or by decoding it twice with different bits after its end.
-#include "tiff_check.h"
+#include "tool/io/tiff_check.h"
 
 #include <zlib.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "tiff_handle.h"
+#include "tool/io/tiff_handle.h"
 
 namespace tool {
 namespace {

@@ -1,5 +1,5 @@
 // Colour maps, computed in OKLCh (lightness, chroma, hue) and looked up.
-#include "colour.h"
+#include "tool/io/colour.h"
 
 #include <algorithm>
 #include <cmath>

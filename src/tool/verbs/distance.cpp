@@ -1,9 +1,9 @@
 // apsis distance: how far every pixel is from the set, and which of its pixels is nearest.
-#include "distances.h"
-#include "failure.h"
-#include "picture.h"
-#include "results.h"
-#include "verb.h"
+#include "tool/failure.h"
+#include "tool/io/picture.h"
+#include "tool/results.h"
+#include "tool/verbs/distances.h"
+#include "tool/verbs/verb.h"
 
 namespace tool {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apsis.h"
-#include "arguments.h"
-#include "file.h"
+#include "tool/arguments.h"
+#include "tool/io/file.h"
 
 namespace tool {
 

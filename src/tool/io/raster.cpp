@@ -1,10 +1,10 @@
 // Allocates pixels.  A size that is not available is an error before any memory is touched.
-#include "raster.h"
+#include "tool/io/raster.h"
 
 #include <string>
 
-#include "failure.h"
-#include "file.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
 
 namespace tool {
 

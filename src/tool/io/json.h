@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "text.h"
+#include "tool/text.h"
 
 namespace tool {
 

@@ -2,12 +2,12 @@
 #include <optional>
 #include <string_view>
 
-#include "failure.h"
-#include "paths.h"
-#include "picture.h"
-#include "results.h"
-#include "table.h"
-#include "verb.h"
+#include "tool/failure.h"
+#include "tool/io/picture.h"
+#include "tool/io/table.h"
+#include "tool/results.h"
+#include "tool/verbs/paths.h"
+#include "tool/verbs/verb.h"
 
 namespace tool {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 

@@ -1,7 +1,7 @@
 // Writes PNG.  Only png.cpp uses libpng, and only in builds that have it.
 #pragma once
 
-#include "picture.h"
+#include "tool/io/picture.h"
 
 namespace tool {
 

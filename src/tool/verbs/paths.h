@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "arguments.h"
-#include "geometry.h"
-#include "json.h"
+#include "tool/arguments.h"
+#include "tool/geometry.h"
+#include "tool/io/json.h"
 
 namespace tool {
 

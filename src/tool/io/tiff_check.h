@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "raster.h"
-#include "tiff.h"
+#include "tool/io/raster.h"
+#include "tool/io/tiff.h"
 
 namespace tool {
 

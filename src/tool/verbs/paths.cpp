@@ -1,8 +1,8 @@
 // See paths.h.
-#include "paths.h"
+#include "tool/verbs/paths.h"
 
-#include "failure.h"
-#include "results.h"
+#include "tool/failure.h"
+#include "tool/results.h"
 
 namespace tool {
 namespace {

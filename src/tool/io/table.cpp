@@ -1,10 +1,10 @@
 // Writes tables of components.
-#include "table.h"
+#include "tool/io/table.h"
 
 #include <charconv>
 
-#include "failure.h"
-#include "json.h"
+#include "tool/failure.h"
+#include "tool/io/json.h"
 
 namespace tool {
 namespace {

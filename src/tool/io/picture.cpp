@@ -1,12 +1,12 @@
 // Draws distances and indices.
-#include "picture.h"
+#include "tool/io/picture.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "colour.h"
-#include "failure.h"
-#include "png.h"
+#include "tool/failure.h"
+#include "tool/io/colour.h"
+#include "tool/io/png.h"
 
 namespace tool {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "raster.h"
-#include "tiff.h"
-#include "tiff_check.h"
-#include "tiff_handle.h"
+#include "tool/io/raster.h"
+#include "tool/io/tiff.h"
+#include "tool/io/tiff_check.h"
+#include "tool/io/tiff_handle.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // Writes PNG through libpng, which reports errors by longjmp: no C++ object lives across one here.
-#include "png.h"
+#include "tool/io/png.h"
 
-#include "failure.h"
+#include "tool/failure.h"
 
 #ifdef APSIS_TOOL_PNG
 #include <png.h>

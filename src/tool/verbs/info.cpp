@@ -1,15 +1,15 @@
 // apsis info: what a TIFF file holds, and what its samples mean.
 #include <optional>
 
-#include "arguments.h"
-#include "failure.h"
-#include "file.h"
-#include "json.h"
-#include "progress.h"
-#include "set.h"
-#include "settings.h"
-#include "tiff.h"
-#include "verbs.h"
+#include "tool/arguments.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
+#include "tool/io/json.h"
+#include "tool/io/tiff.h"
+#include "tool/progress.h"
+#include "tool/set.h"
+#include "tool/settings.h"
+#include "tool/verbs/verbs.h"
 
 namespace tool {
 namespace {

@@ -1,8 +1,8 @@
 // Runs a verb: parses its words, makes its outputs, and prints the summary or the JSON report.
-#include "verb.h"
+#include "tool/verbs/verb.h"
 
-#include "failure.h"
-#include "file.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
 
 namespace tool {
 

@@ -1,6 +1,6 @@
 // Files that get their name only when they are complete; signals; standard streams.  Other calls of POSIX are in the files for
 // PNG and TIFF.
-#include "file.h"
+#include "tool/io/file.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 namespace {

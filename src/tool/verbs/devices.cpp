@@ -1,10 +1,10 @@
 // apsis devices: where the library can run on this machine.
-#include "arguments.h"
-#include "device.h"
-#include "failure.h"
-#include "file.h"
-#include "json.h"
-#include "verbs.h"
+#include "tool/arguments.h"
+#include "tool/device.h"
+#include "tool/failure.h"
+#include "tool/io/file.h"
+#include "tool/io/json.h"
+#include "tool/verbs/verbs.h"
 
 namespace tool {
 namespace {

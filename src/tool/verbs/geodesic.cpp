@@ -1,10 +1,10 @@
 // apsis geodesic: how far every pixel of the set is from some seeds, along paths inside it, and from which.
 #include <optional>
 
-#include "paths.h"
-#include "picture.h"
-#include "results.h"
-#include "verb.h"
+#include "tool/io/picture.h"
+#include "tool/results.h"
+#include "tool/verbs/paths.h"
+#include "tool/verbs/verb.h"
 
 namespace tool {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "arguments.h"
-#include "json.h"
-#include "run.h"
-#include "verbs.h"
+#include "tool/arguments.h"
+#include "tool/io/json.h"
+#include "tool/run.h"
+#include "tool/verbs/verbs.h"
 
 namespace tool {
 

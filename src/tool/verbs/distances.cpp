@@ -1,10 +1,10 @@
 // Metrics and methods of distance and Voronoi maps.
-#include "distances.h"
+#include "tool/verbs/distances.h"
 
 #include <charconv>
 #include <string_view>
 
-#include "failure.h"
+#include "tool/failure.h"
 
 namespace tool {
 namespace {

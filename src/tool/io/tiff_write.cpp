@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "apsis.h"
-#include "tiff.h"
-#include "tiff_handle.h"
+#include "tool/io/tiff.h"
+#include "tool/io/tiff_handle.h"
 
 namespace tool {
 namespace {

@@ -2,10 +2,10 @@
 #include <tuple>
 #include <utility>
 
-#include "distances.h"
-#include "failure.h"
-#include "picture.h"
-#include "verb.h"
+#include "tool/failure.h"
+#include "tool/io/picture.h"
+#include "tool/verbs/distances.h"
+#include "tool/verbs/verb.h"
 
 namespace tool {
 namespace {

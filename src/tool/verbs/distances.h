@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "arguments.h"
-#include "device.h"
-#include "geometry.h"
-#include "json.h"
+#include "tool/arguments.h"
+#include "tool/device.h"
+#include "tool/geometry.h"
+#include "tool/io/json.h"
 
 namespace tool {
 

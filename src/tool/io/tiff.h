@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "file.h"
-#include "settings.h"
+#include "tool/io/file.h"
+#include "tool/settings.h"
 
 namespace tool {
 
