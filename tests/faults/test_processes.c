@@ -2,6 +2,7 @@
  * What a process does to itself: it forks, cancels, rounds otherwise, and writes numbers with a comma.
  */
 #include <fenv.h>
+#include <limits.h>
 #include <locale.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -172,8 +173,10 @@ static void floats_of_the_caller(bench *b) {
 
 /** A locale with a decimal comma, made here if the system has none; false if it cannot be made either. */
 static bool set_comma(void) {
-    char folder[] = "/tmp/apsis-locale-XXXXXX", command[200];
+    const char *const above = getenv("TMPDIR");
+    char folder[PATH_MAX], command[PATH_MAX + 100];
     if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
+    snprintf(folder, sizeof folder, "%s/apsis-locale-XXXXXX", above && *above ? above : "/tmp");
     if (!mkdtemp(folder)) return false;
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 --no-archive %s/de_DE.UTF-8 2>&1 >/dev/null | head -c 0",
              folder);
