@@ -292,9 +292,13 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * -infinity, or minus the largest integer, and -1.
  *
  * Integers decide, and a floating-point distance is the exact value, rounded
- * once.  That holds for spacings in the ratio of whole numbers up to 1024, all
- * default ones among them; others are first rounded to 64-bit weights, which
- * moves a distance by less than 2^-25 of itself (2^-34 in images of 16384^2).
+ * once.  That holds for spacings in the ratio of whole numbers up to 2^20, whose
+ * squares must fit the image (up to 2^17 in one of 16384^2).  Decimal ones are among
+ * them: a ratio that only the last bits of the spacings keep from being one is one.
+ * Others are first rounded to 64-bit weights, which moves a distance by less than
+ * 2^-25 of itself (2^-34 in images of 16384^2).  Left out, APSIS_ERROR_UNSUPPORTED,
+ * are those too far apart for such weights: beyond 1 : 90000 in images of 16384^2;
+ * beyond 1 : 180 in those of 1024^3, if a third one is no whole multiple of the least.
  * The chessboard metric takes a spacing that is the same along every axis.
  *
  * @param set       APSIS_BIT or APSIS_U8.
@@ -387,7 +391,7 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  * than max_distance counts as no path.
  *
  * Lengths are whole numbers while they are compared: city-block, chessboard, chamfer
- * and connectivity 1 exactly, for spacings in the ratio of whole numbers up to 1024.
+ * and connectivity 1 exactly, for spacings in the ratio of whole numbers up to 2^20.
  * Diagonal Euclidean steps are rounded: with equal spacings to 8119 where a
  * straight step is 5741, and where steps go along three axes to 190100 and 232824
  * where it is 134421; with other spacings to 26 bits.  That moves a length by less

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "api/enums.h"
+#include "api/spacing.h"
 #include "runtime/error.h"
 
 namespace apsis {
@@ -16,11 +17,12 @@ namespace {
 constexpr uint32_t KNOWN_FLAGS =
     APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER | APSIS_NO_INNER | APSIS_MIXED;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
-constexpr int LARGEST_RATIO = 1024;         // the largest ratio of spacings that is kept in whole numbers
-constexpr double LEAST_WEIGHT = 1 << 24;    // for other spacings: rounding changes a distance by less than 2^-25 of it
+
+constexpr double MOST_ROUNDING = 0x1p-25;  // the largest part of itself by which a weight may be rounded
+constexpr double MOST_COST = 0x1p61;       // of an image whose weights are rounded: half of what fits
 
 /// Limits of spacings.  Doubles then hold every length, and the rounding error of the product of a length and a unit.
-constexpr double LEAST_SPACING = 1e-270, MOST_SPACING = 1e270;
+constexpr double LEAST_SPACING = 1e-270, MOST_SPACING = 1e270, DEFAULT_SPACING[3] = {1, 1, 1};
 
 void check_spacing(const double spacing[3]) {
     const bool all_default = spacing[0] == 0 && spacing[1] == 0 && spacing[2] == 0;
@@ -37,30 +39,6 @@ void check_not_negative(const char *field, int64_t value) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: %s is %" PRId64 ", but must be positive, or 0 for no limit", field, value);
 }
 
-/// Whether a * p == b * q, exactly.
-bool equal_products(double a, double p, double b, double q) {
-    const double left = a * p, right = b * q;
-    return left == right && std::fma(a, p, -left) == std::fma(b, q, -right);
-}
-
-/// Finds whole numbers in the ratio of the spacings, and their unit.
-bool whole_ratio(const double *spacing, int axes, int64_t whole[3], double &unit) {
-    const double least = *std::min_element(spacing, spacing + axes);
-    for (int q = 1; q <= LARGEST_RATIO; ++q) {
-        bool fits = true;
-        for (int a = 0; a < axes && fits; ++a) {
-            const double k = std::nearbyint(spacing[a] / least * q);
-            fits = k <= LARGEST_RATIO && equal_products(spacing[a], q, least, k);
-            if (fits) whole[a] = static_cast<int64_t>(k);
-        }
-        if (fits) {
-            unit = least / q;
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The cost between opposite corners, or -1 if it is too large.  An axis of one pixel counts as one step, because its weight
 /// must be representable too.
 int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
@@ -72,41 +50,33 @@ int64_t corner_cost(const Measure &measure, const int64_t size[3], int axes) {
     return cost < NO_COST<int64_t> ? static_cast<int64_t>(cost) : -1;
 }
 
-/// Divides spacings by a power of two, so that the largest is below 1 and doubles hold their squares and sums.  Returns the
-/// exponent.  A spacing that becomes 0 is too small beside the largest anyway.
-int scale(const double *spacing, int axes, double scaled[3]) {
-    int exponent;
-    std::frexp(*std::max_element(spacing, spacing + axes), &exponent);
-    for (int a = 0; a < axes; ++a) scaled[a] = std::ldexp(spacing[a], -exponent);
-    return exponent;
-}
-
-/// For spacings without a common measure: rounds weights to the finest unit in which no cost of the image overflows.
-void round_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
-    double corner = 0, scaled[3];
-    const int scale_exponent = scale(spacing, axes, scaled);
-    for (int a = 0; a < axes; ++a) {
-        const double reach = scaled[a] * static_cast<double>(std::max<int64_t>(size[a] - 1, 1));
-        corner += measure.metric == APSIS_EUCLIDEAN ? reach * reach : reach;
-    }
-    int exponent;
-    std::frexp(corner, &exponent);
-    int shift = 61 - exponent;  // weights are multiples of 2^-shift; even if squared, so that the unit is a power of two
-    if (measure.metric == APSIS_EUCLIDEAN) shift &= ~1;
-    for (int a = 0; a < axes; ++a) {
-        const double square = scaled[a] * scaled[a];
-        const double weight = std::nearbyint(std::ldexp(measure.metric == APSIS_EUCLIDEAN ? square : scaled[a], shift));
-        if (!(weight >= LEAST_WEIGHT)) {
-            double least = std::ldexp(LEAST_WEIGHT, -shift);
-            if (measure.metric == APSIS_EUCLIDEAN) least = std::sqrt(least);
+/// For spacings that are in no ratio of whole numbers, or of numbers too large for the image: rounds weights to the finest unit
+/// in which no cost of the image overflows.  It is the least spacing divided by a power of two, so that one weight is exact.
+void round_weights(Measure &measure, const apsis_options &options, const Spacing &spacing, const int64_t size[3]) {
+    const bool is_squared = measure.metric == APSIS_EUCLIDEAN;
+    const auto power = [&](double length) { return is_squared ? length * length : length; };
+    const auto root = [&](double cost) { return is_squared ? std::sqrt(cost) : cost; };
+    const int thin = spacing.least();
+    const double *const along = spacing.along, most = along[spacing.most()], least = along[thin];
+    double corner = 0;  // the cost between opposite corners if the largest weight is 1
+    for (int a = 0; a < spacing.axes; ++a)
+        corner += power(along[a] / most * static_cast<double>(std::max<int64_t>(size[a] - 1, 1)));
+    const double room = MOST_COST / corner * power(least / most);  // for the weight of the least spacing
+    if (!(room >= 1))
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: spacing[%d] is %g, too small beside the others for this image: it must be at least %g", thin,
+                    options.spacing[thin], root(corner / MOST_COST) * most * spacing.unit);
+    const int shift = is_squared ? std::ilogb(room) & ~1 : std::ilogb(room);  // even: the unit is a root
+    measure.unit = std::ldexp(least * spacing.unit, is_squared ? -shift / 2 : -shift);
+    for (int a = 0; a < spacing.axes; ++a) {
+        const double exact = std::ldexp(power(along[a] / least), shift), weight = std::nearbyint(exact);
+        if (!(std::fabs(weight - exact) <= MOST_ROUNDING * exact))
             throw Error(APSIS_ERROR_UNSUPPORTED,
-                        "options: spacing[%d] is %g, too small beside the others for this image: it "
-                        "must be at least %g",
-                        a, spacing[a], std::ldexp(least, scale_exponent));
-        }
+                        "options: spacing[%d] is %g, too small beside the others for this image: it must be at least %g, or a "
+                        "whole multiple of spacing[%d]",
+                        a, options.spacing[a], root(0.5 / MOST_ROUNDING) * measure.unit, thin);
         measure.weight[a] = static_cast<int64_t>(weight);
     }
-    measure.unit = std::ldexp(1.0, scale_exponent - (measure.metric == APSIS_EUCLIDEAN ? shift / 2 : shift));
 }
 
 // ---- Steps ----
@@ -135,39 +105,24 @@ double step_length(apsis_metric metric, const double spacing[3], int kind) {
     return metric == APSIS_EUCLIDEAN ? std::sqrt(length) : length;
 }
 
-/// Weights that are sums of whole numbers.  False unless lengths add up and spacings are in a ratio of whole numbers.
-bool add_up(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
-    int64_t whole[3] = {1, 1, 1};
-    if (options.metric == APSIS_EUCLIDEAN && connectivity > 1) return false;
-    if (!whole_ratio(spacing, axes, whole, steps.unit)) return false;
+/// Weights of steps: whole numbers where lengths add up to such, and otherwise lengths of which the shortest is FINEST_STEP.
+void set_steps(Steps &steps, const apsis_options &options, const Spacing &spacing, int connectivity) {
+    double length[8], least = HUGE_VAL, most = 0;
     for (int kind = 1; kind < 8; ++kind) {
-        steps.weight[kind] = 0;
-        for (int a = 0; a < 3; ++a)
-            if (kind >> a & 1)
-                steps.weight[kind] = options.metric == APSIS_CHESSBOARD ? whole[a] : steps.weight[kind] + whole[a];
-    }
-    return true;
-}
-
-/// Weights in the coarsest unit that is a power of two and gives the shortest step a weight of at least FINEST_STEP.
-void round_steps(Steps &steps, const apsis_options &options, const double spacing[3], int axes, int connectivity) {
-    double least = HUGE_VAL, most = 0, scaled[3] = {0, 0, 0};
-    const int scale_exponent = scale(spacing, axes, scaled);
-    for (int kind = 1; kind < 8; ++kind) {
-        if (!has_kind(kind, axes, connectivity)) continue;
-        least = std::min(least, step_length(options.metric, scaled, kind));
-        most = std::max(most, step_length(options.metric, scaled, kind));
+        length[kind] = step_length(options.metric, spacing.along, kind);
+        if (!has_kind(kind, spacing.axes, connectivity)) continue;
+        least = std::min(least, length[kind]);
+        most = std::max(most, length[kind]);
     }
     if (!(most <= least * LONGEST_STEP))
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
                     "long as another",
-                    spacing[0], spacing[1], spacing[2], LONGEST_STEP);
-    int exponent;
-    std::frexp(least / FINEST_STEP, &exponent);
-    const double unit = std::ldexp(1.0, exponent - 1);
-    for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = std::llrint(step_length(options.metric, scaled, kind) / unit);
-    steps.unit = std::ldexp(unit, scale_exponent);
+                    options.spacing[0], options.spacing[1], options.spacing[2], LONGEST_STEP);
+    const bool is_whole = spacing.is_whole && (options.metric != APSIS_EUCLIDEAN || connectivity == 1);
+    const double finest = is_whole ? 1 : least / FINEST_STEP;
+    for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = std::llrint(length[kind] / finest);
+    steps.unit = finest * spacing.unit;
 }
 
 /// The largest length that, in the caller's unit in double precision, is within max_distance.
@@ -184,13 +139,13 @@ int64_t length_limit(const Steps &steps, double max_distance) {
     return low;
 }
 
-void set_weights(Measure &measure, const double *spacing, const int64_t size[3], int axes) {
-    int64_t whole[3] = {1, 1, 1};
-    if (whole_ratio(spacing, axes, whole, measure.unit)) {
-        for (int a = 0; a < axes; ++a) measure.weight[a] = measure.metric == APSIS_EUCLIDEAN ? whole[a] * whole[a] : whole[a];
-        if (corner_cost(measure, size, axes) >= 0) return;
+void set_weights(Measure &measure, const apsis_options &options, const Spacing &spacing, const int64_t size[3]) {
+    measure.unit = spacing.unit;
+    for (int a = 0; a < spacing.axes && spacing.is_whole; ++a) {
+        const auto whole = static_cast<int64_t>(spacing.along[a]);
+        measure.weight[a] = measure.metric == APSIS_EUCLIDEAN ? whole * whole : whole;
     }
-    round_weights(measure, spacing, size, axes);
+    if (!spacing.is_whole || corner_cost(measure, size, spacing.axes) < 0) round_weights(measure, options, spacing, size);
 }
 
 /// The largest cost whose length, in the caller's unit in double precision, is within max_distance.
@@ -207,15 +162,15 @@ int64_t cost_limit(const Measure &measure, double max_distance) {
     return low;
 }
 
-/// Fills in the spacing along each axis that counts.  The other axes, and defaults, keep the value given.
-void fill_spacing(const apsis_options &options, int axes, double spacing[3]) {
-    const bool is_default = options.spacing[0] == 0;
-    for (int a = 0; a < axes && !is_default; ++a) {
-        spacing[a] = options.spacing[a];
+/// The spacing along the axes that count.
+Spacing read_spacing(const apsis_options &options, int axes) {
+    const double *const spacing = options.spacing;
+    if (spacing[0] == 0) return ratio_of(DEFAULT_SPACING, axes);
+    for (int a = 0; a < axes; ++a)
         if (spacing[a] == 0)
             throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[%d] is 0, but must be from %g to %g", a, LEAST_SPACING,
                         MOST_SPACING);
-    }
+    return ratio_of(spacing, axes);
 }
 
 /// A float must not turn a long length into infinity, which stands for no way, and must not lose digits of a short length.
@@ -225,13 +180,13 @@ void check_float(const char *name, double least, double most) {
         throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_F32, but a length may be as small as %g", name, least);
 }
 
-void check_equal(const char *metric, const double spacing[3], int axes) {
-    for (int a = 1; a < axes; ++a)
-        if (spacing[a] != spacing[0])
+void check_equal(const char *metric, const apsis_options &options, const Spacing &spacing) {
+    for (int a = 1; a < spacing.axes; ++a)
+        if (spacing.along[a] != spacing.along[0])
             throw Error(APSIS_ERROR_UNSUPPORTED,
                         "options: spacing[%d] is %g and spacing[0] is %g, but for the %s metric they "
                         "must be equal",
-                        a, spacing[a], spacing[0], metric);
+                        a, options.spacing[a], options.spacing[0], metric);
 }
 
 }  // namespace
@@ -298,15 +253,14 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
                     "options: metric is APSIS_CHAMFER, which is for paths, and for APSIS_SEQUENTIAL_SCAN");
     Measure measure;
     measure.metric = options.metric;
-    double spacing[3] = {1, 1, 1};
-    fill_spacing(options, axes, spacing);
+    const Spacing spacing = read_spacing(options, axes);
     if (options.metric == APSIS_CHESSBOARD || is_chamfer) {
-        check_equal(is_chamfer ? "chamfer" : "chessboard", spacing, axes);
-        measure.unit = spacing[0];
+        check_equal(is_chamfer ? "chamfer" : "chessboard", options, spacing);
+        measure.unit = spacing.unit;
         measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
         if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
     } else {
-        set_weights(measure, spacing, size, axes);
+        set_weights(measure, options, spacing, size);
         measure.largest = corner_cost(measure, size, axes);
     }
     measure.limit = measure.largest;
@@ -323,21 +277,19 @@ int connectivity_of(const apsis_options &options, int axes, int fallback) {
 
 Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) {
     Steps steps;
-    double spacing[3] = {1, 1, 1};
-    fill_spacing(options, axes, spacing);
-    if (options.metric == APSIS_CHESSBOARD) check_equal("chessboard", spacing, axes);
-    if (options.metric == APSIS_CHAMFER) check_equal("chamfer", spacing, axes);
+    const Spacing spacing = read_spacing(options, axes);
+    if (options.metric == APSIS_CHESSBOARD) check_equal("chessboard", options, spacing);
+    if (options.metric == APSIS_CHAMFER) check_equal("chamfer", options, spacing);
     const int connectivity = connectivity_of(options, axes, options.metric == APSIS_CITY_BLOCK ? 1 : axes);
-    const bool is_equal = spacing[1] == spacing[0] && (axes == 2 || spacing[2] == spacing[0]);
     const bool is_space = connectivity == 3 && size[0] > 1 && size[1] > 1 && size[2] > 1;
     const bool is_chamfer = options.metric == APSIS_CHAMFER;
     const int64_t *const equal_steps = is_chamfer ? CHAMFER_STEPS : is_space ? SPACE_STEPS : PLANE_STEPS;
-    if (is_chamfer || (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && is_equal)) {
+    if (is_chamfer || (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && spacing.is_equal())) {
         for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = equal_steps[axes_in(kind)];
         steps.divisor = static_cast<double>(equal_steps[1]);
-        steps.unit = spacing[0];
-    } else if (!add_up(steps, options, spacing, axes, connectivity)) {
-        round_steps(steps, options, spacing, axes, connectivity);
+        steps.unit = spacing.unit;
+    } else {
+        set_steps(steps, options, spacing, connectivity);
     }
     steps.connectivity = connectivity;
     steps.least = INT64_MAX;
@@ -372,9 +324,8 @@ void check_lengths_fit(const char *name, apsis_type type, const apsis_options &o
 
 void check_fits(const char *name, apsis_type type, const apsis_options &options, const Measure &measure, int axes) {
     if (type == APSIS_F32) {
-        double spacing[3] = {1, 1, 1};
-        fill_spacing(options, axes, spacing);
-        check_float(name, *std::min_element(spacing, spacing + axes), length_of<double>(measure, measure.limit));
+        const Spacing spacing = read_spacing(options, axes);
+        check_float(name, spacing.along[spacing.least()] * spacing.unit, length_of<double>(measure, measure.limit));
     }
     if (type != APSIS_I32 && type != APSIS_I64) return;
     if (measure.unit != 1 || measure.weight[0] != 1 || measure.weight[1] != 1 || measure.weight[2] != 1)

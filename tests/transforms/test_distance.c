@@ -240,49 +240,6 @@ static void rounded_once(bench *b) {
             }
 }
 
-/* ---- Spacing that is in no ratio of small whole numbers ---- */
-
-static void check_irrational(bench *b, problem *p, const double spacing[3], apsis_type type) {
-    memcpy(p->options.spacing, spacing, sizeof p->options.spacing);
-    const given how = {.set = APSIS_U8, .distance = type, .nearest = APSIS_I64};
-    outputs out = run_distance(b, p, &how);
-    const double tolerance = type == APSIS_F32 ? 1e-7 : 1e-8;
-    const int64_t w = p->size[0], h = p->size[1];
-    for (int64_t i = 0; i < pixels_of(p); ++i) {
-        const int64_t near = ((int64_t *)out.nearest)[i];
-        const double got = type == APSIS_F32 ? (double)((float *)out.distance)[i] : ((double *)out.distance)[i];
-        double least = HUGE_VAL, there = HUGE_VAL;
-        for (int64_t j = 0; j < pixels_of(p); ++j) {
-            if (!p->mask[j]) continue;
-            const double x = spacing[0] * (double)(j % w - i % w), y = spacing[1] * (double)(j / w % h - i / w % h);
-            const double z = spacing[2] * (double)(j / w / h - i / w / h), length = sqrt(x * x + y * y + z * z);
-            if (length < least) least = length;
-            if (j == near) there = length;
-        }
-        assert_true(fabs(got - least) <= tolerance * least);
-        assert_true(fabs(there - least) <= 1e-8 * least);
-    }
-    free_outputs(&out);
-}
-
-static void irrational_spacing(bench *b) {
-    static const double spacings[][3] = {{1, 1.4142135623730951, 3.1415926535897931},
-                                         {0.3, 0.1, 0.2},
-                                         {1e-9, 1.7e-9, 2.3e-9},
-                                         {1e12, 1.0001e12, 0.77e12},
-                                         {0.7, 2.9, 0.013}};
-    chance c = {5};
-    for (int i = 0; i < effort(30); ++i) {
-        problem p = new_problem(3, 1 + roll_below(&c, 40), 1 + roll_below(&c, 9), 1 + roll_below(&c, 7), NULL);
-        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        fill_mask(mask, p.size, NOISE, 0.02, &c);
-        mask[roll_below(&c, pixels_of(&p))] = 1;
-        p.mask = mask;
-        check_irrational(b, &p, spacings[i % COUNT(spacings)], i & 1 ? APSIS_F32 : APSIS_F64);
-        free(mask);
-    }
-}
-
 static void the_oracles_agree(bench *b) {
     (void)b;
     chance c = {11};
@@ -315,6 +272,6 @@ int main(int argc, char **argv) {
                                       TEST(every_3x2x2_volume, EVERYWHERE), TEST(random_problems, EVERYWHERE),
                                       TEST(structured_masks, EVERYWHERE),   TEST(wide_structured_masks, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),      TEST(large_costs, EVERYWHERE),
-                                      TEST(rounded_once, EVERYWHERE),       TEST(irrational_spacing, EVERYWHERE)};
+                                      TEST(rounded_once, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -296,16 +296,16 @@ class Transform {
         });
     }
 
-    /// The common case, in SIMD: packed floats of Euclidean distances in spacing 1.
+    /// The common case, in SIMD: packed floats of Euclidean distances.
     bool write_floats(const RowTarget &target, const Bench<Cost> &bench) const {
         if constexpr (sizeof(Cost) == 4) {
             const View &out = job_.distance;
             if (!out || out.type != APSIS_F32 || out.stride[0] != 4) return false;
-            if (job_.measure.metric != APSIS_EUCLIDEAN || job_.measure.unit != 1) return false;
+            if (job_.measure.metric != APSIS_EUCLIDEAN) return false;
             float *const roots = reinterpret_cast<float *>(bench.bracket);
             float *const row = reinterpret_cast<float *>(out.row(target.y, target.z));
             const int32_t limit = static_cast<int32_t>(std::min<int64_t>(job_.measure.limit, NO_COST<int32_t> - 1));
-            float_roots(bench.least, out.size[0], limit, roots);
+            float_roots(job_.measure.unit, bench.least, out.size[0], limit, roots);
             if (!target.inside)
                 std::copy_n(roots, out.size[0], row);
             else

@@ -238,7 +238,30 @@ void LargeRoots(const int32_t *cost, int64_t count, int32_t limit, float *distan
     }
 }
 
-void FloatRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+/// For a unit that is not 1.  The product is off by less than 3 units in the last place.  Where that might change the float,
+/// because the product is nearly halfway between two, it is computed again.
+void ScaledRoots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    const hn::ScalableTag<double> dd;
+    const hn::Rebind<float, decltype(dd)> df;
+    const hn::Rebind<int32_t, decltype(dd)> d;
+    const hn::RebindToSigned<decltype(dd)> dw;
+    constexpr int64_t MORE = int64_t(1) << 29, HALFWAY = MORE / 2;  // of the bits that a double has and a float has not
+    const int64_t N = static_cast<int64_t>(hn::Lanes(dd));
+    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
+    for (int64_t x = 0; x < count; x += N) {
+        const auto c = hn::LoadU(d, cost + x);
+        const auto length = hn::Mul(hn::Set(dd, unit), hn::Sqrt(hn::PromoteTo(dd, c)));
+        const auto more = hn::And(hn::BitCast(dw, length), hn::Set(dw, MORE - 1));
+        const auto in_doubt = hn::Lt(hn::Abs(hn::Sub(more, hn::Set(dw, HALFWAY))), hn::Set(dw, 4));
+        const auto bits = hn::BitCast(d, hn::DemoteTo(df, length));
+        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, bits)), df, distance + x);
+        for (int64_t i = x; i < x + N && !hn::AllFalse(dw, in_doubt); ++i)
+            if (cost[i] <= limit) distance[i] = static_cast<float>(scaled_root(unit, cost[i]));
+    }
+}
+
+void FloatRoots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    if (unit != 1) return ScaledRoots(unit, cost, count, limit, distance);
     const hn::ScalableTag<int32_t> d;
     auto largest = hn::Zero(d);
     for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d))) largest = hn::Max(largest, hn::LoadU(d, cost + x));
@@ -311,8 +334,8 @@ void column_costs(const Measure &measure, int axis, const uint32_t *words, const
     }
 }
 
-void float_roots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
-    HWY_DYNAMIC_DISPATCH(FloatRoots)(cost, count, limit, distance);
+void float_roots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance) {
+    HWY_DYNAMIC_DISPATCH(FloatRoots)(unit, cost, count, limit, distance);
 }
 
 void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {

@@ -39,8 +39,8 @@ void column_costs(const Measure &measure, int axis, const uint32_t *words, const
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *order);
 
-/// Float distances of 32-bit Euclidean costs in spacing 1; +infinity above `limit`, which is below NO_COST.
-void float_roots(const int32_t *cost, int64_t count, int32_t limit, float *distance);
+/// Float distances of 32-bit Euclidean costs; +infinity above `limit`, which is below NO_COST.
+void float_roots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance);
 
 /// Sets bit `bit` of words[x] where pixel x of a packed row of bytes, or of bits, is non-zero.
 void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words);
