@@ -33,8 +33,12 @@ double parse_positive(const std::string &name, const std::string &word, const st
 
 }  // namespace
 
+void Arguments::positional(std::string name, std::string help, std::function<void(const std::string &)> take) {
+    positionals_.push_back({std::move(name), std::move(help), std::move(take)});
+}
+
 void Arguments::positional(std::string name, std::string help, std::string &target) {
-    positionals_.push_back({std::move(name), std::move(help), &target});
+    positional(std::move(name), std::move(help), [&target](const std::string &word) { target = word; });
 }
 
 void Arguments::custom(std::string name, std::string value, std::string help, std::function<void(const std::string &)> take) {
@@ -43,14 +47,6 @@ void Arguments::custom(std::string name, std::string value, std::string help, st
 
 void Arguments::flag(std::string name, std::string help, bool &target, char letter) {
     options_.push_back({std::move(name), letter, "", std::move(help), [&target](const std::string &) { target = true; }});
-}
-
-void Arguments::text(std::string name, std::string value, std::string help, std::string &target) {
-    const std::string label = name;
-    custom(std::move(name), std::move(value), std::move(help), [label, &target](const std::string &word) {
-        if (word.empty()) usage(label + " is empty, but must be a name");
-        target = word;
-    });
 }
 
 void Arguments::integer(std::string name, std::string value, std::string help, std::int64_t least,
@@ -128,7 +124,7 @@ bool Arguments::parse(const std::vector<std::string> &words) {
             usage("unexpected argument " + quoted(word));
         } else {
             if (word.empty()) usage(positionals_[count].name + " is empty, but must be a file name");
-            *positionals_[count++].target = word;
+            positionals_[count++].take(word);
         }
     }
     if (count < positionals_.size()) usage(positionals_[count].name + " is missing");

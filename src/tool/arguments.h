@@ -24,7 +24,7 @@ struct Option {
 struct Positional {
     std::string name;
     std::string help;
-    std::string *target;
+    std::function<void(const std::string &)> take;
 };
 
 /// The arguments and options that a verb accepts.
@@ -32,9 +32,10 @@ class Arguments {
   public:
     Arguments(std::string verb, std::string description) : verb_(std::move(verb)), description_(std::move(description)) {}
 
+    /// With a rule of its own, or without.
+    void positional(std::string name, std::string help, std::function<void(const std::string &)> take);
     void positional(std::string name, std::string help, std::string &target);
     void flag(std::string name, std::string help, bool &target, char letter = 0);
-    void text(std::string name, std::string value, std::string help, std::string &target);
     void integer(std::string name, std::string value, std::string help, std::int64_t least,
                  std::optional<std::int64_t> &target);
     void number(std::string name, std::string value, std::string help, std::optional<double> &target);

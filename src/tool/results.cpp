@@ -4,8 +4,33 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <functional>
+
+#include "tool/failure.h"
 
 namespace tool {
+namespace {
+
+/// Takes the name of a TIFF file.  A name without an ending is one, too.
+std::function<void(const std::string &)> take_name(const std::string &name, std::string &target) {
+    return [name, &target](const std::string &path) {
+        if (path.empty()) usage(name + " is empty, but must be a file name");
+        if (std::filesystem::path(path).has_extension() && !ends_with(path, ".tif") && !ends_with(path, ".tiff"))
+            usage(name + " is " + quoted(path) + ", but must end in .tif: maps are TIFF, and --picture draws a PNG");
+        target = path;
+    };
+}
+
+}  // namespace
+
+void add_raster(Arguments &arguments, const std::string &name, const std::string &help, std::string &target) {
+    arguments.positional(name, help, take_name(name, target));
+}
+
+void add_raster_option(Arguments &arguments, const std::string &name, const std::string &help, std::string &target) {
+    arguments.custom(name, "OUT2.tif", help, take_name(name, target));
+}
 
 Statistics measure(const Raster &distances, double least) {
     const Shape &shape = distances.shape();

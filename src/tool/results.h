@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tool/arguments.h"
 #include "tool/io/file.h"
 #include "tool/io/json.h"
 #include "tool/io/raster.h"
@@ -41,6 +42,10 @@ Statistics measure(const Raster &distances, double least = -std::numeric_limits<
 std::string sentence_of(const std::string &what, const Statistics &statistics);
 /// Writes them as a member of a JSON object.
 void print_statistics(Json &json, const char *key, const Statistics &statistics);
+
+/// Adds an argument, or an option, that names a file for write_raster(): TIFF, so that no other ending is taken.
+void add_raster(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
+void add_raster_option(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
 /// Writes a page for every slice.  The caller commits the file.
 void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,

@@ -63,16 +63,17 @@ void OutputSettings::add_to(Arguments &arguments) {
     arguments.flag("--overwrite", "Replace output files that exist. Default: refuse.", overwrite);
 }
 
-void RunSettings::add_to(Arguments &arguments) {
+void RunSettings::add_to(Arguments &arguments, const std::string &needs) {
     arguments.custom("--device", "auto|cpu|N",
                      "Where to compute: the first usable CUDA device, otherwise the CPU (auto, the default); "
                      "the CPU; or CUDA device N. 'apsis devices' lists them. The results are the same bytes.",
                      [this](const std::string &word) { device = parse_device(word); });
     arguments.integer("--threads", "N", "Use at most N threads on the CPU. Default 0: one per core.", 0, threads);
     arguments.integer("--max-memory", "BYTES",
-                      "Refuse an image that takes more than this in host memory: its pixels, those to be written, and a tile "
-                      "or strip of the file. What the library needs besides is not counted. Default: the memory of this "
-                      "machine.",
+                      "Refuse an image that takes more than this in host memory: its pixels, 1 byte each, or 1 bit in a "
+                      "bilevel file; those of each output, 4 bytes, or 8 if f64 or i64, or 1 if u8; and a tile or strip of "
+                      "the file. What the library needs besides is not counted: " +
+                          needs + " a pixel, on the CPU. Default: the memory of this machine.",
                       1, max_memory);
     arguments.flag("--json", "Print a JSON object about the run on standard output, instead of the summary.", json);
     arguments.choice("--progress", {"auto", "always", "never"},

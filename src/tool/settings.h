@@ -46,7 +46,8 @@ struct RunSettings {
     ProgressMode progress = ProgressMode::kAuto;
     bool quiet = false;
 
-    void add_to(Arguments &arguments);
+    /// `needs` says how much memory the library needs for a pixel, beside the images.
+    void add_to(Arguments &arguments, const std::string &needs);
 };
 
 /// An option that every verb with an input file has.

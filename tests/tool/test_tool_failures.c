@@ -33,6 +33,9 @@ static void write_refused_inputs(void) {
     assert_int_equal(TIFFWriteEncodedStrip(tiff, 0, row, 3), 3);
     TIFFClose(tiff);
     assert_int_equal(shell("echo hello world >text.tif; : >empty.tif; mkdir dir; mkfifo fifo; true"), 0);
+    assert_int_equal(shell("printf '\\211PNG' >a.png; printf '\\377\\330\\377' >a.jpg; printf 'P5\\n' >a.pgm;"
+                           "printf '\\223NUMPY' >a.npy; printf 'P5' >short.tif"),
+                     0);
 }
 
 static void test_inputs_refused(void **state) {
@@ -45,6 +48,11 @@ static void test_inputs_refused(void **state) {
         {"gone.tif", "cannot read 'gone.tif': No such file or directory", 1},
         {"empty.tif", "cannot read 'empty.tif': it is empty", 1},
         {"text.tif", "cannot read 'text.tif': Not a TIFF", 1},
+        {"short.tif", "cannot read 'short.tif': ", 1},
+        {"a.png", "cannot read 'a.png': it is PNG, but only TIFF is read", 1},
+        {"a.jpg", "cannot read 'a.jpg': it is JPEG, but only TIFF is read", 1},
+        {"a.pgm", "cannot read 'a.pgm': it is PNM, but only TIFF is read", 1},
+        {"a.npy", "cannot read 'a.npy': it is NPY, but only TIFF is read", 1},
         {"dir", "cannot read 'dir': it is a directory", 1},
         {"fifo", "cannot read 'fifo': it is a pipe, not a regular file", 1},
         {"-", "cannot read '-': standard input is not read", 1},
@@ -58,7 +66,7 @@ static void test_inputs_refused(void **state) {
         const int length = space ? (int)(space - words) : (int)strlen(words);
         assert_int_equal(run("distance %.*s out.tif %s", length, words, space ? space : ""), cases[i].code);
         assert_in(err_text, cases[i].sentence);
-        assert_files(8);
+        assert_files(13);
     }
     succeed("info float.tif");
     assert_in(out_text, "floating-point");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "tool/io/raster.h"
 #include "tool/io/tiff.h"
@@ -83,6 +84,18 @@ bool secondary(TIFF *tiff) {
     return (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
 }
 
+/// What the first bytes say a file is, for formats that may be taken for TIFF; nullptr for others.
+const char *other_format(int descriptor) {
+    char head[6] = "";
+    if (pread(descriptor, head, sizeof head, 0) < 3) return nullptr;
+    const auto begins = [&head](std::string_view bytes) { return std::equal(bytes.begin(), bytes.end(), head); };
+    if (begins("\x89PNG")) return "PNG";
+    if (begins("\xff\xd8\xff")) return "JPEG";
+    if (begins("\x93NUMPY")) return "NPY";
+    const bool is_pnm = head[0] == 'P' && '1' <= head[1] && head[1] <= '7';
+    return is_pnm && std::string_view("\t\n\r ").find(head[2]) != std::string_view::npos ? "PNM" : nullptr;
+}
+
 }  // namespace
 
 struct TiffReader::Handle {
@@ -101,9 +114,11 @@ TiffReader::TiffReader(const std::string &path, bool tolerate) : path_(path), to
     // Without memory mapping (m): a file that shrinks while it is read must be an error, not a crash.
     handle_->tiff = open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size_), handle_->messages);
     if (!handle_->tiff) {
+        const char *const other = other_format(descriptor);
         close(descriptor);
         fail("cannot read " + quoted(path) + ": " +
              (size_ == 0                   ? "it is empty"
+              : other                      ? std::string("it is ") + other + ", but only TIFF is read"
               : handle_->messages.error[0] ? handle_->messages.error
                                            : "no memory"));
     }

@@ -23,6 +23,7 @@ class Components final : public MapVerb {
                   "Numbers the connected components of a set 1, 2, 3, ... by their lowest pixel, and writes for every pixel "
                   "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
                   "on from page to page.",
+                  "up to 2 bytes",
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
                   "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}
@@ -50,7 +51,7 @@ class Components final : public MapVerb {
 };
 
 void Components::add_to(Arguments &arguments) {
-    arguments.positional("OUT.tif", "The numbers: TIFF with a page for every page of IN.tif.", output_);
+    add_raster(arguments, "OUT.tif", "The numbers: TIFF with a page for every page of IN.tif.", output_);
     connectivity_.add_to(arguments, "Default: 4, or 6.");
     add_selections(arguments);
     add_table(arguments, "--stats",

@@ -14,6 +14,7 @@ class Distance final : public MapVerb {
         : MapVerb("distance",
                   "Writes the exact distance from every pixel to the nearest pixel of a set, 0 on the set, and infinity (or "
                   "the largest integer) where there is none.",
+                  "3/8 byte (5/8 with --signed, 8 for chessboard)",
                   "  apsis distance page.tif far.tif --sites black --picture far.png\n"
                   "  apsis distance scan.tif d.tif --volume --spacing 0.4,0.4,1.5 --signed\n"
                   "  apsis distance mask.tif d2.tif --squared --nearest which.tif --compress deflate\n") {}
@@ -43,11 +44,11 @@ class Distance final : public MapVerb {
 };
 
 void Distance::add_to(Arguments &arguments) {
-    arguments.positional("OUT.tif", "The distances: TIFF with a page for every page of IN.tif.", output_);
-    arguments.text("--nearest", "OUT2.tif",
-                   "Also write which pixel of the set is nearest: its index x + width * (y + height * page), the lowest of "
-                   "several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
-                   nearest_);
+    add_raster(arguments, "OUT.tif", "The distances: TIFF with a page for every page of IN.tif.", output_);
+    add_raster_option(arguments, "--nearest",
+                      "Also write which pixel of the set is nearest: its index x + width * (y + height * page), the lowest of "
+                      "several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
+                      nearest_);
     settings_.add_to(arguments, "Chessboard and chamfer take the same for every axis, integer types only 1.", true);
     arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.", signed_);
     arguments.flag("--squared", "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.", squared_);

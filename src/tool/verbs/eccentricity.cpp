@@ -21,6 +21,7 @@ class Eccentricity final : public MapVerb {
         : MapVerb("eccentricity",
                   "Writes for every pixel of a set the length of the shortest path inside the set to the farthest pixel of "
                   "its component, and -1 outside the set.",
+                  "up to 190 bytes",
                   "  apsis eccentricity leaf.tif e.tif --components leaf.csv --picture e.png\n"
                   "  apsis eccentricity pores.tif e.tif --volume --connectivity 26 --farthest ends.tif\n") {}
 
@@ -43,11 +44,11 @@ class Eccentricity final : public MapVerb {
 };
 
 void Eccentricity::add_to(Arguments &arguments) {
-    arguments.positional("OUT.tif", "The lengths: TIFF with a page for every page of IN.tif.", output_);
-    arguments.text("--farthest", "OUT2.tif",
-                   "Also write which pixel is farthest: its index x + width * (y + height * page), the lowest of several, "
-                   "or -1 outside the set; i32, or i64 beyond 2^31 pixels.",
-                   farthest_);
+    add_raster(arguments, "OUT.tif", "The lengths: TIFF with a page for every page of IN.tif.", output_);
+    add_raster_option(arguments, "--farthest",
+                      "Also write which pixel is farthest: its index x + width * (y + height * page), the lowest of several, "
+                      "or -1 outside the set; i32, or i64 beyond 2^31 pixels.",
+                      farthest_);
     add_table(arguments, "--components",
               "Also write a table of the components: label, index of the first pixel, diameter, the indices of its two "
               "ends, radius, the index of the centre.",

@@ -15,6 +15,7 @@ class Geodesic final : public MapVerb {
         : MapVerb("geodesic",
                   "Writes for every pixel of a set the length of the shortest path inside the set to the nearest seed, "
                   "infinity (or the largest integer) where no path leads, and -1 outside the set.",
+                  "4 bytes, 8 with --nearest, or twice that with --spacing,",
                   "  apsis geodesic maze.tif door.tif steps.tif --sites white --picture steps.png\n"
                   "  apsis geodesic pores.tif inlet.tif d.tif --volume --spacing 0.4,0.4,1.5 --nearest which.tif\n") {}
 
@@ -37,11 +38,11 @@ class Geodesic final : public MapVerb {
 
 void Geodesic::add_to(Arguments &arguments) {
     arguments.positional("SEEDS.tif", "An image of the same size, whose non-zero samples are the seeds.", seeds_);
-    arguments.positional("OUT.tif", "The lengths: TIFF with a page for every page of IN.tif.", output_);
-    arguments.text("--nearest", "OUT2.tif",
-                   "Also write which seed is nearest: its index x + width * (y + height * page), the lowest of several, or "
-                   "-1 if there is none; i32, or i64 beyond 2^31 pixels.",
-                   nearest_);
+    add_raster(arguments, "OUT.tif", "The lengths: TIFF with a page for every page of IN.tif.", output_);
+    add_raster_option(arguments, "--nearest",
+                      "Also write which seed is nearest: its index x + width * (y + height * page), the lowest of several, or "
+                      "-1 if there is none; i32, or i64 beyond 2^31 pixels.",
+                      nearest_);
     paths_.add_to(arguments);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is no path. Default: no limit.",
                      max_distance_);

@@ -15,7 +15,7 @@ Arguments MapVerb::arguments() {
     request_.reading.add_to(arguments);
     add_to(arguments);
     request_.writing.add_to(arguments);
-    request_.running.add_to(arguments);
+    request_.running.add_to(arguments, needs_);
     arguments.epilogue(std::string("Examples:\n") + examples_ + "\n" + exit_codes());
     return arguments;
 }

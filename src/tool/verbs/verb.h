@@ -19,9 +19,11 @@ class MapVerb {
     int run(const Words &words);
 
   protected:
-    MapVerb(const char *name, const char *description, const char *examples)
+    /// `needs` says how much memory the library needs for a pixel, beside the images.
+    MapVerb(const char *name, const char *description, const char *needs, const char *examples)
         : name_(name),
           description_(description),
+          needs_(needs),
           examples_(examples) {}
 
     /// Adds OUT.tif, further inputs, and all options that are not in RunRequest.
@@ -44,7 +46,7 @@ class MapVerb {
     void print_report(const Run &run) const;
     void print_summary(const Run &run) const;
 
-    const char *name_, *description_, *examples_;
+    const char *name_, *description_, *needs_, *examples_;
     RunRequest request_;
 };
 

@@ -18,6 +18,7 @@ class Voronoi final : public MapVerb {
         : MapVerb("voronoi",
                   "Writes for every pixel the site whose cell it is in: of the pixels of a set the nearest, the lowest of "
                   "several, as its index x + width * (y + height * page); -1 where there is none.",
+                  "3/8 byte (5/8 with --connected, 8 for chessboard)",
                   "  apsis voronoi cells.tif map.tif --picture map.png\n"
                   "  apsis voronoi cells.tif map.tif --connected --metric city-block\n"
                   "  apsis voronoi cells.tif map.tif --method sweep --mixed --json\n") {}
@@ -39,7 +40,7 @@ class Voronoi final : public MapVerb {
 };
 
 void Voronoi::add_to(Arguments &arguments) {
-    arguments.positional("OUT.tif", "The map: TIFF with a page for every page of IN.tif.", output_);
+    add_raster(arguments, "OUT.tif", "The map: TIFF with a page for every page of IN.tif.", output_);
     arguments.flag("--connected",
                    "Hide exclaves, the pixels of a cell that no path in it joins to its site, so that every cell is "
                    "connected. Default: the complete map, which is that of nearest pixels.",
