@@ -23,7 +23,7 @@ set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "exact maps of binary images - shared libra
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libapsis-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libapsis${PROJECT_VERSION_MAJOR} ${this_one}, libtbb-dev, libhwy-dev")
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "exact maps of binary images - header, static library, manual\n${about}")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "exact maps of binary images - headers, static library, manual\n${about}")
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME apsis-tools)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION graphics)

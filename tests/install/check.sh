@@ -1,6 +1,6 @@
 #!/bin/sh
-# check.sh cmake|pkgconfig|static|readme|uninstall BUILD: installs the build into a folder of its own, and builds and runs
-# against that; or takes all of it away again.
+# check.sh cmake|pkgconfig|static|cplusplus|readme|uninstall BUILD: installs the build into a folder of its own, and builds
+# and runs against that; or takes all of it away again.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$2
@@ -18,6 +18,7 @@ cmake_consumer() {
     cmake --build "$work/consumer"
     "$work/consumer/shared"
     "$work/consumer/static"
+    "$work/consumer/cplusplus"
     needs_no_library "$work/consumer/static"
     if configure other "$(number MAJOR).$(($(number MINOR) + 1))"; then
         echo "a later version was asked for, and found"
@@ -33,14 +34,15 @@ needs_no_library() {
 }
 
 # compile SOURCE FLAG ...  pkg-config cannot tell of a path with a space, so it gets a link without one.
+compiler="cc -std=c11"
 compile() {
     source=$1
     shift
-    ln -s "$prefix" "$work/prefix"
+    ln -sfn "$prefix" "$work/prefix"
     plain=$work/prefix${library#"$prefix"}
     flags=$(PKG_CONFIG_PATH=$plain/pkgconfig pkg-config "$@" --cflags --libs apsis)
-    # shellcheck disable=SC2086 # a list of flags
-    cc -std=c11 -Wall -Wextra -pedantic -Werror "$source" $flags -o "$work/program"
+    # shellcheck disable=SC2086 # lists of words
+    $compiler -Wall -Wextra -pedantic -Werror "$source" $flags -o "$work/program"
     LD_LIBRARY_PATH=$plain "$work/program"
 }
 
@@ -48,6 +50,17 @@ static() {
     rm "$library"/libapsis.so*
     compile "$here/program.c" --static
     needs_no_library "$work/program"
+}
+
+# The C++ header, by the compilers and in the standards that it promises.
+cplusplus() {
+    for name in g++ clang++; do
+        for standard in c++17 c++20; do
+            echo "$name -std=$standard"
+            compiler="$name -std=$standard -Wshadow -Wconversion -Wold-style-cast"
+            compile "$here/program.cpp"
+        done
+    done
 }
 
 # The first program of the README, and what the README says that it prints.
@@ -64,7 +77,7 @@ uninstall() {
     export DESTDIR="$work/destination"
     cmake --install "$build" --prefix /opt/apsis >/dev/null
     root=$DESTDIR/opt/apsis
-    for file in include/apsis.h lib*/libapsis.a lib*/pkgconfig/apsis.pc share/man/man3/apsis_distance.3.gz; do
+    for file in include/apsis.h include/apsis.hpp lib*/libapsis.a lib*/pkgconfig/apsis.pc share/man/man3/apsis_distance.3.gz; do
         test -e "$root"/$file || { echo "$file was not installed"; return 1; }
     done
     echo "of another" >"$root/share/man/man3/other.3"
@@ -78,6 +91,6 @@ uninstall() {
 case $1 in
 cmake) cmake_consumer ;;
 pkgconfig) compile "$here/program.c" ;;
-static | readme | uninstall) "$1" ;;
+static | cplusplus | readme | uninstall) "$1" ;;
 *) exit 2 ;;
 esac

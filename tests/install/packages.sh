@@ -31,6 +31,9 @@ for kind in "" --static; do
     # shellcheck disable=SC2086 # a list of flags
     cc -std=c11 -Wall -Wextra -Werror "$here/program.c" $flags -o "$work/program"
     "$work/program"
+    # shellcheck disable=SC2086
+    c++ -std=c++17 -Wall -Wextra -Werror "$here/program.cpp" $flags -o "$work/program"
+    "$work/program"
 done
 "$usr/bin/apsis" components "$here/../data/page.tif" "$work/letters.tif" --sites black
 man -M "$usr/share/man" -w apsis apsis_voronoi >/dev/null
