@@ -4,19 +4,23 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <functional>
+#include <iterator>
 
 #include "tool/failure.h"
 
 namespace tool {
 namespace {
 
-/// Takes the name of a TIFF file.  A name without an ending is one, too.
+/// Endings by which other software tells a file that is not TIFF.
+constexpr const char *OTHER_FORMATS[] = {".png", ".jpg", ".jpeg", ".jp2", ".gif", ".bmp", ".webp", ".exr", ".pbm", ".pgm",
+                                         ".ppm", ".pnm", ".pfm",  ".npy", ".npz", ".csv", ".json", ".txt", ".pdf"};
+
+/// Takes the name of a TIFF file.  It may have any ending but that of another format.
 std::function<void(const std::string &)> take_name(const std::string &name, std::string &target) {
     return [name, &target](const std::string &path) {
         if (path.empty()) usage(name + " is empty, but must be a file name");
-        if (std::filesystem::path(path).has_extension() && !ends_with(path, ".tif") && !ends_with(path, ".tiff"))
+        if (std::any_of(std::begin(OTHER_FORMATS), std::end(OTHER_FORMATS), [&](auto *other) { return ends_with(path, other); }))
             usage(name + " is " + quoted(path) + ", but must end in .tif: maps are TIFF, and --picture draws a PNG");
         target = path;
     };

@@ -188,11 +188,22 @@ static void test_usage(void **state) {
     assert_files(1);
 }
 
+/** A map may have any name but that of another format. */
+static void test_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"far", "far.TIFF", "far.btf", "far.2", "png"};
+    make_samples(1, 5);
+    write_tiff("in.tif", &kBits, WIDTH, HEIGHT, 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) assert_int_equal(run("distance in.tif %s", names[i]), 0);
+    assert_files(6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_words, start),
         cmocka_unit_test_setup(test_help, start),
         cmocka_unit_test_setup(test_usage, start),
+        cmocka_unit_test_setup(test_names, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
