@@ -1,16 +1,16 @@
 // apsis_eccentricity on the device.
 //
 // Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their pixels
-// (small_components.h).  Other components are solved side by side by pair bounds (pair_bounds.h), and so are small ones if the
-// budget of fields is too low.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.h).
+// (small_components.cuh).  Other components are solved side by side by pair bounds (pair_bounds.cuh), and so are small ones if
+// the budget of fields is too low.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.cuh).
 //
 // Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for that, all is done again with
 // 64.
 //
 // Memory: some 200 bytes a pixel, most of it for the lengths from hubs.
-#include "cuda/paths/every_source.h"
-#include "cuda/paths/pair_bounds.h"
-#include "cuda/paths/small_components.h"
+#include "cuda/paths/every_source.cuh"
+#include "cuda/paths/pair_bounds.cuh"
+#include "cuda/paths/small_components.cuh"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
 
@@ -32,7 +32,7 @@ struct SizeClasses {
     __device__ int class_of(uint32_t size) const {
         if (!is_small(size)) return SIZE_CLASSES;
         int of = 0;
-        while (size > SMALLEST_CLASS << of) ++of;
+        while (of < SIZE_CLASSES && size > SMALLEST_CLASS << of) ++of;
         return of;
     }
 };
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(BLOCK)
         place = __shfl_sync(ALL_LANES, place, 0) + __popc(all & ((1u << lane) - 1));
         if (LISTS && own == each) list[place] = i;
     }
-    const uint32_t largest = greatest_of_warp(own >= 0 && own < SIZE_CLASSES ? size : 0);
+    const uint32_t largest = greatest_of_warp(classes.is_small(size) ? size : 0);
     if (!LISTS && lane == 0 && largest > 0) atomicMax(&next->largest, largest);
 }
 
@@ -165,9 +165,9 @@ class Eccentricity {
         room_ = std::max(pixels / SHARE, LEAST);
         extents_ = carver.take<apsis_extent>(room_);
         counts_ = carver.take<ClassCounts>(1);
-        const size_t own = plan.is_every_source
-                               ? every_source_bytes<Length>(job)
-                               : std::max(pair_bounds_bytes<Length>(job), sizeof(ComponentRange) * static_cast<size_t>(starts));
+        const size_t pairs = PairBounds<Length, false>(job, ranks_, bounds_, nullptr, nullptr, nullptr).bytes(),
+                     own = plan.is_every_source ? every_source_bytes<Length>(job)
+                                                : std::max(pairs, sizeof(ComponentRange) * static_cast<size_t>(starts));
         memory_ = carver.take<uint8_t>(static_cast<int64_t>(std::max(ranking_bytes(job), own)));
         bytes_ = carver.used();
     }
@@ -206,10 +206,12 @@ class Eccentricity {
     }
 
     void solve_every_pixel() {
-        job_.report->most_fields = solve_every_source<Length>(job_, ranks_, count(), bounds_.lower, bounds_.farthest, memory_,
-                                                              stream_, within(0.1, 0.9));
+        const SizeClasses all = {INT64_MAX, UINT32_MAX};
+        const uint32_t largest = count_classes(all).largest;
+        solve_every_source(job_, ranks_, count(), largest, bounds_, memory_, stream_, within(0.1, 0.9));
+        job_.report->most_fields = largest;
         job_.report->fields = count_members();
-        describe_small({INT64_MAX, UINT32_MAX});
+        describe_small(all);
     }
 
     int64_t count_members() const {
@@ -227,14 +229,14 @@ class Eccentricity {
         uint32_t first = 0;
         for (int i = 0; i < SIZE_CLASSES; first += counts.of[i++])
             solve_small(job_, plan_.small[sizeof(Length) == 8][i], ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i,
-                        bounds_.lower, bounds_.farthest, stream_);
+                        bounds_, stream_);
         describe_small(classes);
         const std::vector<ComponentRange> found = read_found(list_ + first, counts.of[SIZE_CLASSES]);
         int64_t rest = 0;
         for (const ComponentRange &each : found) rest += each.size;
         const int64_t members = count_members();
         *job_.report = {components_, members - rest, counts.largest, rest, 0, 0};
-        solve_pairs(found, members - rest, members);
+        job_.farthest ? solve_pairs<true>(found, members - rest, members) : solve_pairs<false>(found, members - rest, members);
     }
 
     ClassCounts count_classes(const SizeClasses &classes) {
@@ -268,27 +270,29 @@ class Eccentricity {
         return found;
     }
 
+    template <bool FARTHEST>
     void solve_pairs(const std::vector<ComponentRange> &found, int64_t done, int64_t members) {
-        const int64_t before = job_.report->fields;
-        const auto on_turn = [&](int64_t fields, int64_t proved) {
-            job_.report->fields = before + fields;
-            job_.report->open = members - done - proved;
-            report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
-        };
-        const auto certificates = solve_by_pairs(job_, ranks_, bounds_, spare_, found, members, memory_, stream_, on_turn);
         EccentricityJob::Report &report = *job_.report;
-        report.fields = before;
-        for (const Certificate<Length> &each : certificates) {
-            const double gap = real_length(job_.steps, static_cast<double>(each.gap));
-            report.fields += each.fields;
-            report.most_fields = std::max(report.most_fields, each.fields);
-            report.unproved += !each.proved;
-            report.gap = std::max(report.gap, gap);
-            if (each.component >= job_.capacity) continue;
-            const auto real = [&](Length length) { return real_length(job_.steps, static_cast<double>(length)); };
-            job_.extents[each.component] = {each.first,          {each.end, each.other_end}, each.centre,
-                                            real(each.diameter), real(each.radius),          gap};
-        }
+        const int64_t before = report.fields;
+        const auto on_turn = [&](int64_t fields, int64_t proved) {
+            report.fields = before + fields;
+            report.open = members - done - proved;
+            cuda::report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
+        };
+        const auto real = [&](Length length) { return real_length(job_.steps, static_cast<double>(length)); };
+        const auto on_done = [&](uint32_t number, const ComponentState<Length> &component) {
+            report.most_fields = std::max(report.most_fields, component.fields);
+            report.unproved += component.stage != PROVEN;
+            report.gap = std::max(report.gap, real(component.gap));
+            if (number >= job_.capacity) return;
+            job_.extents[number] = {component.lowest,
+                                    {component.end.pixel, component.other_end},
+                                    component.centre.pixel,
+                                    real(component.end.value),
+                                    real(component.centre.value),
+                                    real(component.gap)};
+        };
+        PairBounds<Length, FARTHEST>(job_, ranks_, bounds_, spare_, memory_, stream_).solve(found, members, on_turn, on_done);
     }
 
     void describe_small(const SizeClasses &classes) {

@@ -59,6 +59,13 @@ struct Ranks {
     uint32_t *start;  // [component]: its first rank; behind the last component, where its ranks end
 };
 
+/// Lower bounds of the eccentricities of pixels, by rank.
+template <class Length>
+struct LowerBounds {
+    Length *lower;       // the lower bound
+    uint32_t *farthest;  // the pixel at that distance, where wanted
+};
+
 /// Throws APSIS_ERROR_UNSUPPORTED if an image has more pixels than ranks have bits for.
 Raster raster_of(const View &set);
 

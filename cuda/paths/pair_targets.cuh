@@ -3,14 +3,14 @@
 // The pixel with the least lower bound of a component, and others from all over it, name as sources the pixels with the largest
 // bounds: a block searches for each by branch and bound.  A warp walks from each of these pixels down its witness's field, to
 // where a new hub is wanted.
-#include "cuda/paths/pair_steps.h"
+#pragma once
+
+#include "cuda/paths/pair_state.cuh"
 
 namespace apsis::cuda::paths {
 
-namespace {
-
-__device__ void atomic_raise(int32_t *value, int32_t to) { atomicMax(value, to); }
-__device__ void atomic_raise(int64_t *value, int64_t to) {
+__device__ inline void atomic_raise(int32_t *value, int32_t to) { atomicMax(value, to); }
+__device__ inline void atomic_raise(int64_t *value, int64_t to) {
     atomicMax(reinterpret_cast<long long *>(value), static_cast<long long>(to));
 }
 
@@ -123,7 +123,7 @@ __device__ Largest<Length> farthest_by_bound(const Pairs<Length> &pairs, const C
 }
 
 /// Warp: the lane at which the sum of counts passes n; WARP if no lane passes it.  n becomes the rest of n at that lane.
-__device__ int find_place(uint32_t count, uint32_t &n) {
+__device__ inline int find_place(uint32_t count, uint32_t &n) {
     uint32_t sum = count;
     const int lane = threadIdx.x % WARP;
     for (int step = 1; step < WARP; step *= 2) {
@@ -330,40 +330,5 @@ __global__ void __launch_bounds__(SPAN_THREADS) find_gap(Pairs<Length> pairs, ui
         }
     });
 }
-
-}  // namespace
-
-template <class Length>
-void choose_first_sources(const Pairs<Length> &pairs, uint32_t components, int round, cudaStream_t stream) {
-    launch("choose_first", choose_first<Length>, ceil_div(components, BLOCK), BLOCK, stream, pairs, components, round);
-}
-
-template <class Length>
-void choose_sources(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream) {
-    check(cudaMemsetAsync(pairs.turn, 0, offsetof(TurnReport, fields), stream), "beginning a turn");
-    launch("choose_targets", choose_targets<Length>, components, SPAN_THREADS, stream, pairs);
-    launch("find_witnesses", find_witnesses<Length>, components * int64_t(BATCH<Length>), SPAN_THREADS, stream, pairs);
-    launch("merge_targets", merge_targets<Length>, ceil_div(components, BLOCK), BLOCK, stream, pairs, components);
-}
-
-template <class Length>
-void choose_hubs(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream) {
-    launch("choose_hub", choose_hub<Length>, ceil_div(components * int64_t(BATCH<Length>), WARPS), BLOCK, stream, pairs,
-           components);
-}
-
-template <class Length>
-void find_gaps(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream) {
-    launch("find_gap", find_gap<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-}
-
-template void choose_first_sources<int32_t>(const Pairs<int32_t> &, uint32_t, int, cudaStream_t);
-template void choose_first_sources<int64_t>(const Pairs<int64_t> &, uint32_t, int, cudaStream_t);
-template void choose_sources<int32_t>(const Pairs<int32_t> &, uint32_t, cudaStream_t);
-template void choose_sources<int64_t>(const Pairs<int64_t> &, uint32_t, cudaStream_t);
-template void choose_hubs<int32_t>(const Pairs<int32_t> &, uint32_t, cudaStream_t);
-template void choose_hubs<int64_t>(const Pairs<int64_t> &, uint32_t, cudaStream_t);
-template void find_gaps<int32_t>(const Pairs<int32_t> &, const Range &, cudaStream_t);
-template void find_gaps<int64_t>(const Pairs<int64_t> &, const Range &, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

@@ -5,11 +5,11 @@
 // searched are closed for good, since lower bounds only rise.
 //
 // Cost: a pixel goes through its pairs once in all turns; most pairs are closed by spans.
-#include "cuda/paths/pair_steps.h"
+#pragma once
+
+#include "cuda/paths/pair_state.cuh"
 
 namespace apsis::cuda::paths {
-
-namespace {
 
 /// The search of a warp for witnesses of its pixels.  All lanes call all functions together.
 template <class Length, bool FARTHEST>
@@ -161,17 +161,5 @@ __global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) pr
     for (int i = 1; i < PROOF_THREADS / WARP; ++i) own.add(open_of_warps[i]);
     pairs.open_pixels[large * PROOF_PARTS + part] = own;
 }
-
-}  // namespace
-
-template <class Length, bool FARTHEST>
-void prove(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream) {
-    launch("prove_part", prove_part<Length, FARTHEST>, spans.count() * PROOF_PARTS, PROOF_THREADS, stream, pairs, spans.begin);
-}
-
-template void prove<int32_t, false>(const Pairs<int32_t> &, const Range &, cudaStream_t);
-template void prove<int32_t, true>(const Pairs<int32_t> &, const Range &, cudaStream_t);
-template void prove<int64_t, false>(const Pairs<int64_t> &, const Range &, cudaStream_t);
-template void prove<int64_t, true>(const Pairs<int64_t> &, const Range &, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

@@ -4,11 +4,11 @@
 // the eccentricities.  Lengths from new hubs are kept by rank, and their maxima by span.
 //
 // Cost: in a turn, twice 4 bytes a pixel and a field and twice 8 bytes a pixel; for a new hub 4 more a pixel.
-#include "cuda/paths/pair_steps.h"
+#pragma once
+
+#include "cuda/paths/pair_state.cuh"
 
 namespace apsis::cuda::paths {
-
-namespace {
 
 template <class Length>
 constexpr int FIELD_THREADS = WARP * BATCH<Length>;  // threads of a block with a warp for each field
@@ -294,50 +294,5 @@ __global__ void __launch_bounds__(WARP) find_other_end(Pairs<Length> pairs) {
     const Largest<Length> best = largest_of_component(pairs, component, 0);
     if (threadIdx.x == 0) component.other_end = best.pixel;
 }
-
-}  // namespace
-
-template <class Length>
-void begin_components(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("begin_span", begin_span<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("begin_component", begin_component<Length>, components, WARP, stream, pairs);
-}
-
-template <class Length, bool FARTHEST>
-void measure_fields(const Pairs<Length> &pairs, uint32_t components, const Range &spans, bool as_hubs, cudaStream_t stream) {
-    launch("measure_span", measure_span<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("record_fields", record_fields<Length, FARTHEST>, components, FIELD_THREADS<Length>, stream, pairs, as_hubs);
-}
-
-template <class Length, bool FARTHEST>
-void raise_bounds(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("raise_span", raise_span<Length, FARTHEST>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("find_large_maxima", find_large_maxima<Length>, components, FIELD_THREADS<Length>, stream, pairs);
-}
-
-template <class Length, bool FARTHEST>
-void find_extremes(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("measure_lower", measure_lower<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("find_ends", find_ends<Length, FARTHEST>, components, WARP, stream, pairs);
-}
-
-template <class Length>
-void find_other_ends(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("measure_end", measure_end<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("find_other_end", find_other_end<Length>, components, WARP, stream, pairs);
-}
-
-#define APSIS_PAIRS(Length)                                                                                          \
-    template void begin_components<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);            \
-    template void measure_fields<Length, false>(const Pairs<Length> &, uint32_t, const Range &, bool, cudaStream_t); \
-    template void measure_fields<Length, true>(const Pairs<Length> &, uint32_t, const Range &, bool, cudaStream_t);  \
-    template void raise_bounds<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);         \
-    template void raise_bounds<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);          \
-    template void find_extremes<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);        \
-    template void find_extremes<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);         \
-    template void find_other_ends<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);
-APSIS_PAIRS(int32_t)
-APSIS_PAIRS(int64_t)
-#undef APSIS_PAIRS
 
 }  // namespace apsis::cuda::paths
