@@ -67,21 +67,6 @@ __global__ void __launch_bounds__(BLOCK)
     if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
 }
 
-/// Replaces a pixel by another one of higher value, or of the same value and lower index.
-template <class Length>
-__device__ void choose(Length &value, uint32_t &pixel, Length other_value, uint32_t other) {
-    if (other_value > value || (other_value == value && other < pixel)) value = other_value, pixel = other;
-}
-
-/// Warp: the best pixel of all lanes, for all lanes.
-template <class Length>
-__device__ void choose_of_warp(Length &value, uint32_t &pixel) {
-    for (int step = WARP / 2; step > 0; step /= 2) {
-        const Length other = __shfl_xor_sync(ALL_LANES, value, step);
-        choose(value, pixel, other, __shfl_xor_sync(ALL_LANES, pixel, step));
-    }
-}
-
 /// Describes small components; a warp has one.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
@@ -91,25 +76,21 @@ __global__ void __launch_bounds__(BLOCK)
     if (i >= count) return;
     const uint32_t begin = ranks.start[first + i], end = ranks.start[first + i + 1];
     if (!classes.is_small(end - begin)) return;
-    Length longest = -1, least = -1;  // `least` is counted down from the greatest number
-    uint32_t far = NO_PIXEL, centre = NO_PIXEL, lowest = NO_PIXEL;
+    Largest<Length> longest, least;  // `least` is counted down
+    uint32_t lowest = NO_PIXEL;
     for (uint32_t rank = begin + threadIdx.x % WARP; rank < end; rank += WARP) {
         const uint32_t pixel = ranks.pixel[rank];
-        const Length lower = bounds.lower[rank];
-        choose(longest, far, lower, pixel);
-        choose(least, centre, static_cast<Length>(Lengths<Length>::NONE - lower), pixel);
+        longest.raise({bounds.lower[rank], pixel});
+        least.raise({counted_down(bounds.lower[rank]), pixel});
         lowest = min(lowest, pixel);
     }
-    choose_of_warp(longest, far);
-    choose_of_warp(least, centre);
-    lowest = least_of_warp(lowest);
+    longest = longest.of_warp(), least = least.of_warp(), lowest = least_of_warp(lowest);
     if (threadIdx.x % WARP > 0) return;
-    const double radius = static_cast<double>(Lengths<Length>::NONE - least);
     extents[i] = {lowest,
-                  {far, bounds.farthest[ranks.rank[far]]},
-                  centre,
-                  real_length(steps, static_cast<double>(longest)),
-                  real_length(steps, radius),
+                  {longest.pixel, bounds.farthest[ranks.rank[longest.pixel]]},
+                  least.pixel,
+                  real_length(steps, static_cast<double>(longest.value)),
+                  real_length(steps, static_cast<double>(counted_down(least.value))),
                   0};
 }
 

@@ -109,19 +109,13 @@ __global__ void __launch_bounds__(BLOCK)
     const uint32_t *const start = relaxation.ranks.start + i / relaxation.fields;
     const int64_t field = i % relaxation.fields, source = start[0] + first + field;
     if (source >= start[1]) return;
-    Length best = -1;
-    uint32_t pixel = NO_PIXEL;
+    Largest<Length> best;
     for (uint32_t rank = start[0] + threadIdx.x % WARP; rank < start[1]; rank += WARP) {
         const uint32_t own = relaxation.ranks.pixel[rank];
-        const Length length = relaxation.cost[field * relaxation.ranks.raster.pixels() + own];
-        if (length > best || (length == best && own < pixel)) best = length, pixel = own;
+        best.raise({relaxation.cost[field * relaxation.ranks.raster.pixels() + own], own});
     }
-    for (int step = WARP / 2; step > 0; step /= 2) {
-        const Length length = __shfl_xor_sync(ALL_LANES, best, step);
-        const uint32_t own = __shfl_xor_sync(ALL_LANES, pixel, step);
-        if (length > best || (length == best && own < pixel)) best = length, pixel = own;
-    }
-    if (threadIdx.x % WARP == 0) longest[source] = best, farthest[source] = pixel;
+    best = best.of_warp();
+    if (threadIdx.x % WARP == 0) longest[source] = best.value, farthest[source] = best.pixel;
 }
 
 template <class Length>

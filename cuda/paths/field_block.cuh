@@ -291,7 +291,7 @@ __device__ int choose_next(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNEC
     };
     uint32_t free = choose(next_tiles.threshold);
     if (!free && next_tiles.is_alone && __any_sync(ALL_LANES, gain < Lengths<Value>::NONE)) {
-        const Value least = least_in_warp(gain);
+        const Value least = least_of_warp(gain);
         if (threadIdx.x == 0) shared.key = continue_alone(walk.tasks, visit.field, least, walk.span);
         __syncthreads();
         free = choose(shared.key);

@@ -40,13 +40,6 @@ __device__ Value near_threshold(Value least, Value span) {
     return least < NONE - span ? least + span : NONE;
 }
 
-/// Warp: the least of the lanes' values.
-template <class Value>
-__device__ Value least_in_warp(Value value) {
-    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
-}
-
 /// Puts a task into the queue.  The place may still be full, while the block with its ticket is about to empty it.
 template <class Value>
 __device__ void put_in_queue(const FieldTasks<Value> &tasks, uint32_t task) {

@@ -250,7 +250,7 @@ class PairBounds {
             find_extremes();
             if (!FARTHEST) {
                 make_fields(1, {&pairs_.turn->has_hidden_ends, true});
-                over_spans("measure_end", measure_end<Length>, spans_);
+                over_spans("measure_span", measure_span<Length>, spans_);
                 launch("find_other_end", find_other_end<Length>, count(), WARP, stream_, pairs_);
             }
         }

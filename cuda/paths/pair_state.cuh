@@ -14,17 +14,6 @@ constexpr int SPAN_THREADS = 512;   // of a block for a large span or a componen
 constexpr int PROOF_THREADS = 256;  // of a block for a part of a large span, a pixel each: some searches are long
 constexpr int PROOF_PARTS = LARGE_SPAN / PROOF_THREADS;
 
-/// The largest value, and the lowest pixel that has it.
-template <class Length>
-struct Largest {
-    Length value = -1;
-    uint32_t pixel = NO_PIXEL;
-
-    APSIS_BOTH bool operator>(const Largest &other) const {
-        return value > other.value || (value == other.value && pixel < other.pixel);
-    }
-};
-
 /// A field, after it is made.
 template <class Length>
 struct MadeField {
@@ -78,25 +67,20 @@ struct TurnReport {
     unsigned long long fields;               // of all turns so far
 };
 
-/// The least lower bound, and the lowest rank that has it.
+/// A lower bound as a number that is the larger, the lower the bound is.
 template <class Length>
-struct Weakest {
-    Length lower = Lengths<Length>::NONE;
-    uint32_t rank = NO_PIXEL;
-
-    APSIS_BOTH bool operator<(const Weakest &other) const {
-        return lower < other.lower || (lower == other.lower && rank < other.rank);
-    }
-};
+__device__ Length counted_down(Length lower) {
+    return Lengths<Length>::LONGEST - lower;
+}
 
 /// The pixels of a part of a large span that are not proved.
 template <class Length>
 struct OpenPixels {
-    Weakest<Length> weakest;
-    uint32_t open;
+    Largest<Length> weakest;  // the least lower bound, counted down, and the lowest rank that has it
+    uint32_t open = 0;
 
-    APSIS_BOTH void add(const OpenPixels &other) {
-        if (other.weakest < weakest) weakest = other.weakest;
+    __device__ void add(const OpenPixels &other) {
+        weakest.raise(other.weakest);
         open += other.open;
     }
 };
@@ -140,29 +124,6 @@ struct Pairs {
         source[made * int64_t(components) + of_component] = {rank == NO_PIXEL ? -1 : cell_of(ranks.pixel[rank]), made};
     }
 };
-
-/// Warp: the least, greatest, largest or weakest of the lanes' values, for all lanes.
-template <class Number>
-__device__ Number least_of_lanes(Number value) {
-    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
-}
-template <class Number>
-__device__ Number greatest_of_lanes(Number value) {
-    for (int step = WARP / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
-}
-
-template <class Length>
-__device__ Largest<Length> largest_of_lanes(Largest<Length> best) {
-    const Length value = greatest_of_lanes(best.value);
-    return {value, least_of_lanes(best.value == value ? best.pixel : NO_PIXEL)};
-}
-template <class Length>
-__device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
-    const Length lower = least_of_lanes(weakest.lower);
-    return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NO_PIXEL)};
-}
 
 /// Lengths from some hubs that are loaded at once.
 template <class Length>

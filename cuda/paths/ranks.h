@@ -66,6 +66,25 @@ struct LowerBounds {
     uint32_t *farthest;  // the pixel at that distance, where wanted
 };
 
+/// The largest value, and the lowest pixel that has it.
+template <class Length>
+struct Largest {
+    Length value = -1;
+    uint32_t pixel = NO_PIXEL;
+
+    __device__ bool operator>(const Largest &other) const {
+        return value > other.value || (value == other.value && pixel < other.pixel);
+    }
+    __device__ void raise(const Largest &other) {
+        if (other > *this) *this = other;
+    }
+    /// Warp: the largest of the lanes' values, for all lanes.
+    __device__ Largest of_warp() const {
+        const Length most = greatest_of_warp(value);
+        return {most, least_of_warp(value == most ? pixel : NO_PIXEL)};
+    }
+};
+
 /// Throws APSIS_ERROR_UNSUPPORTED if an image has more pixels than ranks have bits for.
 Raster raster_of(const View &set);
 
