@@ -2,12 +2,12 @@
 // bits, labels it (label.cuh), and writes its nodes, the first pixels of its parts, and their sums if components are wanted.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out.
+#pragma once
+
 #include "cuda/components/load_tile.cuh"
 #include "cuda/components/measure.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// A labelled tile whose parts get nodes and numbers.  The parent of a root holds, from bit PART_SHIFT on, 1 plus the number of
 /// its part; the bits below stay as they are, so that reading threads still find the root.  Parts with nodes have the lowest
@@ -167,22 +167,10 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     if constexpr (MEASURES) measure_parts(parts, firsts, tile, tiles);
 }
 
-}  // namespace
-
-Launch plan_rows(const Plan &plan, int64_t tiles, bool measures) {
-    return with_tile(plan, [&](auto tile) -> Launch {
-        using Tile = decltype(tile);
-        return {"label_tile", tiles, Tile::THREADS, measures ? sizeof(MeasuredTileParts<Tile>) : sizeof(TileParts<Tile>)};
-    });
-}
-
-void find_parts(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    if (plan.by_row_pairs) return find_parts_by_row_pairs(job, plan, tiles, stream);
-    with_tile(plan, [&](auto tile) {
-        using Tile = decltype(tile);
-        launch(plan.label, job.components ? label_tile<Tile, true> : label_tile<Tile, false>, stream, job.set,
-               is_aligned(job.set), job.complement, tiles);
-    });
+template <class Tile>
+void find_parts_by_rows(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    launch(plan.label, job.components ? label_tile<Tile, true> : label_tile<Tile, false>, stream, job.set, is_aligned(job.set),
+           job.complement, tiles);
 }
 
 }  // namespace apsis::cuda::components

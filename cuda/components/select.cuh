@@ -7,12 +7,12 @@
 // tiles counts, for each value of the next digit, the components with the digits found so far.
 //
 // Cost: 1/4 byte a pixel a pass: one pass, and some seven more if the largest are asked for.
+#pragma once
+
 #include "core/keys.h"
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 using Rank = unsigned __int128;
 
@@ -48,7 +48,7 @@ struct Criteria {
 /// The state of the search for the rank of the last component to be kept.
 struct RankSearch {
     Rank least_rank;
-    unsigned long long remaining;  // to be kept, of the components with the digits found so far
+    unsigned long long kept;  // components that rank higher than those with the digits found so far
     uint32_t found;
     uint32_t bins[BINS];
 };
@@ -196,10 +196,11 @@ __global__ void __launch_bounds__(Tile::THREADS)
 }
 
 /// Finds the lowest value of the digit that is kept, from the highest down.  One block.
-__global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSearch *search) {
-    using Scan = cub::BlockScan<uint32_t, CHOOSE_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) choose_digit(int shift, unsigned long long largest, RankSearch *search) {
+    using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Scan::TempStorage memory;
-    constexpr int EACH = BINS / CHOOSE_THREADS;
+    constexpr int EACH = BINS / THREADS;
     if (search->found) return;
     uint32_t counts[EACH], above[EACH];
     for (int i = 0; i < EACH; ++i) {
@@ -209,13 +210,13 @@ __global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSe
     }
     uint32_t total;
     Scan(memory).ExclusiveSum(counts, above, total);
-    const unsigned long long remaining = search->remaining;
+    const unsigned long long remaining = largest - search->kept;
     __syncthreads();
     if (total <= remaining && threadIdx.x == 0) search->found = 1;  // all remaining components are kept
     for (int i = 0; i < EACH; ++i) {
         if (total <= remaining || above[i] >= remaining || above[i] + counts[i] < remaining) continue;
         search->least_rank |= Rank(BINS - 1 - (threadIdx.x * EACH + i)) << shift;
-        search->remaining = remaining - above[i];
+        search->kept += above[i];
         search->found = above[i] + counts[i] == remaining;
     }
 }
@@ -233,49 +234,36 @@ __global__ void __launch_bounds__(Tile::THREADS)
     });
 }
 
-__global__ void begin_search(RankSearch *search, unsigned long long largest) {
-    if (threadIdx.x == 0) search->least_rank = 0, search->remaining = largest, search->found = 0;
-    for (int i = threadIdx.x; i < BINS; i += blockDim.x) search->bins[i] = 0;
-}
-
 /// Keeps the largest components of `count` tiles.
 template <class Tile>
 void keep_largest(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, uint32_t from, uint32_t count,
                   RankSearch *search, cudaStream_t stream) {
     const Criteria criteria(job);
     Launch pass = plan.areas;
-    launch("begin_search", begin_search, 1, BLOCK, stream, search, static_cast<unsigned long long>(job.largest));
+    check(cudaMemsetAsync(search, 0, sizeof *search, stream), "beginning a search");
     for (int shift = (criteria.key_bits + bits_below(job.set.pixels() + 1)) / DIGIT_BITS * DIGIT_BITS; shift >= 0;
          shift -= DIGIT_BITS) {
         pass.kernel = "count_digits", pass.blocks = count;
         launch(pass, count_digits<Tile>, stream, tiles, criteria, from, shift, search);
-        launch("choose_digit", choose_digit, 1, CHOOSE_THREADS, stream, shift, search);
+        launch("choose_digit", choose_digit<CHOOSE_THREADS>, 1, CHOOSE_THREADS, stream, shift, job.largest, search);
     }
     pass.kernel = "drop_lower_ranks";
     launch(pass, drop_lower_ranks<Tile>, stream, tiles, criteria, from, search);
 }
 
-}  // namespace
-
-size_t select_bytes(const ComponentsJob &job) { return job.largest < INT64_MAX ? sizeof(RankSearch) : 0; }
-
-size_t area_bytes(const Plan &plan) {
-    return with_tile(plan, [](auto tile) { return sizeof(TileAreas<decltype(tile)>); });
-}
-
-void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, void *memory, cudaStream_t stream) {
-    with_tile(plan, [&](auto tile) {
-        using Tile = decltype(tile);
-        const Criteria criteria(job);
-        if (tiles.has_nodes) launch("clear_areas", clear_areas<Tile>, tiles.count(), BLOCK, stream, tiles);
-        launch(plan.areas, sum_tile_areas<Tile>, stream, tiles, criteria);
-        if (tiles.has_nodes)
-            launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);
-        if (job.largest == INT64_MAX) return;
-        const uint32_t images = plan.is_volume ? 1 : tiles.deep, count = tiles.count() / images;
-        for (uint32_t image = 0; image < images; ++image)
-            keep_largest<Tile>(job, plan, tiles, image * count, count, static_cast<RankSearch *>(memory), stream);
-    });
+/// Drops the first pixels of components that are not selected, before the scan.
+template <class Tile>
+void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, RankSearch *search,
+                       cudaStream_t stream) {
+    const Criteria criteria(job);
+    if (tiles.has_nodes) launch("clear_areas", clear_areas<Tile>, tiles.count(), BLOCK, stream, tiles);
+    launch(plan.areas, sum_tile_areas<Tile>, stream, tiles, criteria);
+    if (tiles.has_nodes)
+        launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);
+    if (job.largest == INT64_MAX) return;
+    const uint32_t images = plan.is_volume ? 1 : tiles.deep, count = tiles.count() / images;
+    for (uint32_t image = 0; image < images; ++image)
+        keep_largest<Tile>(job, plan, tiles, image * count, count, search, stream);
 }
 
 }  // namespace apsis::cuda::components

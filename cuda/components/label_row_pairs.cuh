@@ -1,16 +1,16 @@
-// First step for planes without packed 32-bit labels (find_parts() chooses): does the work of label_rows.cu by pairs of rows
+// First step for planes without packed 32-bit labels (find_parts() chooses): does the work of label_rows.cuh by pairs of rows
 // (row_pairs.cuh).
 //
 // The first pixel of a part may not be in its root: it is in another run of the same pair if that run alone has pixels of the
 // upper row.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out; less where components are only counted.
+#pragma once
+
 #include "cuda/components/load_tile.cuh"
 #include "cuda/components/row_pairs.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// The results to find for a tile.
 enum class Result {
@@ -57,7 +57,7 @@ __device__ void find_nodes(Pairs &pairs, uint32_t tile, const Tiles &tiles) {
 }
 
 /// The first pixel with a bit in a thread's words; `row` is 0 or 1.
-__device__ uint32_t pixel_of(uint32_t row, uint32_t bits) {
+__device__ inline uint32_t pixel_of(uint32_t row, uint32_t bits) {
     constexpr int WORDS = PlaneTile<1>::WORDS;
     const uint32_t at = threadIdx.x;
     return ((at / WORDS * 2 + row) * WORDS + at % WORDS) * 32 + __ffs(bits) - 1;
@@ -70,7 +70,7 @@ struct PairRoots {
 };
 
 /// Whether the first pixels of a thread's words are of a run that has begun in a word before.
-__device__ bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
+__device__ inline bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
 /// Block: finds the roots in a thread's words, and their first pixels: the first pixel of the upper row, or if there is none,
 /// the pixel at which the root begins.  Parts without a node get numbers if `all` are to have some.
@@ -276,31 +276,16 @@ __global__ void __launch_bounds__(Pairs::THREADS, Pairs::BLOCKS_PER_SM)
     }
 }
 
-/// Calls body(pairs) with a null pointer to the pairs of rows of a plane's tiles: they are too large to be made here.
-template <class Body>
-auto with_pairs(const Plan &plan, Body body) {
-    return plan.connectivity == 1 ? body(static_cast<RowPairs<PlaneTile<1>> *>(nullptr))
-                                  : body(static_cast<RowPairs<PlaneTile<2>> *>(nullptr));
-}
-
-}  // namespace
-
-Launch plan_row_pairs(const Plan &plan, int64_t tiles) {
-    return with_pairs(plan, [&](auto pairs) -> Launch {
-        return {"label_tile_by_row_pairs", tiles, std::remove_pointer_t<decltype(pairs)>::THREADS, sizeof *pairs};
-    });
-}
-
+/// Stores no roots.  Only counts components where tiles.count_only is set.
+template <class Tile>
 void find_parts_by_row_pairs(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    using Pairs = RowPairs<Tile>;
     if (tiles.count_only) check(cudaMemsetAsync(tiles.count_only, 0, sizeof *tiles.count_only, stream), "clearing the count");
-    with_pairs(plan, [&](auto pairs) {
-        using Pairs = std::remove_pointer_t<decltype(pairs)>;
-        launch(plan.label,
-               plan.counts_alone ? label_tile_by_row_pairs<Pairs, Result::COUNT>
-               : job.components  ? label_tile_by_row_pairs<Pairs, Result::SUMS>
-                                 : label_tile_by_row_pairs<Pairs, Result::FIRSTS>,
-               stream, job.set, is_aligned(job.set), job.complement, tiles);
-    });
+    launch(plan.label,
+           plan.counts_alone ? label_tile_by_row_pairs<Pairs, Result::COUNT>
+           : job.components  ? label_tile_by_row_pairs<Pairs, Result::SUMS>
+                             : label_tile_by_row_pairs<Pairs, Result::FIRSTS>,
+           stream, job.set, is_aligned(job.set), job.complement, tiles);
 }
 
 }  // namespace apsis::cuda::components

@@ -1,11 +1,11 @@
 // Last step: writes the labels, or the selected set.  Every run gets the number of its component.
 //
 // Cost: 1/4 byte a pixel in and the output.
+#pragma once
+
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// Block: gives every run the number of its root.
 template <class Tile>
@@ -96,11 +96,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM) write_tile
         write_pixels<Tile>(labelled, place, labels, complement);
 }
 
-}  // namespace
-
+template <class Tile>
 void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    with_tile(plan,
-              [&](auto tile) { launch(plan.write, write_tile<decltype(tile)>, stream, job.labels, job.complement, tiles); });
+    launch(plan.write, write_tile<Tile>, stream, job.labels, job.complement, tiles);
 }
 
 }  // namespace apsis::cuda::components
