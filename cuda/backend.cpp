@@ -216,8 +216,7 @@ class CudaBackend final : public Backend {
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         if (job.method == APSIS_TILE_FILL) return published::tile_fill(job, scratch, ready(), progress);
-        if (!number_ && (job.count || job.components)) number_ = std::make_unique<HostNumber>();
-        components::find_components(job, scratch, ready(), progress, number_.get());
+        components::find_components(job, scratch, ready(), progress, job.count || job.components ? number() : nullptr);
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override {
@@ -237,7 +236,7 @@ class CudaBackend final : public Backend {
 
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        paths::eccentricity(job, scratch, ready(), progress);
+        paths::eccentricity(job, scratch, ready(), progress, number());
     }
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {
@@ -256,6 +255,11 @@ class CudaBackend final : public Backend {
             must_wait_ = false;
         }
         return stream_;
+    }
+
+    HostNumber *number() {
+        if (!number_) number_ = std::make_unique<HostNumber>();
+        return number_.get();
     }
 
     int device_;

@@ -32,10 +32,11 @@ void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, co
 
 namespace components {
 
-// Connected components.  The host reads their number through `number`, if given, while the device continues.
+// Connected components.  If they are counted or measured, the host reads their number through `number`, while the device
+// continues.
 size_t components_scratch(const ComponentsJob &job);
 void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
-                     HostNumber *number = nullptr);
+                     HostNumber *number);
 
 }  // namespace components
 
@@ -47,7 +48,7 @@ void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const 
 
 // From each pixel, the longest of the shortest paths.  Returns when the work is done.
 size_t eccentricity_scratch(const EccentricityJob &job);
-void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber *number);
 
 }  // namespace paths
 

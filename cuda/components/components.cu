@@ -5,8 +5,6 @@
 // Chosen for every call on components, unless the job asks for a published method.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
-#include <optional>
-
 #include "cuda/runtime/cub.h"  // before CUB's other headers
 
 #include "cuda/components/label_row_pairs.cuh"
@@ -21,30 +19,6 @@
 namespace apsis::cuda::components {
 
 namespace {
-
-/// The number of components, on its way from the device.
-class ComponentCount {
-  public:
-    ComponentCount(const Tiles &tiles, HostNumber *number, cudaStream_t stream)
-        : from_(tiles.firsts_before + tiles.tile_rows()),
-          number_(number),
-          stream_(stream) {
-        if (number_) number_->ask(from_, stream_);
-    }
-    /// Waits for the number.
-    int64_t read() const {
-        if (number_) return number_->wait();
-        uint32_t count = 0;
-        check(cudaMemcpyAsync(&count, from_, sizeof count, cudaMemcpyDeviceToHost, stream_), "reading the count");
-        check(cudaStreamSynchronize(stream_), "waiting for the count");
-        return count;
-    }
-
-  private:
-    const uint32_t *from_;
-    HostNumber *number_;
-    cudaStream_t stream_;
-};
 
 /// The scratch memory of a job, and its steps.
 template <class Tile>
@@ -76,11 +50,10 @@ class Components {
         if (job_.selects()) select_components<Tile>(job_, plan_, tiles_, search_, stream);
         if (!plan_.counts_alone) scan_firsts(scan_, scan_bytes_, stream);
         report(progress, 0.6, stream);
-        std::optional<ComponentCount> count;
-        if (job_.count || job_.components) count.emplace(tiles_, number, stream);
-        if (job_.components) measure(*count, stream);
+        if (job_.count || job_.components) number->ask(tiles_.firsts_before + tiles_.tile_rows(), stream);
+        if (job_.components) measure(*number, stream);
         if (job_.labels) write_labels<Tile>(job_, plan_, tiles_, stream);
-        if (job_.count) *job_.count = count->read();
+        if (job_.count) *job_.count = number->wait();
         report(progress, 1, stream);
     }
 
@@ -98,7 +71,7 @@ class Components {
         const auto lowest =
             carver.take<uint32_t>(plan_.links_at_random ? nodes : 0);  // taken even if it goes unused: components
         tiles_.lowest = plan_.links_at_random && !job_.components ? lowest : nullptr;  // are found where their roots are
-        tiles_.area = carver.take<unsigned long long>(job_.selects() ? nodes : 0);
+        tiles_.area = job_.selects() ? carver.take<unsigned long long>(nodes) : nullptr;
         tiles_.first = carver.take<uint16_t>(nodes);
         tiles_.rim = carver.take<uint16_t>(tiles_.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
         tiles_.side = carver.take<uint16_t>(tiles_.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
@@ -124,12 +97,12 @@ class Components {
 
     /// Measures components, a window at a time.  The first window is measured while the host waits for the number of
     /// components.
-    void measure(const ComponentCount &count, cudaStream_t stream) const {
+    void measure(const HostNumber &count, cudaStream_t stream) const {
         int64_t end = job_.capacity;
         for (int64_t from = 0, next; from < end; from = next) {
             next = std::min(from + window_size_, end);
             measure_components<Tile>(plan_, tiles_, window_, from, next - from, stream);
-            end = std::min(end, count.read());
+            end = std::min<int64_t>(end, count.wait());
             const int64_t here = std::min(next, end) - from;
             if (here > 0)
                 check(cudaMemcpyAsync(job_.components + from, window_, static_cast<size_t>(here) * sizeof(apsis_component),

@@ -155,10 +155,10 @@ class Eccentricity {
 
     size_t bytes() const { return bytes_; }
 
-    void run(cudaStream_t stream, const Progress &progress) {
+    void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
         stream_ = stream;
         progress_ = &progress;
-        components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05));
+        components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05), number);
         report(progress, 0.1, stream);
         *job_.report = {components_, 0, 0, 0, 0, 0};
         if (plan_.is_every_source)
@@ -309,19 +309,20 @@ size_t eccentricity_scratch(const EccentricityJob &job) {
                     plan.may_be_long ? Eccentricity<int64_t>(job, plan, nullptr).bytes() : 0);
 }
 
-void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
+void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
+                  HostNumber *number) {
     const EccentricityPlan plan = plan_of(job);
     double most = 0;  // does not go back when all is done again
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const Progress forward_progress = progress ? forward : Progress();
     if (plan.may_be_short) {
         try {
-            return Eccentricity<int32_t>(job, plan, scratch).run(stream, forward_progress);
+            return Eccentricity<int32_t>(job, plan, scratch).run(stream, forward_progress, number);
         } catch (const TooLong &) {
         }
     }
     try {
-        Eccentricity<int64_t>(job, plan, scratch).run(stream, forward_progress);
+        Eccentricity<int64_t>(job, plan, scratch).run(stream, forward_progress, number);
     } catch (const TooLong &) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^60 units of length");
     }

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/runtime/launch.h"
+#include "cuda/runtime/host_number.h"
 #include "runtime/backend.h"
 
 namespace apsis::cuda::paths {
@@ -94,6 +94,6 @@ size_t ranking_bytes(const EccentricityJob &job);
 /// Ranks the pixels of a set; returns the number of components.  `spare` has room for a number a pixel, and may change places
 /// with ranks.pixel.
 int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, void *memory, cudaStream_t stream,
-                    const Progress &progress);
+                    const Progress &progress, HostNumber *number);
 
 }  // namespace apsis::cuda::paths
