@@ -69,16 +69,16 @@ struct TileAreas {
         const uint32_t led = __shfl_sync(ALL_LANES, root, leader);
         const bool is_one = __all_sync(ALL_LANES, !has || root == led);
         const uint32_t total = is_one ? sum_of_warp(has ? length : 0) : length;
-        if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&labelled.parent_of(root), total);
-        if (has && touches) atomicOr(&labelled.parent_of(root), TOUCH_BIT);
+        if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&labelled.parents[root], total);
+        if (has && touches) atomicOr(&labelled.parents[root], TOUCH_BIT);
     }
     /// The area of a root that is no node.
     __device__ unsigned long long area_of(uint32_t root) const {
-        const uint32_t area = labelled.parent_of(root);
+        const uint32_t area = labelled.parents[root];
         return (area & TOUCH_BIT ? TOUCHES_BORDER : 0) | ((area & ~TOUCH_BIT) - NO_AREA);
     }
-    __device__ bool is_node(uint32_t root) const { return labelled.parent_of(root) & NODE_BIT; }
-    __device__ uint32_t node_of(uint32_t root) const { return labelled.parent_of(root) & ~NODE_BIT; }
+    __device__ bool is_node(uint32_t root) const { return labelled.parents[root] & NODE_BIT; }
+    __device__ uint32_t node_of(uint32_t root) const { return labelled.parents[root] & ~NODE_BIT; }
 };
 
 /// Block: labels a tile and adds up the areas of its parts; all threads see them.
@@ -87,7 +87,7 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
     LabelledTile<Tile> &labelled = areas.labelled;
     const uint32_t runs = recall_tile(labelled, place, tiles), at = threadIdx.x, row = at / Tile::WORDS;
     labelled.for_runs(runs, [&](uint32_t run) {
-        if (labelled.parent_of(run) == run) labelled.parent_of(run) = areas.NO_AREA;
+        if (labelled.parents[run] == run) labelled.parents[run] = areas.NO_AREA;
     });
     __syncthreads();
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
@@ -96,7 +96,7 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
     // A root grows while other threads read it.  They only check whether it is at least NO_AREA, which does not change.
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
-        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.load(run);
+        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.parents.load(run);
         areas.add(rest, up < areas.NO_AREA ? up : run, length, at_edge || x0 + x == 0 || x0 + x + length == tiles.width);
     }
     __syncthreads();
@@ -121,11 +121,6 @@ __device__ TileAreas<Tile> &shared_areas() {
     return *reinterpret_cast<TileAreas<Tile> *>(memory);
 }
 
-template <class Tile>
-__global__ void __launch_bounds__(BLOCK) clear_areas(Tiles tiles) {
-    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.area[node] = 0; });
-}
-
 /// Drops parts that are whole components and not selected.  Areas of nodes are added at their roots.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Criteria criteria) {
@@ -137,7 +132,7 @@ __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Cri
         const unsigned long long area = areas.area_of(root);
         atomicAdd(tiles.area + tiles.parent[node], area & ~TOUCHES_BORDER);
         if (area & TOUCHES_BORDER) atomicOr(tiles.area + tiles.parent[node], TOUCHES_BORDER);
-        areas.labelled.parent_of(root) = areas.NODE_BIT;
+        areas.labelled.parents[root] = areas.NODE_BIT;
     });
     __syncthreads();
     filter_firsts(areas.labelled, place, tiles,
@@ -159,7 +154,7 @@ __device__ void sum_areas_of_nodes(TileAreas<Tile> &areas, const Criteria &crite
                                    const Tiles &tiles) {
     sum_areas(areas, criteria, place, tiles);
     for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        areas.labelled.parent_of(areas.labelled.root_of_node(tiles, node)) =
+        areas.labelled.parents[areas.labelled.root_of_node(tiles, node)] =
             areas.NODE_BIT | (node & ((1u << Tile::NODE_BITS) - 1));
     });
     __syncthreads();
@@ -256,7 +251,6 @@ template <class Tile>
 void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, RankSearch *search,
                        cudaStream_t stream) {
     const Criteria criteria(job);
-    if (tiles.has_nodes) launch("clear_areas", clear_areas<Tile>, tiles.count(), BLOCK, stream, tiles);
     launch(plan.areas, sum_tile_areas<Tile>, stream, tiles, criteria);
     if (tiles.has_nodes)
         launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);

@@ -231,18 +231,18 @@ __device__ void remeasure_tile(LabelledTile<Tile> &labelled, const TilePlace &pl
     number_roots(labelled, runs, place, tiles);
     if (tiles.kept_part_count[place.tile] == ONLY_NODES_KEPT) {
         for_nodes<Tile>(tiles, place.tile,
-                        [&](uint32_t node) { labelled.parent_of(labelled.root_of_node(tiles, node)) = ENTRIES; });
+                        [&](uint32_t node) { labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES; });
         __syncthreads();
     }
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
         const int x = __ffs(rest) - 1;
-        const uint32_t number = labelled.parent_of(labelled.run_at(threadIdx.x, x)) - ENTRIES;
+        const uint32_t number = labelled.parents[labelled.run_at(threadIdx.x, x)] - ENTRIES;
         if (window.contains(number)) window.of(number).first = index_at<Tile>(tiles, place, threadIdx.x * 32 + x);
     }
     add_words<Tile>(
         labelled,
         [&](uint32_t run) {
-            const uint32_t up = labelled.parent_of(run), number = (up < ENTRIES ? labelled.parent_of(up) : up) - ENTRIES;
+            const uint32_t up = labelled.parents[run], number = (up < ENTRIES ? labelled.parents[up] : up) - ENTRIES;
             return window.contains(number) ? number : NO_PART;
         },
         [&](uint32_t number, const PixelSums &added) { window.of(number).add_shared(sums_of<Tile>(added, place, tiles)); });

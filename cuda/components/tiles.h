@@ -112,7 +112,7 @@ struct Tiles {
     uint16_t *rim;              // [tile][rim row][word][slot]: nodes
     uint16_t *side;             // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;        // [tile][left, right][32 rows]: which rows have such a node
-    unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; for selections
+    unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; null if none are selected
     uint32_t *kept_part_count;  // [tile]: how many parts have kept sums, the nodes first; or ONLY_NODES_KEPT or NONE_KEPT
     uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, their numbers
     PackedSums *sums;           // [tile][part] (measure.cuh)
@@ -228,6 +228,7 @@ __device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t 
     const uint32_t node = place.tile << Tile::NODE_BITS | i;
     tiles.parent[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
+    if (tiles.area) tiles.area[node] = 0;
     if constexpr (Tile::RANDOM_LINKING_TILES > 0)
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }
@@ -265,13 +266,7 @@ __device__ inline int nth_bit(uint32_t word, int n) {
 template <class Body>
 __device__ void for_bits_of_warp(uint32_t word, Body body) {
     const int lane = threadIdx.x % WARP;
-    int end = __popc(word);
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const int before = __shfl_up_sync(ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
-    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
+    const int end = sum_up_to(__popc(word)), count = __shfl_sync(ALL_LANES, end, WARP - 1);
     for (int n = lane; n - lane < count; n += WARP) {
         int from = 0;
 #pragma unroll
