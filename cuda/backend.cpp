@@ -75,11 +75,11 @@ struct DistancePlan {
 
 DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
     switch (job.method) {
-        case APSIS_RASTER_SCAN: return {published::raster_scan_scratch(job), published::raster_scan};
+        case APSIS_RASTER_SCAN:
         case APSIS_SWEEP:
         case APSIS_SWEEP_BLOCKS:
-        case APSIS_SWEEP_ROWS: return {published::sweep_scratch(job), published::sweep};
-        case APSIS_JUMP_FLOOD: return {published::jump_flood_scratch(job), published::jump_flood};
+        case APSIS_SWEEP_ROWS:
+        case APSIS_JUMP_FLOOD: return {published::distance_scratch(job), published::distance};
         case APSIS_SEQUENTIAL_SCAN:
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;

@@ -55,12 +55,8 @@ void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream
 namespace published {
 
 // Euclidean distance in the plane: APSIS_RASTER_SCAN, APSIS_SWEEP with its other schedules, and APSIS_JUMP_FLOOD.
-size_t raster_scan_scratch(const DistanceJob &job);
-void raster_scan(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-size_t sweep_scratch(const DistanceJob &job);
-void sweep(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-size_t jump_flood_scratch(const DistanceJob &job);
-void jump_flood(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+size_t distance_scratch(const DistanceJob &job);
+void distance(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
 // Components in the plane: APSIS_TILE_FILL, labels and count.
 size_t tile_fill_scratch(const ComponentsJob &job);
