@@ -65,12 +65,6 @@ struct NeighbourOffset {
     __device__ explicit NeighbourOffset(int n) : dx(n % 3 - 1), dy(n / 3 % 3 - 1), dz(AXES == 2 ? 0 : n / 9 - 1) {}
 };
 
-/// Four cells side by side.
-template <class Value>
-struct alignas(16) FourCells {
-    Value of[4];
-};
-
 __device__ inline FourCells<int32_t> read_four(const int32_t *from) {
     const uint4 read = __ldcg(reinterpret_cast<const uint4 *>(from));
     return {{static_cast<int32_t>(read.x), static_cast<int32_t>(read.y), static_cast<int32_t>(read.z),

@@ -18,6 +18,12 @@ constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks: more than
 /// Numbers that a place of the queue may hold instead of a task.
 constexpr uint32_t NO_TASK = ~0u, LEAVE = ~0u - 1;
 
+/// Four cells side by side in a row of a tile.
+template <class Value>
+struct alignas(16) FourCells {
+    Value of[4];
+};
+
 __device__ inline int32_t atomic_min(int32_t *to, int32_t value) { return atomicMin(to, value); }
 __device__ inline int64_t atomic_min(int64_t *to, int64_t value) {
     return static_cast<int64_t>(atomicMin(reinterpret_cast<long long *>(to), static_cast<long long>(value)));

@@ -16,13 +16,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-/// Four cells side by side in a row of a tile.
-constexpr int GROUP = 4;
-
-template <class Value>
-struct alignas(16) FourCells {
-    Value of[GROUP];
-};
+constexpr int GROUP = 4;  // cells of a thread, side by side
 
 template <class Value>
 __device__ const FourCells<Value> &four_cells(const Value *values, int64_t cell) {
