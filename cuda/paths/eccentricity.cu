@@ -11,6 +11,7 @@
 #include "cuda/paths/every_source.cuh"
 #include "cuda/paths/pair_bounds.cuh"
 #include "cuda/paths/small_components.cuh"
+#include "cuda/runtime/pixel_writer.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
 
@@ -41,12 +42,12 @@ struct ClassCounts {
     uint32_t of[SIZE_CLASSES + 1], largest;  // components of each class; pixels of the largest small one
 };
 
-/// Counts the components of each class, or lists them, each class from its `next` on.
+/// Counts the components of each class, or lists them, each class from its `next` on; those for pair bounds in `found`.
 template <bool LISTS>
-__global__ void __launch_bounds__(BLOCK)
-    sort_components(const uint32_t *start, uint32_t components, SizeClasses classes, ClassCounts *next, uint32_t *list) {
+__global__ void __launch_bounds__(BLOCK) sort_components(const uint32_t *start, uint32_t components, SizeClasses classes,
+                                                         ClassCounts *next, uint32_t *list, ComponentRange *found) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % WARP;
-    const uint32_t size = i < components ? start[i + 1] - start[i] : 0;
+    const uint32_t begin = i < components ? start[i] : 0, size = i < components ? start[i + 1] - begin : 0;
     const int own = i < components ? classes.class_of(size) : -1;
     for (int each = 0; each <= SIZE_CLASSES; ++each) {
         const uint32_t all = __ballot_sync(ALL_LANES, own == each);
@@ -54,17 +55,14 @@ __global__ void __launch_bounds__(BLOCK)
         uint32_t place = 0;
         if (lane == 0) place = atomicAdd(&next->of[each], static_cast<uint32_t>(__popc(all)));
         place = __shfl_sync(ALL_LANES, place, 0) + __popc(all & ((1u << lane) - 1));
-        if (LISTS && own == each) list[place] = i;
+        if (!LISTS || own != each) continue;
+        if (each < SIZE_CLASSES)
+            list[place] = i;
+        else
+            found[place] = {i, begin, size};
     }
     const uint32_t largest = greatest_of_warp(classes.is_small(size) ? size : 0);
     if (!LISTS && lane == 0 && largest > 0) atomicMax(&next->largest, largest);
-}
-
-/// Looks up the ranks of listed components.
-__global__ void __launch_bounds__(BLOCK)
-    list_ranges(const uint32_t *start, const uint32_t *list, uint32_t count, ComponentRange *found) {
-    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
 }
 
 /// Describes small components; a warp has one.
@@ -94,11 +92,6 @@ __global__ void __launch_bounds__(BLOCK)
                   0};
 }
 
-template <class Pixel, class Length>
-__device__ void put_length(const View &to, const Raster::Place &at, const Steps &steps, bool is_member, Length length) {
-    put(to, to.row(at.y, at.z), at.x, is_member ? length_pixel<Pixel>(steps, length) : Pixel(-1));
-}
-
 /// Writes the outputs, a thread a pixel.
 template <class Length>
 __global__ void __launch_bounds__(BLOCK)
@@ -108,23 +101,17 @@ __global__ void __launch_bounds__(BLOCK)
     const Raster::Place at = ranks.raster.place(i);
     const uint32_t rank = ranks.rank[i];
     const bool is_member = rank != NO_PIXEL;
-    if (eccentricity) {
-        const Length length = is_member ? bounds.lower[rank] : 0;
-        switch (eccentricity.type) {
-            case APSIS_I32: put_length<int32_t>(eccentricity, at, steps, is_member, length); break;
-            case APSIS_I64: put_length<int64_t>(eccentricity, at, steps, is_member, length); break;
-            case APSIS_F32: put_length<float>(eccentricity, at, steps, is_member, length); break;
-            default: put_length<double>(eccentricity, at, steps, is_member, length); break;
-        }
-    }
-    if (farthest) {
-        const int64_t pixel = is_member ? int64_t(bounds.farthest[rank]) : -1;
-        uint8_t *const row = farthest.row(at.y, at.z);
-        if (farthest.type == APSIS_I32)
-            put(farthest, row, at.x, static_cast<int32_t>(pixel));
-        else
-            put(farthest, row, at.x, pixel);
-    }
+    if (eccentricity)
+        with_pixel(eccentricity.type, [&](auto pixel) {
+            using Pixel = decltype(pixel);
+            put(eccentricity, eccentricity.row(at.y, at.z), at.x,
+                is_member ? length_pixel<Pixel>(steps, bounds.lower[rank]) : Pixel(-1));
+        });
+    if (farthest)
+        with_index(farthest.type, [&](auto pixel) {
+            put(farthest, farthest.row(at.y, at.z), at.x,
+                static_cast<decltype(pixel)>(is_member ? int64_t(bounds.farthest[rank]) : -1));
+        });
 }
 
 template <class Length>
@@ -206,13 +193,12 @@ class Eccentricity {
     void solve() {
         const SizeClasses classes = {job_.budget, MOST_SMALL<Length>};
         const ClassCounts counts = count_classes(classes);
-        list_classes(classes, counts);
+        const std::vector<ComponentRange> found = list_classes(classes, counts);
         uint32_t first = 0;
         for (int i = 0; i < SIZE_CLASSES; first += counts.of[i++])
             solve_small(job_, plan_.small[sizeof(Length) == 8][i], ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i,
                         bounds_, stream_);
         describe_small(classes);
-        const std::vector<ComponentRange> found = read_found(list_ + first, counts.of[SIZE_CLASSES]);
         int64_t rest = 0;
         for (const ComponentRange &each : found) rest += each.size;
         const int64_t members = count_members();
@@ -220,32 +206,28 @@ class Eccentricity {
         job_.farthest ? solve_pairs<true>(found, members - rest, members) : solve_pairs<false>(found, members - rest, members);
     }
 
+    template <bool LISTS>
+    void sort(const SizeClasses &classes) {
+        launch("sort_components", sort_components<LISTS>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
+               classes, counts_, list_, reinterpret_cast<ComponentRange *>(memory_));
+    }
+
     ClassCounts count_classes(const SizeClasses &classes) {
         ClassCounts counts;
         check(cudaMemsetAsync(counts_, 0, sizeof counts, stream_), "counting components");
-        launch("sort_components", sort_components<false>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
-               classes, counts_, list_);
+        sort<false>(classes);
         read(&counts, counts_, 1);
         return counts;
     }
 
-    void list_classes(const SizeClasses &classes, ClassCounts counts) {
-        uint32_t next = 0;
-        for (uint32_t &each : counts.of) {
-            const uint32_t here = each;
-            each = next;
-            next += here;
-        }
-        check(cudaMemcpyAsync(counts_, &counts, sizeof counts, cudaMemcpyHostToDevice, stream_), "listing components");
-        launch("sort_components", sort_components<true>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
-               classes, counts_, list_);
-    }
-
-    std::vector<ComponentRange> read_found(const uint32_t *list, uint32_t count) const {
-        std::vector<ComponentRange> found(count);
-        ComponentRange *const listed = reinterpret_cast<ComponentRange *>(memory_);
-        launch("list_ranges", list_ranges, ceil_div(count, BLOCK), BLOCK, stream_, ranks_.start, list, count, listed);
-        read(found.data(), listed, count);
+    /// Lists the small components by class, and returns the others.
+    std::vector<ComponentRange> list_classes(const SizeClasses &classes, const ClassCounts &counts) {
+        ClassCounts next = {};
+        for (int i = 1; i < SIZE_CLASSES; ++i) next.of[i] = next.of[i - 1] + counts.of[i - 1];
+        check(cudaMemcpyAsync(counts_, &next, sizeof next, cudaMemcpyHostToDevice, stream_), "listing components");
+        sort<true>(classes);
+        std::vector<ComponentRange> found(counts.of[SIZE_CLASSES]);
+        read(found.data(), reinterpret_cast<const ComponentRange *>(memory_), found.size());
         std::sort(found.begin(), found.end(),
                   [](const ComponentRange &a, const ComponentRange &b) { return a.component < b.component; });
         return found;
