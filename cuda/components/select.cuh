@@ -81,9 +81,11 @@ struct TileAreas {
     __device__ uint32_t node_of(uint32_t root) const { return labelled.parents[root] & ~NODE_BIT; }
 };
 
-/// Block: labels a tile and adds up the areas of its parts; all threads see them.
-template <class Tile>
-__device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place, const Tiles &tiles) {
+/// Block: labels a tile and adds up the areas of its parts; all threads see them.  Calls on_node(node, area) for its nodes,
+/// each by one thread; afterwards their roots hold their node.
+template <class Tile, class OnNode>
+__device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place, const Tiles &tiles,
+                          OnNode on_node) {
     LabelledTile<Tile> &labelled = areas.labelled;
     const uint32_t runs = recall_tile(labelled, place, tiles), at = threadIdx.x, row = at / Tile::WORDS;
     labelled.for_runs(runs, [&](uint32_t run) {
@@ -99,6 +101,12 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
         const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.parents.load(run);
         areas.add(rest, up < areas.NO_AREA ? up : run, length, at_edge || x0 + x == 0 || x0 + x + length == tiles.width);
     }
+    __syncthreads();
+    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
+        const uint32_t root = labelled.root_of_node(tiles, node);
+        on_node(node, areas.area_of(root));
+        labelled.parents[root] = areas.NODE_BIT | (node & ((1u << Tile::NODE_BITS) - 1));
+    });
     __syncthreads();
 }
 
@@ -126,15 +134,10 @@ template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Criteria criteria) {
     TileAreas<Tile> &areas = shared_areas<Tile>();
     const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
-    sum_areas(areas, criteria, place, tiles);
-    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        const uint32_t root = areas.labelled.root_of_node(tiles, node);
-        const unsigned long long area = areas.area_of(root);
+    sum_areas(areas, criteria, place, tiles, [&](uint32_t node, unsigned long long area) {
         atomicAdd(tiles.area + tiles.parent[node], area & ~TOUCHES_BORDER);
         if (area & TOUCHES_BORDER) atomicOr(tiles.area + tiles.parent[node], TOUCHES_BORDER);
-        areas.labelled.parents[root] = areas.NODE_BIT;
     });
-    __syncthreads();
     filter_firsts(areas.labelled, place, tiles,
                   [&](uint32_t root, int) { return areas.is_node(root) || criteria.accepts(areas.area_of(root)); });
 }
@@ -146,18 +149,6 @@ __global__ void __launch_bounds__(BLOCK) drop_unwanted_nodes(Tiles tiles, Criter
         if (tiles.parent[node] == node && !criteria.accepts(tiles.area[node]))
             drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
-}
-
-/// Block: adds up areas; afterwards the roots of nodes hold their node.
-template <class Tile>
-__device__ void sum_areas_of_nodes(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place,
-                                   const Tiles &tiles) {
-    sum_areas(areas, criteria, place, tiles);
-    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        areas.labelled.parents[areas.labelled.root_of_node(tiles, node)] =
-            areas.NODE_BIT | (node & ((1u << Tile::NODE_BITS) - 1));
-    });
-    __syncthreads();
 }
 
 /// The rank of the component whose first pixel is at x of this thread's word.
@@ -177,7 +168,7 @@ __global__ void __launch_bounds__(Tile::THREADS)
     TileAreas<Tile> &areas = shared_areas<Tile>();
     const TilePlace place = place_of<Tile>(tiles, from + blockIdx.x);
     for (int i = threadIdx.x; i < BINS; i += Tile::THREADS) areas.bins[i] = 0;
-    sum_areas_of_nodes(areas, criteria, place, tiles);
+    sum_areas(areas, criteria, place, tiles, [](uint32_t, unsigned long long) {});
     const Rank least_rank = search->least_rank;
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
         const int x = __ffs(rest) - 1;
@@ -223,7 +214,7 @@ __global__ void __launch_bounds__(Tile::THREADS)
     if (search->least_rank == 0) return;
     TileAreas<Tile> &areas = shared_areas<Tile>();
     const TilePlace place = place_of<Tile>(tiles, from + blockIdx.x);
-    sum_areas_of_nodes(areas, criteria, place, tiles);
+    sum_areas(areas, criteria, place, tiles, [](uint32_t, unsigned long long) {});
     filter_firsts(areas.labelled, place, tiles, [&](uint32_t root, int x) {
         return rank_of_part(areas, criteria, place, tiles, root, x) >= search->least_rank;
     });
