@@ -1,5 +1,5 @@
 // apsis_geodesic on the device: one field from all seeds of an image or a batch (field.h), and then, if they are wanted, the
-// names of the nearest seeds (field_nearest.cu).
+// names of the nearest seeds (field.cu).
 //
 // Lengths have 32 bits where steps are small numbers.  If a path is longer than that, a word on the device is set, and a second
 // walk with 64 bits goes on where the first has ended.  It is queued in any case, so that nothing is read back and the host
