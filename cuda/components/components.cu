@@ -68,9 +68,9 @@ class Components {
         tiles_.measured_again = carver.take<uint32_t>(count + 1);
         tiles_.sums = carver.take<PackedSums>(count * tiles_.most_kept_parts);
         tiles_.parent = carver.take<uint32_t>(nodes);
-        const auto lowest =
-            carver.take<uint32_t>(plan_.links_at_random ? nodes : 0);  // taken even if it goes unused: components
-        tiles_.lowest = plan_.links_at_random && !job_.components ? lowest : nullptr;  // are found where their roots are
+        // Taken even if it goes unused: components are found where their roots are.
+        const auto lowest = carver.take<uint32_t>(plan_.links_at_random ? nodes : 0);
+        tiles_.lowest = plan_.links_at_random && !job_.components ? lowest : nullptr;
         tiles_.area = job_.selects() ? carver.take<unsigned long long>(nodes) : nullptr;
         tiles_.first = carver.take<uint16_t>(nodes);
         tiles_.rim = carver.take<uint16_t>(tiles_.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
