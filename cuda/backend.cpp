@@ -75,11 +75,11 @@ struct DistancePlan {
 
 DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
     switch (job.method) {
-        case APSIS_RASTER_SCAN: return {published::raster_scan_scratch(job), published::raster_scan};
+        case APSIS_RASTER_SCAN:
         case APSIS_SWEEP:
         case APSIS_SWEEP_BLOCKS:
-        case APSIS_SWEEP_ROWS: return {published::sweep_scratch(job), published::sweep};
-        case APSIS_JUMP_FLOOD: return {published::jump_flood_scratch(job), published::jump_flood};
+        case APSIS_SWEEP_ROWS:
+        case APSIS_JUMP_FLOOD: return {published::distance_scratch(job), published::distance};
         case APSIS_SEQUENTIAL_SCAN:
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;
@@ -216,8 +216,7 @@ class CudaBackend final : public Backend {
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         if (job.method == APSIS_TILE_FILL) return published::tile_fill(job, scratch, ready(), progress);
-        if (!number_ && (job.count || job.components)) number_ = std::make_unique<HostNumber>();
-        components::find_components(job, scratch, ready(), progress, number_.get());
+        components::find_components(job, scratch, ready(), progress, job.count || job.components ? number() : nullptr);
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override {
@@ -237,7 +236,7 @@ class CudaBackend final : public Backend {
 
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        paths::eccentricity(job, scratch, ready(), progress);
+        paths::eccentricity(job, scratch, ready(), progress, number());
     }
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {
@@ -256,6 +255,11 @@ class CudaBackend final : public Backend {
             must_wait_ = false;
         }
         return stream_;
+    }
+
+    HostNumber *number() {
+        if (!number_) number_ = std::make_unique<HostNumber>();
+        return number_.get();
     }
 
     int device_;

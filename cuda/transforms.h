@@ -32,10 +32,11 @@ void hide_exclaves(const VoronoiJob &job, void *scratch, cudaStream_t stream, co
 
 namespace components {
 
-// Connected components.  The host reads their number through `number`, if given, while the device continues.
+// Connected components.  If they are counted or measured, the host reads their number through `number`, while the device
+// continues.
 size_t components_scratch(const ComponentsJob &job);
 void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
-                     HostNumber *number = nullptr);
+                     HostNumber *number);
 
 }  // namespace components
 
@@ -47,19 +48,15 @@ void geodesic(const GeodesicJob &job, void *scratch, cudaStream_t stream, const 
 
 // From each pixel, the longest of the shortest paths.  Returns when the work is done.
 size_t eccentricity_scratch(const EccentricityJob &job);
-void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber *number);
 
 }  // namespace paths
 
 namespace published {
 
 // Euclidean distance in the plane: APSIS_RASTER_SCAN, APSIS_SWEEP with its other schedules, and APSIS_JUMP_FLOOD.
-size_t raster_scan_scratch(const DistanceJob &job);
-void raster_scan(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-size_t sweep_scratch(const DistanceJob &job);
-void sweep(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-size_t jump_flood_scratch(const DistanceJob &job);
-void jump_flood(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+size_t distance_scratch(const DistanceJob &job);
+void distance(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
 // Components in the plane: APSIS_TILE_FILL, labels and count.
 size_t tile_fill_scratch(const ComponentsJob &job);

@@ -11,48 +11,30 @@
 
 namespace apsis::cuda::components {
 
-/// The shared memory of a block that labels a tile.
-template <class Tile>
-struct LabelledTile {
-    static constexpr int THREADS = Tile::THREADS;
-    static constexpr int RUNS = THREADS * SLOTS_PER_WORD, ENTRIES = RUNS + RUNS / 32;  // at most
-    using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+/// A run is identified by its entry among the parents: its number, with one entry left out after every 32.  A thread walks the
+/// 8 or 16 runs of its word; with this gap the threads of a warp meet different banks of shared memory.
+__device__ inline uint32_t entry_of(uint32_t number) { return number + number / 32; }
 
-    uint32_t word[THREADS];
-    uint32_t start[THREADS];        // the pixels at which runs begin
-    uint32_t parents[ENTRIES];      // of runs, see parent_of()
-    uint16_t runs_before[THREADS];  // runs that begin before the word
-    typename Scan::TempStorage scan;
+/// The runs of a word.
+struct Runs {
+    uint32_t start, runs_before;
 
-    /// A run is identified by its entry among the parents: its number, with one entry left out after every 32.  A thread walks
-    /// the 8 or 16 runs of its word; with this gap the threads of a warp meet different banks of shared memory.
-    __device__ static uint32_t entry(uint32_t number) { return number + number / 32; }
+    /// The run at the last of `columns`, which are all columns up to there; if no run has a pixel there, the last run before.
+    __device__ uint32_t number_in(uint32_t columns) const { return runs_before + __popc(start & columns) - 1; }
+    __device__ uint32_t run_in(uint32_t columns) const { return entry_of(number_in(columns)); }
+    /// The run at a column.
+    __device__ uint32_t run_at(int x) const { return run_in(up_to(x)); }
+    /// The run that begins at a column, given as a bit.
+    __device__ uint32_t run_from(uint32_t begin) const { return entry_of(runs_before + __popc(start & (begin - 1))); }
+};
 
-    /// Block: calls body(run) for each of `runs` runs, by one thread.
-    template <class Body>
-    __device__ static void for_runs(uint32_t runs, Body body) {
-        for (uint32_t run = entry(threadIdx.x), end = entry(runs); run < end; run += entry(THREADS)) body(run);
-    }
+/// The union-find of the runs of a tile.  A run's parent is itself or a lower run of its part; once labelled, the lowest one.
+template <int THREADS, uint32_t SIZE>
+struct RunParents {
+    uint32_t parents[SIZE];
 
-    /// Itself or a lower run of its part; once labelled, the lowest run of its part.
-    __device__ uint32_t &parent_of(uint32_t run) { return parents[run]; }
-    __device__ uint32_t parent_of(uint32_t run) const { return parents[run]; }
-
-    /// The runs of a word.
-    struct WordRuns {
-        uint32_t start, runs_before;
-
-        /// The run that holds a pixel; if the pixel is not set, the last run before it.
-        __device__ uint32_t run_at(int x) const { return entry(run_number_at(x)); }
-        __device__ uint32_t run_number_at(int x) const { return runs_before + __popc(start & up_to(x)) - 1; }
-    };
-    __device__ WordRuns runs_of(int at) const { return {start[at], runs_before[at]}; }
-    __device__ uint32_t run_at(int at, int x) const { return runs_of(at).run_at(x); }
-
-    __device__ uint32_t root_of_node(const Tiles &tiles, uint32_t node) const {
-        const uint32_t first = tiles.first[node];
-        return run_at(first / 32, first % 32);
-    }
+    __device__ uint32_t &operator[](uint32_t run) { return parents[run]; }
+    __device__ uint32_t operator[](uint32_t run) const { return parents[run]; }
 
     /// Access to parents that other threads may change.  Every value that a thread may read leads up to the same root, so the
     /// races of these two functions, and no others, are harmless by design.  racecheck reports them.
@@ -62,15 +44,54 @@ struct LabelledTile {
     /// Block: points every run at its root, while no runs are joined.  All runs of a thread and all steps up the trees are one
     /// loop: so the lanes of a warp do not wait at every run for the longest path.
     __device__ void flatten(uint32_t runs) {
-        uint32_t run = entry(threadIdx.x), end = entry(runs), parent = run < end ? load(run) : 0;
+        uint32_t run = entry_of(threadIdx.x), end = entry_of(runs), parent = run < end ? load(run) : 0;
         while (run < end) {
             const uint32_t next = load(parent);
             if (next != parent)
                 store(run, next);
             else
-                run += entry(THREADS);
+                run += entry_of(THREADS);
             parent = next != parent ? next : run < end ? load(run) : 0;
         }
+    }
+
+    /// A step of Rem's algorithm (Dijkstra 1976; Patwary, Blair and Manne 2010) for two runs of one part, until both are the
+    /// same.  The run with the higher parent gets the lower parent.  Its old parent is joined next, unless the run was a root.
+    /// Nothing changes if the parents are the same.  Returns whether a root has got a parent.
+    __device__ bool rem_step(uint32_t &one, uint32_t &two) {
+        const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;
+        two = min(up_one, up_two);
+        const uint32_t was = atomicMin(&parents[high], two);
+        one = was == high ? two : was;
+        return was == high && two < high;
+    }
+};
+
+/// The shared memory of a block that labels a tile.
+template <class Tile>
+struct LabelledTile {
+    static constexpr int THREADS = Tile::THREADS;
+    static constexpr int RUNS = THREADS * SLOTS_PER_WORD, ENTRIES = RUNS + RUNS / 32;  // at most
+    using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+
+    uint32_t word[THREADS];
+    uint32_t start[THREADS];  // the pixels at which runs begin
+    RunParents<THREADS, ENTRIES> parents;
+    uint16_t runs_before[THREADS];  // runs that begin before the word
+    typename Scan::TempStorage scan;
+
+    /// Block: calls body(run) for each of `runs` runs, by one thread.
+    template <class Body>
+    __device__ static void for_runs(uint32_t runs, Body body) {
+        for (uint32_t run = entry_of(threadIdx.x), end = entry_of(runs); run < end; run += entry_of(THREADS)) body(run);
+    }
+
+    __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
+    __device__ uint32_t run_at(int at, int x) const { return runs_of(at).run_at(x); }
+
+    __device__ uint32_t root_of_node(const Tiles &tiles, uint32_t node) const {
+        const uint32_t first = tiles.first[node];
+        return run_at(first / 32, first % 32);
     }
 
     /// A word of the tile, some rows and planes from this thread's; 0 outside.
@@ -109,11 +130,11 @@ struct LabelledTile {
         if (runs == 0) return;
         link();
         __syncthreads();
-        flatten(runs);
+        parents.flatten(runs);
         __syncthreads();
         join_rows();
         __syncthreads();
-        flatten(runs);
+        parents.flatten(runs);
         __syncthreads();
     }
 
@@ -123,12 +144,12 @@ struct LabelledTile {
         Meetings row, plane = {0, 0};
         const int above = meet_row(Tile::earlier_row(0), row),
                   behind = Tile::EARLIER_ROWS > 1 ? meet_row(Tile::earlier_row(1), plane) : above;
-        const WordRuns runs_above = runs_of(above), runs_behind = runs_of(behind);
+        const Runs runs_above = runs_of(above), runs_behind = runs_of(behind);
         uint32_t number = runs_before[threadIdx.x];
         for (uint32_t rest = start[threadIdx.x]; rest; rest &= rest - 1, ++number) {
             const int x = __ffs(rest) - 1;
-            const uint32_t run = entry(number);
-            parent_of(run) = row.own >> x & 1 ? runs_above.run_at(x) : plane.own >> x & 1 ? runs_behind.run_at(x) : run;
+            const uint32_t run = entry_of(number);
+            parents[run] = row.own >> x & 1 ? runs_above.run_at(x) : plane.own >> x & 1 ? runs_behind.run_at(x) : run;
         }
     }
 
@@ -150,7 +171,7 @@ struct LabelledTile {
     struct PendingMeetings {
         uint32_t rest[Tile::EARLIER_ROWS];
         int other[Tile::EARLIER_ROWS];
-        WordRuns own, first_other;  // of this word, and of the word in the first earlier row
+        Runs own, first_other;  // of this word, and of the word in the first earlier row
     };
 
     /// Takes a meeting, and finds its two runs.  Returns false if there is none left.
@@ -176,17 +197,7 @@ struct LabelledTile {
         for (int s = 0; s < Tile::EARLIER_ROWS; ++s) meeting.rest[s] = to_join(s, meeting.other[s]);
         meeting.own = runs_of(threadIdx.x);
         meeting.first_other = runs_of(meeting.other[0]);
-        while (one != two || next_meeting(meeting, one, two)) rem_step(one, two);
-    }
-
-    /// A step of Rem's algorithm (Dijkstra 1976; Patwary, Blair and Manne 2010) for two runs of one part, until both are the
-    /// same.  The run with the higher parent gets the lower parent.  Its old parent is joined next, unless the run was a root.
-    /// Nothing changes if the parents are the same.
-    __device__ void rem_step(uint32_t &one, uint32_t &two) {
-        const uint32_t up_one = load(one), up_two = load(two), high = up_one > up_two ? one : two;
-        two = min(up_one, up_two);
-        const uint32_t was = atomicMin(&parent_of(high), two);
-        one = was == high ? two : was;
+        while (one != two || next_meeting(meeting, one, two)) parents.rem_step(one, two);
     }
 };
 
@@ -210,7 +221,7 @@ __device__ uint32_t recall_tile(LabelledTile<Tile> &labelled, const TilePlace &p
     const uint32_t runs = labelled.find_runs();
     if (stores_roots<Tile>(tiles, place)) {
         for_stored_roots<Tile>(tiles, place, runs,
-                               [&](uint32_t run, uint16_t root) { labelled.parent_of(labelled.entry(run)) = root; });
+                               [&](uint32_t run, uint16_t root) { labelled.parents[entry_of(run)] = root; });
         __syncthreads();
     } else {
         labelled.label(runs);
@@ -252,12 +263,12 @@ __device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const 
     }
     uint32_t before = labelled.runs_before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++before)
-        if (const uint32_t run = labelled.entry(before); labelled.parent_of(run) == run)
-            labelled.parent_of(run) = ENTRIES + (firsts & rest & -rest ? ++number : 0);
+        if (const uint32_t run = entry_of(before); labelled.parents[run] == run)
+            labelled.parents[run] = ENTRIES + (firsts & rest & -rest ? ++number : 0);
     __syncthreads();
     if (tiles.has_nodes) {
         for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.parent_of(labelled.root_of_node(tiles, node)) = ENTRIES + number_of_node<Tile>(tiles, node);
+            labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES + number_of_node<Tile>(tiles, node);
         });
         __syncthreads();
     }

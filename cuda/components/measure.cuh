@@ -111,12 +111,12 @@ __device__ void add_words(const LabelledTile<Tile> &labelled, PartOf part_of, Ad
     const uint32_t rows = rows_alike<Tile>(lane < Tile::WORDS || above != word);
     uint32_t main_part = NO_PART, own = 0;
     if (word && rows) {
-        uint32_t number = labelled.runs_of(at).run_number_at(__ffs(word) - 1);
-        main_part = part_of(labelled.entry(number));
+        uint32_t number = labelled.runs_of(at).number_in(up_to(__ffs(word) - 1));
+        main_part = part_of(entry_of(number));
         for (uint32_t rest = word; rest; ++number) {
             const uint32_t segment = rest & ~(rest + (rest & -rest));
             rest &= ~segment;
-            if (part_of(labelled.entry(number)) == main_part) own |= segment;
+            if (part_of(entry_of(number)) == main_part) own |= segment;
         }
     }
     add_by_warp<Tile>(main_part, PixelSums::of_rows<Tile>(at, rows, own), add);

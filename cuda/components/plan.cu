@@ -10,7 +10,9 @@
 //   deep.  Without it a spiral of 2048 x 2048 takes 58 % more, most images 5 % less.
 #include "cuda/components/plan.h"
 
-#include "cuda/components/label.cuh"
+#include "cuda/components/label_row_pairs.cuh"
+#include "cuda/components/label_rows.cuh"
+#include "cuda/components/select.cuh"
 
 namespace apsis::cuda::components {
 
@@ -19,6 +21,13 @@ namespace {
 /// Whether four labels side by side can be stored at once.
 bool are_packed_i32(const View &labels) {
     return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
+}
+
+template <class Tile>
+Launch plan_label(const Plan &plan, int64_t count, bool measures) {
+    if constexpr (Tile::PLANES == 1)
+        if (plan.by_row_pairs) return {"label_tile_by_row_pairs", count, RowPairs<Tile>::THREADS, sizeof(RowPairs<Tile>)};
+    return {"label_tile", count, Tile::THREADS, measures ? sizeof(MeasuredTileParts<Tile>) : sizeof(TileParts<Tile>)};
 }
 
 template <class Tile>
@@ -37,12 +46,11 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     plan.kept_words = static_cast<uint32_t>(Tile::WORDS * (plan.is_volume ? Tile::ROWS * planes : rows));
     plan.most_kept_parts = std::min(Tile::MOST_KEPT_PARTS, static_cast<uint32_t>(ceil_div(plan.kept_words, 2)));
     plan.links_at_random = plan.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
-    plan.label = plan.by_row_pairs ? plan_row_pairs(plan, count) : plan_rows(plan, count, job.components != nullptr);
-    if (job.selects()) plan.areas = {"sum_tile_areas", count, Tile::THREADS, area_bytes(plan)};
-    const size_t labelled_bytes = sizeof(LabelledTile<Tile>);
-    if (job.components)
-        plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, labelled_bytes};
-    if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, labelled_bytes};
+    plan.label = plan_label<Tile>(plan, count, job.components != nullptr);
+    if (job.selects()) plan.areas = {"sum_tile_areas", count, Tile::THREADS, sizeof(TileAreas<Tile>)};
+    constexpr size_t LABELLED = sizeof(LabelledTile<Tile>);
+    if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, LABELLED};
+    if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, LABELLED};
 }
 
 }  // namespace

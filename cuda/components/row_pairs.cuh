@@ -11,21 +11,6 @@
 
 namespace apsis::cuda::components {
 
-/// A run is identified by its entry among the parents (see LabelledTile::entry).
-__device__ inline uint32_t entry_of(uint32_t number) { return number + number / 32; }
-
-/// The runs of a word of a pair.
-struct Runs {
-    uint32_t start, runs_before;
-
-    /// The run at the last of `columns`, which are all columns up to there; if no run has a pixel there, the last run before.
-    __device__ uint32_t run_in(uint32_t columns) const { return entry_of(runs_before + __popc(start & columns) - 1); }
-    /// The run at a column.
-    __device__ uint32_t run_at(int x) const { return run_in(up_to(x)); }
-    /// The run that begins at a column, given as a bit.
-    __device__ uint32_t run_from(uint32_t begin) const { return entry_of(runs_before + __popc(start & (begin - 1))); }
-};
-
 /// The shared memory of a block that labels a tile by pairs of rows.
 template <class Tile_>
 struct RowPairs {
@@ -50,7 +35,7 @@ struct RowPairs {
 
     static_assert(Tile::MOST_KEPT_PARTS == THREADS);  // a thread clears and keeps one part
 
-    uint32_t parents[SPACE];
+    RunParents<THREADS, SPACE> parents;
     uint32_t word[Tile::THREADS], firsts[Tile::THREADS];
     uint32_t start[THREADS];        // the columns at which runs begin
     uint16_t runs_before[THREADS];  // runs that begin before the word
@@ -60,7 +45,7 @@ struct RowPairs {
     uint32_t nodes, parts, numbered;        // how many; `numbered`: parts that are no nodes and have a number
     static_assert(Tile::MOST_KEPT_PARTS >= 1u << Tile::NODE_BITS);
 
-    __device__ Sums &sums() { return *reinterpret_cast<Sums *>(parents + SPACE - SUMS); }
+    __device__ Sums &sums() { return *reinterpret_cast<Sums *>(&parents[SPACE - SUMS]); }
     __device__ static bool has_sums(uint32_t runs) { return entry_of(runs) + SUMS <= SPACE; }
 
     __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
@@ -68,15 +53,11 @@ struct RowPairs {
     /// The run of a pixel in a word of a row.
     __device__ uint32_t run_of_pixel(int at, int x) const { return runs_of(at / WORDS / 2 * WORDS + at % WORDS).run_at(x); }
 
-    /// Access to parents that other threads may change (see LabelledTile::load).
-    __device__ uint32_t load(uint32_t run) const { return *const_cast<const volatile uint32_t *>(parents + run); }
-    __device__ void store(uint32_t run, uint32_t value) { *const_cast<volatile uint32_t *>(parents + run) = value; }
-
     /// The root of a run; it is the parent if trees are flat.
     template <bool FLAT>
     __device__ uint32_t root_of(uint32_t run) const {
-        uint32_t up = load(run) & RUN_MASK;
-        while (!FLAT && up != run) run = up, up = load(run) & RUN_MASK;
+        uint32_t up = parents.load(run) & RUN_MASK;
+        while (!FLAT && up != run) run = up, up = parents.load(run) & RUN_MASK;
         return up;
     }
 };
@@ -150,11 +131,7 @@ __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
         const uint32_t later = __shfl_down_sync(ALL_LANES, from_here, step);
         if (lane % Pairs::WORDS + step < Pairs::WORDS) from_here += later;
     }
-#pragma unroll
-    for (uint32_t step = 1; step < WARP; step *= 2) {
-        const uint32_t before = __shfl_up_sync(ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
+    end = sum_up_to(end);
     if (lane == WARP - 1) pairs.runs_of_warp[at / WARP] = end;
     __syncthreads();
     runs = 0;
@@ -167,7 +144,7 @@ __device__ WordPair find_runs(Pairs &pairs, uint32_t &runs) {
     }
     pairs.start[at] = own.start;
     pairs.runs_before[at] = static_cast<uint16_t>(own.runs_before);
-    uint4 *const parents = reinterpret_cast<uint4 *>(pairs.parents);
+    uint4 *const parents = reinterpret_cast<uint4 *>(&pairs.parents[0]);
     for (uint32_t i = at; i * 4 < entry_of(runs); i += Pairs::THREADS)
         parents[i] = make_uint4(4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
     __syncthreads();
@@ -201,22 +178,7 @@ __device__ uint32_t link(Pairs &pairs, WordPair &own, Runs &above, uint32_t &res
     return linked;
 }
 
-/// Block: points every run at its root, while no runs are joined.  All runs of a thread and all steps up the trees are one
-/// loop, so that the lanes of a warp do not wait at every run for the longest path.
-template <class Pairs>
-__device__ void flatten(Pairs &pairs, uint32_t runs) {
-    uint32_t run = entry_of(threadIdx.x), parent = pairs.load(run);
-    for (const uint32_t end = entry_of(runs); run < end;) {
-        const uint32_t next = pairs.load(parent);
-        const bool is_root = next == parent;
-        if (!is_root) pairs.store(run, next);
-        if (is_root) run += entry_of(Pairs::THREADS);
-        parent = next;
-        if (is_root) parent = pairs.load(run);  // beyond the last run this reads other memory of the tile
-    }
-}
-
-/// Joins runs that meet (see LabelledTile::rem_step).  Returns how many roots have got a parent.
+/// Joins runs that meet.  Returns how many roots have got a parent.
 template <class Pairs>
 __device__ uint32_t join_runs(Pairs &pairs, const WordPair &own, const Runs &above, uint32_t rest) {
     const Runs runs = own.runs();
@@ -229,11 +191,7 @@ __device__ uint32_t join_runs(Pairs &pairs, const WordPair &own, const Runs &abo
             one = runs.run_in(columns);
             two = above.run_in(columns);
         }
-        const uint32_t up_one = pairs.load(one), up_two = pairs.load(two), high = up_one > up_two ? one : two;
-        two = min(up_one, up_two);
-        const uint32_t was = atomicMin(&pairs.parents[high], two);
-        joined += was == high && two < high;
-        one = was == high ? two : was;
+        joined += pairs.parents.rem_step(one, two);
     }
 }
 

@@ -1,7 +1,7 @@
 // How an image is cut into tiles, and what a tile keeps in global memory from one kernel to the next.
 //
 // A part is the pixels of a component in one tile that are connected there.  A part that touches the rim of its tile may go on
-// in the next tile; it is called a node.  Nodes are joined by a union-find (merge.cu).  A component is represented by its
+// in the next tile; it is called a node.  Nodes are joined by a union-find (merge.cuh).  A component is represented by its
 // lowest pixel: the first pixel of a part without a node, or of the root of joined nodes.  A scan over the counts of such first
 // pixels, row by row of each tile, gives the numbers of the components in the order of the image, in whatever order the threads
 // ran.
@@ -38,7 +38,7 @@ struct PlaneTile {
     static constexpr int NODE_BITS = 8;      // at most 254 of the 508 pixels of a rim are in runs of their own
     // Parts whose sums are kept: 1/4 byte a pixel.  Few tiles have more parts that are not small; they are measured again.
     static constexpr uint32_t MOST_KEPT_PARTS = 256;
-    /// Up to so many tiles (2048 x 2048 pixels) joining waits for memory, and roots are linked in random order (merge.cu).
+    /// Up to so many tiles (2048 x 2048 pixels) joining waits for memory, and roots are linked in random order (merge.cuh).
     static constexpr int64_t RANDOM_LINKING_TILES = 256;
     static constexpr int COLUMN_BITS = 15;  // of a pixel's column, in a row of RANDOM_LINKING_TILES tiles
     static constexpr int RIM_ROWS = 2, EARLIER_ROWS = 1;
@@ -112,7 +112,7 @@ struct Tiles {
     uint16_t *rim;              // [tile][rim row][word][slot]: nodes
     uint16_t *side;             // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;        // [tile][left, right][32 rows]: which rows have such a node
-    unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; for selections
+    unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; null if none are selected
     uint32_t *kept_part_count;  // [tile]: how many parts have kept sums, the nodes first; or ONLY_NODES_KEPT or NONE_KEPT
     uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, their numbers
     PackedSums *sums;           // [tile][part] (measure.cuh)
@@ -228,6 +228,7 @@ __device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t 
     const uint32_t node = place.tile << Tile::NODE_BITS | i;
     tiles.parent[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
+    if (tiles.area) tiles.area[node] = 0;
     if constexpr (Tile::RANDOM_LINKING_TILES > 0)
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }
@@ -265,13 +266,7 @@ __device__ inline int nth_bit(uint32_t word, int n) {
 template <class Body>
 __device__ void for_bits_of_warp(uint32_t word, Body body) {
     const int lane = threadIdx.x % WARP;
-    int end = __popc(word);
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const int before = __shfl_up_sync(ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
-    const int count = __shfl_sync(ALL_LANES, end, WARP - 1);
+    const int end = sum_up_to(__popc(word)), count = __shfl_sync(ALL_LANES, end, WARP - 1);
     for (int n = lane; n - lane < count; n += WARP) {
         int from = 0;
 #pragma unroll
@@ -324,32 +319,5 @@ auto with_tile(const Plan &plan, Body body) {
     if (plan.connectivity == 1) return body(VolumeTile<1>());
     return plan.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
 }
-
-// The launches; each function stands beside its kernels.
-Launch plan_rows(const Plan &plan, int64_t tiles, bool measures);
-Launch plan_row_pairs(const Plan &plan, int64_t tiles);
-size_t area_bytes(const Plan &plan);
-
-// The steps of a call.  Each queues its kernels.
-
-/// Labels the tiles and writes their nodes and first pixels; if components are wanted, also the sums of parts.
-void find_parts(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
-
-/// The same for planes, two rows at once; no roots are stored.  Or only counts components, where tiles.count_only is set.
-void find_parts_by_row_pairs(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
-
-/// Joins nodes of neighbouring tiles, and drops the first pixels of nodes that are no roots.
-void join_nodes(const Plan &plan, const Tiles &tiles, cudaStream_t stream);
-
-/// Drops the first pixels of components that are not selected, before the scan.
-void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, void *memory, cudaStream_t stream);
-size_t select_bytes(const ComponentsJob &job);
-
-/// Measures a window of components: `count` of them, or fewer if there are fewer, from number `from` on.  After the scan.
-void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *window, int64_t from, int64_t count,
-                        cudaStream_t stream);
-
-/// Writes the labels.
-void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream);
 
 }  // namespace apsis::cuda::components

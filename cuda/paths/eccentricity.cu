@@ -1,16 +1,17 @@
 // apsis_eccentricity on the device.
 //
 // Pixels get ranks by component (ranks.h).  Small components are solved many at a time, with a field from each of their pixels
-// (small_components.h).  Other components are solved side by side by pair bounds (pair_bounds.h), and so are small ones if the
-// budget of fields is too low.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.h).
+// (small_components.cuh).  Other components are solved side by side by pair bounds (pair_bounds.cuh), and so are small ones if
+// the budget of fields is too low.  APSIS_EVERY_SOURCE makes a field from every pixel instead (every_source.cuh).
 //
 // Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for that, all is done again with
 // 64.
 //
 // Memory: some 200 bytes a pixel, most of it for the lengths from hubs.
-#include "cuda/paths/every_source.h"
-#include "cuda/paths/pair_bounds.h"
-#include "cuda/paths/small_components.h"
+#include "cuda/paths/every_source.cuh"
+#include "cuda/paths/pair_bounds.cuh"
+#include "cuda/paths/small_components.cuh"
+#include "cuda/runtime/pixel_writer.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
 
@@ -32,7 +33,7 @@ struct SizeClasses {
     __device__ int class_of(uint32_t size) const {
         if (!is_small(size)) return SIZE_CLASSES;
         int of = 0;
-        while (size > SMALLEST_CLASS << of) ++of;
+        while (of < SIZE_CLASSES && size > SMALLEST_CLASS << of) ++of;
         return of;
     }
 };
@@ -41,12 +42,12 @@ struct ClassCounts {
     uint32_t of[SIZE_CLASSES + 1], largest;  // components of each class; pixels of the largest small one
 };
 
-/// Counts the components of each class, or lists them, each class from its `next` on.
+/// Counts the components of each class, or lists them, each class from its `next` on; those for pair bounds in `found`.
 template <bool LISTS>
-__global__ void __launch_bounds__(BLOCK)
-    sort_components(const uint32_t *start, uint32_t components, SizeClasses classes, ClassCounts *next, uint32_t *list) {
+__global__ void __launch_bounds__(BLOCK) sort_components(const uint32_t *start, uint32_t components, SizeClasses classes,
+                                                         ClassCounts *next, uint32_t *list, ComponentRange *found) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % WARP;
-    const uint32_t size = i < components ? start[i + 1] - start[i] : 0;
+    const uint32_t begin = i < components ? start[i] : 0, size = i < components ? start[i + 1] - begin : 0;
     const int own = i < components ? classes.class_of(size) : -1;
     for (int each = 0; each <= SIZE_CLASSES; ++each) {
         const uint32_t all = __ballot_sync(ALL_LANES, own == each);
@@ -54,32 +55,14 @@ __global__ void __launch_bounds__(BLOCK)
         uint32_t place = 0;
         if (lane == 0) place = atomicAdd(&next->of[each], static_cast<uint32_t>(__popc(all)));
         place = __shfl_sync(ALL_LANES, place, 0) + __popc(all & ((1u << lane) - 1));
-        if (LISTS && own == each) list[place] = i;
+        if (!LISTS || own != each) continue;
+        if (each < SIZE_CLASSES)
+            list[place] = i;
+        else
+            found[place] = {i, begin, size};
     }
-    const uint32_t largest = greatest_of_warp(own >= 0 && own < SIZE_CLASSES ? size : 0);
+    const uint32_t largest = greatest_of_warp(classes.is_small(size) ? size : 0);
     if (!LISTS && lane == 0 && largest > 0) atomicMax(&next->largest, largest);
-}
-
-/// Looks up the ranks of listed components.
-__global__ void __launch_bounds__(BLOCK)
-    list_ranges(const uint32_t *start, const uint32_t *list, uint32_t count, ComponentRange *found) {
-    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i < count) found[i] = {list[i], start[list[i]], start[list[i] + 1] - start[list[i]]};
-}
-
-/// Replaces a pixel by another one of higher value, or of the same value and lower index.
-template <class Length>
-__device__ void choose(Length &value, uint32_t &pixel, Length other_value, uint32_t other) {
-    if (other_value > value || (other_value == value && other < pixel)) value = other_value, pixel = other;
-}
-
-/// Warp: the best pixel of all lanes, for all lanes.
-template <class Length>
-__device__ void choose_of_warp(Length &value, uint32_t &pixel) {
-    for (int step = WARP / 2; step > 0; step /= 2) {
-        const Length other = __shfl_xor_sync(ALL_LANES, value, step);
-        choose(value, pixel, other, __shfl_xor_sync(ALL_LANES, pixel, step));
-    }
 }
 
 /// Describes small components; a warp has one.
@@ -91,31 +74,22 @@ __global__ void __launch_bounds__(BLOCK)
     if (i >= count) return;
     const uint32_t begin = ranks.start[first + i], end = ranks.start[first + i + 1];
     if (!classes.is_small(end - begin)) return;
-    Length longest = -1, least = -1;  // `least` is counted down from the greatest number
-    uint32_t far = NO_PIXEL, centre = NO_PIXEL, lowest = NO_PIXEL;
+    Largest<Length> longest, least;  // `least` is counted down
+    uint32_t lowest = NO_PIXEL;
     for (uint32_t rank = begin + threadIdx.x % WARP; rank < end; rank += WARP) {
         const uint32_t pixel = ranks.pixel[rank];
-        const Length lower = bounds.lower[rank];
-        choose(longest, far, lower, pixel);
-        choose(least, centre, static_cast<Length>(Lengths<Length>::NONE - lower), pixel);
+        longest.raise({bounds.lower[rank], pixel});
+        least.raise({counted_down(bounds.lower[rank]), pixel});
         lowest = min(lowest, pixel);
     }
-    choose_of_warp(longest, far);
-    choose_of_warp(least, centre);
-    lowest = least_of_warp(lowest);
+    longest = longest.of_warp(), least = least.of_warp(), lowest = least_of_warp(lowest);
     if (threadIdx.x % WARP > 0) return;
-    const double radius = static_cast<double>(Lengths<Length>::NONE - least);
     extents[i] = {lowest,
-                  {far, bounds.farthest[ranks.rank[far]]},
-                  centre,
-                  real_length(steps, static_cast<double>(longest)),
-                  real_length(steps, radius),
+                  {longest.pixel, bounds.farthest[ranks.rank[longest.pixel]]},
+                  least.pixel,
+                  real_length(steps, static_cast<double>(longest.value)),
+                  real_length(steps, static_cast<double>(counted_down(least.value))),
                   0};
-}
-
-template <class Pixel, class Length>
-__device__ void put_length(const View &to, const Raster::Place &at, const Steps &steps, bool is_member, Length length) {
-    put(to, to.row(at.y, at.z), at.x, is_member ? length_pixel<Pixel>(steps, length) : Pixel(-1));
 }
 
 /// Writes the outputs, a thread a pixel.
@@ -127,23 +101,17 @@ __global__ void __launch_bounds__(BLOCK)
     const Raster::Place at = ranks.raster.place(i);
     const uint32_t rank = ranks.rank[i];
     const bool is_member = rank != NO_PIXEL;
-    if (eccentricity) {
-        const Length length = is_member ? bounds.lower[rank] : 0;
-        switch (eccentricity.type) {
-            case APSIS_I32: put_length<int32_t>(eccentricity, at, steps, is_member, length); break;
-            case APSIS_I64: put_length<int64_t>(eccentricity, at, steps, is_member, length); break;
-            case APSIS_F32: put_length<float>(eccentricity, at, steps, is_member, length); break;
-            default: put_length<double>(eccentricity, at, steps, is_member, length); break;
-        }
-    }
-    if (farthest) {
-        const int64_t pixel = is_member ? int64_t(bounds.farthest[rank]) : -1;
-        uint8_t *const row = farthest.row(at.y, at.z);
-        if (farthest.type == APSIS_I32)
-            put(farthest, row, at.x, static_cast<int32_t>(pixel));
-        else
-            put(farthest, row, at.x, pixel);
-    }
+    if (eccentricity)
+        with_pixel(eccentricity.type, [&](auto pixel) {
+            using Pixel = decltype(pixel);
+            put(eccentricity, eccentricity.row(at.y, at.z), at.x,
+                is_member ? length_pixel<Pixel>(steps, bounds.lower[rank]) : Pixel(-1));
+        });
+    if (farthest)
+        with_index(farthest.type, [&](auto pixel) {
+            put(farthest, farthest.row(at.y, at.z), at.x,
+                static_cast<decltype(pixel)>(is_member ? int64_t(bounds.farthest[rank]) : -1));
+        });
 }
 
 template <class Length>
@@ -165,19 +133,19 @@ class Eccentricity {
         room_ = std::max(pixels / SHARE, LEAST);
         extents_ = carver.take<apsis_extent>(room_);
         counts_ = carver.take<ClassCounts>(1);
-        const size_t own = plan.is_every_source
-                               ? every_source_bytes<Length>(job)
-                               : std::max(pair_bounds_bytes<Length>(job), sizeof(ComponentRange) * static_cast<size_t>(starts));
+        const size_t pairs = PairBounds<Length, false>(job, ranks_, bounds_, nullptr, nullptr, nullptr).bytes(),
+                     own = plan.is_every_source ? every_source_bytes<Length>(job)
+                                                : std::max(pairs, sizeof(ComponentRange) * static_cast<size_t>(starts));
         memory_ = carver.take<uint8_t>(static_cast<int64_t>(std::max(ranking_bytes(job), own)));
         bytes_ = carver.used();
     }
 
     size_t bytes() const { return bytes_; }
 
-    void run(cudaStream_t stream, const Progress &progress) {
+    void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
         stream_ = stream;
         progress_ = &progress;
-        components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05));
+        components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05), number);
         report(progress, 0.1, stream);
         *job_.report = {components_, 0, 0, 0, 0, 0};
         if (plan_.is_every_source)
@@ -206,10 +174,12 @@ class Eccentricity {
     }
 
     void solve_every_pixel() {
-        job_.report->most_fields = solve_every_source<Length>(job_, ranks_, count(), bounds_.lower, bounds_.farthest, memory_,
-                                                              stream_, within(0.1, 0.9));
+        const SizeClasses all = {INT64_MAX, UINT32_MAX};
+        const uint32_t largest = count_classes(all).largest;
+        solve_every_source(job_, ranks_, count(), largest, bounds_, memory_, stream_, within(0.1, 0.9));
+        job_.report->most_fields = largest;
         job_.report->fields = count_members();
-        describe_small({INT64_MAX, UINT32_MAX});
+        describe_small(all);
     }
 
     int64_t count_members() const {
@@ -223,72 +193,69 @@ class Eccentricity {
     void solve() {
         const SizeClasses classes = {job_.budget, MOST_SMALL<Length>};
         const ClassCounts counts = count_classes(classes);
-        list_classes(classes, counts);
+        const std::vector<ComponentRange> found = list_classes(classes, counts);
         uint32_t first = 0;
         for (int i = 0; i < SIZE_CLASSES; first += counts.of[i++])
             solve_small(job_, plan_.small[sizeof(Length) == 8][i], ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i,
-                        bounds_.lower, bounds_.farthest, stream_);
+                        bounds_, stream_);
         describe_small(classes);
-        const std::vector<ComponentRange> found = read_found(list_ + first, counts.of[SIZE_CLASSES]);
         int64_t rest = 0;
         for (const ComponentRange &each : found) rest += each.size;
         const int64_t members = count_members();
         *job_.report = {components_, members - rest, counts.largest, rest, 0, 0};
-        solve_pairs(found, members - rest, members);
+        job_.farthest ? solve_pairs<true>(found, members - rest, members) : solve_pairs<false>(found, members - rest, members);
+    }
+
+    template <bool LISTS>
+    void sort(const SizeClasses &classes) {
+        launch("sort_components", sort_components<LISTS>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
+               classes, counts_, list_, reinterpret_cast<ComponentRange *>(memory_));
     }
 
     ClassCounts count_classes(const SizeClasses &classes) {
         ClassCounts counts;
         check(cudaMemsetAsync(counts_, 0, sizeof counts, stream_), "counting components");
-        launch("sort_components", sort_components<false>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
-               classes, counts_, list_);
+        sort<false>(classes);
         read(&counts, counts_, 1);
         return counts;
     }
 
-    void list_classes(const SizeClasses &classes, ClassCounts counts) {
-        uint32_t next = 0;
-        for (uint32_t &each : counts.of) {
-            const uint32_t here = each;
-            each = next;
-            next += here;
-        }
-        check(cudaMemcpyAsync(counts_, &counts, sizeof counts, cudaMemcpyHostToDevice, stream_), "listing components");
-        launch("sort_components", sort_components<true>, ceil_div(components_, BLOCK), BLOCK, stream_, ranks_.start, count(),
-               classes, counts_, list_);
-    }
-
-    std::vector<ComponentRange> read_found(const uint32_t *list, uint32_t count) const {
-        std::vector<ComponentRange> found(count);
-        ComponentRange *const listed = reinterpret_cast<ComponentRange *>(memory_);
-        launch("list_ranges", list_ranges, ceil_div(count, BLOCK), BLOCK, stream_, ranks_.start, list, count, listed);
-        read(found.data(), listed, count);
+    /// Lists the small components by class, and returns the others.
+    std::vector<ComponentRange> list_classes(const SizeClasses &classes, const ClassCounts &counts) {
+        ClassCounts next = {};
+        for (int i = 1; i < SIZE_CLASSES; ++i) next.of[i] = next.of[i - 1] + counts.of[i - 1];
+        check(cudaMemcpyAsync(counts_, &next, sizeof next, cudaMemcpyHostToDevice, stream_), "listing components");
+        sort<true>(classes);
+        std::vector<ComponentRange> found(counts.of[SIZE_CLASSES]);
+        read(found.data(), reinterpret_cast<const ComponentRange *>(memory_), found.size());
         std::sort(found.begin(), found.end(),
                   [](const ComponentRange &a, const ComponentRange &b) { return a.component < b.component; });
         return found;
     }
 
+    template <bool FARTHEST>
     void solve_pairs(const std::vector<ComponentRange> &found, int64_t done, int64_t members) {
-        const int64_t before = job_.report->fields;
-        const auto on_turn = [&](int64_t fields, int64_t proved) {
-            job_.report->fields = before + fields;
-            job_.report->open = members - done - proved;
-            report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
-        };
-        const auto certificates = solve_by_pairs(job_, ranks_, bounds_, spare_, found, members, memory_, stream_, on_turn);
         EccentricityJob::Report &report = *job_.report;
-        report.fields = before;
-        for (const Certificate<Length> &each : certificates) {
-            const double gap = real_length(job_.steps, static_cast<double>(each.gap));
-            report.fields += each.fields;
-            report.most_fields = std::max(report.most_fields, each.fields);
-            report.unproved += !each.proved;
-            report.gap = std::max(report.gap, gap);
-            if (each.component >= job_.capacity) continue;
-            const auto real = [&](Length length) { return real_length(job_.steps, static_cast<double>(length)); };
-            job_.extents[each.component] = {each.first,          {each.end, each.other_end}, each.centre,
-                                            real(each.diameter), real(each.radius),          gap};
-        }
+        const int64_t before = report.fields;
+        const auto on_turn = [&](int64_t fields, int64_t proved) {
+            report.fields = before + fields;
+            report.open = members - done - proved;
+            cuda::report(*progress_, 0.1 + 0.8 * static_cast<double>(done + proved) / static_cast<double>(members), stream_);
+        };
+        const auto real = [&](Length length) { return real_length(job_.steps, static_cast<double>(length)); };
+        const auto on_done = [&](uint32_t number, const ComponentState<Length> &component) {
+            report.most_fields = std::max(report.most_fields, component.fields);
+            report.unproved += component.stage != PROVEN;
+            report.gap = std::max(report.gap, real(component.gap));
+            if (number >= job_.capacity) return;
+            job_.extents[number] = {component.lowest,
+                                    {component.end.pixel, component.other_end},
+                                    component.centre.pixel,
+                                    real(component.end.value),
+                                    real(component.centre.value),
+                                    real(component.gap)};
+        };
+        PairBounds<Length, FARTHEST>(job_, ranks_, bounds_, spare_, memory_, stream_).solve(found, members, on_turn, on_done);
     }
 
     void describe_small(const SizeClasses &classes) {
@@ -324,19 +291,20 @@ size_t eccentricity_scratch(const EccentricityJob &job) {
                     plan.may_be_long ? Eccentricity<int64_t>(job, plan, nullptr).bytes() : 0);
 }
 
-void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress) {
+void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
+                  HostNumber *number) {
     const EccentricityPlan plan = plan_of(job);
     double most = 0;  // does not go back when all is done again
     const Progress forward = [&](double done) { progress(most = std::max(most, done)); };
     const Progress forward_progress = progress ? forward : Progress();
     if (plan.may_be_short) {
         try {
-            return Eccentricity<int32_t>(job, plan, scratch).run(stream, forward_progress);
+            return Eccentricity<int32_t>(job, plan, scratch).run(stream, forward_progress, number);
         } catch (const TooLong &) {
         }
     }
     try {
-        Eccentricity<int64_t>(job, plan, scratch).run(stream, forward_progress);
+        Eccentricity<int64_t>(job, plan, scratch).run(stream, forward_progress, number);
     } catch (const TooLong &) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^60 units of length");
     }

@@ -1,5 +1,9 @@
-// Fields of lengths on the host: the memory of tasks, the start, and the choice of a kind of walk (values counted in 32 bits,
-// or not).
+// Fields on the host: the memory of tasks, the start, and the choice of a kind of walk: of lengths, counted in 32 bits or not,
+// or of names.
+//
+// Names spread along the steps of shortest paths; a lower name replaces a higher one.  The result is a least fixpoint too, so
+// that tiles are visited as for lengths.  All waiting tasks count as near, since the order of names says nothing about when
+// they arrive.
 #include "cuda/paths/field_block.cuh"
 
 namespace apsis::cuda::paths {
@@ -109,7 +113,7 @@ void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &
     else
         walk.near_end = static_cast<Length>(Limits::LONGEST - steps.most);
     walk.span = static_cast<Length>(std::min<int64_t>(NEAR_CELLS[tasks.shape.axes - 2] * steps.most, Limits::LONGEST));
-    run_walk("walk_tiles", walk, steps.connectivity, stream);
+    run_walk(walk, steps.connectivity, stream);
 }
 
 }  // namespace
@@ -123,6 +127,15 @@ void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &s
         run_counted<Length>(tasks, lengths, steps, too_long, condition, stream);
 }
 
+template <class Name, class Length>
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, DeviceCondition condition,
+               cudaStream_t stream) {
+    constexpr Name ALL = Lengths<Name>::LONGEST, NEAR = Lengths<Name>::NONE;
+    Walk<LowestNames<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition};
+    for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
+    run_walk(walk, steps.connectivity, stream);
+}
+
 template struct FieldTasks<int32_t>;
 template struct FieldTasks<int64_t>;
 template void clear_tasks(const FieldTasks<int32_t> &, DeviceCondition, cudaStream_t);
@@ -133,5 +146,9 @@ template void start_fields(const FieldTasks<int64_t> &, const uint32_t *, int64_
                            DeviceCondition, cudaStream_t);
 template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, uint32_t *, DeviceCondition, cudaStream_t);
 template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, uint32_t *, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int32_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int64_t *, const Steps &, DeviceCondition, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

@@ -65,21 +65,13 @@ struct NeighbourOffset {
     __device__ explicit NeighbourOffset(int n) : dx(n % 3 - 1), dy(n / 3 % 3 - 1), dz(AXES == 2 ? 0 : n / 9 - 1) {}
 };
 
-/// Four cells side by side.
 template <class Value>
-struct alignas(16) FourCells {
-    Value of[4];
-};
-
-__device__ inline FourCells<int32_t> read_four(const int32_t *from) {
-    const uint4 read = __ldcg(reinterpret_cast<const uint4 *>(from));
-    return {{static_cast<int32_t>(read.x), static_cast<int32_t>(read.y), static_cast<int32_t>(read.z),
-             static_cast<int32_t>(read.w)}};
-}
-__device__ inline FourCells<int64_t> read_four(const int64_t *from) {
-    const auto joined = [](uint32_t low, uint32_t high) { return static_cast<int64_t>(uint64_t(high) << 32 | low); };
-    const uint4 *const both = reinterpret_cast<const uint4 *>(from), one = __ldcg(both), other = __ldcg(both + 1);
-    return {{joined(one.x, one.y), joined(one.z, one.w), joined(other.x, other.y), joined(other.z, other.w)}};
+__device__ FourCells<Value> read_four(const Value *from) {
+    FourCells<Value> four;
+#pragma unroll
+    for (size_t i = 0; i < sizeof four / sizeof(uint4); ++i)
+        reinterpret_cast<uint4 *>(&four)[i] = __ldcg(reinterpret_cast<const uint4 *>(from) + i);
+    return four;
 }
 
 /// The values of a thread's cells, in the tile and around it, when it was loaded.
@@ -291,7 +283,7 @@ __device__ int choose_next(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNEC
     };
     uint32_t free = choose(next_tiles.threshold);
     if (!free && next_tiles.is_alone && __any_sync(ALL_LANES, gain < Lengths<Value>::NONE)) {
-        const Value least = least_in_warp(gain);
+        const Value least = least_of_warp(gain);
         if (threadIdx.x == 0) shared.key = continue_alone(walk.tasks, visit.field, least, walk.span);
         __syncthreads();
         free = choose(shared.key);
@@ -372,21 +364,21 @@ __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
 /// As many blocks as the device runs at once: otherwise blocks that wait might hold the places that others need to end their
 /// tasks.
 template <class Rule, int AXES, int CONNECTIVITY>
-void launch_walk(const char *name, const Walk<Rule> &walk, cudaStream_t stream) {
+void launch_walk(const Walk<Rule> &walk, cudaStream_t stream) {
     constexpr int THREADS = SharedTile<Rule, AXES, CONNECTIVITY>::THREADS;
     const auto kernel = walk_tiles<Rule, AXES, CONNECTIVITY>;
     const int64_t blocks = std::min({walk.tasks.tasks(), resident_blocks(kernel, THREADS), MOST_RESIDENT});
-    launch(name, kernel, blocks, THREADS, stream, walk);
+    launch("walk_tiles", kernel, blocks, THREADS, stream, walk);
 }
 
 template <class Rule>
-void run_walk(const char *name, const Walk<Rule> &walk, int connectivity, cudaStream_t stream) {
+void run_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream) {
     if (walk.tasks.shape.axes == 2)
-        connectivity == 1 ? launch_walk<Rule, 2, 1>(name, walk, stream) : launch_walk<Rule, 2, 2>(name, walk, stream);
+        connectivity == 1 ? launch_walk<Rule, 2, 1>(walk, stream) : launch_walk<Rule, 2, 2>(walk, stream);
     else if (connectivity == 1)
-        launch_walk<Rule, 3, 1>(name, walk, stream);
+        launch_walk<Rule, 3, 1>(walk, stream);
     else
-        connectivity == 2 ? launch_walk<Rule, 3, 2>(name, walk, stream) : launch_walk<Rule, 3, 3>(name, walk, stream);
+        connectivity == 2 ? launch_walk<Rule, 3, 2>(walk, stream) : launch_walk<Rule, 3, 3>(walk, stream);
 }
 
 }  // namespace apsis::cuda::paths

@@ -18,6 +18,12 @@ constexpr int64_t MOST_RESIDENT = 1 << 13;  // blocks that take tasks: more than
 /// Numbers that a place of the queue may hold instead of a task.
 constexpr uint32_t NO_TASK = ~0u, LEAVE = ~0u - 1;
 
+/// Four cells side by side in a row of a tile.
+template <class Value>
+struct alignas(16) FourCells {
+    Value of[4];
+};
+
 __device__ inline int32_t atomic_min(int32_t *to, int32_t value) { return atomicMin(to, value); }
 __device__ inline int64_t atomic_min(int64_t *to, int64_t value) {
     return static_cast<int64_t>(atomicMin(reinterpret_cast<long long *>(to), static_cast<long long>(value)));
@@ -38,13 +44,6 @@ template <class Value>
 __device__ Value near_threshold(Value least, Value span) {
     constexpr Value NONE = Lengths<Value>::NONE;
     return least < NONE - span ? least + span : NONE;
-}
-
-/// Warp: the least of the lanes' values.
-template <class Value>
-__device__ Value least_in_warp(Value value) {
-    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
 }
 
 /// Puts a task into the queue.  The place may still be full, while the block with its ticket is about to empty it.

@@ -1,5 +1,5 @@
 // apsis_geodesic on the device: one field from all seeds of an image or a batch (field.h), and then, if they are wanted, the
-// names of the nearest seeds (field_nearest.cu).
+// names of the nearest seeds (field.cu).
 //
 // Lengths have 32 bits where steps are small numbers.  If a path is longer than that, a word on the device is set, and a second
 // walk with 64 bits goes on where the first has ended.  It is queued in any case, so that nothing is read back and the host
@@ -9,6 +9,7 @@
 // or 8 if there are 2^30 pixels.
 #include "cuda/paths/field_tasks.cuh"
 #include "cuda/paths/plan.h"
+#include "cuda/runtime/pixel_writer.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
 
@@ -16,13 +17,7 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-/// Four cells side by side in a row of a tile.
-constexpr int GROUP = 4;
-
-template <class Value>
-struct alignas(16) FourCells {
-    Value of[GROUP];
-};
+constexpr int GROUP = 4;  // cells of a thread, side by side
 
 template <class Value>
 __device__ const FourCells<Value> &four_cells(const Value *values, int64_t cell) {
@@ -131,35 +126,6 @@ __device__ void write_cells(const View &to, const FieldShape::Place &at, const F
     }
 }
 
-template <class Length>
-__device__ void write_lengths(const View &to, const Steps &steps, const FieldShape::Place &at,
-                              const FourCells<Length> &lengths) {
-    const auto write = [&](auto pixel) {
-        using Pixel = decltype(pixel);
-        write_cells<Pixel>(to, at, lengths, [&](Length length) {
-            const Pixel reached = length <= Lengths<Length>::LONGEST ? length_pixel<Pixel>(steps, length) : no_path<Pixel>();
-            return length < 0 ? static_cast<Pixel>(-1) : reached;
-        });
-    };
-    switch (to.type) {
-        case APSIS_I32: return write(int32_t());
-        case APSIS_I64: return write(int64_t());
-        case APSIS_F32: return write(float());
-        default: return write(double());
-    }
-}
-
-template <class Name>
-__device__ void write_names(const View &to, const FieldShape::Place &at, const FourCells<Name> &names) {
-    const auto write = [&](auto pixel) {
-        using Pixel = decltype(pixel);
-        write_cells<Pixel>(to, at, names, [](Name name) {
-            return static_cast<Pixel>(name >= 0 && name <= Lengths<Name>::LONGEST ? name : -1);
-        });
-    };
-    to.type == APSIS_I32 ? write(int32_t()) : write(int64_t());
-}
-
 /// Writes the outputs, a thread four pixels.
 template <class Name, class Length>
 __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Length *lengths, const Name *names, View distance,
@@ -168,8 +134,21 @@ __global__ void __launch_bounds__(BLOCK) write_image(FieldShape shape, const Len
     for (int64_t cell = first_item() * GROUP; cell < shape.cells(); cell += item_step() * GROUP) {
         const FieldShape::Place at = shape.place_of(cell);
         if (!shape.holds(at)) continue;
-        if (distance) write_lengths(distance, steps, at, four_cells(lengths, cell));
-        if (nearest) write_names(nearest, at, four_cells(names, cell));
+        if (distance)
+            with_pixel(distance.type, [&](auto pixel) {
+                using Pixel = decltype(pixel);
+                write_cells<Pixel>(distance, at, four_cells(lengths, cell), [&](Length length) {
+                    const Pixel reached =
+                        length <= Lengths<Length>::LONGEST ? length_pixel<Pixel>(steps, length) : no_path<Pixel>();
+                    return length < 0 ? static_cast<Pixel>(-1) : reached;
+                });
+            });
+        if (nearest)
+            with_index(nearest.type, [&](auto pixel) {
+                write_cells<decltype(pixel)>(nearest, at, four_cells(names, cell), [](Name name) {
+                    return static_cast<decltype(pixel)>(name >= 0 && name <= Lengths<Name>::LONGEST ? name : -1);
+                });
+            });
     }
 }
 

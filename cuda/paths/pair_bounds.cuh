@@ -1,215 +1,277 @@
-// Shared by the kernels of pair bounds: components, spans, bounds and claims (pair_bounds.h).
+// The eccentricities of the pixels of components, exact and proved, from few of their fields: by pair bounds, on the device.
+// Chosen for components that are not solved by small_components.cuh.
+//
+// The method is that of src/cpu/paths/pair_bounds.h, which explains why it works.  The same pixels become sources, so that the
+// bounds are the same when a budget runs out.  Components take their turns side by side: they share nothing but the image, and
+// a field holds a source of each.  A turn is
+//
+//     prove     every pixel that is not proved looks for a witness: a pixel that may be farther than is known (pair_proof.cuh)
+//     choose    the pixel with the least lower bound, and some others, name the next sources (pair_targets.cuh)
+//     measure   the largest length of each field, and its pixel (pair_fields.cuh)
+//     raise     the lower bounds rise (pair_fields.cuh)
+//     walk      from the pixels down the fields of their witnesses, to where new hubs are wanted (pair_targets.cuh)
+//
+// and then the fields of the new hubs are measured and raise bounds likewise; they are kept, with their maxima.
+//
+// Pixels are searched by spans: 64 ranks that follow each other in a component, 64 of these spans, and 64 of the larger ones.
+// A block of threads has a span of 4096 ranks, or for the proof a part of it.
+//
+// Cost: some dozen fields a component, and a proof a turn.
 #pragma once
 
-#include "cuda/paths/pair_bounds.h"
-#include "core/pair_turns.h"
+#include <algorithm>
+#include <vector>
+
+#include "cuda/paths/pair_fields.cuh"
+#include "cuda/paths/pair_proof.cuh"
+#include "cuda/paths/pair_targets.cuh"
+#include "cuda/paths/plan.h"
 
 namespace apsis::cuda::paths {
 
-constexpr int LEVELS = 3;
-constexpr uint32_t SPAN = 64, LARGE_SPAN = SPAN * SPAN;  // ranks of a span of the first level and of the second
-constexpr uint32_t PROVED = UINT32_MAX;                  // instead of a witness
-constexpr int SPAN_THREADS = 512;   // of a block for a large span or a component: they fill a device at 1024^2 pixels
-constexpr int PROOF_THREADS = 256;  // of a block for a part of a large span, a pixel each: some searches are long
-constexpr int PROOF_PARTS = LARGE_SPAN / PROOF_THREADS;
-
-/// The largest value, and the lowest pixel that has it.
-template <class Length>
-struct Largest {
-    Length value = -1;
-    uint32_t pixel = NO_PIXEL;
-
-    APSIS_BOTH bool operator>(const Largest &other) const {
-        return value > other.value || (value == other.value && pixel < other.pixel);
+/// Packs the set into bits, 32 cells a word.
+static __global__ void __launch_bounds__(BLOCK) pack_members(Ranks ranks, FieldShape shape, uint32_t *members) {
+    for (int64_t cell = int64_t(blockIdx.x) * BLOCK + threadIdx.x; cell < shape.cells(); cell += int64_t(gridDim.x) * BLOCK) {
+        const FieldShape::Place at = shape.place_of(cell);
+        const bool is_member = shape.holds(at) && ranks.rank[shape.index_of(at)] != NO_PIXEL;
+        const uint32_t word = __ballot_sync(ALL_LANES, is_member);
+        if (threadIdx.x % WARP == 0) members[cell / WARP] = word;
     }
-};
-
-/// A field, after it is made.
-template <class Length>
-struct MadeField {
-    uint32_t source;       // a rank, or NO_PIXEL if there is no field
-    int32_t hub;           // the number of the hub that it has become, or -1
-    Largest<Length> most;  // the eccentricity of the source, and its farthest pixel
-};
-
-/// A pixel that is not proved, and its witness, which becomes a source.
-template <class Length>
-struct Target {
-    uint32_t from, witness;  // ranks
-    Length bound;
-};
-
-enum Stage : uint32_t { STARTING, SEARCHING, PROVEN, OUT_OF_BUDGET };
-
-/// The state of a component while it is solved.
-template <class Length>
-struct ComponentState {
-    uint32_t begin, size;
-    uint32_t first[LEVELS];  // its first span of each level
-    Stage stage;
-    uint32_t open, targets;  // pixels that are not proved; pixels among them that name sources
-    int32_t hubs;
-    uint32_t replaced;  // hubs that others have replaced
-    int64_t fields;
-    Target<Length> target[BATCH<Length>];
-    MadeField<Length> made[BATCH<Length>];  // of the witnesses, and then of new hubs
-    Length gap;
-    Largest<Length> end, centre;           // the largest lower bound; the least lower bound
-    Largest<Length> widest;                // the largest eccentricity of a source, and that source
-    uint32_t lowest, other_end, opposite;  // the farthest pixels from `end` and from `widest`
-
-    APSIS_BOTH uint32_t spans(int level) const { return static_cast<uint32_t>(ceil_div(size, int64_t(SPAN) << 6 * level)); }
-    APSIS_BOTH bool is_active() const { return stage <= SEARCHING; }
-    APSIS_BOTH bool has_fields() const {
-        for (const MadeField<Length> &each : made)
-            if (each.source != NO_PIXEL) return true;
-        return false;
-    }
-};
-
-/// The numbers that the host reads after each turn.  All fields begin at 0.
-struct TurnReport {
-    unsigned long long open;
-    uint32_t active, targets;                // components, and the most targets of one
-    uint32_t not_before, end;                // the large spans of active components: the complement of the first, and the last
-    uint32_t too_long, out_of_budget, hubs;  // whether a path is too long, a component out of budget, a hub new
-    uint32_t has_hidden_ends;                // whether the farthest pixel from some component's end is unknown
-    unsigned long long fields;               // of all turns so far
-};
-
-/// The least lower bound, and the lowest rank that has it.
-template <class Length>
-struct Weakest {
-    Length lower = Lengths<Length>::NONE;
-    uint32_t rank = NO_PIXEL;
-
-    APSIS_BOTH bool operator<(const Weakest &other) const {
-        return lower < other.lower || (lower == other.lower && rank < other.rank);
-    }
-};
-
-/// The pixels of a part of a large span that are not proved.
-template <class Length>
-struct OpenPixels {
-    Weakest<Length> weakest;
-    uint32_t open;
-
-    APSIS_BOTH void add(const OpenPixels &other) {
-        if (other.weakest < weakest) weakest = other.weakest;
-        open += other.open;
-    }
-};
-
-/// The parameters of all kernels of pair bounds.
-template <class Length>
-struct Pairs {
-    Ranks ranks;
-    Moves moves;
-    FieldShape shape;
-    LowerBounds<Length> bounds;
-    int64_t budget;
-    uint32_t *witness;   // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
-    uint8_t *is_source;  // [rank]
-    uint32_t first;      // the first rank of a pixel of the set
-    int room;            // hubs that there is room for
-    Length *hub;         // [rank][hub]
-    Length *field;       // [field of a turn][cell]
-    ComponentState<Length> *component;
-    uint32_t components;              // at most
-    uint32_t spans[LEVELS];           // at most
-    uint32_t *component_of;           // [large span]
-    Length *hub_maxima[LEVELS];       // [span][hub]: the largest length from a hub
-    uint32_t *lowest_pixel[LEVELS];   // [span]: the lowest pixel
-    uint32_t *open_bits;              // [half a span]: the pixels that are not proved, as bits
-    uint32_t *open_count;             // [large span]
-    OpenPixels<Length> *open_pixels;  // [large span][part]
-    Largest<Length> *most;            // [field of a turn][large span]
-    FieldSource *source;              // [field of a turn][component]
-    TurnReport *turn;
-
-    APSIS_BOTH Length *field_of(int made) const { return field + made * shape.cells(); }
-
-#if defined(__CUDACC__)
-    __device__ int64_t cell_of(uint32_t pixel) const {
-        const Raster::Place at = ranks.raster.place(pixel);
-        return shape.cell_of(at.x, at.y, at.z);
-    }
-    __device__ Length *hubs_of(uint32_t rank) const { return hub + int64_t(rank - first) * room; }
-    __device__ Length *hub_maxima_of(int level, uint32_t span) const { return hub_maxima[level] + int64_t(span) * room; }
-    __device__ void set_source(int made, uint32_t of_component, uint32_t rank) const {
-        source[made * int64_t(components) + of_component] = {rank == NO_PIXEL ? -1 : cell_of(ranks.pixel[rank]), made};
-    }
-#endif
-};
-
-#if defined(__CUDACC__)
-
-/// Warp: the least, greatest, largest or weakest of the lanes' values, for all lanes.
-template <class Number>
-__device__ Number least_of_lanes(Number value) {
-    for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
-}
-template <class Number>
-__device__ Number greatest_of_lanes(Number value) {
-    for (int step = WARP / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
 }
 
-template <class Length>
-__device__ Largest<Length> largest_of_lanes(Largest<Length> best) {
-    const Length value = greatest_of_lanes(best.value);
-    return {value, least_of_lanes(best.value == value ? best.pixel : NO_PIXEL)};
-}
-template <class Length>
-__device__ Weakest<Length> weakest_of_lanes(Weakest<Length> weakest) {
-    const Length lower = least_of_lanes(weakest.lower);
-    return {lower, least_of_lanes(weakest.lower == lower ? weakest.rank : NO_PIXEL)};
-}
-
-/// Lengths from some hubs that are loaded at once.
-template <class Length>
-struct alignas(16) HubLine {
-    static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
-    Length of[EACH];
+/// A component: its number, from 0, and its ranks.
+struct ComponentRange {
+    uint32_t component, begin, size;
 };
 
-/// The least sum over hubs of two lengths.  Both rows are whole lines.
-template <class Length>
-__device__ Length least_sum(const Length *one, const Length *other, int hubs) {
-    Length least = Lengths<Length>::NONE;
-#pragma unroll 2  // with more, registers are spilt
-    for (int h = 0; h < hubs; h += HubLine<Length>::EACH) {
-        const auto a = *reinterpret_cast<const HubLine<Length> *>(one + h);
-        const auto b = *reinterpret_cast<const HubLine<Length> *>(other + h);
-#pragma unroll
-        for (int k = 0; k < HubLine<Length>::EACH; ++k)
-            if (h + k < hubs) least = min(least, a.of[k] + b.of[k]);
+/// Some large spans.
+struct Range {
+    uint32_t begin, end;
+    int64_t count() const { return int64_t(end) - begin; }
+};
+
+/// The host's side: decides which components are solved together, and queues turn after turn until all are proved or out of
+/// budget.
+template <class Length, bool FARTHEST>
+class PairBounds {
+  public:
+    /// `spare` has room for a number a pixel.
+    PairBounds(const EccentricityJob &job, const Ranks &ranks, const LowerBounds<Length> &bounds, uint32_t *spare, void *memory,
+               cudaStream_t stream)
+        : job_(job),
+          stream_(stream),
+          carver_(memory),
+          shape_(job.set.size, job.axes),
+          tasks_(shape_, BATCH<Length>, carver_),
+          pairs_{ranks, Moves(job.steps, job.axes), shape_, bounds, job.budget} {
+        const int64_t pixels = job.set.pixels();
+        pairs_.witness = spare;
+        pairs_.components = static_cast<uint32_t>(most_components());
+        for (int level = 0; level < LEVELS; ++level)
+            pairs_.spans[level] = static_cast<uint32_t>((pixels >> 6 * (level + 1)) + most_components());
+        carve();
+        bytes_ = carver_.used();
     }
-    return least;
-}
 
-/// The claim for a pixel: no other pixel is farther than its lower bound, which is the distance of `farthest`.
-template <class Length>
-struct Claim {
-    Length lower;
-    uint32_t farthest;
+    size_t bytes() const { return bytes_; }
+
+    /// Solves components of a set of `members` pixels, each with at most job.budget fields.  The other ends are found only if
+    /// extents are wanted.  After each turn on_turn() gets the number of fields made, and of pixels proved; in the end
+    /// on_done() gets each component's number and state.
+    template <class OnTurn, class OnDone>
+    void solve(const std::vector<ComponentRange> &found, int64_t members, OnTurn on_turn, OnDone on_done) {
+        pairs_.first = static_cast<uint32_t>(job_.set.pixels() - members);
+        pairs_.room = hub_room<Length>(job_.set.pixels(), members);
+        launch("pack_members", pack_members, std::min<int64_t>(ceil_div(shape_.cells(), BLOCK), 1 << 16), BLOCK, stream_,
+               pairs_.ranks, shape_, members_);
+        for (size_t first = 0; first < found.size(); first += pairs_.components) {
+            begin(found, first);
+            solve_components(on_turn);
+            finish();
+            for (size_t i = 0; i < components_.size(); ++i) on_done(found[first + i].component, components_[i]);
+        }
+    }
+
+  private:
+    /// Enough for most images.  More would take memory that images with few components do not have.
+    int64_t most_components() const {
+        constexpr int64_t SHARE = 1024, LEAST = 64;
+        return job_.set.pixels() / SHARE + LEAST;
+    }
+
+    void carve() {
+        const int64_t pixels = job_.set.pixels(), hubs = MOST_HUBS<Length>;
+        pairs_.is_source = carver_.take<uint8_t>(pixels);
+        pairs_.hub = carver_.take<Length>(HUB_ROOM<Length> * pixels);
+        pairs_.field = carver_.take<Length>(BATCH<Length> * shape_.cells());
+        pairs_.component = carver_.take<ComponentState<Length>>(pairs_.components);
+        pairs_.component_of = carver_.take<uint32_t>(pairs_.spans[1]);
+        for (int level = 0; level < LEVELS; ++level) {
+            pairs_.hub_maxima[level] = carver_.take<Length>(hubs * pairs_.spans[level]);
+            pairs_.lowest_pixel[level] = carver_.take<uint32_t>(pairs_.spans[level]);
+        }
+        pairs_.open_bits = carver_.take<uint32_t>(2 * int64_t(pairs_.spans[0]));
+        pairs_.open_count = carver_.take<uint32_t>(pairs_.spans[1]);
+        pairs_.open_pixels = carver_.take<OpenPixels<Length>>(PROOF_PARTS * int64_t(pairs_.spans[1]));
+        pairs_.most = carver_.take<Largest<Length>>(BATCH<Length> * int64_t(pairs_.spans[1]));
+        pairs_.source = carver_.take<FieldSource>(BATCH<Length> * int64_t(pairs_.components));
+        pairs_.turn = carver_.take<TurnReport>(1);
+        members_ = carver_.take<uint32_t>(shape_.cells() / 32);
+    }
+
+    // ---- Components ----
+
+    void begin(const std::vector<ComponentRange> &found, size_t first) {
+        const size_t all = std::min<size_t>(found.size() - first, pairs_.components);
+        std::vector<uint32_t> component_of;
+        uint32_t next[LEVELS] = {};
+        components_.assign(all, {});
+        for (size_t i = 0; i < all; ++i) {
+            ComponentState<Length> &component = components_[i];
+            component.begin = found[first + i].begin;
+            component.size = found[first + i].size;
+            for (MadeField<Length> &made : component.made) made.source = NO_PIXEL, made.hub = -1;
+            for (int level = 0; level < LEVELS; ++level) {
+                component.first[level] = next[level];
+                next[level] += component.spans(level);
+            }
+            component_of.insert(component_of.end(), component.spans(1), static_cast<uint32_t>(i));
+        }
+        spans_ = {0, next[1]};
+        send(pairs_.component, components_);
+        send(pairs_.component_of, component_of);
+        over_spans("begin_span", begin_span<Length>, spans_);
+        launch("begin_component", begin_component<Length>, count(), WARP, stream_, pairs_);
+    }
+
+    template <class Item>
+    void send(Item *to, const std::vector<Item> &items) {
+        check(cudaMemcpyAsync(to, items.data(), items.size() * sizeof(Item), cudaMemcpyHostToDevice, stream_),
+              "sending components");
+    }
+
+    uint32_t count() const { return static_cast<uint32_t>(components_.size()); }
+
+    /// Reads the report of a turn.
+    TurnReport read_turn() {
+        TurnReport turn;
+        check(cudaMemcpyAsync(&turn, pairs_.turn, sizeof turn, cudaMemcpyDeviceToHost, stream_), "reading a turn");
+        check(cudaStreamSynchronize(stream_), "waiting for a turn");
+        if (turn.too_long) throw TooLong();
+        return turn;
+    }
+
+    // ---- Turns ----
+
+    /// Queues a kernel with a block for each large span.
+    void over_spans(const char *name, void (*kernel)(Pairs<Length>, uint32_t), const Range &spans) const {
+        launch(name, kernel, spans.count(), SPAN_THREADS, stream_, pairs_, spans.begin);
+    }
+
+    /// Makes `count` fields of each component, from the sources set by the last step.
+    void make_fields(uint32_t count, DeviceCondition condition = {}) {
+        FieldTasks<Length> tasks = tasks_;
+        tasks.fields = count;
+        clear_tasks(tasks, condition, stream_);
+        start_fields(tasks, members_, pairs_.field, pairs_.source, int64_t(count) * pairs_.components, condition, stream_);
+        run_fields(tasks, pairs_.field, job_.steps, &pairs_.turn->too_long, condition, stream_);
+    }
+
+    /// Finds the eccentricities of sources, records their fields, as hubs or not, raises lower bounds by them, and keeps
+    /// lengths from hubs.
+    void use_fields(const Range &spans, bool as_hubs) {
+        over_spans("measure_span", measure_span<Length>, spans);
+        launch("record_fields", record_fields<Length, FARTHEST>, count(), FIELD_THREADS<Length>, stream_, pairs_, as_hubs);
+        over_spans("raise_span", raise_span<Length, FARTHEST>, spans);
+        launch("find_large_maxima", find_large_maxima<Length>, count(), FIELD_THREADS<Length>, stream_, pairs_);
+    }
+
+    /// Finds the ends and centres of components, and their other ends where these are known.  Where they are not, sets the
+    /// source of a field that finds them.
+    void find_extremes() {
+        over_spans("measure_lower", measure_lower<Length>, spans_);
+        launch("find_ends", find_ends<Length, FARTHEST>, count(), WARP, stream_, pairs_);
+    }
+
+    /// Makes the first fields, one after the other.
+    void make_first_fields() {
+        check(cudaMemsetAsync(pairs_.source, -1, BATCH<Length> * sizeof(FieldSource) * pairs_.components, stream_),
+              "beginning");
+        check(cudaMemsetAsync(pairs_.turn, 0, sizeof(TurnReport), stream_), "beginning");
+        for (int round = 0; round < FIRST_HUBS; ++round) {
+            if (round == FIRST_HUBS - 1) find_extremes();
+            launch("choose_first", choose_first<Length>, ceil_div(count(), BLOCK), BLOCK, stream_, pairs_, count(), round);
+            make_fields(1, {&pairs_.turn->too_long, false});  // if a path is too long, all is done again
+            use_fields(spans_, true);
+        }
+        read_turn();
+    }
+
+    /// Finds which pixels are proved, sets the sources of the next fields, and reports.
+    TurnReport prove_and_choose(const Range &spans) {
+        launch("prove_part", prove_part<Length, FARTHEST>, spans.count() * PROOF_PARTS, PROOF_THREADS, stream_, pairs_,
+               spans.begin);
+        check(cudaMemsetAsync(pairs_.turn, 0, offsetof(TurnReport, fields), stream_), "beginning a turn");
+        launch("choose_targets", choose_targets<Length>, count(), SPAN_THREADS, stream_, pairs_);
+        launch("find_witnesses", find_witnesses<Length>, count() * int64_t(BATCH<Length>), SPAN_THREADS, stream_, pairs_);
+        launch("merge_targets", merge_targets<Length>, ceil_div(count(), BLOCK), BLOCK, stream_, pairs_, count());
+        return read_turn();
+    }
+
+    template <class OnTurn>
+    void solve_components(OnTurn on_turn) {
+        make_first_fields();
+        int64_t all = 0;
+        for (const ComponentState<Length> &component : components_) all += component.size;
+        for (Range spans = spans_;;) {
+            const TurnReport turn = prove_and_choose(spans);
+            on_turn(fields_ + static_cast<int64_t>(turn.fields), proved_ + all - static_cast<int64_t>(turn.open));
+            if (turn.out_of_budget) has_gaps_ = true;
+            if (turn.active == 0) {
+                fields_ += static_cast<int64_t>(turn.fields);
+                proved_ += all;
+                return;
+            }
+            spans = {~turn.not_before, turn.end};
+            make_fields(turn.targets);
+            use_fields(spans, false);
+            launch("choose_hub", choose_hub<Length>, ceil_div(count() * int64_t(BATCH<Length>), WARPS), BLOCK, stream_, pairs_,
+                   count());
+            make_fields(turn.targets, {&pairs_.turn->hubs, true});
+            use_fields(spans, true);
+        }
+    }
+
+    void finish() {
+        if (has_gaps_) over_spans("find_gap", find_gap<Length>, spans_);
+        has_gaps_ = false;
+        if (job_.capacity > 0) {
+            check(cudaMemsetAsync(&pairs_.turn->has_hidden_ends, 0, sizeof(uint32_t), stream_), "finding ends");
+            find_extremes();
+            if (!FARTHEST) {
+                make_fields(1, {&pairs_.turn->has_hidden_ends, true});
+                over_spans("measure_span", measure_span<Length>, spans_);
+                launch("find_other_end", find_other_end<Length>, count(), WARP, stream_, pairs_);
+            }
+        }
+        check(cudaMemcpyAsync(components_.data(), pairs_.component, components_.size() * sizeof components_[0],
+                              cudaMemcpyDeviceToHost, stream_),
+              "reading components");
+        check(cudaStreamSynchronize(stream_), "waiting for components");
+    }
+
+    const EccentricityJob &job_;
+    cudaStream_t stream_;
+    Carver carver_;
+    FieldShape shape_;
+    FieldTasks<Length> tasks_;
+    Pairs<Length> pairs_;
+    uint32_t *members_;  // [cell]: a bit
+    size_t bytes_;
+    std::vector<ComponentState<Length>> components_;
+    Range spans_ = {0, 0};  // of all components
+    bool has_gaps_ = false;
+    int64_t fields_ = 0, proved_ = 0;  // of components that were solved before
 };
-
-/// Whether a pixel at this distance or less, of this index or a higher one, might refute a claim.
-template <bool FARTHEST, class Length>
-__device__ bool is_open(Length bound, uint32_t pixel, const Claim<Length> &claim) {
-    return bound > claim.lower || (FARTHEST && bound == claim.lower && pixel < claim.farthest);
-}
-
-/// Block: calls body(span, begin, end) for the spans of a large span, with their ranks; a warp has a span.
-template <class Length, class Body>
-__device__ void for_spans(const ComponentState<Length> &component, uint32_t large, Body body) {
-    const uint32_t first = (large - component.first[1]) * SPAN, last = min(first + SPAN, component.spans(0));
-    for (uint32_t i = first + threadIdx.x / WARP; i < last; i += blockDim.x / WARP)
-        body(component.first[0] + i, component.begin + i * SPAN, component.begin + min((i + 1) * SPAN, component.size));
-}
-
-#endif
 
 }  // namespace apsis::cuda::paths

@@ -8,7 +8,7 @@
 #include "cuda/paths/plan.h"
 
 #include "cuda/paths/field.h"
-#include "cuda/paths/small_components.h"
+#include "cuda/paths/small_components.cuh"
 
 namespace apsis::cuda::paths {
 

@@ -23,6 +23,9 @@ struct EccentricityPlan {
                                     // on the device, so that here there is one
 };
 
+/// Thrown where a path is too long for lengths of 32 bits, or of 64.
+struct TooLong {};
+
 /// Pure arithmetic: no call of CUDA.
 GeodesicPlan plan_of(const GeodesicJob &job);
 EccentricityPlan plan_of(const EccentricityJob &job);

@@ -121,11 +121,11 @@ Raster raster_of(const View &set) {
 size_t ranking_bytes(const EccentricityJob &job) { return Scratch(job, nullptr).bytes; }
 
 int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, void *memory, cudaStream_t stream,
-                    const Progress &progress) {
+                    const Progress &progress, HostNumber *number) {
     const Scratch scratch(job, memory);
     const int64_t pixels = job.set.pixels();
     int64_t count = 0;
-    components::find_components(components_job(job, ranks.rank, &count), scratch.components, stream, progress);
+    components::find_components(components_job(job, ranks.rank, &count), scratch.components, stream, progress, number);
     const bool is_deep = job.axes == 3 && ranks.raster.depth > 1;
     launch("order_by_tiles", order_by_tiles, ceil_div(pixels, BLOCK), BLOCK, stream, ranks.raster, is_deep, ranks.rank,
            scratch.key[0], ranks.pixel);

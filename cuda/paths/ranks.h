@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/runtime/launch.h"
+#include "cuda/runtime/host_number.h"
 #include "runtime/backend.h"
 
 namespace apsis::cuda::paths {
@@ -59,6 +59,32 @@ struct Ranks {
     uint32_t *start;  // [component]: its first rank; behind the last component, where its ranks end
 };
 
+/// Lower bounds of the eccentricities of pixels, by rank.
+template <class Length>
+struct LowerBounds {
+    Length *lower;       // the lower bound
+    uint32_t *farthest;  // the pixel at that distance, where wanted
+};
+
+/// The largest value, and the lowest pixel that has it.
+template <class Length>
+struct Largest {
+    Length value = -1;
+    uint32_t pixel = NO_PIXEL;
+
+    __device__ bool operator>(const Largest &other) const {
+        return value > other.value || (value == other.value && pixel < other.pixel);
+    }
+    __device__ void raise(const Largest &other) {
+        if (other > *this) *this = other;
+    }
+    /// Warp: the largest of the lanes' values, for all lanes.
+    __device__ Largest of_warp() const {
+        const Length most = greatest_of_warp(value);
+        return {most, least_of_warp(value == most ? pixel : NO_PIXEL)};
+    }
+};
+
 /// Throws APSIS_ERROR_UNSUPPORTED if an image has more pixels than ranks have bits for.
 Raster raster_of(const View &set);
 
@@ -68,6 +94,6 @@ size_t ranking_bytes(const EccentricityJob &job);
 /// Ranks the pixels of a set; returns the number of components.  `spare` has room for a number a pixel, and may change places
 /// with ranks.pixel.
 int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, void *memory, cudaStream_t stream,
-                    const Progress &progress);
+                    const Progress &progress, HostNumber *number);
 
 }  // namespace apsis::cuda::paths

@@ -116,8 +116,7 @@ template <class Colour, class Body>
 __device__ void for_stretches(const ColouredTiles<Colour> &tiles, Body body) {
     const int64_t stretches = (tiles.width + STRETCH * SIDE - 1) / (STRETCH * SIDE);
     const int64_t total = stretches * tiles.height * tiles.depth;
-    const int64_t step = int64_t(gridDim.x) * blockDim.x / WARP;
-    for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total; item += step) {
+    for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP) {
         const Place at = tiles.place(item, stretches, tiles.height);
         body(at.x * (STRETCH * SIDE) + threadIdx.x % WARP, at.y, at.z);
     }
@@ -219,9 +218,7 @@ template <class Colour>
 __global__ void __launch_bounds__(WALKERS) fill_tiles(ColouredTiles<Colour> tiles) {
     __shared__ uint32_t rows[2][SIDE][WALKERS];
     const TileRows waiting{&rows[0][0][threadIdx.x]}, region{&rows[1][0][threadIdx.x]};
-    const int64_t step = int64_t(gridDim.x) * WALKERS;
-    for (int64_t tile = int64_t(blockIdx.x) * WALKERS + threadIdx.x; tile < tiles.count; tile += step)
-        fill_tile(tiles, tile, waiting, region);
+    for (int64_t tile = first_item(); tile < tiles.count; tile += item_step()) fill_tile(tiles, tile, waiting, region);
 }
 
 /// Copies colours from the first pixels of runs to all their pixels.  Pixels outside the set get 0.
@@ -288,8 +285,8 @@ struct Borders {
 /// For vertical borders this is transposed.  Colours that met already at c and d are joined there.
 template <class Colour>
 __global__ void merge_borders(ColouredTiles<Colour> tiles, Borders borders) {
-    const int64_t total = borders.lines * borders.length * tiles.depth, step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t item = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; item < total; item += step) {
+    const int64_t total = borders.lines * borders.length * tiles.depth;
+    for (int64_t item = first_item(); item < total; item += item_step()) {
         const auto [i, line, z] = tiles.place(item, borders.length, borders.lines);
         const Colour *at = tiles.colour + tiles.pixel({0, 0, z}) + (line + 1) * borders.apart + i * borders.along;
         const Colour a = at[0], b = at[-borders.across];
@@ -306,8 +303,7 @@ __global__ void merge_borders(ColouredTiles<Colour> tiles, Borders borders) {
 /// Calls body(colour) for the colours of all tiles.
 template <class Colour, class Body>
 __device__ void for_colours(const ColouredTiles<Colour> &tiles, Body body) {
-    const int64_t step = int64_t(gridDim.x) * blockDim.x;
-    for (int64_t tile = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; tile < tiles.count; tile += step)
+    for (int64_t tile = first_item(); tile < tiles.count; tile += item_step())
         for (uint32_t k = 0; k < tiles.filled[tile]; ++k) body(static_cast<Colour>(1 + tile + k * tiles.count));
 }
 
@@ -354,81 +350,60 @@ __global__ void write_labels(ColouredTiles<Colour> tiles, View labels) {
 // ---- The call ----
 
 template <class Colour>
-int64_t stretch_blocks(const ColouredTiles<Colour> &tiles) {
-    return ceil_div(ceil_div(tiles.width, STRETCH * SIDE) * tiles.height * tiles.depth, WARPS);
-}
-
-template <class Colour>
-void fill(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
-    launch("pack_rows", pack_rows<Colour>, stretch_blocks(tiles), BLOCK, stream, tiles);
-    launch("fill_tiles", fill_tiles<Colour>, ceil_div(tiles.count, WALKERS), WALKERS, stream, tiles);
-    launch("paint_rows", paint_rows<Colour>, stretch_blocks(tiles), BLOCK, stream, tiles);
-}
-
-template <class Colour>
-void merge(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
+void run(const ComponentsJob &job, const ColouredTiles<Colour> &tiles, cudaStream_t stream, const Progress &progress) {
+    const int64_t walkers = ceil_div(tiles.count, WALKERS),
+                  warps = ceil_div(tiles.width, STRETCH * SIDE) * tiles.height * tiles.depth, painters = ceil_div(warps, WARPS);
+    launch("pack_rows", pack_rows<Colour>, painters, BLOCK, stream, tiles);
+    launch("fill_tiles", fill_tiles<Colour>, walkers, WALKERS, stream, tiles);
+    launch("paint_rows", paint_rows<Colour>, painters, BLOCK, stream, tiles);
+    report(progress, 0.4, stream);
     const Borders rows{tiles.down - 1, tiles.width, SIDE * tiles.width, tiles.width, 1};
     const Borders columns{tiles.across - 1, tiles.height, SIDE, 1, tiles.width};
     for (const Borders &borders : {rows, columns})
         launch("merge_borders", merge_borders<Colour>, ceil_div(borders.lines * borders.length * tiles.depth, BLOCK), BLOCK,
                stream, tiles, borders);
-}
-
-template <class Colour>
-void number_components(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
-    const size_t mark_bytes = static_cast<size_t>(tiles.words) * sizeof *tiles.marks;
-    check(cudaMemsetAsync(tiles.marks, 0, mark_bytes, stream), "clearing marks");
-    launch("mark_roots", mark_roots<Colour>, ceil_div(tiles.count, WALKERS), WALKERS, stream, tiles);
+    check(cudaMemsetAsync(tiles.marks, 0, static_cast<size_t>(tiles.words) * sizeof *tiles.marks, stream), "clearing marks");
+    launch("mark_roots", mark_roots<Colour>, walkers, WALKERS, stream, tiles);
     size_t bytes = tiles.sum_bytes;
     check(sum_marks(tiles, tiles.sum, bytes, stream), "summing marks");
+    report(progress, 0.8, stream);
+    if (job.labels) {
+        launch("number_colours", number_colours<Colour>, walkers, WALKERS, stream, tiles);
+        const auto write = job.labels.type == APSIS_I32 ? write_labels<Colour, int32_t> : write_labels<Colour, int64_t>;
+        launch("write_labels", write, painters, BLOCK, stream, tiles, job.labels);
+    }
+    if (job.count) {
+        Colour count;
+        check(cudaMemcpyAsync(&count, tiles.before + tiles.words - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
+              "copying the count");
+        check(cudaStreamSynchronize(stream), "waiting for the device");
+        *job.count = static_cast<int64_t>(count);
+    }
+    report(progress, 1, stream);
 }
 
-template <class Colour>
-void write_numbers(const ColouredTiles<Colour> &tiles, const View &labels, cudaStream_t stream) {
-    launch("number_colours", number_colours<Colour>, ceil_div(tiles.count, WALKERS), WALKERS, stream, tiles);
-    const auto write = labels.type == APSIS_I32 ? write_labels<Colour, int32_t> : write_labels<Colour, int64_t>;
-    launch("write_labels", write, stretch_blocks(tiles), BLOCK, stream, tiles, labels);
-}
-
-template <class Colour>
-int64_t read_count(const ColouredTiles<Colour> &tiles, cudaStream_t stream) {
-    Colour count;
-    check(cudaMemcpyAsync(&count, tiles.before + tiles.words - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
-          "copying the count");
-    check(cudaStreamSynchronize(stream), "waiting for the device");
-    return static_cast<int64_t>(count);
-}
-
+/// Calls body(tiles) with the tiles of a job in its scratch memory.
 template <class Body>
-auto with_colour(const ComponentsJob &job, Body body) {
+void with_tiles(const ComponentsJob &job, Carver &carver, Body body) {
     const int64_t tiles = ceil_div(job.set.size[0], SIDE) * ceil_div(job.set.size[1], SIDE) * job.set.size[2];
-    return tiles <= (int64_t(1) << 32) / (SIDE * SIDE) ? body(Narrow()) : body(Wide());
+    if (tiles <= (int64_t(1) << 32) / (SIDE * SIDE))
+        body(ColouredTiles<Narrow>(job, carver));
+    else
+        body(ColouredTiles<Wide>(job, carver));
 }
 
 }  // namespace
 
 size_t tile_fill_scratch(const ComponentsJob &job) {
-    return with_colour(job, [&](auto colour) {
-        Carver carver;
-        ColouredTiles<decltype(colour)>(job, carver);
-        return carver.used();
-    });
+    Carver carver;
+    with_tiles(job, carver, [](const auto &) {});
+    return carver.used();
 }
 
 void tile_fill(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
     if (job.set.pixels() == 0) return;
-    with_colour(job, [&](auto colour) {
-        Carver carver(memory);
-        const ColouredTiles<decltype(colour)> tiles(job, carver);
-        fill(tiles, stream);
-        report(progress, 0.4, stream);
-        merge(tiles, stream);
-        number_components(tiles, stream);
-        report(progress, 0.8, stream);
-        if (job.labels) write_numbers(tiles, job.labels, stream);
-        if (job.count) *job.count = read_count(tiles, stream);
-        report(progress, 1, stream);
-    });
+    Carver carver(memory);
+    with_tiles(job, carver, [&](const auto &tiles) { run(job, tiles, stream, progress); });
 }
 
 }  // namespace apsis::cuda::published

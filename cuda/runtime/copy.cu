@@ -13,13 +13,16 @@ namespace {
 /// The bytes that hold a row of bits.
 __host__ __device__ int64_t bit_bytes(int64_t width) { return (width + 7) / 8; }
 
-/// One thread a pixel.
+/// One thread a pixel.  Bits become bytes of 0 and 1.
 template <class Pixel>
 __global__ void copy_pixels(View from, View to) {
     const int64_t width = to.size[0], height = to.size[1], total = to.pixels();
     for (int64_t item = first_item(); item < total; item += item_step()) {
         const int64_t line = item / width, x = item % width, y = line % height, z = line / height;
-        put(to, to.row(y, z), x, *reinterpret_cast<const Pixel *>(from.row(y, z) + x * from.stride[0]));
+        const uint8_t *const row = from.row(y, z);
+        put(to, to.row(y, z), x,
+            sizeof(Pixel) == 1 && from.type == APSIS_BIT ? Pixel(is_set(from, row, x))
+                                                         : *reinterpret_cast<const Pixel *>(row + x * from.stride[0]));
     }
 }
 
@@ -37,22 +40,11 @@ __global__ void write_bits(View from, View to) {
     }
 }
 
-/// Bits to bytes of 0 and 1, one thread a pixel.
-__global__ void spread_bits(View from, View to) {
-    const int64_t width = to.size[0], height = to.size[1], total = to.pixels();
-    for (int64_t item = first_item(); item < total; item += item_step()) {
-        const int64_t line = item / width, x = item % width, y = line % height, z = line / height;
-        put(to, to.row(y, z), x, static_cast<uint8_t>(is_set(from, from.row(y, z), x)));
-    }
-}
-
 void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
     const int64_t blocks = ceil_div(to.pixels(), BLOCK);
     if (to.type == APSIS_BIT)
         launch("write_bits", write_bits, ceil_div(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK, stream, from,
                to);
-    else if (from.type == APSIS_BIT)
-        launch("spread_bits", spread_bits, blocks, BLOCK, stream, from, to);
     else if (pixel_bytes(to.type) == 8)
         launch("copy_pixels", copy_pixels<uint64_t>, blocks, BLOCK, stream, from, to);
     else if (pixel_bytes(to.type) == 4)

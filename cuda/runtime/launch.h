@@ -47,16 +47,20 @@ __device__ Number spread_banks(Number number) {
     return number ^ (number >> 5 & 31);
 }
 
-/// Warp: the least of the lanes' values.
-__device__ inline uint32_t least_of_warp(uint32_t value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(ALL_LANES, value);
-#else
+/// Warp: the least and the greatest of the lanes' values.
+template <class Number>
+__device__ Number least_of_warp(Number value) {
     for (int step = WARP / 2; step > 0; step /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
     return value;
-#endif
 }
-__device__ inline uint32_t greatest_of_warp(uint32_t value) { return ~least_of_warp(~value); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+__device__ inline uint32_t least_of_warp(uint32_t value) { return __reduce_min_sync(ALL_LANES, value); }
+__device__ inline int32_t least_of_warp(int32_t value) { return __reduce_min_sync(ALL_LANES, value); }
+#endif
+template <class Number>
+__device__ Number greatest_of_warp(Number value) {
+    return ~least_of_warp(~value);
+}
 
 /// Warp: the sum of the lanes' values.
 __device__ inline uint32_t sum_of_warp(uint32_t value) {

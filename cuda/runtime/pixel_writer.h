@@ -1,4 +1,4 @@
-// Writes the output pixels of a distance map, for every transform.
+// Writes the output pixels of a distance map, for every transform; and the types of output pixels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,6 +6,21 @@
 #include "runtime/backend.h"
 
 namespace apsis::cuda {
+
+/// Calls body(pixel) with a pixel of the type of a map of lengths, or of indices.
+template <class Body>
+__device__ void with_pixel(apsis_type type, Body body) {
+    switch (type) {
+        case APSIS_F32: return body(float());
+        case APSIS_F64: return body(double());
+        case APSIS_I32: return body(int32_t());
+        default: return body(int64_t());
+    }
+}
+template <class Body>
+__device__ void with_index(apsis_type type, Body body) {
+    type == APSIS_I32 ? body(int32_t()) : body(int64_t());
+}
 
 struct Output {
     View distance, nearest;

@@ -1,18 +1,18 @@
 // Last step: writes the labels, or the selected set.  Every run gets the number of its component.
 //
 // Cost: 1/4 byte a pixel in and the output.
+#pragma once
+
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// Block: gives every run the number of its root.
 template <class Tile>
 __device__ void number_runs(LabelledTile<Tile> &labelled, uint32_t runs) {
     labelled.for_runs(runs, [&](uint32_t run) {
-        if (const uint32_t root = labelled.parent_of(run); root < labelled.ENTRIES)
-            labelled.parent_of(run) = labelled.parent_of(root);
+        if (const uint32_t root = labelled.parents[run]; root < labelled.ENTRIES)
+            labelled.parents[run] = labelled.parents[root];
     });
     __syncthreads();
 }
@@ -24,7 +24,7 @@ __device__ uint4 labels_at(const LabelledTile<Tile> &labelled, int at, int bit) 
     if (!word) return make_uint4(0, 0, 0, 0);
     const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
     const uint32_t first = labelled.runs_before[at] + __popc(all & below(bit)) - goes_on;
-    const auto number_of = [&](uint32_t run) { return labelled.parent_of(labelled.entry(run)) - labelled.ENTRIES; };
+    const auto number_of = [&](uint32_t run) { return labelled.parents[entry_of(run)] - labelled.ENTRIES; };
     const uint32_t second = goes_on ? start : start & (start - 1);  // where the second run begins, if there is one
     const uint32_t one = number_of(first), other = second ? number_of(first + 1) : 0;
     const uint32_t later = word & -second;
@@ -67,7 +67,7 @@ __device__ void write_pixels(const LabelledTile<Tile> &labelled, const TilePlace
         const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
         if (y >= labels.size[1] || z >= labels.size[2]) continue;
         const uint32_t number =
-            labelled.word[at] >> lane & 1 ? labelled.parent_of(labelled.run_at(at, lane)) - labelled.ENTRIES : 0;
+            labelled.word[at] >> lane & 1 ? labelled.parents[labelled.run_at(at, lane)] - labelled.ENTRIES : 0;
         const bool is_inside = x < labels.size[0];
         uint8_t *const to = labels.row(y, z);
         if (labels.type == APSIS_BIT) {
@@ -96,11 +96,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM) write_tile
         write_pixels<Tile>(labelled, place, labels, complement);
 }
 
-}  // namespace
-
+template <class Tile>
 void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    with_tile(plan,
-              [&](auto tile) { launch(plan.write, write_tile<decltype(tile)>, stream, job.labels, job.complement, tiles); });
+    launch(plan.write, write_tile<Tile>, stream, job.labels, job.complement, tiles);
 }
 
 }  // namespace apsis::cuda::components

@@ -4,11 +4,11 @@
 // the eccentricities.  Lengths from new hubs are kept by rank, and their maxima by span.
 //
 // Cost: in a turn, twice 4 bytes a pixel and a field and twice 8 bytes a pixel; for a new hub 4 more a pixel.
-#include "cuda/paths/pair_steps.h"
+#pragma once
+
+#include "cuda/paths/pair_state.cuh"
 
 namespace apsis::cuda::paths {
-
-namespace {
 
 template <class Length>
 constexpr int FIELD_THREADS = WARP * BATCH<Length>;  // threads of a block with a warp for each field
@@ -20,7 +20,7 @@ struct LargestOfWarps {
 
     /// Warp: notes the largest value of its lanes in a field.
     __device__ void put(int made, const Largest<Length> &own) {
-        const Largest<Length> all = largest_of_lanes(own);
+        const Largest<Length> all = own.of_warp();
         if (threadIdx.x % WARP == 0) best[made][threadIdx.x / WARP] = all;
     }
     /// Block: writes the largest values of its large span.
@@ -29,8 +29,7 @@ struct LargestOfWarps {
         const int made = threadIdx.x;
         if (made >= count) return;
         Largest<Length> all = best[made][0];
-        for (int i = 1; i < SPAN_THREADS / WARP; ++i)
-            if (best[made][i] > all) all = best[made][i];
+        for (int i = 1; i < SPAN_THREADS / WARP; ++i) all.raise(best[made][i]);
         pairs.most[made * int64_t(pairs.spans[1]) + large] = all;
     }
 };
@@ -40,9 +39,8 @@ template <class Length>
 __device__ Largest<Length> largest_of_component(const Pairs<Length> &pairs, const ComponentState<Length> &component, int made) {
     Largest<Length> best;
     const Largest<Length> *const most = pairs.most + made * int64_t(pairs.spans[1]) + component.first[1];
-    for (uint32_t i = threadIdx.x % WARP; i < component.spans(1); i += WARP)
-        if (most[i] > best) best = most[i];
-    return largest_of_lanes(best);
+    for (uint32_t i = threadIdx.x % WARP; i < component.spans(1); i += WARP) best.raise(most[i]);
+    return best.of_warp();
 }
 
 /// Block: calls body(rank) for the ranks of a large span.
@@ -113,7 +111,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_span(Pairs<Length> pairs
 #pragma unroll
         for (int k = 0; k < BATCH<Length>; ++k) {
             if (component.made[k].source == NO_PIXEL) continue;
-            if (const Largest<Length> one = {pairs.field_of(k)[cell], pixel}; one > best[k]) best[k] = one;
+            best[k].raise({pairs.field_of(k)[cell], pixel});
         }
     });
 #pragma unroll
@@ -202,7 +200,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) raise_span(Pairs<Length> pairs, 
 #pragma unroll
         for (int k = 0; k < BATCH<Length>; ++k) {
             if (component.made[k].source == NO_PIXEL || component.made[k].hub < 0) continue;
-            const Length all = greatest_of_lanes(most[k]);
+            const Length all = greatest_of_warp(most[k]);
             largest[k].value = max(largest[k].value, all);
             if (threadIdx.x % WARP == 0) pairs.hub_maxima_of(0, span)[component.made[k].hub] = all;
         }
@@ -226,7 +224,7 @@ __global__ void __launch_bounds__(FIELD_THREADS<Length>) find_large_maxima(Pairs
             pairs.hub_maxima_of(1, component.first[1] + large)[hub] = most[large].value;
             largest = max(largest, most[large].value);
         }
-        largest = greatest_of_lanes(largest);
+        largest = greatest_of_warp(largest);
         if (threadIdx.x % WARP == 0) pairs.hub_maxima_of(2, component.first[2] + i)[hub] = largest;
     }
 }
@@ -243,8 +241,8 @@ __global__ void __launch_bounds__(SPAN_THREADS) measure_lower(Pairs<Length> pair
     for_ranks(component, large, [&](uint32_t rank) {
         const uint32_t pixel = pairs.ranks.pixel[rank];
         const Length lower = pairs.bounds.lower[rank];
-        if (const Largest<Length> one = {lower, pixel}; one > end) end = one;
-        if (const Largest<Length> one = {Lengths<Length>::LONGEST - lower, pixel}; one > centre) centre = one;
+        end.raise({lower, pixel});
+        centre.raise({counted_down(lower), pixel});
     });
     bests.put(0, end);
     bests.put(1, centre);
@@ -258,7 +256,7 @@ __global__ void __launch_bounds__(WARP) find_ends(Pairs<Length> pairs) {
     const Largest<Length> end = largest_of_component(pairs, component, 0), centre = largest_of_component(pairs, component, 1);
     if (threadIdx.x > 0) return;
     component.end = end;
-    component.centre = {static_cast<Length>(Lengths<Length>::LONGEST - centre.value), centre.pixel};
+    component.centre = {counted_down(centre.value), centre.pixel};
     const uint32_t rank = pairs.ranks.rank[end.pixel];
     if (FARTHEST) {
         component.other_end = pairs.bounds.farthest[rank];
@@ -266,24 +264,9 @@ __global__ void __launch_bounds__(WARP) find_ends(Pairs<Length> pairs) {
     }
     const bool is_hidden = component.widest.pixel != end.pixel;
     component.other_end = is_hidden ? NO_PIXEL : component.opposite;
-    pairs.set_source(0, blockIdx.x, is_hidden ? rank : NO_PIXEL);
+    component.made[0].source = is_hidden ? rank : NO_PIXEL;
+    pairs.set_source(0, blockIdx.x, component.made[0].source);
     if (is_hidden) pairs.turn->has_hidden_ends = 1;
-}
-
-/// Finds the largest length from a component's end in a large span.
-template <class Length>
-__global__ void __launch_bounds__(SPAN_THREADS) measure_end(Pairs<Length> pairs, uint32_t first) {
-    __shared__ LargestOfWarps<Length> bests;
-    const uint32_t large = first + blockIdx.x;
-    const ComponentState<Length> &component = pairs.component[pairs.component_of[large]];
-    if (component.other_end != NO_PIXEL) return;
-    Largest<Length> best;
-    for_ranks(component, large, [&](uint32_t rank) {
-        const uint32_t pixel = pairs.ranks.pixel[rank];
-        if (const Largest<Length> one = {pairs.field[pairs.cell_of(pixel)], pixel}; one > best) best = one;
-    });
-    bests.put(0, best);
-    bests.write(pairs, 1, large);
 }
 
 /// Finds the other end of a component from the largest lengths of its large spans.
@@ -294,50 +277,5 @@ __global__ void __launch_bounds__(WARP) find_other_end(Pairs<Length> pairs) {
     const Largest<Length> best = largest_of_component(pairs, component, 0);
     if (threadIdx.x == 0) component.other_end = best.pixel;
 }
-
-}  // namespace
-
-template <class Length>
-void begin_components(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("begin_span", begin_span<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("begin_component", begin_component<Length>, components, WARP, stream, pairs);
-}
-
-template <class Length, bool FARTHEST>
-void measure_fields(const Pairs<Length> &pairs, uint32_t components, const Range &spans, bool as_hubs, cudaStream_t stream) {
-    launch("measure_span", measure_span<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("record_fields", record_fields<Length, FARTHEST>, components, FIELD_THREADS<Length>, stream, pairs, as_hubs);
-}
-
-template <class Length, bool FARTHEST>
-void raise_bounds(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("raise_span", raise_span<Length, FARTHEST>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("find_large_maxima", find_large_maxima<Length>, components, FIELD_THREADS<Length>, stream, pairs);
-}
-
-template <class Length, bool FARTHEST>
-void find_extremes(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("measure_lower", measure_lower<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("find_ends", find_ends<Length, FARTHEST>, components, WARP, stream, pairs);
-}
-
-template <class Length>
-void find_other_ends(const Pairs<Length> &pairs, uint32_t components, const Range &spans, cudaStream_t stream) {
-    launch("measure_end", measure_end<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-    launch("find_other_end", find_other_end<Length>, components, WARP, stream, pairs);
-}
-
-#define APSIS_PAIRS(Length)                                                                                          \
-    template void begin_components<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);            \
-    template void measure_fields<Length, false>(const Pairs<Length> &, uint32_t, const Range &, bool, cudaStream_t); \
-    template void measure_fields<Length, true>(const Pairs<Length> &, uint32_t, const Range &, bool, cudaStream_t);  \
-    template void raise_bounds<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);         \
-    template void raise_bounds<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);          \
-    template void find_extremes<Length, false>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);        \
-    template void find_extremes<Length, true>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);         \
-    template void find_other_ends<Length>(const Pairs<Length> &, uint32_t, const Range &, cudaStream_t);
-APSIS_PAIRS(int32_t)
-APSIS_PAIRS(int64_t)
-#undef APSIS_PAIRS
 
 }  // namespace apsis::cuda::paths

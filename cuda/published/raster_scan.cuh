@@ -1,6 +1,6 @@
 // APSIS_RASTER_SCAN on CUDA: raster scans in tiles side by side (Elizondo-Leal et al., "Parallel raster scan for Euclidean
-// distance transform", 2020, algorithms 2 and 3), and then the conversion of site_map.h, which adds the exclaves that the scans
-// miss.
+// distance transform", 2020, algorithms 2 and 3), and then the conversion of site_map.cuh, which adds the exclaves that the
+// scans miss.
 //
 // A CUDA block has a square of the image in shared memory, with one pixel more on every side, and each of its threads has a
 // tile of the square.  A thread scans its tile forwards, in which every pixel takes the nearest site of the pixels before it,
@@ -19,18 +19,16 @@
 //
 // Cost: bytes a pixel 1 in, 4 out in the first instance.  In a later one, half of 4 in for blocks that may change, and 4 in and
 // out for blocks that change.  Then 4 in and out and in for the complete map, and the outputs.  Memory: 8 1/8 bytes a pixel.
+#pragma once
+
 #include "core/raster_blocks.h"
-#include "cuda/published/site_map.h"
-#include "cuda/runtime/progress.h"
-#include "cuda/transforms.h"
+#include "cuda/published/site_map.cuh"
 
 namespace apsis::cuda::published {
 
-namespace {
-
-constexpr int THREADS = BSIZE * BSIZE;  // each has a tile
+constexpr int SCAN_THREADS = BSIZE * BSIZE;  // each has a tile
 // Blocks on a multiprocessor: leaves a thread 64 registers.  They are many since they often wait at barriers.
-constexpr int RESIDENT = 16;
+constexpr int SCAN_BLOCKS_PER_SM = 16;
 
 /// A block's sites in shared memory, with the sites of one pixel more on every side.  The n-th pixels of adjacent tiles are
 /// adjacent, so that a warp, which has four rows of tiles, uses 32 banks.
@@ -144,18 +142,18 @@ struct CompactSites {
 // ---- Reading and writing ----
 
 /// Whether a pixel of a block, or around it, is in the image.
-__device__ bool is_inside(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+__device__ inline bool is_inside(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
     return static_cast<unsigned>(block.left + in_x - 1) < static_cast<unsigned>(blocks.maps.width) &&
            static_cast<unsigned>(block.top + in_y - 1) < static_cast<unsigned>(blocks.maps.height);
 }
 
 /// The site of a pixel before the first instance, and before a later one.
-__device__ Site first_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+__device__ inline Site first_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
     if (!is_inside(blocks, block, in_x, in_y)) return NO_SITE;
     const int x = block.left + in_x - 1, y = block.top + in_y - 1;
     return is_set(blocks.set, blocks.set.row(y, block.z), x) != blocks.complement ? site_at(x, y) : NO_SITE;
 }
-__device__ Site later_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+__device__ inline Site later_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
     if (!is_inside(blocks, block, in_x, in_y)) return NO_SITE;
     return *static_cast<volatile Site *>(blocks.maps.at(block.left + in_x - 1, block.top + in_y - 1, block.z));
 }
@@ -168,11 +166,11 @@ __device__ void for_block_pixels(Body body) {
     constexpr int COLUMNS = IS_ALL ? 2 : 4;
     const auto side = [](int i) { return i < 2 ? i : SPAN - 2 + i; };  // 0, 1, SPAN, SPAN + 1
 #pragma unroll
-    for (int i = threadIdx.x; i < SPAN * ROWS; i += THREADS) {
+    for (int i = threadIdx.x; i < SPAN * ROWS; i += SCAN_THREADS) {
         const int row = i / SPAN;
         body(i % SPAN + 1, IS_ALL ? row : side(row));
     }
-    for (int i = threadIdx.x; i < WHOLE * COLUMNS; i += THREADS) {
+    for (int i = threadIdx.x; i < WHOLE * COLUMNS; i += SCAN_THREADS) {
         const int column = i / WHOLE;
         body(IS_ALL ? column * (SPAN + 1) : side(column), i % WHOLE);
     }
@@ -185,7 +183,7 @@ __device__ void write_block(const Blocks &blocks, const BlockPlace &block, const
     constexpr int SPAN = SharedSites<TILERES>::SPAN;
     uint32_t most = 0;
 #pragma unroll
-    for (int i = threadIdx.x; i < SPAN * SPAN; i += THREADS) {
+    for (int i = threadIdx.x; i < SPAN * SPAN; i += SCAN_THREADS) {
         const int in_x = i % SPAN + 1, in_y = i / SPAN + 1, x = block.left + in_x - 1, y = block.top + in_y - 1;
         if (x >= blocks.maps.width || y >= blocks.maps.height) continue;
         const Site kept = shared(in_x, in_y);
@@ -193,7 +191,7 @@ __device__ void write_block(const Blocks &blocks, const BlockPlace &block, const
         most = max(most, encoding.square_of(in_x, in_y, kept));
     }
     most = greatest_of_warp(most);
-    if (threadIdx.x % WARP == 0) blocks.farthest[block.number * (THREADS / WARP) + threadIdx.x / WARP] = most;
+    if (threadIdx.x % WARP == 0) blocks.farthest[block.number * (SCAN_THREADS / WARP) + threadIdx.x / WARP] = most;
 }
 
 // ---- Scans ----
@@ -285,7 +283,7 @@ template <int TILERES>
 __device__ bool sees_nearer(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared) {
     constexpr int SPAN = SharedSites<TILERES>::SPAN;
     bool sees = false;
-    for (int i = threadIdx.x; i < 4 * SPAN; i += THREADS) {
+    for (int i = threadIdx.x; i < 4 * SPAN; i += SCAN_THREADS) {
         const int side = i / SPAN, along = i % SPAN + 1, across = side % 2 ? SPAN : 1;
         const int in_x = side < 2 ? along : across, in_y = side < 2 ? across : along;
         const int x = block.left + in_x - 1, y = block.top + in_y - 1;
@@ -299,12 +297,12 @@ __device__ bool sees_nearer(const SiteMaps &maps, const BlockPlace &block, const
 
 /// Block: whether the block may change in an instance.  It may not if it is finished, with no pixel farther than `ctrl`, or if
 /// no block beside it has changed in the last instance or in this one.
-__device__ bool may_change(const Blocks &blocks, const BlockPlace &block, uint32_t ctrl, uint32_t instance) {
+__device__ inline bool may_change(const Blocks &blocks, const BlockPlace &block, uint32_t ctrl, uint32_t instance) {
     constexpr int BESIDE = 9;
     bool is_far = false, is_woken = false;
-    if (threadIdx.x < THREADS / WARP) {
-        is_far = blocks.farthest[block.number * (THREADS / WARP) + threadIdx.x] > ctrl;
-    } else if (const int i = threadIdx.x - THREADS / WARP; i < BESIDE) {
+    if (threadIdx.x < SCAN_THREADS / WARP) {
+        is_far = blocks.farthest[block.number * (SCAN_THREADS / WARP) + threadIdx.x] > ctrl;
+    } else if (const int i = threadIdx.x - SCAN_THREADS / WARP; i < BESIDE) {
         const int column = block.column + i % 3 - 1, row = block.row + i / 3 - 1;
         const int64_t beside = block.number + (i / 3 - 1) * blocks.across + i % 3 - 1;
         is_woken = i != BESIDE / 2 && column >= 0 && column < blocks.across && row >= 0 && row < blocks.down &&
@@ -344,7 +342,8 @@ __device__ bool scan_again(const Blocks &blocks, const BlockPlace &block, const 
 
 /// An instance of the paper's PRSEDTKernel.  A CUDA block takes blocks.
 template <int TILERES, bool IS_FIRST>
-__global__ void __launch_bounds__(THREADS, RESIDENT) scan_blocks(Blocks blocks, uint32_t ctrl, uint32_t instance) {
+__global__ void __launch_bounds__(SCAN_THREADS, SCAN_BLOCKS_PER_SM)
+    scan_blocks(Blocks blocks, uint32_t ctrl, uint32_t instance) {
     __shared__ Site sites[SharedSites<TILERES>::LINES * SharedSites<TILERES>::PITCH];
     const SharedSites<TILERES> shared{sites};
     for (int64_t number = blockIdx.x; number < blocks.count(); number += gridDim.x) {
@@ -359,65 +358,55 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) scan_blocks(Blocks blocks, 
     }
 }
 
-struct Scratch {
-    bool is_small;
-    Blocks blocks;
-    SiteMaps complete;
-    uint32_t *marks;
-    unsigned long long *mended;
-
-    Scratch(const DistanceJob &job, Carver &carver)
-        : is_small(tileres_of(job.set) == SMALL_TILERES),
-          blocks(job, span()),
-          complete(job.set) {
-        blocks.maps.sites = carver.take<Site>(job.set.pixels());
-        complete.sites = carver.take<Site>(job.set.pixels());
-        marks = carver.take<uint32_t>(count_marks(complete));
-        blocks.farthest = carver.take<uint32_t>(blocks.count() * (THREADS / WARP));
-        blocks.changed = carver.take<uint32_t>(blocks.count());
-        blocks.flag = carver.take<uint32_t>(1);
-        mended = carver.take<unsigned long long>(1);
+class RasterScan {
+  public:
+    RasterScan(const DistanceJob &job, Carver &carver)
+        : job_(job),
+          is_small_(tileres_of(job.set) == SMALL_TILERES),
+          blocks_(job, span()),
+          complete_(job.set) {
+        blocks_.maps.sites = carver.take<Site>(job.set.pixels());
+        complete_.sites = carver.take<Site>(job.set.pixels());
+        marks_ = carver.take<uint32_t>(count_marks(complete_));
+        blocks_.farthest = carver.take<uint32_t>(blocks_.count() * (SCAN_THREADS / WARP));
+        blocks_.changed = carver.take<uint32_t>(blocks_.count());
+        blocks_.flag = carver.take<uint32_t>(1);
+        mended_ = carver.take<unsigned long long>(1);
     }
-    int span() const { return is_small ? SharedSites<SMALL_TILERES>::SPAN : SharedSites<LARGE_TILERES>::SPAN; }
+
+    SiteMaps run(cudaStream_t stream, const Progress &progress) {
+        const size_t blocks = static_cast<size_t>(blocks_.count());
+        check(cudaMemsetAsync(blocks_.changed, 0, blocks * sizeof(uint32_t), stream), "clearing marks");
+        check(cudaMemsetAsync(blocks_.flag, 0, sizeof(uint32_t), stream), "clearing a flag");
+        uint32_t instances = 0;
+        while (is_small_ ? run_instance<SMALL_TILERES>(++instances, stream) : run_instance<LARGE_TILERES>(++instances, stream))
+            report(progress, 0.8 * (1 - 1 / (1 + 0.25 * instances)), stream);
+        complete_map(blocks_.maps, complete_, marks_, stream);
+        if (job_.report) *job_.report = {int64_t(instances), count_mended(blocks_.maps, complete_, mended_, stream)};
+        return complete_;
+    }
+
+  private:
+    int span() const { return is_small_ ? SharedSites<SMALL_TILERES>::SPAN : SharedSites<LARGE_TILERES>::SPAN; }
+
+    /// Launches an instance, from 1, and waits for it.  Returns whether any block has changed.
+    template <int TILERES>
+    bool run_instance(uint32_t instance, cudaStream_t stream) const {
+        const uint32_t ctrl = settled_by(instance - 1, span());
+        uint32_t flag;
+        const auto kernel = instance == 1 ? scan_blocks<TILERES, true> : scan_blocks<TILERES, false>;
+        launch("scan_blocks", kernel, blocks_.count(), SCAN_THREADS, stream, blocks_, ctrl, instance);
+        check(cudaMemcpyAsync(&flag, blocks_.flag, sizeof flag, cudaMemcpyDeviceToHost, stream), "copying a flag");
+        check(cudaStreamSynchronize(stream), "waiting for the device");
+        return flag == instance;
+    }
+
+    const DistanceJob &job_;
+    bool is_small_;
+    Blocks blocks_;
+    SiteMaps complete_;
+    uint32_t *marks_;
+    unsigned long long *mended_;
 };
-
-/// Launches an instance, from 1, and waits for it.  Returns whether any block has changed.
-template <int TILERES>
-bool run_instance(const Scratch &scratch, uint32_t instance, cudaStream_t stream) {
-    const Blocks &blocks = scratch.blocks;
-    const uint32_t ctrl = settled_by(instance - 1, scratch.span());
-    uint32_t flag;
-    const auto kernel = instance == 1 ? scan_blocks<TILERES, true> : scan_blocks<TILERES, false>;
-    launch("scan_blocks", kernel, blocks.count(), THREADS, stream, blocks, ctrl, instance);
-    check(cudaMemcpyAsync(&flag, blocks.flag, sizeof flag, cudaMemcpyDeviceToHost, stream), "copying a flag");
-    check(cudaStreamSynchronize(stream), "waiting for the device");
-    return flag == instance;
-}
-
-}  // namespace
-
-size_t raster_scan_scratch(const DistanceJob &job) {
-    Carver carver;
-    Scratch(job, carver);
-    return carver.used();
-}
-
-void raster_scan(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
-    if (job.set.pixels() == 0) return;
-    Carver carver(memory);
-    const Scratch scratch(job, carver);
-    const SiteMaps &mixed = scratch.blocks.maps, &complete = scratch.complete;
-    const size_t blocks = static_cast<size_t>(scratch.blocks.count());
-    check(cudaMemsetAsync(scratch.blocks.changed, 0, blocks * sizeof(uint32_t), stream), "clearing marks");
-    check(cudaMemsetAsync(scratch.blocks.flag, 0, sizeof(uint32_t), stream), "clearing a flag");
-    const auto run = scratch.is_small ? run_instance<SMALL_TILERES> : run_instance<LARGE_TILERES>;
-    uint32_t instances = 0;
-    while (run(scratch, ++instances, stream)) report(progress, 0.8 * (1 - 1 / (1 + 0.25 * instances)), stream);
-    complete_map(mixed, complete, scratch.marks, stream);
-    if (job.report) *job.report = {int64_t(instances), count_mended(mixed, complete, scratch.mended, stream)};
-    report(progress, 0.9, stream);
-    write_map(job, complete, stream);
-    report(progress, 1, stream);
-}
 
 }  // namespace apsis::cuda::published

@@ -5,11 +5,11 @@
 // searched are closed for good, since lower bounds only rise.
 //
 // Cost: a pixel goes through its pairs once in all turns; most pairs are closed by spans.
-#include "cuda/paths/pair_steps.h"
+#pragma once
+
+#include "cuda/paths/pair_state.cuh"
 
 namespace apsis::cuda::paths {
-
-namespace {
 
 /// The search of a warp for witnesses of its pixels.  All lanes call all functions together.
 template <class Length, bool FARTHEST>
@@ -41,9 +41,9 @@ class Search {
         if (witness_ != PROVED) pairs_.witness[own_] = is_open ? witness_ : PROVED;
         const uint32_t open = __ballot_sync(ALL_LANES, is_open);
         if (threadIdx.x % WARP == 0) pairs_.open_bits[2 * span_ + (own_ - component_.begin) / WARP % 2] = open;
-        Weakest<Length> own;
-        if (is_open) own = {claim_.lower, own_};
-        return {weakest_of_lanes(own), static_cast<uint32_t>(__popc(open))};
+        Largest<Length> own;
+        if (is_open) own = {counted_down(claim_.lower), own_};
+        return {own.of_warp(), static_cast<uint32_t>(__popc(open))};
     }
 
   private:
@@ -62,9 +62,9 @@ class Search {
     /// Warp: finds the weakest claim of the lanes that search, and the first rank that one of them has not searched.
     __device__ void weaken() {
         const bool searches = is_searching();
-        weakest_ = {least_of_lanes(searches ? claim_.lower : Lengths<Length>::NONE),
-                    FARTHEST ? greatest_of_lanes(searches ? claim_.farthest : 0) : 0};
-        closed_ = least_of_lanes(searches ? witness_ : PROVED);
+        weakest_ = {least_of_warp(searches ? claim_.lower : Lengths<Length>::NONE),
+                    FARTHEST ? greatest_of_warp(searches ? claim_.farthest : 0) : 0};
+        closed_ = least_of_warp(searches ? witness_ : PROVED);
     }
 
     /// Warp: searches spans of a level, in order.
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) pr
     const ComponentState<Length> &component = pairs.component[pairs.component_of[large]];
     if (!component.is_active()) return;
     const uint32_t begin = component.begin + (large - component.first[1]) * LARGE_SPAN + part * PROOF_THREADS + warp * WARP;
-    OpenPixels<Length> own = {{}, 0};
+    OpenPixels<Length> own;
     // Whole spans: both halves of a span write which of their pixels are open.
     if (begin < component.begin + ceil_div(component.size, SPAN) * SPAN) {
         Search<Length, FARTHEST> search(pairs, component, begin);
@@ -161,17 +161,5 @@ __global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) pr
     for (int i = 1; i < PROOF_THREADS / WARP; ++i) own.add(open_of_warps[i]);
     pairs.open_pixels[large * PROOF_PARTS + part] = own;
 }
-
-}  // namespace
-
-template <class Length, bool FARTHEST>
-void prove(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream) {
-    launch("prove_part", prove_part<Length, FARTHEST>, spans.count() * PROOF_PARTS, PROOF_THREADS, stream, pairs, spans.begin);
-}
-
-template void prove<int32_t, false>(const Pairs<int32_t> &, const Range &, cudaStream_t);
-template void prove<int32_t, true>(const Pairs<int32_t> &, const Range &, cudaStream_t);
-template void prove<int64_t, false>(const Pairs<int64_t> &, const Range &, cudaStream_t);
-template void prove<int64_t, true>(const Pairs<int64_t> &, const Range &, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

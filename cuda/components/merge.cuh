@@ -2,15 +2,15 @@
 // compare-and-swap).  Chosen wherever an image has tiles with neighbours.
 //
 // Cost: reading the nodes, less than 1/4 byte a pixel in 2-D.
+#pragma once
+
 #include "cuda/components/tiles.h"
 
 namespace apsis::cuda::components {
 
-namespace {
-
 /// Goes from two nodes to their roots, or to where their paths meet, and halves the paths.  It follows both at once, since it
 /// waits for memory.
-__device__ void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
+__device__ inline void find_roots(const Tiles &tiles, uint32_t &one, uint32_t &other) {
     while (one != other) {
         const uint32_t up_one = __ldcg(tiles.parent + one), up_other = __ldcg(tiles.parent + other);
         if (up_one == one && up_other == other) return;
@@ -29,7 +29,7 @@ __device__ int64_t first_of(const Tiles &tiles, uint32_t node) {
 }
 
 /// An order of nodes that is unrelated to where they lie (the last steps of MurmurHash3).
-__device__ uint32_t random_order(uint32_t node) {
+__device__ inline uint32_t random_order(uint32_t node) {
     node = (node ^ node >> 16) * 0x85ebca6bu;
     node = (node ^ node >> 13) * 0xc2b2ae35u;
     return node ^ node >> 16;
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(BLOCK, JOIN_BLOCKS_PER_SM<Tile>) join_tiles(Ti
 
 /// Points a node at its root, and returns the root.  No nodes are joined meanwhile.  A thread writes only the parent of its own
 /// node: another node may have been pointed at its root already, and would be led back.
-__device__ uint32_t flatten(const Tiles &tiles, uint32_t node) {
+__device__ inline uint32_t flatten_node(const Tiles &tiles, uint32_t node) {
     uint32_t parent = __ldcg(tiles.parent + node);
     for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
     return parent;
@@ -286,7 +286,7 @@ constexpr int FLATTEN_THREADS = Tile::PLANES > 1 ? BLOCK : WALKERS;
 template <class Tile>
 __global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles tiles) {
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
-        if (flatten(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
+        if (flatten_node(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
 }
 
@@ -296,7 +296,7 @@ template <class Tile>
 __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
     static_assert(1 << Tile::NODE_BITS <= BLOCK);
     const bool is_there = threadIdx.x < tiles.nodes[blockIdx.x];
-    const uint32_t node = blockIdx.x << Tile::NODE_BITS | threadIdx.x, root = is_there ? flatten(tiles, node) : node;
+    const uint32_t node = blockIdx.x << Tile::NODE_BITS | threadIdx.x, root = is_there ? flatten_node(tiles, node) : node;
     const uint32_t own = is_there ? position_of<Tile>(tiles, first_of_node<Tile>(tiles, node)) : UINT32_MAX;
     const bool is_usual = root == __shfl_sync(ALL_LANES, root, 0);
     const uint32_t least = least_of_warp(is_usual && root != node ? own : UINT32_MAX);
@@ -305,20 +305,17 @@ __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
     drop_first<Tile>(tiles, pixel_of_position<Tile>(tiles, max(own, other)));
 }
 
-}  // namespace
-
+/// Joins nodes of neighbouring tiles, and drops the first pixels of nodes that are no roots.
+template <class Tile>
 void join_nodes(const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    with_tile(plan, [&](auto tile) {
-        using Tile = decltype(tile);
-        const int64_t count = tiles.count();
-        const WorkSplit split(count * (Tile::JOINING_RIM_ROWS * Tile::WORDS),
-                              tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
-        launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, stream, tiles, split);
-        if (plan.counts_alone) return;
-        if constexpr (Tile::RANDOM_LINKING_TILES > 0)
-            if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, count, BLOCK, stream, tiles);
-        launch("flatten_nodes", flatten_nodes<Tile>, count, FLATTEN_THREADS<Tile>, stream, tiles);
-    });
+    const int64_t count = tiles.count();
+    const WorkSplit split(count * (Tile::JOINING_RIM_ROWS * Tile::WORDS),
+                          tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
+    launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, stream, tiles, split);
+    if (plan.counts_alone) return;
+    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
+        if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, count, BLOCK, stream, tiles);
+    launch("flatten_nodes", flatten_nodes<Tile>, count, FLATTEN_THREADS<Tile>, stream, tiles);
 }
 
 }  // namespace apsis::cuda::components

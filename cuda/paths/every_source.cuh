@@ -9,14 +9,14 @@
 // fields only from the local maxima of a field; that is not exact, not even for a square, and is not done.
 //
 // Cost: as many fields as the largest component has pixels.
-#include "cuda/paths/every_source.h"
+#pragma once
 
+#include "cuda/paths/field_tasks.cuh"
+#include "cuda/paths/plan.h"
+#include "cuda/paths/ranks.h"
 #include "cuda/runtime/progress.h"
-#include "cuda/transforms.h"
 
 namespace apsis::cuda::paths {
-
-namespace {
 
 constexpr int ITERATIONS = 8;  // of both kernels between two checks by the host
 
@@ -51,11 +51,6 @@ struct Relaxation {
         changes = carver.take<Changes>(1);
     }
 };
-
-__device__ void lower(int32_t *value, int32_t to) { atomicMin(value, to); }
-__device__ void lower(int64_t *value, int64_t to) {
-    atomicMin(reinterpret_cast<long long *>(value), static_cast<long long>(to));
-}
 
 template <class Length>
 __global__ void __launch_bounds__(BLOCK) clear_fields(Relaxation<Length> relaxation) {
@@ -92,7 +87,7 @@ __global__ void __launch_bounds__(BLOCK) k1(Relaxation<Length> relaxation) {
         if (sum > relaxation.FULL)
             relaxation.changes->too_long = 1;
         else
-            lower(relaxation.updating + field * pixels + to, sum);
+            atomic_min(relaxation.updating + field * pixels + to, sum);
     }
 }
 
@@ -114,19 +109,13 @@ __global__ void __launch_bounds__(BLOCK)
     const uint32_t *const start = relaxation.ranks.start + i / relaxation.fields;
     const int64_t field = i % relaxation.fields, source = start[0] + first + field;
     if (source >= start[1]) return;
-    Length best = -1;
-    uint32_t pixel = NO_PIXEL;
+    Largest<Length> best;
     for (uint32_t rank = start[0] + threadIdx.x % WARP; rank < start[1]; rank += WARP) {
         const uint32_t own = relaxation.ranks.pixel[rank];
-        const Length length = relaxation.cost[field * relaxation.ranks.raster.pixels() + own];
-        if (length > best || (length == best && own < pixel)) best = length, pixel = own;
+        best.raise({relaxation.cost[field * relaxation.ranks.raster.pixels() + own], own});
     }
-    for (int step = WARP / 2; step > 0; step /= 2) {
-        const Length length = __shfl_xor_sync(ALL_LANES, best, step);
-        const uint32_t own = __shfl_xor_sync(ALL_LANES, pixel, step);
-        if (length > best || (length == best && own < pixel)) best = length, pixel = own;
-    }
-    if (threadIdx.x % WARP == 0) longest[source] = best, farthest[source] = pixel;
+    best = best.of_warp();
+    if (threadIdx.x % WARP == 0) longest[source] = best.value, farthest[source] = best.pixel;
 }
 
 template <class Length>
@@ -144,24 +133,6 @@ void relax(const Relaxation<Length> &relaxation, cudaStream_t stream) {
     }
 }
 
-/// Finds the size of the largest component.
-__global__ void __launch_bounds__(BLOCK) find_largest(const uint32_t *start, uint32_t components, uint32_t *largest) {
-    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i < components) atomicMax(largest, start[i + 1] - start[i]);
-}
-
-/// The size of the largest component.
-uint32_t read_largest(const Ranks &ranks, uint32_t components, uint32_t *memory, cudaStream_t stream) {
-    uint32_t largest = 0;
-    check(cudaMemsetAsync(memory, 0, sizeof largest, stream), "largest component");
-    launch("find_largest", find_largest, ceil_div(components, BLOCK), BLOCK, stream, ranks.start, components, memory);
-    check(cudaMemcpyAsync(&largest, memory, sizeof largest, cudaMemcpyDeviceToHost, stream), "largest component");
-    check(cudaStreamSynchronize(stream), "largest component");
-    return largest;
-}
-
-}  // namespace
-
 template <class Length>
 size_t every_source_bytes(const EccentricityJob &job) {
     Carver carver;
@@ -169,12 +140,12 @@ size_t every_source_bytes(const EccentricityJob &job) {
     return carver.used();
 }
 
+/// Solves all components; the largest has so many pixels, and so many fields are made.  Throws TooLong.
 template <class Length>
-int64_t solve_every_source(const EccentricityJob &job, const Ranks &ranks, uint32_t components, Length *longest,
-                           uint32_t *farthest, void *memory, cudaStream_t stream, const Progress &progress) {
+void solve_every_source(const EccentricityJob &job, const Ranks &ranks, uint32_t components, uint32_t largest,
+                        const LowerBounds<Length> &found, void *memory, cudaStream_t stream, const Progress &progress) {
     Carver carver(memory);
     const Relaxation<Length> relaxation(job, ranks, carver);
-    const uint32_t largest = read_largest(ranks, components, &relaxation.changes->changed, stream);
     const uint32_t fields = static_cast<uint32_t>(relaxation.fields);
     const int64_t sources = components * relaxation.fields;
     for (uint32_t first = 0; first < largest; first += fields) {
@@ -182,18 +153,9 @@ int64_t solve_every_source(const EccentricityJob &job, const Ranks &ranks, uint3
         launch("plant_sources", plant_sources<Length>, ceil_div(sources, BLOCK), BLOCK, stream, relaxation, components, first);
         relax(relaxation, stream);
         launch("find_farthest", find_farthest<Length>, ceil_div(sources, WARPS), BLOCK, stream, relaxation, components, first,
-               longest, farthest);
+               found.lower, found.farthest);
         report(progress, static_cast<double>(std::min(first + fields, largest)) / largest, stream);
     }
-    return largest;
 }
-
-#define APSIS_EVERY_SOURCES(Length)                                                                                     \
-    template size_t every_source_bytes<Length>(const EccentricityJob &);                                                \
-    template int64_t solve_every_source(const EccentricityJob &, const Ranks &, uint32_t, Length *, uint32_t *, void *, \
-                                        cudaStream_t, const Progress &);
-APSIS_EVERY_SOURCES(int32_t)
-APSIS_EVERY_SOURCES(int64_t)
-#undef APSIS_EVERY_SOURCES
 
 }  // namespace apsis::cuda::paths

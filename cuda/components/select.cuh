@@ -7,12 +7,12 @@
 // tiles counts, for each value of the next digit, the components with the digits found so far.
 //
 // Cost: 1/4 byte a pixel a pass: one pass, and some seven more if the largest are asked for.
+#pragma once
+
 #include "core/keys.h"
 #include "cuda/components/label.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 using Rank = unsigned __int128;
 
@@ -48,7 +48,7 @@ struct Criteria {
 /// The state of the search for the rank of the last component to be kept.
 struct RankSearch {
     Rank least_rank;
-    unsigned long long remaining;  // to be kept, of the components with the digits found so far
+    unsigned long long kept;  // components that rank higher than those with the digits found so far
     uint32_t found;
     uint32_t bins[BINS];
 };
@@ -69,25 +69,27 @@ struct TileAreas {
         const uint32_t led = __shfl_sync(ALL_LANES, root, leader);
         const bool is_one = __all_sync(ALL_LANES, !has || root == led);
         const uint32_t total = is_one ? sum_of_warp(has ? length : 0) : length;
-        if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&labelled.parent_of(root), total);
-        if (has && touches) atomicOr(&labelled.parent_of(root), TOUCH_BIT);
+        if (has && (!is_one || threadIdx.x % WARP == leader)) atomicAdd(&labelled.parents[root], total);
+        if (has && touches) atomicOr(&labelled.parents[root], TOUCH_BIT);
     }
     /// The area of a root that is no node.
     __device__ unsigned long long area_of(uint32_t root) const {
-        const uint32_t area = labelled.parent_of(root);
+        const uint32_t area = labelled.parents[root];
         return (area & TOUCH_BIT ? TOUCHES_BORDER : 0) | ((area & ~TOUCH_BIT) - NO_AREA);
     }
-    __device__ bool is_node(uint32_t root) const { return labelled.parent_of(root) & NODE_BIT; }
-    __device__ uint32_t node_of(uint32_t root) const { return labelled.parent_of(root) & ~NODE_BIT; }
+    __device__ bool is_node(uint32_t root) const { return labelled.parents[root] & NODE_BIT; }
+    __device__ uint32_t node_of(uint32_t root) const { return labelled.parents[root] & ~NODE_BIT; }
 };
 
-/// Block: labels a tile and adds up the areas of its parts; all threads see them.
-template <class Tile>
-__device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place, const Tiles &tiles) {
+/// Block: labels a tile and adds up the areas of its parts; all threads see them.  Calls on_node(node, area) for its nodes,
+/// each by one thread; afterwards their roots hold their node.
+template <class Tile, class OnNode>
+__device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place, const Tiles &tiles,
+                          OnNode on_node) {
     LabelledTile<Tile> &labelled = areas.labelled;
     const uint32_t runs = recall_tile(labelled, place, tiles), at = threadIdx.x, row = at / Tile::WORDS;
     labelled.for_runs(runs, [&](uint32_t run) {
-        if (labelled.parent_of(run) == run) labelled.parent_of(run) = areas.NO_AREA;
+        if (labelled.parents[run] == run) labelled.parents[run] = areas.NO_AREA;
     });
     __syncthreads();
     const int64_t x0 = place.x + at % Tile::WORDS * 32, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
@@ -96,9 +98,15 @@ __device__ void sum_areas(TileAreas<Tile> &areas, const Criteria &criteria, cons
     // A root grows while other threads read it.  They only check whether it is at least NO_AREA, which does not change.
     for (uint32_t rest = word & ~(word << 1); __any_sync(ALL_LANES, rest != 0); rest &= rest - 1) {
         const auto [x, length] = next_segment(word, rest);
-        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.load(run);
+        const uint32_t run = rest ? labelled.run_at(at, x) : 0, up = labelled.parents.load(run);
         areas.add(rest, up < areas.NO_AREA ? up : run, length, at_edge || x0 + x == 0 || x0 + x + length == tiles.width);
     }
+    __syncthreads();
+    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
+        const uint32_t root = labelled.root_of_node(tiles, node);
+        on_node(node, areas.area_of(root));
+        labelled.parents[root] = areas.NODE_BIT | (node & ((1u << Tile::NODE_BITS) - 1));
+    });
     __syncthreads();
 }
 
@@ -121,25 +129,15 @@ __device__ TileAreas<Tile> &shared_areas() {
     return *reinterpret_cast<TileAreas<Tile> *>(memory);
 }
 
-template <class Tile>
-__global__ void __launch_bounds__(BLOCK) clear_areas(Tiles tiles) {
-    for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) { tiles.area[node] = 0; });
-}
-
 /// Drops parts that are whole components and not selected.  Areas of nodes are added at their roots.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) sum_tile_areas(Tiles tiles, Criteria criteria) {
     TileAreas<Tile> &areas = shared_areas<Tile>();
     const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
-    sum_areas(areas, criteria, place, tiles);
-    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        const uint32_t root = areas.labelled.root_of_node(tiles, node);
-        const unsigned long long area = areas.area_of(root);
+    sum_areas(areas, criteria, place, tiles, [&](uint32_t node, unsigned long long area) {
         atomicAdd(tiles.area + tiles.parent[node], area & ~TOUCHES_BORDER);
         if (area & TOUCHES_BORDER) atomicOr(tiles.area + tiles.parent[node], TOUCHES_BORDER);
-        areas.labelled.parent_of(root) = areas.NODE_BIT;
     });
-    __syncthreads();
     filter_firsts(areas.labelled, place, tiles,
                   [&](uint32_t root, int) { return areas.is_node(root) || criteria.accepts(areas.area_of(root)); });
 }
@@ -151,18 +149,6 @@ __global__ void __launch_bounds__(BLOCK) drop_unwanted_nodes(Tiles tiles, Criter
         if (tiles.parent[node] == node && !criteria.accepts(tiles.area[node]))
             drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
-}
-
-/// Block: adds up areas; afterwards the roots of nodes hold their node.
-template <class Tile>
-__device__ void sum_areas_of_nodes(TileAreas<Tile> &areas, const Criteria &criteria, const TilePlace &place,
-                                   const Tiles &tiles) {
-    sum_areas(areas, criteria, place, tiles);
-    for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-        areas.labelled.parent_of(areas.labelled.root_of_node(tiles, node)) =
-            areas.NODE_BIT | (node & ((1u << Tile::NODE_BITS) - 1));
-    });
-    __syncthreads();
 }
 
 /// The rank of the component whose first pixel is at x of this thread's word.
@@ -182,7 +168,7 @@ __global__ void __launch_bounds__(Tile::THREADS)
     TileAreas<Tile> &areas = shared_areas<Tile>();
     const TilePlace place = place_of<Tile>(tiles, from + blockIdx.x);
     for (int i = threadIdx.x; i < BINS; i += Tile::THREADS) areas.bins[i] = 0;
-    sum_areas_of_nodes(areas, criteria, place, tiles);
+    sum_areas(areas, criteria, place, tiles, [](uint32_t, unsigned long long) {});
     const Rank least_rank = search->least_rank;
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
         const int x = __ffs(rest) - 1;
@@ -196,10 +182,11 @@ __global__ void __launch_bounds__(Tile::THREADS)
 }
 
 /// Finds the lowest value of the digit that is kept, from the highest down.  One block.
-__global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSearch *search) {
-    using Scan = cub::BlockScan<uint32_t, CHOOSE_THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) choose_digit(int shift, unsigned long long largest, RankSearch *search) {
+    using Scan = cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Scan::TempStorage memory;
-    constexpr int EACH = BINS / CHOOSE_THREADS;
+    constexpr int EACH = BINS / THREADS;
     if (search->found) return;
     uint32_t counts[EACH], above[EACH];
     for (int i = 0; i < EACH; ++i) {
@@ -209,13 +196,13 @@ __global__ void __launch_bounds__(CHOOSE_THREADS) choose_digit(int shift, RankSe
     }
     uint32_t total;
     Scan(memory).ExclusiveSum(counts, above, total);
-    const unsigned long long remaining = search->remaining;
+    const unsigned long long remaining = largest - search->kept;
     __syncthreads();
     if (total <= remaining && threadIdx.x == 0) search->found = 1;  // all remaining components are kept
     for (int i = 0; i < EACH; ++i) {
         if (total <= remaining || above[i] >= remaining || above[i] + counts[i] < remaining) continue;
         search->least_rank |= Rank(BINS - 1 - (threadIdx.x * EACH + i)) << shift;
-        search->remaining = remaining - above[i];
+        search->kept += above[i];
         search->found = above[i] + counts[i] == remaining;
     }
 }
@@ -227,15 +214,10 @@ __global__ void __launch_bounds__(Tile::THREADS)
     if (search->least_rank == 0) return;
     TileAreas<Tile> &areas = shared_areas<Tile>();
     const TilePlace place = place_of<Tile>(tiles, from + blockIdx.x);
-    sum_areas_of_nodes(areas, criteria, place, tiles);
+    sum_areas(areas, criteria, place, tiles, [](uint32_t, unsigned long long) {});
     filter_firsts(areas.labelled, place, tiles, [&](uint32_t root, int x) {
         return rank_of_part(areas, criteria, place, tiles, root, x) >= search->least_rank;
     });
-}
-
-__global__ void begin_search(RankSearch *search, unsigned long long largest) {
-    if (threadIdx.x == 0) search->least_rank = 0, search->remaining = largest, search->found = 0;
-    for (int i = threadIdx.x; i < BINS; i += blockDim.x) search->bins[i] = 0;
 }
 
 /// Keeps the largest components of `count` tiles.
@@ -244,38 +226,29 @@ void keep_largest(const ComponentsJob &job, const Plan &plan, const Tiles &tiles
                   RankSearch *search, cudaStream_t stream) {
     const Criteria criteria(job);
     Launch pass = plan.areas;
-    launch("begin_search", begin_search, 1, BLOCK, stream, search, static_cast<unsigned long long>(job.largest));
+    check(cudaMemsetAsync(search, 0, sizeof *search, stream), "beginning a search");
     for (int shift = (criteria.key_bits + bits_below(job.set.pixels() + 1)) / DIGIT_BITS * DIGIT_BITS; shift >= 0;
          shift -= DIGIT_BITS) {
         pass.kernel = "count_digits", pass.blocks = count;
         launch(pass, count_digits<Tile>, stream, tiles, criteria, from, shift, search);
-        launch("choose_digit", choose_digit, 1, CHOOSE_THREADS, stream, shift, search);
+        launch("choose_digit", choose_digit<CHOOSE_THREADS>, 1, CHOOSE_THREADS, stream, shift, job.largest, search);
     }
     pass.kernel = "drop_lower_ranks";
     launch(pass, drop_lower_ranks<Tile>, stream, tiles, criteria, from, search);
 }
 
-}  // namespace
-
-size_t select_bytes(const ComponentsJob &job) { return job.largest < INT64_MAX ? sizeof(RankSearch) : 0; }
-
-size_t area_bytes(const Plan &plan) {
-    return with_tile(plan, [](auto tile) { return sizeof(TileAreas<decltype(tile)>); });
-}
-
-void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, void *memory, cudaStream_t stream) {
-    with_tile(plan, [&](auto tile) {
-        using Tile = decltype(tile);
-        const Criteria criteria(job);
-        if (tiles.has_nodes) launch("clear_areas", clear_areas<Tile>, tiles.count(), BLOCK, stream, tiles);
-        launch(plan.areas, sum_tile_areas<Tile>, stream, tiles, criteria);
-        if (tiles.has_nodes)
-            launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);
-        if (job.largest == INT64_MAX) return;
-        const uint32_t images = plan.is_volume ? 1 : tiles.deep, count = tiles.count() / images;
-        for (uint32_t image = 0; image < images; ++image)
-            keep_largest<Tile>(job, plan, tiles, image * count, count, static_cast<RankSearch *>(memory), stream);
-    });
+/// Drops the first pixels of components that are not selected, before the scan.
+template <class Tile>
+void select_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, RankSearch *search,
+                       cudaStream_t stream) {
+    const Criteria criteria(job);
+    launch(plan.areas, sum_tile_areas<Tile>, stream, tiles, criteria);
+    if (tiles.has_nodes)
+        launch("drop_unwanted_nodes", drop_unwanted_nodes<Tile>, tiles.count(), BLOCK, stream, tiles, criteria);
+    if (job.largest == INT64_MAX) return;
+    const uint32_t images = plan.is_volume ? 1 : tiles.deep, count = tiles.count() / images;
+    for (uint32_t image = 0; image < images; ++image)
+        keep_largest<Tile>(job, plan, tiles, image * count, count, search, stream);
 }
 
 }  // namespace apsis::cuda::components

@@ -1,16 +1,16 @@
-// First step for planes without packed 32-bit labels (find_parts() chooses): does the work of label_rows.cu by pairs of rows
+// First step for planes without packed 32-bit labels (find_parts() chooses): does the work of label_rows.cuh by pairs of rows
 // (row_pairs.cuh).
 //
 // The first pixel of a part may not be in its root: it is in another run of the same pair if that run alone has pixels of the
 // upper row.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out; less where components are only counted.
+#pragma once
+
 #include "cuda/components/load_tile.cuh"
 #include "cuda/components/row_pairs.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// The results to find for a tile.
 enum class Result {
@@ -42,9 +42,9 @@ __device__ void find_nodes(Pairs &pairs, uint32_t tile, const Tiles &tiles) {
     for (int k = 0; k < 2; ++k) {
         if (!pixels[k].is_there) continue;
         const uint32_t root = roots[k] = pairs.template root_of<FLAT>(pairs.run_of_pixel(pixels[k].at, pixels[k].x));
-        if (pairs.load(root) != root || atomicCAS(&pairs.parents[root], root, root | ~0u << Pairs::PART_SHIFT) != root)
+        if (pairs.parents.load(root) != root || atomicCAS(&pairs.parents[root], root, root | ~0u << Pairs::PART_SHIFT) != root)
             continue;
-        pairs.store(root, root | (atomicAdd(&pairs.nodes, 1u) + 1) << Pairs::PART_SHIFT);
+        pairs.parents.store(root, root | (atomicAdd(&pairs.nodes, 1u) + 1) << Pairs::PART_SHIFT);
     }
     __syncthreads();
     const auto node_of = [&](uint32_t root) { return static_cast<uint16_t>((pairs.parents[root] >> Pairs::PART_SHIFT) - 1); };
@@ -57,7 +57,7 @@ __device__ void find_nodes(Pairs &pairs, uint32_t tile, const Tiles &tiles) {
 }
 
 /// The first pixel with a bit in a thread's words; `row` is 0 or 1.
-__device__ uint32_t pixel_of(uint32_t row, uint32_t bits) {
+__device__ inline uint32_t pixel_of(uint32_t row, uint32_t bits) {
     constexpr int WORDS = PlaneTile<1>::WORDS;
     const uint32_t at = threadIdx.x;
     return ((at / WORDS * 2 + row) * WORDS + at % WORDS) * 32 + __ffs(bits) - 1;
@@ -70,7 +70,7 @@ struct PairRoots {
 };
 
 /// Whether the first pixels of a thread's words are of a run that has begun in a word before.
-__device__ bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
+__device__ inline bool continues_run(const WordPair &own) { return own.pixels() & ((own.start & -own.start) - 1); }
 
 /// Block: finds the roots in a thread's words, and their first pixels: the first pixel of the upper row, or if there is none,
 /// the pixel at which the root begins.  Parts without a node get numbers if `all` are to have some.
@@ -103,14 +103,14 @@ __device__ void offer_firsts(Pairs &pairs, const WordPair &own, uint32_t sibling
     const auto offer = [&](uint32_t root, uint32_t columns) {
         const uint32_t high = own.upper & columns;
         if (!high) return;
-        const uint32_t up = pairs.load(root),
+        const uint32_t up = pairs.parents.load(root),
                        offered = (up & ~0u << Pairs::PART_SHIFT) | Pairs::HAS_FIRST | (Pairs::LAST_PIXEL - pixel_of(0, high));
         if (up < offered) atomicMax(&pairs.parents[root], offered);
     };
     for (uint32_t rest = siblings; rest; rest &= rest - 1)
-        offer(pairs.load(own.runs().run_from(rest & -rest)), own.columns_from(rest & -rest));
+        offer(pairs.parents.load(own.runs().run_from(rest & -rest)), own.columns_from(rest & -rest));
     if (own.is_copy || !continues_run(own)) return;
-    const uint32_t run = entry_of(own.runs_before - 1), up = pairs.load(run), root = up > Pairs::RUN_MASK ? run : up;
+    const uint32_t run = entry_of(own.runs_before - 1), up = pairs.parents.load(run), root = up > Pairs::RUN_MASK ? run : up;
     if (root >= entry_of(pairs.runs_before[threadIdx.x / Pairs::WORDS * Pairs::WORDS])) offer(root, own.columns_from(1));
 }
 
@@ -177,8 +177,8 @@ __device__ void add_pairs(Pairs &pairs, const WordPair &own, bool all) {
     using Tile = typename Pairs::Tile;
     const uint32_t alike = pairs_alike(pairs);
     const auto part_of = [&](uint32_t run) {
-        const uint32_t up = pairs.load(run);
-        return ((up > Pairs::RUN_MASK ? up : pairs.load(up)) >> Pairs::PART_SHIFT) - 1;  // NO_PART without a number
+        const uint32_t up = pairs.parents.load(run);
+        return ((up > Pairs::RUN_MASK ? up : pairs.parents.load(up)) >> Pairs::PART_SHIFT) - 1;  // NO_PART without a number
     };
     const auto add = [&](uint32_t part, const PixelSums &added) { pairs.sums().add(part, added); };
     uint32_t main_part = NO_PART, columns = 0, others = 0;
@@ -186,12 +186,12 @@ __device__ void add_pairs(Pairs &pairs, const WordPair &own, bool all) {
         const bool is_left = continues_run(own);
         const uint32_t begin = is_left ? 1 : own.start & -own.start;
         uint32_t number = own.runs_before - is_left, main_begins = begin;
-        const uint32_t first = entry_of(number), up = pairs.load(first), root = up > Pairs::RUN_MASK ? first : up;
-        main_part = (pairs.load(root) >> Pairs::PART_SHIFT) - 1;
+        const uint32_t first = entry_of(number), up = pairs.parents.load(first), root = up > Pairs::RUN_MASK ? first : up;
+        main_part = (pairs.parents.load(root) >> Pairs::PART_SHIFT) - 1;
         others = own.start & ~begin;
         for (uint32_t rest = others; rest; rest &= rest - 1) {
             const uint32_t next = rest & -rest, run = entry_of(++number);
-            if (run == root || pairs.load(run) == root)
+            if (run == root || pairs.parents.load(run) == root)
                 main_begins |= next;
             else if (!all && part_of(run) == NO_PART)
                 others &= ~next;
@@ -233,13 +233,13 @@ __global__ void __launch_bounds__(Pairs::THREADS, Pairs::BLOCKS_PER_SM)
     Runs above;
     const uint32_t linked = link<Pairs>(pairs, own, above, rest);
     const bool joins = __syncthreads_or(rest != 0);
-    flatten<Pairs>(pairs, runs);
+    pairs.parents.flatten(runs);
     __syncthreads();
     if (joins) {
         joined = join_runs<Pairs>(pairs, own, above, rest);
         __syncthreads();
         if constexpr (RESULT != Result::COUNT) {
-            flatten<Pairs>(pairs, runs);
+            pairs.parents.flatten(runs);
             __syncthreads();
         }
     }
@@ -276,31 +276,16 @@ __global__ void __launch_bounds__(Pairs::THREADS, Pairs::BLOCKS_PER_SM)
     }
 }
 
-/// Calls body(pairs) with a null pointer to the pairs of rows of a plane's tiles: they are too large to be made here.
-template <class Body>
-auto with_pairs(const Plan &plan, Body body) {
-    return plan.connectivity == 1 ? body(static_cast<RowPairs<PlaneTile<1>> *>(nullptr))
-                                  : body(static_cast<RowPairs<PlaneTile<2>> *>(nullptr));
-}
-
-}  // namespace
-
-Launch plan_row_pairs(const Plan &plan, int64_t tiles) {
-    return with_pairs(plan, [&](auto pairs) -> Launch {
-        return {"label_tile_by_row_pairs", tiles, std::remove_pointer_t<decltype(pairs)>::THREADS, sizeof *pairs};
-    });
-}
-
+/// Stores no roots.  Only counts components where tiles.count_only is set.
+template <class Tile>
 void find_parts_by_row_pairs(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    using Pairs = RowPairs<Tile>;
     if (tiles.count_only) check(cudaMemsetAsync(tiles.count_only, 0, sizeof *tiles.count_only, stream), "clearing the count");
-    with_pairs(plan, [&](auto pairs) {
-        using Pairs = std::remove_pointer_t<decltype(pairs)>;
-        launch(plan.label,
-               plan.counts_alone ? label_tile_by_row_pairs<Pairs, Result::COUNT>
-               : job.components  ? label_tile_by_row_pairs<Pairs, Result::SUMS>
-                                 : label_tile_by_row_pairs<Pairs, Result::FIRSTS>,
-               stream, job.set, is_aligned(job.set), job.complement, tiles);
-    });
+    launch(plan.label,
+           plan.counts_alone ? label_tile_by_row_pairs<Pairs, Result::COUNT>
+           : job.components  ? label_tile_by_row_pairs<Pairs, Result::SUMS>
+                             : label_tile_by_row_pairs<Pairs, Result::FIRSTS>,
+           stream, job.set, is_aligned(job.set), job.complement, tiles);
 }
 
 }  // namespace apsis::cuda::components

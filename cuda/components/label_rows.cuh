@@ -2,12 +2,12 @@
 // bits, labels it (label.cuh), and writes its nodes, the first pixels of its parts, and their sums if components are wanted.
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/4 out.
+#pragma once
+
 #include "cuda/components/load_tile.cuh"
 #include "cuda/components/measure.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// A labelled tile whose parts get nodes and numbers.  The parent of a root holds, from bit PART_SHIFT on, 1 plus the number of
 /// its part; the bits below stay as they are, so that reading threads still find the root.  Parts with nodes have the lowest
@@ -21,16 +21,17 @@ struct TileParts {
     uint32_t nodes;
 
     __device__ uint32_t root_at(int at, int x) const {
-        return labelled.load(labelled.run_at(at, x)) & ((1u << PART_SHIFT) - 1);
+        return labelled.parents.load(labelled.run_at(at, x)) & ((1u << PART_SHIFT) - 1);
     }
     /// Makes the root of a run a node.  The order of the nodes does not matter.
     __device__ void make_node(int at, int x) {
         const uint32_t root = root_at(at, x);
-        if (labelled.load(root) != root || atomicCAS(&labelled.parent_of(root), root, root | ~0u << PART_SHIFT) != root) return;
-        labelled.store(root, root | (atomicAdd(&nodes, 1u) + 1) << PART_SHIFT);
+        if (labelled.parents.load(root) != root || atomicCAS(&labelled.parents[root], root, root | ~0u << PART_SHIFT) != root)
+            return;
+        labelled.parents.store(root, root | (atomicAdd(&nodes, 1u) + 1) << PART_SHIFT);
     }
     __device__ uint16_t node_at(int at, int x) const {
-        return static_cast<uint16_t>((labelled.parent_of(root_at(at, x)) >> PART_SHIFT) - 1);
+        return static_cast<uint16_t>((labelled.parents[root_at(at, x)] >> PART_SHIFT) - 1);
     }
 };
 
@@ -83,7 +84,7 @@ __device__ uint32_t find_firsts(const TileParts<Tile> &parts, const TilePlace &p
     const int at = threadIdx.x;
     uint32_t firsts = 0, number = labelled.runs_before[at];
     for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number) {
-        const uint32_t run = labelled.entry(number), root = labelled.parent_of(run), part = root >> TileParts<Tile>::PART_SHIFT;
+        const uint32_t run = entry_of(number), root = labelled.parents[run], part = root >> TileParts<Tile>::PART_SHIFT;
         if (root != run && part == 0) continue;
         const int x = __ffs(rest) - 1;
         firsts |= 1u << x;
@@ -108,7 +109,7 @@ __device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, u
     const auto for_roots = [&](auto body) {  // each root by the thread in whose word its part begins
         for (uint32_t rest = firsts; rest; rest &= rest - 1) {
             const int x = __ffs(rest) - 1;
-            body(labelled.parent_of(labelled.run_at(at, x)), at * 32 + x);
+            body(labelled.parents[labelled.run_at(at, x)], at * 32 + x);
         }
     };
     uint32_t count = 0, next_part, total;
@@ -129,8 +130,8 @@ __device__ void measure_parts(MeasuredTileParts<Tile> &parts, uint32_t firsts, u
     add_words<Tile>(
         labelled,
         [&](uint32_t run) {
-            const uint32_t up = labelled.parent_of(run);
-            return ((up >> PART_SHIFT ? up : labelled.parent_of(up)) >> PART_SHIFT) - 1;  // NO_PART without a number
+            const uint32_t up = labelled.parents[run];
+            return ((up >> PART_SHIFT ? up : labelled.parents[up]) >> PART_SHIFT) - 1;  // NO_PART without a number
         },
         [&](uint32_t part, const PixelSums &added) { parts.sums.add(part, added); });
     __syncthreads();
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     labelled.label(runs);
     if (stores_roots<Tile>(tiles, place))
         for_stored_roots<Tile>(tiles, place, runs, [&](uint32_t run, uint16_t &root) {
-            root = static_cast<uint16_t>(labelled.parent_of(labelled.entry(run)));
+            root = static_cast<uint16_t>(labelled.parents[entry_of(run)]);
         });
     if (tiles.has_nodes) find_nodes<Tile>(parts, tile, tiles);
     const uint32_t firsts = runs ? find_firsts<Tile>(parts, place, tiles) : 0;
@@ -167,22 +168,10 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     if constexpr (MEASURES) measure_parts(parts, firsts, tile, tiles);
 }
 
-}  // namespace
-
-Launch plan_rows(const Plan &plan, int64_t tiles, bool measures) {
-    return with_tile(plan, [&](auto tile) -> Launch {
-        using Tile = decltype(tile);
-        return {"label_tile", tiles, Tile::THREADS, measures ? sizeof(MeasuredTileParts<Tile>) : sizeof(TileParts<Tile>)};
-    });
-}
-
-void find_parts(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    if (plan.by_row_pairs) return find_parts_by_row_pairs(job, plan, tiles, stream);
-    with_tile(plan, [&](auto tile) {
-        using Tile = decltype(tile);
-        launch(plan.label, job.components ? label_tile<Tile, true> : label_tile<Tile, false>, stream, job.set,
-               is_aligned(job.set), job.complement, tiles);
-    });
+template <class Tile>
+void find_parts_by_rows(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    launch(plan.label, job.components ? label_tile<Tile, true> : label_tile<Tile, false>, stream, job.set, is_aligned(job.set),
+           job.complement, tiles);
 }
 
 }  // namespace apsis::cuda::components

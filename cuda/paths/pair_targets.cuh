@@ -3,14 +3,14 @@
 // The pixel with the least lower bound of a component, and others from all over it, name as sources the pixels with the largest
 // bounds: a block searches for each by branch and bound.  A warp walks from each of these pixels down its witness's field, to
 // where a new hub is wanted.
-#include "cuda/paths/pair_steps.h"
+#pragma once
+
+#include "cuda/paths/pair_state.cuh"
 
 namespace apsis::cuda::paths {
 
-namespace {
-
-__device__ void atomic_raise(int32_t *value, int32_t to) { atomicMax(value, to); }
-__device__ void atomic_raise(int64_t *value, int64_t to) {
+__device__ inline void atomic_raise(int32_t *value, int32_t to) { atomicMax(value, to); }
+__device__ inline void atomic_raise(int64_t *value, int64_t to) {
     atomicMax(reinterpret_cast<long long *>(value), static_cast<long long>(to));
 }
 
@@ -29,8 +29,7 @@ class FarthestByBound {
     /// The large span with the largest bound, of every step-th one: for a thread.
     __device__ Largest<Length> most_promising(uint32_t first, uint32_t step) const {
         Largest<Length> best;
-        for (uint32_t i = first; i < component_.spans(1); i += step)
-            if (const Largest<Length> one = {bound_of<1>(i), i}; one > best) best = one;
+        for (uint32_t i = first; i < component_.spans(1); i += step) best.raise({bound_of<1>(i), i});
         return best;
     }
 
@@ -61,9 +60,9 @@ class FarthestByBound {
             if (pairs_.is_source[q]) continue;
             const Length bound = least_sum(from_, pairs_.hubs_of(q), component_.hubs);
             if (bound < best.value) continue;
-            if (const Largest<Length> one = {bound, pairs_.ranks.pixel[q]}; one > best) best = one;
+            best.raise({bound, pairs_.ranks.pixel[q]});
         }
-        const Length largest = greatest_of_lanes(best.value);
+        const Length largest = greatest_of_warp(best.value);
         if (threadIdx.x % WARP == 0 && largest > bound_so_far()) atomic_raise(most_, largest);
         __syncwarp();
     }
@@ -95,12 +94,11 @@ struct BlockShared {
 
     /// Block: the largest value of all threads.
     __device__ Largest<Length> best_of(Largest<Length> own) {
-        own = largest_of_lanes(own);
+        own = own.of_warp();
         __syncthreads();
         if (threadIdx.x % WARP == 0) best[threadIdx.x / WARP] = own;
         __syncthreads();
-        for (int i = 0; i < WARPS; ++i)
-            if (best[i] > own) own = best[i];
+        for (int i = 0; i < WARPS; ++i) own.raise(best[i]);
         return own;
     }
 };
@@ -123,13 +121,8 @@ __device__ Largest<Length> farthest_by_bound(const Pairs<Length> &pairs, const C
 }
 
 /// Warp: the lane at which the sum of counts passes n; WARP if no lane passes it.  n becomes the rest of n at that lane.
-__device__ int find_place(uint32_t count, uint32_t &n) {
-    uint32_t sum = count;
-    const int lane = threadIdx.x % WARP;
-    for (int step = 1; step < WARP; step *= 2) {
-        const uint32_t before = __shfl_up_sync(ALL_LANES, sum, step);
-        if (lane >= step) sum += before;
-    }
+__device__ inline int find_place(uint32_t count, uint32_t &n) {
+    const uint32_t sum = sum_up_to(count);
     const uint32_t behind = __ballot_sync(ALL_LANES, sum > n);
     const int place = behind ? __ffs(behind) - 1 : WARP;
     n -= behind ? __shfl_sync(ALL_LANES, sum - count, place % WARP) : __shfl_sync(ALL_LANES, sum, WARP - 1);
@@ -162,13 +155,13 @@ __device__ uint32_t nth_unproved(const Pairs<Length> &pairs, const ComponentStat
 template <class Length>
 __device__ OpenPixels<Length> sum_open(const Pairs<Length> &pairs, const ComponentState<Length> &component,
                                        BlockShared<Length> &shared) {
-    OpenPixels<Length> all = {{}, 0};
+    OpenPixels<Length> all;
     for (uint32_t i = component.first[1] + threadIdx.x; i < component.first[1] + component.spans(1); i += SPAN_THREADS) {
         const uint32_t before = all.open;
         for (int part = 0; part < PROOF_PARTS; ++part) all.add(pairs.open_pixels[i * PROOF_PARTS + part]);
         pairs.open_count[i] = all.open - before;
     }
-    all = {weakest_of_lanes(all.weakest), sum_of_warp(all.open)};
+    all = {all.weakest.of_warp(), sum_of_warp(all.open)};
     if (threadIdx.x % WARP == 0) shared.open[threadIdx.x / WARP] = all;
     __syncthreads();
     all = shared.open[0];
@@ -192,7 +185,7 @@ __global__ void __launch_bounds__(SPAN_THREADS) choose_targets(Pairs<Length> pai
     const uint32_t i = threadIdx.x / WARP;
     if (i < targets) {
         const uint32_t v =
-            i == 0 ? unproved_pixels.weakest.rank
+            i == 0 ? unproved_pixels.weakest.pixel
                    : nth_unproved(pairs, component, static_cast<uint32_t>(uint64_t(unproved_pixels.open) * i / targets));
         if (threadIdx.x % WARP == 0) component.target[i].from = v;
     }
@@ -325,45 +318,10 @@ __global__ void __launch_bounds__(SPAN_THREADS) find_gap(Pairs<Length> pairs, ui
             __syncwarp();
             FarthestByBound<Length> search(pairs, component, from[warp], &most[warp]);
             for (uint32_t i = 0; i < component.spans(1); i += WARP) search.template search_level<1>(i, component.spans(1));
-            const Length bound = greatest_of_lanes(search.best.value);
+            const Length bound = greatest_of_warp(search.best.value);
             if (lane == 0 && bound > enough) atomic_raise(&component.gap, bound - lower);
         }
     });
 }
-
-}  // namespace
-
-template <class Length>
-void choose_first_sources(const Pairs<Length> &pairs, uint32_t components, int round, cudaStream_t stream) {
-    launch("choose_first", choose_first<Length>, ceil_div(components, BLOCK), BLOCK, stream, pairs, components, round);
-}
-
-template <class Length>
-void choose_sources(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream) {
-    check(cudaMemsetAsync(pairs.turn, 0, offsetof(TurnReport, fields), stream), "beginning a turn");
-    launch("choose_targets", choose_targets<Length>, components, SPAN_THREADS, stream, pairs);
-    launch("find_witnesses", find_witnesses<Length>, components * int64_t(BATCH<Length>), SPAN_THREADS, stream, pairs);
-    launch("merge_targets", merge_targets<Length>, ceil_div(components, BLOCK), BLOCK, stream, pairs, components);
-}
-
-template <class Length>
-void choose_hubs(const Pairs<Length> &pairs, uint32_t components, cudaStream_t stream) {
-    launch("choose_hub", choose_hub<Length>, ceil_div(components * int64_t(BATCH<Length>), WARPS), BLOCK, stream, pairs,
-           components);
-}
-
-template <class Length>
-void find_gaps(const Pairs<Length> &pairs, const Range &spans, cudaStream_t stream) {
-    launch("find_gap", find_gap<Length>, spans.count(), SPAN_THREADS, stream, pairs, spans.begin);
-}
-
-template void choose_first_sources<int32_t>(const Pairs<int32_t> &, uint32_t, int, cudaStream_t);
-template void choose_first_sources<int64_t>(const Pairs<int64_t> &, uint32_t, int, cudaStream_t);
-template void choose_sources<int32_t>(const Pairs<int32_t> &, uint32_t, cudaStream_t);
-template void choose_sources<int64_t>(const Pairs<int64_t> &, uint32_t, cudaStream_t);
-template void choose_hubs<int32_t>(const Pairs<int32_t> &, uint32_t, cudaStream_t);
-template void choose_hubs<int64_t>(const Pairs<int64_t> &, uint32_t, cudaStream_t);
-template void find_gaps<int32_t>(const Pairs<int32_t> &, const Range &, cudaStream_t);
-template void find_gaps<int64_t>(const Pairs<int64_t> &, const Range &, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

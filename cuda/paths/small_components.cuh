@@ -6,13 +6,18 @@
 // changes (Rosenfeld and Pfaltz 1966): mostly twice, since few small shapes wind.
 //
 // Cost: shared memory of 32 lengths a pixel, and its neighbours.
-#include "cuda/paths/small_components.h"
+#pragma once
 
 #include <type_traits>
 
+#include "cuda/paths/plan.h"
+#include "cuda/paths/ranks.h"
+
 namespace apsis::cuda::paths {
 
-namespace {
+/// The largest small component: shared memory has room for its fields.
+template <class Length>
+constexpr uint32_t MOST_SMALL = SMALLEST_CLASS << (sizeof(Length) == 4 ? SIZE_CLASSES - 1 : SIZE_CLASSES - 2);
 
 /// A component of up to `most` pixels in the order of the image, with 32 fields.  HALF: how many neighbours come before a
 /// pixel.
@@ -137,8 +142,7 @@ auto with_half(int neighbours, Body body) {
     }
 }
 
-}  // namespace
-
+/// The launch for a class, of components of at most `most` pixels; empty if there is no such class.
 template <class Length>
 Launch plan_small(const EccentricityJob &job, uint32_t most) {
     if (most > MOST_SMALL<Length>) return {};
@@ -147,22 +151,16 @@ Launch plan_small(const EccentricityJob &job, uint32_t most) {
     });
 }
 
+/// Finds the eccentricities of listed components of a class.
 template <class Length>
 void solve_small(const EccentricityJob &job, const Launch &plan, const Ranks &ranks, const uint32_t *list, uint32_t count,
-                 uint32_t most, Length *longest, uint32_t *farthest, cudaStream_t stream) {
+                 uint32_t most, const LowerBounds<Length> &found, cudaStream_t stream) {
     const Moves moves(job.steps, job.axes);
     Launch all = plan;
     all.blocks = count;
     with_half(moves.count, [&](auto half) {
-        launch(all, solve_small_components<Length, half>, stream, ranks, moves, list, count, most, longest, farthest);
+        launch(all, solve_small_components<Length, half>, stream, ranks, moves, list, count, most, found.lower, found.farthest);
     });
 }
-
-template Launch plan_small<int32_t>(const EccentricityJob &, uint32_t);
-template Launch plan_small<int64_t>(const EccentricityJob &, uint32_t);
-template void solve_small(const EccentricityJob &, const Launch &, const Ranks &, const uint32_t *, uint32_t, uint32_t,
-                          int32_t *, uint32_t *, cudaStream_t);
-template void solve_small(const EccentricityJob &, const Launch &, const Ranks &, const uint32_t *, uint32_t, uint32_t,
-                          int64_t *, uint32_t *, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

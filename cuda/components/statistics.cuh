@@ -1,4 +1,4 @@
-// Measures components: first pixel, area, box and centroid, from the kept sums of parts (label_rows.cu, label_row_pairs.cu).
+// Measures components: first pixel, area, box and centroid, from the kept sums of parts (label_rows.cuh, label_row_pairs.cuh).
 // Chosen where components are wanted; they are measured a window at a time, so that memory does not depend on their number.
 //
 // A part without a node is its whole component, and is written as it is.  Sums of nodes are added by atomics: whole numbers, so
@@ -6,11 +6,11 @@
 // over its tiles.  A tile whose sums were not kept is labelled and measured again if it has components of the window.
 //
 // Cost: at most 1/4 byte a pixel, and 88 bytes a component.
+#pragma once
+
 #include "cuda/components/measure.cuh"
 
 namespace apsis::cuda::components {
-
-namespace {
 
 /// An apsis_component being added up: sums of coordinates lie where the centroid will be.
 struct ComponentSums {
@@ -70,7 +70,7 @@ struct Window {
 };
 
 /// A thread has a field, so that neighbouring threads write neighbouring fields.
-__global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *measured_again) {
+static __global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *measured_again) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i == 0) *measured_again = 0;
     if (window.exists(i / ComponentSums::FIELDS))
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(BLOCK) clear_window(Window window, uint32_t *m
 }
 
 /// Turns sums into centroids.
-__global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
+static __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (!window.exists(i)) return;
     const ComponentSums sums = window.sums[i];
@@ -231,18 +231,18 @@ __device__ void remeasure_tile(LabelledTile<Tile> &labelled, const TilePlace &pl
     number_roots(labelled, runs, place, tiles);
     if (tiles.kept_part_count[place.tile] == ONLY_NODES_KEPT) {
         for_nodes<Tile>(tiles, place.tile,
-                        [&](uint32_t node) { labelled.parent_of(labelled.root_of_node(tiles, node)) = ENTRIES; });
+                        [&](uint32_t node) { labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES; });
         __syncthreads();
     }
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
         const int x = __ffs(rest) - 1;
-        const uint32_t number = labelled.parent_of(labelled.run_at(threadIdx.x, x)) - ENTRIES;
+        const uint32_t number = labelled.parents[labelled.run_at(threadIdx.x, x)] - ENTRIES;
         if (window.contains(number)) window.of(number).first = index_at<Tile>(tiles, place, threadIdx.x * 32 + x);
     }
     add_words<Tile>(
         labelled,
         [&](uint32_t run) {
-            const uint32_t up = labelled.parent_of(run), number = (up < ENTRIES ? labelled.parent_of(up) : up) - ENTRIES;
+            const uint32_t up = labelled.parents[run], number = (up < ENTRIES ? labelled.parents[up] : up) - ENTRIES;
             return window.contains(number) ? number : NO_PART;
         },
         [&](uint32_t number, const PixelSums &added) { window.of(number).add_shared(sums_of<Tile>(added, place, tiles)); });
@@ -258,8 +258,8 @@ __global__ void __launch_bounds__(Tile::THREADS) remeasure_tiles(Tiles tiles, Wi
                        tiles, window);
 }
 
-}  // namespace
-
+/// Measures a window of components: `count` of them, or fewer if there are fewer, from number `from` on.  After the scan.
+template <class Tile>
 void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count,
                         cudaStream_t stream) {
     const Window window = {reinterpret_cast<ComponentSums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
@@ -267,10 +267,8 @@ void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *m
     const int64_t warp_blocks = std::min(ceil_div(tiles.count(), WARPS), MOST_MEASURING_BLOCKS);
     launch("clear_window", clear_window, ceil_div(count * ComponentSums::FIELDS, BLOCK), BLOCK, stream, window,
            tiles.measured_again);
-    with_tile(plan, [&](auto tile) {
-        launch("add_parts", add_parts<decltype(tile)>, warp_blocks, BLOCK, stream, tiles, window);
-        launch(plan.remeasure, remeasure_tiles<decltype(tile)>, stream, tiles, window);
-    });
+    launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
+    launch(plan.remeasure, remeasure_tiles<Tile>, stream, tiles, window);
     launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
 }
 

@@ -5,7 +5,7 @@
 // the sites that its three neighbours in the line before hold.  Lines are rows in the sweeps down and up, and columns in the
 // sweeps right and left; the code is the same.  Black and white pixels are bits of the library's own words (core/columns.h),
 // which are the words of the paper, transposed.  The closest of a pixel's sites in the four maps makes the mixed map, and the
-// conversion of site_map.h the complete one.  M_d and M_u are in row-major order, M_r and M_l in column-major order.
+// conversion of site_map.cuh the complete one.  M_d and M_u are in row-major order, M_r and M_l in column-major order.
 //
 // A task is 32 pixels wide.  The three schedules:
 // - single-block: a block takes a sweep of a slice.  A thread holds one pixel of each of its warp's tasks in registers, and
@@ -23,16 +23,12 @@
 // Cost: bytes a pixel 1 in, 1/8 for words out and in again; 16 out for the maps and in again, 4 out for the mixed map, 4 in and
 // out and in for the complete one, and the outputs.  12 comparisons a pixel, warp-wise 24.  Memory: 16 1/8 bytes a pixel, as in
 // the paper.
+#pragma once
+
 #include "cuda/columns/columns.h"
-#include "cuda/published/site_map.h"
-#include "cuda/runtime/progress.h"
-#include "cuda/transforms.h"
+#include "cuda/published/site_map.cuh"
 
 namespace apsis::cuda::published {
-
-using namespace columns;
-
-namespace {
 
 constexpr int TASK = WARP;  // pixels of a line
 constexpr int MARGIN = TASK / 2;
@@ -68,19 +64,16 @@ struct Sweep {
     }
 };
 
-/// The sweeps through all slices.
-struct Sweeps {
+/// The sweeps through all slices.  The sites are M_d of all slices, then M_u, M_r and M_l.
+struct Sweeps : SiteMaps {
     Columns columns;
-    Site *maps;  // M_d of all slices, then M_u, M_r and M_l
-    int width, height;
-    int64_t slices;
 
     __host__ __device__ int lines(int direction) const { return direction < RIGHT ? height : width; }
     __host__ __device__ int length(int direction) const { return direction < RIGHT ? width : height; }
     int longest() const { return std::max(width, height); }
     __device__ Sweep sweep(int direction, int64_t slice) const {
         return {columns.words + columns.at(slice, 0, 0),
-                maps + (direction * slices + slice) * width * height,
+                sites + (direction * slices + slice) * width * height,
                 width,
                 lines(direction),
                 length(direction),
@@ -89,13 +82,13 @@ struct Sweeps {
     }
 };
 
-__device__ Site closest(Site pixel, Site a, Site b, Site c) {
+__device__ inline Site closest(Site pixel, Site a, Site b, Site c) {
     const int x = x_of(pixel), y = y_of(pixel);
     return static_cast<Site>(min(nearness(x, y, a), min(nearness(x, y, b), nearness(x, y, c))));
 }
 
 /// Writes one pixel, from the line before in the map.
-__device__ void sweep_pixel(const Sweep &sweep, int step, int place) {
+__device__ inline void sweep_pixel(const Sweep &sweep, int step, int place) {
     const auto before = [&](int at) { return step > 0 && sweep.holds(at) ? *sweep.at(step - 1, at) : Site(NO_SITE); };
     const Site pixel = sweep.pixel(step, place);
     *sweep.at(step, place) =
@@ -167,7 +160,7 @@ __global__ void __launch_bounds__(SINGLE_BLOCK) sweep_alone(Sweeps sweeps) {
 }
 
 /// The same for longer lines, which threads read again.
-__global__ void __launch_bounds__(SINGLE_BLOCK) sweep_long_alone(Sweeps sweeps) {
+static __global__ void __launch_bounds__(SINGLE_BLOCK) sweep_long_alone(Sweeps sweeps) {
     for (int64_t item = blockIdx.x; item < DIRECTIONS * sweeps.slices; item += gridDim.x) {
         const Sweep sweep = sweeps.sweep(static_cast<int>(item % DIRECTIONS), item / DIRECTIONS);
         for (int step = 0; step < sweep.lines; ++step) {
@@ -192,7 +185,7 @@ void sweep_blocks(const Sweeps &sweeps, cudaStream_t stream) {
 // ---- Multiple-block ----
 
 /// A thread takes a pixel of a line of a sweep.
-__global__ void __launch_bounds__(BLOCK) sweep_line(Sweeps sweeps, int step) {
+static __global__ void __launch_bounds__(BLOCK) sweep_line(Sweeps sweeps, int step) {
     const int longest = max(sweeps.width, sweeps.height);
     for (int64_t item = first_item(); item < DIRECTIONS * sweeps.slices * longest; item += item_step()) {
         const int64_t line = item / longest;
@@ -202,7 +195,7 @@ __global__ void __launch_bounds__(BLOCK) sweep_line(Sweeps sweeps, int step) {
     }
 }
 
-void sweep_rows(const Sweeps &sweeps, cudaStream_t stream, const Progress &progress) {
+inline void sweep_rows(const Sweeps &sweeps, cudaStream_t stream, const Progress &progress) {
     constexpr int TICKS = 16;
     const int lines = sweeps.longest(), tick = (lines + TICKS - 1) / TICKS;
     for (int step = 0; step < lines; ++step) {
@@ -252,7 +245,7 @@ struct Tasks {
 };
 
 /// Sets the last line of each task, for which others wait, to NOT_YET.  A block takes a line.
-__global__ void __launch_bounds__(BLOCK) start_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
+static __global__ void __launch_bounds__(BLOCK) start_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
     if (first_item() == 0) *counter = 0;
     const int most = max(tasks.rows, tasks.columns);
     for (int64_t item = blockIdx.x; item < DIRECTIONS * sweeps.slices * most; item += gridDim.x) {
@@ -265,14 +258,14 @@ __global__ void __launch_bounds__(BLOCK) start_tasks(Sweeps sweeps, Tasks tasks,
 }
 
 /// Warp: takes the next serial number.
-__device__ int64_t next_serial(unsigned long long *counter) {
+__device__ inline int64_t next_serial(unsigned long long *counter) {
     unsigned long long serial = 0;
     if (threadIdx.x % WARP == 0) serial = atomicAdd(counter, 1ull);
     return static_cast<int64_t>(__shfl_sync(ALL_LANES, serial, 0));
 }
 
 /// Warp: waits for the line before a task, and reads its pixels from `first` on.
-__device__ void wait_for_line(const Sweep &sweep, int step, int first, Site (&held)[2]) {
+__device__ inline void wait_for_line(const Sweep &sweep, int step, int first, Site (&held)[2]) {
     constexpr unsigned PAUSE = 20;  // nanoseconds: less than the latency of memory
     const int lane = threadIdx.x % WARP;
     held[0] = held[1] = NO_SITE;
@@ -288,7 +281,7 @@ __device__ void wait_for_line(const Sweep &sweep, int step, int first, Site (&he
 }
 
 /// A bit for each line of a task in which the lane's pixel is black.
-__device__ uint32_t black_of_task(const Sweep &sweep, int step, int end, int place) {
+__device__ inline uint32_t black_of_task(const Sweep &sweep, int step, int end, int place) {
     uint32_t black = 0;
     if (!sweep.holds(place)) return black;
 #pragma unroll
@@ -298,7 +291,7 @@ __device__ uint32_t black_of_task(const Sweep &sweep, int step, int end, int pla
 }
 
 /// Warp: performs a task.
-__device__ void perform(const Sweep &sweep, const Task &task) {
+__device__ inline void perform(const Sweep &sweep, const Task &task) {
     const int lane = threadIdx.x % WARP, first = task.number * TASK - MARGIN;
     const int begin = task.line * TASK_LINES, end = min(begin + TASK_LINES, sweep.lines);
     const uint32_t black[2] = {black_of_task(sweep, begin, end, first + lane),
@@ -314,7 +307,7 @@ __device__ void perform(const Sweep &sweep, const Task &task) {
 }
 
 /// A warp takes tasks until there are none.
-__global__ void __launch_bounds__(BLOCK) sweep_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
+static __global__ void __launch_bounds__(BLOCK) sweep_tasks(Sweeps sweeps, Tasks tasks, unsigned long long *counter) {
     const int64_t count = tasks.count();
     for (int64_t serial; (serial = next_serial(counter)) < count;) {
         const Task task = tasks[serial];
@@ -322,7 +315,7 @@ __global__ void __launch_bounds__(BLOCK) sweep_tasks(Sweeps sweeps, Tasks tasks,
     }
 }
 
-void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t stream) {
+inline void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t stream) {
     const Tasks tasks(sweeps);
     const int64_t lines = DIRECTIONS * sweeps.slices * std::max(tasks.rows, tasks.columns);
     launch("start_tasks", start_tasks, lines, BLOCK, stream, sweeps, tasks, counter);
@@ -336,10 +329,10 @@ void sweep_warps(const Sweeps &sweeps, unsigned long long *counter, cudaStream_t
 
 /// Makes the mixed map from the closest sites of the four maps, in the place of M_d.  Maps in column-major order pass through
 /// shared memory in the diagonal arrangement, so that a warp uses 32 banks both ways.
-__global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
+static __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
     __shared__ Site right[PATCH][PATCH], left[PATCH][PATCH];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    for_patches(sweeps.width, sweeps.height, sweeps.slices, [&](const Patch &patch) {
+    for_patches(sweeps, [&](const Patch &patch) {
         const Sweep upright[2] = {sweeps.sweep(DOWN, patch.z), sweeps.sweep(UP, patch.z)};
         const Sweep level[2] = {sweeps.sweep(RIGHT, patch.z), sweeps.sweep(LEFT, patch.z)};
 #pragma unroll
@@ -363,48 +356,42 @@ __global__ void __launch_bounds__(BLOCK) combine(Sweeps sweeps) {
     });
 }
 
-struct Scratch : Sweeps {
-    unsigned long long *counter;  // of tasks, and later of changed pixels
-
-    Scratch(const DistanceJob &job, Carver &carver)
-        : Sweeps{shape_columns(job.set, 1), nullptr, static_cast<int>(job.set.size[0]), static_cast<int>(job.set.size[1]),
-                 job.set.size[2]} {
-        carve_words(columns, carver);
-        maps = carver.take<Site>(DIRECTIONS * job.set.pixels());
-        counter = carver.take<unsigned long long>(1);
+class FourSweeps {
+  public:
+    FourSweeps(const DistanceJob &job, Carver &carver)
+        : job_(job),
+          sweeps_{SiteMaps(job.set), columns::shape_columns(job.set, 1)} {
+        columns::carve_words(sweeps_.columns, carver);
+        sweeps_.sites = carver.take<Site>(DIRECTIONS * job.set.pixels());
+        counter_ = carver.take<unsigned long long>(1);
     }
+
+    SiteMaps run(cudaStream_t stream, const Progress &progress) {
+        columns::pack_columns(job_.set, 1, job_.complement, sweeps_.columns, stream);
+        if (job_.method == APSIS_SWEEP_BLOCKS)
+            sweep_blocks(sweeps_, stream);
+        else if (job_.method == APSIS_SWEEP_ROWS)
+            sweep_rows(sweeps_, stream, progress);
+        else
+            sweep_warps(sweeps_, counter_, stream);
+        report(progress, 0.7, stream);
+        launch("combine", combine, count_patches(sweeps_), BLOCK, stream, sweeps_);
+        const SiteMaps mixed = sweeps_;
+        SiteMaps complete = mixed;
+        if (!job_.mixed) {
+            complete.sites += mixed.pixels();
+            complete_map(mixed, complete, mixed.sites + 2 * mixed.pixels(), stream);  // M_r has been read
+        }
+        if (job_.report)
+            *job_.report = {job_.method == APSIS_SWEEP_ROWS ? sweeps_.longest() : 1,
+                            count_mended(mixed, complete, counter_, stream)};
+        return complete;
+    }
+
+  private:
+    const DistanceJob &job_;
+    Sweeps sweeps_;
+    unsigned long long *counter_;  // of tasks, and later of changed pixels
 };
-
-}  // namespace
-
-size_t sweep_scratch(const DistanceJob &job) {
-    Carver carver;
-    Scratch(job, carver);
-    return carver.used();
-}
-
-void sweep(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
-    if (job.set.pixels() == 0) return;
-    Carver carver(memory);
-    const Scratch sweeps(job, carver);
-    pack_columns(job.set, 1, job.complement, sweeps.columns, stream);
-    if (job.method == APSIS_SWEEP_BLOCKS)
-        sweep_blocks(sweeps, stream);
-    else if (job.method == APSIS_SWEEP_ROWS)
-        sweep_rows(sweeps, stream, progress);
-    else
-        sweep_warps(sweeps, sweeps.counter, stream);
-    report(progress, 0.7, stream);
-    const SiteMaps mixed(job.set, sweeps.maps), complete(job.set, job.mixed ? mixed.sites : mixed.sites + mixed.pixels());
-    launch("combine", combine, count_patches(sweeps.width, sweeps.height, sweeps.slices), BLOCK, stream, sweeps);
-    uint32_t *const marks = sweeps.maps + 2 * mixed.pixels();  // M_r has been read
-    if (!job.mixed) complete_map(mixed, complete, marks, stream);
-    if (job.report)
-        *job.report = {job.method == APSIS_SWEEP_ROWS ? sweeps.longest() : 1,
-                       count_mended(mixed, complete, sweeps.counter, stream)};
-    report(progress, 0.9, stream);
-    write_map(job, complete, stream);
-    report(progress, 1, stream);
-}
 
 }  // namespace apsis::cuda::published
