@@ -163,53 +163,51 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
     columns.after[stretch.start(columns)] = Carry<SIDES, false>(first).stored();
 }
 
-/// Replaces the results of find_chunks by the last site before each chunk and the first one after it.  A block takes 32
-/// columns, and each of its warps some of their chunks.
+/// Block: replaces the sites that find_chunks has stored for each chunk of a lane's column by the last site before the chunk,
+/// or the first one after it.  Each warp takes some of the chunks.  `stored` is that of the first chunk, and `is_inside` tells
+/// whether the column exists.
+template <int SIDES, bool DOWN>
+__device__ void carry_chunks_along(const Columns &columns, int32_t *stored, bool is_inside, int64_t chunk_strips) {
+    __shared__ int32_t sites[SIDES][STRETCHES][WARP];  // of the warps' chunks
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
+    const int64_t from = min(warp * each, chunks), count = min(each, chunks - from);
+    const int64_t step = chunk_strips * columns.count, rows = chunk_strips * STRIP;
+    int32_t of[SIDES];
+    const auto clear = [&] {
+        for (int s = 0; s < SIDES; ++s) of[s] = DOWN ? NO_SITE_BEFORE : NO_SITE_AFTER;
+    };
+    const auto take = [&](int s, int32_t site) { of[s] = DOWN ? max(of[s], site) : min(of[s], site); };
+    // A chunk's own sites are stored like a carry: one side's site is the chunk's last pixel, or its first one.
+    const auto take_chunk = [&](int64_t c) {
+        const int64_t beside = DOWN ? min((c + 1) * rows, columns.length) - 1 : c * rows;
+        int32_t own[SIDES];
+        Carry<SIDES, DOWN>::read(stored[c * step], static_cast<int32_t>(beside), own);
+        for (int s = 0; s < SIDES; ++s) take(s, own[s]);
+    };
+    clear();
+    for (int64_t c = from; c < from + count; ++c) take_chunk(c);
+    for (int s = 0; s < SIDES; ++s) sites[s][warp][lane] = of[s];
+    __syncthreads();
+    if (!is_inside) return;
+    clear();
+    for (int s = 0; s < SIDES; ++s)
+        for (int w = DOWN ? 0 : warp + 1; w < (DOWN ? warp : warps); ++w) take(s, sites[s][w][lane]);
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t c = from + (DOWN ? i : count - 1 - i);
+        const int32_t known = Carry<SIDES, DOWN>(of).stored();
+        take_chunk(c);
+        stored[c * step] = known;
+    }
+}
+
+/// Finds the sites around each chunk.  A block takes 32 columns.
 template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
-    __shared__ int32_t lasts[SIDES][STRETCHES][WARP], firsts[SIDES][STRETCHES][WARP];  // of the warps' chunks
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    const int64_t item = int64_t(blockIdx.x) * WARP + lane, here = min(item, columns.images() * columns.count - 1);
-    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
-    const int64_t step = chunk_strips * columns.count, from = min(warp * each, chunks), end = min(from + each, chunks);
-    const int64_t rows = chunk_strips * STRIP;
-    int32_t *const before = columns.before + columns.at(here / columns.count, 0, here % columns.count);
-    int32_t *const after = columns.after + (before - columns.before);
-    int32_t last[SIDES], next[SIDES];
-    const auto clear = [&] {
-        for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
-    };
-    // Read a chunk's own sites, which are stored like carries: one side's site is the chunk's last pixel, or its first one.
-    const auto take_last = [&](int64_t c) {
-        int32_t own[SIDES];
-        Carry<SIDES, true>::read(before[c * step], static_cast<int32_t>(min((c + 1) * rows, columns.length)) - 1, own);
-        for (int s = 0; s < SIDES; ++s) last[s] = max(last[s], own[s]);
-    };
-    const auto take_first = [&](int64_t c) {
-        int32_t own[SIDES];
-        Carry<SIDES, false>::read(after[c * step], static_cast<int32_t>(c * rows), own);
-        for (int s = 0; s < SIDES; ++s) next[s] = min(next[s], own[s]);
-    };
-    clear();
-    for (int64_t c = from; c < end; ++c) take_last(c), take_first(c);
-    for (int s = 0; s < SIDES; ++s) lasts[s][warp][lane] = last[s], firsts[s][warp][lane] = next[s];
-    __syncthreads();
-    if (item != here) return;
-    clear();
-    for (int s = 0; s < SIDES; ++s) {
-        for (int w = 0; w < warp; ++w) last[s] = max(last[s], lasts[s][w][lane]);
-        for (int w = warp + 1; w < warps; ++w) next[s] = min(next[s], firsts[s][w][lane]);
-    }
-    for (int64_t c = from; c < end; ++c) {
-        const int32_t known = Carry<SIDES, true>(last).stored();
-        take_last(c);
-        before[c * step] = known;
-    }
-    for (int64_t c = end - 1; c >= from; --c) {
-        const int32_t known = Carry<SIDES, false>(next).stored();
-        take_first(c);
-        after[c * step] = known;
-    }
+    const int64_t item = int64_t(blockIdx.x) * WARP + threadIdx.x % WARP, all = columns.images() * columns.count;
+    const int64_t here = min(item, all - 1), at = columns.at(here / columns.count, 0, here % columns.count);
+    carry_chunks_along<SIDES, true>(columns, columns.before + at, item < all, chunk_strips);
+    carry_chunks_along<SIDES, false>(columns, columns.after + at, item < all, chunk_strips);
 }
 
 /// Writes the carries of every strip, and counts groups of 32 columns without a near site.  A warp takes a stretch of at most
