@@ -250,10 +250,11 @@ __device__ void write_found(const Layout &layout, const Target &target, int64_t 
     int32_t index[QUAD];
 #pragma unroll
     for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
-    if constexpr (FORM != Form::OTHER) {
+    if constexpr (IS_PLAIN<FORM>) {
         write_plain<FORM, NEAREST>(layout.output, target.format, x, y, image, cost, index, root, StoreTogether{rest});
-    } else if (target.format.aligned && rest >= QUAD) {
-        write_quad(layout.output_of(image), target.format, x, y, layout.slice_of(image), cost, index, root);
+    } else if (FORM == Form::SIGNED || target.format.serves) {
+        write_side<FORM, NEAREST>(layout.output_of(image), target.format, x, y, layout.slice_of(image), cost, index, root,
+                                  StoreAlone<>{rest});
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
