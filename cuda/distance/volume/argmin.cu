@@ -349,8 +349,6 @@ bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits) {
     return true;
 }
 
-int64_t argmin_words(const Layout &layout) { return layout.depth() * layout.width() * y_pitch(layout); }
-
 void search_marked(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     layout.output.nearest ? search_lines<true>(plan, layout, stream) : search_lines<false>(plan, layout, stream);
 }
