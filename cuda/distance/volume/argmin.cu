@@ -10,8 +10,7 @@
 // 2. An interval reaches from one pivot to the next.  A thread holds the costs of its 16 voxels in the halves of 8 registers,
 //    counted from the costs of the bracket's first candidate, and tries all candidates of the bracket on them.
 // Where a line crosses a gap between sites, a bracket is long and most of its candidates are dominated.  The least cost of each
-// chunk of candidates tells which chunks can be skipped.  A warp orders its intervals by the length of their brackets, so
-// that its lanes have equal work.
+// chunk of candidates tells which chunks can be skipped.
 //
 // For nearest sites pivots are 8 voxels apart, and a half holds a cost and the candidate's place in the bracket: 4 registers
 // find the leftmost of equal candidates, 4 others the rightmost.  Where these differ, the sites of all between are compared,
@@ -28,7 +27,6 @@
 #include <type_traits>
 
 #include "cuda/distance/volume/argmin_bundle.cuh"
-#include "cuda/distance/volume/argmin_finish.cuh"
 #include "cuda/distance/volume/argmin_interval.cuh"
 #include "cuda/distance/volume/layout.h"
 #include "cuda/runtime/launch.h"

@@ -1,8 +1,9 @@
-// Phase 2 of argmin.cu for one thread: the least cost of every voxel of an interval, and its candidate.
+// Phase 2 of argmin.cu: the least cost of every voxel of an interval, and its candidate; a thread an interval.
 #pragma once
 
 #include "cuda/distance/volume/argmin_bundle.cuh"
 #include "cuda/distance/volume/layout.h"
+#include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::volume {
 
@@ -273,6 +274,130 @@ __device__ NearestSite search_voxel(const Bundle<WIDTH, PERIOD> &bundle, int32_t
         }
     });
     return found;
+}
+
+/// Where a bundle's lines lie: ACROSS of them side by side, in PLANES planes.
+template <class Lines, int WIDTH>
+struct BundlePlace {
+    static constexpr int ACROSS = WIDTH / Lines::PLANES;
+    int32_t first, plane;  // the first line, and the first plane
+
+    __device__ int32_t line(int32_t lane) const { return first + lane / Lines::PLANES; }
+    __device__ int32_t z(int32_t lane) const { return plane + lane % Lines::PLANES; }
+    __device__ bool holds(const Lines &lines, int32_t lane) const {
+        return line(lane) < lines.lines() && z(lane) < lines.layout.depth();
+    }
+};
+
+/// Which tiles of an interval are wanted on a line: a bit for each.
+template <int PERIOD, class Lines>
+__device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int32_t interval) {
+    uint8_t wanted = 0;
+    for (int i = 0; i < PERIOD / TILE; ++i)
+        if (const int32_t tile = interval * (PERIOD / TILE) + i; tile * TILE < lines.length() && lines.wanted(z, line, tile))
+            wanted |= 1 << i;
+    return wanted;
+}
+
+/// Distances alone: finds the least costs of an interval's two tiles, and writes the wanted ones.
+template <class Lines, int WIDTH>
+__device__ void finish(const Bundle<WIDTH, TWO_TILES> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                       int32_t item, uint32_t wanted) {
+    const Interval interval(bundle, item);
+    const auto [lane, x, low, high] = interval;
+    const bool all_sites = is_all_sites(bundle, lane, x, low, high), halves_fit = HalfCosts::fits(bundle.weight, low, high);
+    HalfCosts halves(bundle, low, high);
+    if (halves_fit && !all_sites) {
+        const int32_t bound = high - low >= LONG_BRACKET ? worst_cost<TWO_TILES>(bundle, lane, x, low, high) : 0;
+        visit_promising(bundle, interval.lane, interval.x, interval.x + TWO_TILES - 1, interval.low, interval.high, bound,
+                        [&](int32_t from, int32_t to) { halves.take(bundle, interval, from, to); });
+    }
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half) {
+        const int32_t here = x + half * TILE;
+        TileResult tile;
+        if (all_sites) {
+#pragma unroll
+            for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
+        } else if (halves_fit) {
+            halves.unpack(bundle, lane, here, low, tile.cost);
+        } else {
+            search_tile(bundle, lane, here, low, high, tile);
+        }
+        if (wanted >> half & 1) lines.write(place.z(lane), place.line(lane), here, tile);
+    }
+}
+
+/// Finds the nearest site of one voxel of an interval, and writes it.
+template <class Lines, int WIDTH>
+__device__ void finish_voxel(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                             int32_t item, int voxel) {
+    const Interval interval(bundle, item);
+    const int32_t z = place.z(interval.lane), line = place.line(interval.lane), x = interval.x + voxel;
+    const auto site = lines.sites(z, line);
+    lines.write_voxel(z, line, x, search_voxel(bundle, interval.lane, x, interval.low, interval.high, site));
+}
+
+/// Defers an interval to the end, for the whole block.  If too many are deferred already, finishes it at once.
+template <class Lines, int WIDTH>
+__device__ void defer(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                      int32_t item) {
+    const int32_t at = atomicAdd(bundle.deferred_count, 1);
+    if (at < bundle.MOST_DEFERRED)
+        bundle.deferred[at] = static_cast<uint16_t>(item);
+    else
+        for (int k = 0; k < TILE; ++k) finish_voxel(bundle, lines, place, item, k);
+}
+
+/// Nearest sites: finds and writes the nearest sites of an interval's tile.  Defers the interval if its bracket is too long or
+/// the weight too large.
+template <class Lines, int WIDTH>
+__device__ void finish(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                       int32_t item, uint32_t) {
+    const auto [lane, x, low, high] = Interval(bundle, item);
+    const int32_t z = place.z(lane), line = place.line(lane);
+    const auto site = lines.sites(z, line);
+    const bool all_sites = is_all_sites(bundle, lane, x, low, high);
+    if (!all_sites && !HalfKeys::fits(bundle.weight, low, high)) return defer(bundle, lines, place, item);
+    TileResult tile;
+    uint64_t places = 0x0706050403020100;  // for voxels that are their own sites
+    if (all_sites) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
+    } else {
+        const HalfKeys keys(bundle, lane, x, low, high);
+        keys.unpack(bundle, lane, x, low, tile.cost);
+        places = keys.find_places(bundle, lane, x, low, high, site);
+    }
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        const int32_t at = min(low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), high), way = x + k - at;
+        tile.at[k] = at, tile.site[k] = site(at, tile.cost[k] - bundle.weight * way * way);
+    }
+    lines.write(z, line, x, tile);
+}
+
+/// Block: finishes the deferred intervals, a thread a voxel.
+template <class Lines, int WIDTH>
+__device__ void finish_deferred(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place) {
+    __syncthreads();
+    const int32_t count = min(*bundle.deferred_count, bundle.MOST_DEFERRED);
+    for (int32_t i = threadIdx.x; i < count * TILE; i += THREADS)
+        finish_voxel(bundle, lines, place, bundle.deferred[i / TILE], i % TILE);
+}
+
+/// Block: finds and writes the best candidates of the voxels of every wanted tile.
+template <class Lines, int WIDTH, int PERIOD>
+__device__ void finish_intervals(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lines,
+                                 const BundlePlace<Lines, WIDTH> &place) {
+    for (int32_t item = threadIdx.x; item < bundle.pivots * WIDTH; item += THREADS) {
+        const int32_t interval = item / WIDTH, lane = item % WIDTH;
+        uint32_t wanted = place.holds(lines, lane) ? bundle.wanted[interval] : 0;
+        if (WIDTH > MARK_GROUP && wanted)  // lines of a group want the same
+            wanted = wanted_tiles<PERIOD>(lines, place.z(lane), place.line(lane), interval);
+        if (wanted) finish(bundle, lines, place, item, wanted);
+    }
+    if constexpr (PERIOD == TILE) finish_deferred(bundle, lines, place);
 }
 
 }  // namespace apsis::cuda::volume
