@@ -32,13 +32,13 @@ struct TileResult {
     }
 };
 
-/// The greatest cost of COUNT voxels from x on if each has the better of two candidates.
-template <int COUNT, int WIDTH, int PERIOD>
+/// The greatest cost of a tile's voxels if each has the better of two candidates.
+template <int WIDTH, int PERIOD>
 __device__ int32_t worst_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
     const Ramp ramps[] = {{bundle, lane, x, one}, {bundle, lane, x, other}};
     int32_t most = 0;
 #pragma unroll 4
-    for (int k = 0; k < COUNT; ++k) most = max(most, min(ramps[0].at(k), ramps[1].at(k)) + bundle.weight * k * k);
+    for (int k = 0; k < TILE; ++k) most = max(most, min(ramps[0].at(k), ramps[1].at(k)) + bundle.weight * k * k);
     return most;
 }
 
@@ -68,7 +68,7 @@ __device__ bool is_all_sites(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, 
     return costs == 0;
 }
 
-constexpr int TWO_TILES = 2 * TILE;  // voxels of an interval for distances alone: their costs, in halves, fit TILE registers
+constexpr int TWO_TILES = 2 * TILE;  // voxels of an interval for distances alone
 
 /// An interval of a line, and its bracket.
 struct Interval {
@@ -82,70 +82,15 @@ struct Interval {
           high(bundle.best[item + WIDTH]) {}
 };
 
-/// The least costs of the voxels of an interval of two tiles, two in a register.
-///
-/// They are counted from the costs of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low)
-/// more than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  Let max_gain be
-/// 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to max_gain.  With
-/// max_gain added, the differences of all candidates up to high + 1 are unsigned, and fit 16 bits if 2 max_gain does.
-struct HalfCosts {
-    uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
-    int32_t max_gain;
-
-    static __device__ int32_t max_gain_of(int32_t weight, int32_t places) {
-        return 2 * weight * (TWO_TILES - 1) * (places + 1);
-    }
-    /// Whether a bracket is short enough for 16 bits.
-    static __device__ bool fits(int32_t weight, int32_t low, int32_t high) {
-        return 2 * max_gain_of(weight, high - low) <= UINT16_MAX;
-    }
-
-    template <int WIDTH, int PERIOD>
-    __device__ HalfCosts(const Bundle<WIDTH, PERIOD> &bundle, int32_t low, int32_t high)
-        : max_gain(max_gain_of(bundle.weight, high - low)) {
-#pragma unroll
-        for (int j = 0; j < TILE; ++j) least[j] = max_gain * ONES;
-    }
-    /// Tries all candidates from `from` to `to`, and one more if their number is odd.
-    template <int WIDTH, int PERIOD>
-    __device__ void take(const Bundle<WIDTH, PERIOD> &bundle, const Interval &interval, int32_t from, int32_t to) {
-        const auto [lane, x, low, high] = interval;
-        const int32_t *score = bundle.score + from * WIDTH + lane;
-        const int32_t slope = bundle.slope(x), twice = 2 * bundle.weight;
-        int32_t way = slope * (from - bundle.middle) - bundle.at(lane, x, low) + max_gain;
-        uint32_t gain = twice * (from - low);  // from a voxel to the next
-#pragma unroll 1
-        for (int32_t c = from; c <= to; c += 2, score += 2 * WIDTH, way += 2 * slope, gain += 2 * twice) {
-            uint32_t one = min(score[0] + way, 2 * max_gain) * ONES - (gain << 16);
-            uint32_t other = min(score[WIDTH] + (way + slope), 2 * max_gain) * ONES - (gain + twice << 16);
-            uint32_t step = gain * (2 * ONES), other_step = step + twice * (2 * ONES);
-            asm("" : "+r"(step));  // or else its multiples would be kept, a register each
-            asm("" : "+r"(other_step));
-#pragma unroll
-            for (int j = 0; j < TILE; ++j, one -= step, other -= other_step) least[j] = __vimin3_u16x2(least[j], one, other);
-        }
-    }
-    /// The costs of the first tile, whose first voxel is x.  Then moves the second tile to the place of the first.
-    template <int WIDTH, int PERIOD>
-    __device__ void unpack(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
-        const Ramp first(bundle, lane, x, low);
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const uint32_t half = k % 2 ? least[k / 2] >> 16 : least[k / 2] & 0xffff;
-            cost[k] = first.at(k) + bundle.weight * k * k + static_cast<int32_t>(half) - max_gain;
-        }
-#pragma unroll
-        for (int j = 0; j < TILE / 2; ++j) least[j] = least[j + TILE / 2];
-    }
-
-    static constexpr uint32_t ONES = 0x00010001u;  // 1 in both halves of a word
-};
-
 /// The least costs of a tile's voxels and their candidates, two voxels in a register: register j holds voxels j and j + WORDS.
 ///
-/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key belongs
-/// to the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key belongs to the
-/// rightmost.  If both are the same candidate, no other one has the same cost.
+/// A half holds a key: the cost, then the candidate's place in the bracket.  So the least key belongs to the leftmost of equal
+/// candidates.  In `last`, places are counted from the right, and the least key belongs to the rightmost.  If both are the same
+/// candidate, no other one has the same cost.
+///
+/// Costs are counted from those of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low) more
+/// than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  A candidate with
+/// d > max_gain is best nowhere, so d is clipped.  With max_gain added, all differences are unsigned.
 struct HalfKeys {
     static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
     static constexpr int32_t HEAVIEST = 1 << 12;  // with a larger weight no bracket fits
@@ -227,7 +172,7 @@ struct HalfKeys {
         return found;
     }
 
-    static constexpr uint32_t ONES = HalfCosts::ONES;
+    static constexpr uint32_t ONES = 0x00010001u;  // 1 in both halves of a word
 
   private:
     __device__ uint64_t bytes_of(const uint32_t (&key)[WORDS]) const {
@@ -239,13 +184,13 @@ struct HalfKeys {
     }
 };
 
-/// Finds the least costs of a tile's voxels in 32 bits, for any weight and bracket.
+/// Finds the least costs of a tile's voxels.
 template <int WIDTH, int PERIOD>
 __device__ void search_tile(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                             TileResult &tile) {
 #pragma unroll
     for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX;
-    const int32_t bound = high - low >= LONG_BRACKET ? worst_cost<TILE>(bundle, lane, x, low, high) : 0;
+    const int32_t bound = high - low >= LONG_BRACKET ? worst_cost(bundle, lane, x, low, high) : 0;
     visit_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
                     [&](int32_t from, int32_t to) { try_candidates(bundle, lane, x, from, to, tile); });
 #pragma unroll
@@ -303,28 +248,20 @@ __device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int
 template <class Lines, int WIDTH>
 __device__ void finish(const Bundle<WIDTH, TWO_TILES> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
                        int32_t item, uint32_t wanted) {
-    const Interval interval(bundle, item);
-    const auto [lane, x, low, high] = interval;
-    const bool all_sites = is_all_sites(bundle, lane, x, low, high), halves_fit = HalfCosts::fits(bundle.weight, low, high);
-    HalfCosts halves(bundle, low, high);
-    if (halves_fit && !all_sites) {
-        const int32_t bound = high - low >= LONG_BRACKET ? worst_cost<TWO_TILES>(bundle, lane, x, low, high) : 0;
-        visit_promising(bundle, interval.lane, interval.x, interval.x + TWO_TILES - 1, interval.low, interval.high, bound,
-                        [&](int32_t from, int32_t to) { halves.take(bundle, interval, from, to); });
-    }
+    const auto [lane, x, low, high] = Interval(bundle, item);
+    const bool all_sites = is_all_sites(bundle, lane, x, low, high);
 #pragma unroll 1
     for (int half = 0; half < 2; ++half) {
+        if (!(wanted >> half & 1)) continue;
         const int32_t here = x + half * TILE;
         TileResult tile;
         if (all_sites) {
 #pragma unroll
             for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
-        } else if (halves_fit) {
-            halves.unpack(bundle, lane, here, low, tile.cost);
         } else {
             search_tile(bundle, lane, here, low, high, tile);
         }
-        if (wanted >> half & 1) lines.write(place.z(lane), place.line(lane), here, tile);
+        lines.write(place.z(lane), place.line(lane), here, tile);
     }
 }
 
