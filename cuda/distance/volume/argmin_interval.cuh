@@ -57,17 +57,6 @@ __device__ void try_candidates(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane
     }
 }
 
-/// Whether every voxel of an interval is its own site, so that nothing need be searched.
-template <int WIDTH, int PERIOD>
-__device__ bool is_all_sites(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
-    if (low != x || high != x + PERIOD) return false;
-    const int32_t slope = bundle.slope(x), square = bundle.square(x);
-    int32_t costs = 0, way = slope * (x - bundle.middle) + square;
-#pragma unroll
-    for (int k = 0; k < PERIOD; ++k, way += slope) costs |= bundle.score[(x + k) * WIDTH + lane] + way - bundle.weight * k * k;
-    return costs == 0;
-}
-
 constexpr int TWO_TILES = 2 * TILE;  // voxels of an interval for distances alone
 
 /// An interval of a line, and its bracket.
@@ -249,18 +238,12 @@ template <class Lines, int WIDTH>
 __device__ void finish(const Bundle<WIDTH, TWO_TILES> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
                        int32_t item, uint32_t wanted) {
     const auto [lane, x, low, high] = Interval(bundle, item);
-    const bool all_sites = is_all_sites(bundle, lane, x, low, high);
 #pragma unroll 1
     for (int half = 0; half < 2; ++half) {
         if (!(wanted >> half & 1)) continue;
         const int32_t here = x + half * TILE;
         TileResult tile;
-        if (all_sites) {
-#pragma unroll
-            for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
-        } else {
-            search_tile(bundle, lane, here, low, high, tile);
-        }
+        search_tile(bundle, lane, here, low, high, tile);
         lines.write(place.z(lane), place.line(lane), here, tile);
     }
 }
@@ -294,18 +277,11 @@ __device__ void finish(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, co
     const auto [lane, x, low, high] = Interval(bundle, item);
     const int32_t z = place.z(lane), line = place.line(lane);
     const auto site = lines.sites(z, line);
-    const bool all_sites = is_all_sites(bundle, lane, x, low, high);
-    if (!all_sites && !HalfKeys::fits(bundle.weight, low, high)) return defer(bundle, lines, place, item);
+    if (!HalfKeys::fits(bundle.weight, low, high)) return defer(bundle, lines, place, item);
+    const HalfKeys keys(bundle, lane, x, low, high);
     TileResult tile;
-    uint64_t places = 0x0706050403020100;  // for voxels that are their own sites
-    if (all_sites) {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) tile.cost[k] = 0;
-    } else {
-        const HalfKeys keys(bundle, lane, x, low, high);
-        keys.unpack(bundle, lane, x, low, tile.cost);
-        places = keys.find_places(bundle, lane, x, low, high, site);
-    }
+    keys.unpack(bundle, lane, x, low, tile.cost);
+    const uint64_t places = keys.find_places(bundle, lane, x, low, high, site);
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
         const int32_t at = min(low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), high), way = x + k - at;
