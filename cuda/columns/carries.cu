@@ -67,56 +67,39 @@ struct Stretch {
     __device__ uint32_t sites(uint32_t word, int k, int side) const { return side == 0 ? word : k < strips ? ~word : 0; }
 };
 
-/// The carry from above as a warp walks down.  For one side it is the last site.  For two it is the side of the pixel right
-/// above, and the last pixel of the other side.  Above the image there is no pixel, and the first pixel's side is taken.
-template <int SIDES>
-struct CarryAbove {
-    int32_t last;
+/// The carry of a column as a warp walks down, from above, or up, from below.  For one side it is the last site passed.  For
+/// two it is the side of the pixel right beside the next strip, and the last pixel of the other side.  Outside of the image
+/// there is no pixel, and the first pixel's side is taken.
+template <int SIDES, bool DOWN>
+struct Carry {
+    int32_t site;
     bool is_site;
 
-    __device__ explicit CarryAbove(uint32_t first_word) : last(NO_SITE_BEFORE), is_site(first_word & 1) {}
-    __device__ explicit CarryAbove(const int32_t (&of)[SIDES])
-        : last(min(of[0], of[SIDES - 1])),
-          is_site(of[0] > of[SIDES - 1]) {}
-    __device__ int32_t stored() const { return SIDES == 1 ? last : stored_carry(last, is_site); }
+    __device__ explicit Carry(uint32_t first_word)
+        : site(DOWN ? NO_SITE_BEFORE : NO_SITE_AFTER),
+          is_site(DOWN ? first_word & 1 : first_word >> (STRIP - 1)) {}
+    __device__ explicit Carry(const int32_t (&of)[SIDES])
+        : site(DOWN ? min(of[0], of[SIDES - 1]) : max(of[0], of[SIDES - 1])),
+          is_site(DOWN ? of[0] > of[SIDES - 1] : of[0] < of[SIDES - 1]) {}
+    __device__ int32_t stored() const { return SIDES == 1 ? site : stored_carry(site, is_site); }
+    /// Both sides' carries from the stored carry.  `beside` is the position of the pixel right beside the strip.
+    __device__ static void read(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
+        const int32_t other = DOWN ? stored >> 1 : static_cast<int32_t>(static_cast<uint32_t>(stored) >> 1);
+        for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? other : beside;
+    }
     /// Passes a strip that begins at row `start`.
     __device__ void pass(uint32_t word, int32_t start) {
-        const uint32_t others = SIDES == 1 ? word : word ^ static_cast<uint32_t>(static_cast<int32_t>(word) >> (STRIP - 1));
+        const uint32_t is_last_site = DOWN ? word >> (STRIP - 1) : word & 1;
+        const uint32_t others = SIDES == 1 ? word : word ^ (0 - is_last_site);
         if (others)
-            last = start + highest_bit(others);
+            site = start + (DOWN ? highest_bit(others) : lowest_bit(others));
         else if (SIDES > 1 && is_site != (word != 0))
-            last = start - 1;
-        is_site = word >> (STRIP - 1);
+            site = DOWN ? start - 1 : start + STRIP;
+        is_site = is_last_site;
     }
-    /// Whether there is no site in a strip or near above it.  For two sides: all pixels of the strip are on one side, and the
-    /// other side has no pixel near above.
+    /// Whether a strip, whose pixels are all on one side, has no site of the other side near it, where the carry comes from.
     __device__ bool is_far(uint32_t word, int32_t start) const {
-        const bool is_one_side = !word || (SIDES > 1 && is_site && !~word);
-        return is_one_side && (SIDES == 1 || is_site == (word != 0)) && last < start - NEAR;
-    }
-};
-
-/// The same from below, as a warp walks up.  is_far tests only the rows below.
-template <int SIDES>
-struct CarryBelow {
-    int32_t next;
-    bool is_site;
-
-    __device__ explicit CarryBelow(uint32_t last_word) : next(NO_SITE_AFTER), is_site(last_word >> (STRIP - 1)) {}
-    __device__ explicit CarryBelow(const int32_t (&of)[SIDES])
-        : next(max(of[0], of[SIDES - 1])),
-          is_site(of[0] < of[SIDES - 1]) {}
-    __device__ int32_t stored() const { return SIDES == 1 ? next : stored_carry(next, is_site); }
-    __device__ void pass(uint32_t word, int32_t start) {
-        const uint32_t others = SIDES == 1 ? word : word ^ (0 - (word & 1));
-        if (others)
-            next = start + lowest_bit(others);
-        else if (SIDES > 1 && is_site != (word != 0))
-            next = start + STRIP;
-        is_site = word & 1;
-    }
-    __device__ bool is_far(uint32_t word, int32_t start) const {
-        return (SIDES == 1 || is_site == (word != 0)) && next >= start + STRIP + NEAR;
+        return (SIDES == 1 || is_site == (word != 0)) && (DOWN ? site < start - NEAR : site >= start + STRIP + NEAR);
     }
 };
 
@@ -124,17 +107,6 @@ struct CarryBelow {
 __device__ int32_t place_before(int64_t row) { return row > 0 ? static_cast<int32_t>(row) - 1 : NO_SITE_BEFORE; }
 __device__ int32_t place_at(const Columns &columns, int64_t row) {
     return row < columns.length ? static_cast<int32_t>(row) : NO_SITE_AFTER;
-}
-
-/// Both sides' carries from the stored carry.  `beside` is the position of the pixel right beside the strip.
-template <int SIDES>
-__device__ void read_before(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
-    for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? stored >> 1 : beside;
-}
-template <int SIDES>
-__device__ void read_after(int32_t stored, int32_t beside, int32_t (&of)[SIDES]) {
-    const int32_t other = static_cast<int32_t>(static_cast<uint32_t>(stored) >> 1);
-    for (int s = 0; s < SIDES; ++s) of[s] = SIDES == 1 ? stored : (stored & 1) == s ? other : beside;
 }
 
 /// The first and the last site of a side in the stretches of a block.
@@ -187,57 +159,55 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
     int32_t last[SIDES], first[SIDES];
     for (int s = 0; s < SIDES; ++s)
         last[s] = ends[s].last_of(~0u, 0, NO_SITE_BEFORE), first[s] = ends[s].first_of(~0u, 0, NO_SITE_AFTER);
-    columns.before[stretch.start(columns)] = CarryAbove<SIDES>(last).stored();
-    columns.after[stretch.start(columns)] = CarryBelow<SIDES>(first).stored();
+    columns.before[stretch.start(columns)] = Carry<SIDES, true>(last).stored();
+    columns.after[stretch.start(columns)] = Carry<SIDES, false>(first).stored();
 }
 
-/// Replaces the results of find_chunks by the last site before each chunk and the first one after it.  A block takes 32
-/// columns, and each of its warps some of their chunks.
+/// Block: replaces the sites that find_chunks has stored for each chunk of a lane's column by the last site before the chunk,
+/// or the first one after it.  Each warp takes some of the chunks.  `stored` is that of the first chunk, and `is_inside` tells
+/// whether the column exists.
+template <int SIDES, bool DOWN>
+__device__ void carry_chunks_along(const Columns &columns, int32_t *stored, bool is_inside, int64_t chunk_strips) {
+    __shared__ int32_t sites[SIDES][STRETCHES][WARP];  // of the warps' chunks
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
+    const int64_t from = min(warp * each, chunks), count = min(each, chunks - from);
+    const int64_t step = chunk_strips * columns.count, rows = chunk_strips * STRIP;
+    int32_t of[SIDES];
+    const auto clear = [&] {
+        for (int s = 0; s < SIDES; ++s) of[s] = DOWN ? NO_SITE_BEFORE : NO_SITE_AFTER;
+    };
+    const auto take = [&](int s, int32_t site) { of[s] = DOWN ? max(of[s], site) : min(of[s], site); };
+    // A chunk's own sites are stored like a carry: one side's site is the chunk's last pixel, or its first one.
+    const auto take_chunk = [&](int64_t c) {
+        const int64_t beside = DOWN ? min((c + 1) * rows, columns.length) - 1 : c * rows;
+        int32_t own[SIDES];
+        Carry<SIDES, DOWN>::read(stored[c * step], static_cast<int32_t>(beside), own);
+        for (int s = 0; s < SIDES; ++s) take(s, own[s]);
+    };
+    clear();
+    for (int64_t c = from; c < from + count; ++c) take_chunk(c);
+    for (int s = 0; s < SIDES; ++s) sites[s][warp][lane] = of[s];
+    __syncthreads();
+    if (!is_inside) return;
+    clear();
+    for (int s = 0; s < SIDES; ++s)
+        for (int w = DOWN ? 0 : warp + 1; w < (DOWN ? warp : warps); ++w) take(s, sites[s][w][lane]);
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t c = from + (DOWN ? i : count - 1 - i);
+        const int32_t known = Carry<SIDES, DOWN>(of).stored();
+        take_chunk(c);
+        stored[c * step] = known;
+    }
+}
+
+/// Finds the sites around each chunk.  A block takes 32 columns.
 template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
-    __shared__ int32_t lasts[SIDES][STRETCHES][WARP], firsts[SIDES][STRETCHES][WARP];  // of the warps' chunks
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    const int64_t item = int64_t(blockIdx.x) * WARP + lane, here = min(item, columns.images() * columns.count - 1);
-    const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
-    const int64_t step = chunk_strips * columns.count, from = min(warp * each, chunks), end = min(from + each, chunks);
-    const int64_t rows = chunk_strips * STRIP;
-    int32_t *const before = columns.before + columns.at(here / columns.count, 0, here % columns.count);
-    int32_t *const after = columns.after + (before - columns.before);
-    int32_t last[SIDES], next[SIDES];
-    const auto clear = [&] {
-        for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
-    };
-    // Read a chunk's own sites, which are stored like carries: one side's site is the chunk's last pixel, or its first one.
-    const auto take_last = [&](int64_t c) {
-        int32_t own[SIDES];
-        read_before(before[c * step], static_cast<int32_t>(min((c + 1) * rows, columns.length)) - 1, own);
-        for (int s = 0; s < SIDES; ++s) last[s] = max(last[s], own[s]);
-    };
-    const auto take_first = [&](int64_t c) {
-        int32_t own[SIDES];
-        read_after(after[c * step], static_cast<int32_t>(c * rows), own);
-        for (int s = 0; s < SIDES; ++s) next[s] = min(next[s], own[s]);
-    };
-    clear();
-    for (int64_t c = from; c < end; ++c) take_last(c), take_first(c);
-    for (int s = 0; s < SIDES; ++s) lasts[s][warp][lane] = last[s], firsts[s][warp][lane] = next[s];
-    __syncthreads();
-    if (item != here) return;
-    clear();
-    for (int s = 0; s < SIDES; ++s) {
-        for (int w = 0; w < warp; ++w) last[s] = max(last[s], lasts[s][w][lane]);
-        for (int w = warp + 1; w < warps; ++w) next[s] = min(next[s], firsts[s][w][lane]);
-    }
-    for (int64_t c = from; c < end; ++c) {
-        const int32_t known = CarryAbove<SIDES>(last).stored();
-        take_last(c);
-        before[c * step] = known;
-    }
-    for (int64_t c = end - 1; c >= from; --c) {
-        const int32_t known = CarryBelow<SIDES>(next).stored();
-        take_first(c);
-        after[c * step] = known;
-    }
+    const int64_t item = int64_t(blockIdx.x) * WARP + threadIdx.x % WARP, all = columns.images() * columns.count;
+    const int64_t here = min(item, all - 1), at = columns.at(here / columns.count, 0, here % columns.count);
+    carry_chunks_along<SIDES, true>(columns, columns.before + at, item < all, chunk_strips);
+    carry_chunks_along<SIDES, false>(columns, columns.after + at, item < all, chunk_strips);
 }
 
 /// Writes the carries of every strip, and counts groups of 32 columns without a near site.  A warp takes a stretch of at most
@@ -257,8 +227,9 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
 #pragma unroll
     for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
     if (chunk_strips < columns.strips() && stretch.inside) {
-        read_before(columns.before[stretch.start(columns)], place_before(stretch.chunk * STRIP), last);
-        read_after(columns.after[stretch.start(columns)], place_at(columns, (stretch.chunk + chunk_strips) * STRIP), next);
+        Carry<SIDES, true>::read(columns.before[stretch.start(columns)], place_before(stretch.chunk * STRIP), last);
+        Carry<SIDES, false>::read(columns.after[stretch.start(columns)],
+                                  place_at(columns, (stretch.chunk + chunk_strips) * STRIP), next);
     }
     if (stretches > 1) {
 #pragma unroll
@@ -268,9 +239,9 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
             next[s] = ends[s].first_of(~1u << number, first_warp, next[s]);
         }
     }
-    CarryAbove<SIDES> above = stretch.first > 0 ? CarryAbove<SIDES>(last) : CarryAbove<SIDES>(words[0]);
-    CarryBelow<SIDES> below =
-        stretch.first + stretch.strips < columns.strips() ? CarryBelow<SIDES>(next) : CarryBelow<SIDES>(last_word);
+    Carry<SIDES, true> above = stretch.first > 0 ? Carry<SIDES, true>(last) : Carry<SIDES, true>(words[0]);
+    Carry<SIDES, false> below =
+        stretch.first + stretch.strips < columns.strips() ? Carry<SIDES, false>(next) : Carry<SIDES, false>(last_word);
     uint32_t far_above = 0;           // one bit a strip
     uint32_t far_strips[SIDES] = {};  // [side]: one bit a strip, set if no column has a site near it
     int32_t *before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
@@ -279,7 +250,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
         if (k >= stretch.strips) break;
         const int32_t start = stretch.row() + k * STRIP;
         if (stretch.inside) *before = above.stored();
-        far_above |= static_cast<uint32_t>(above.is_far(words[k], start)) << k;
+        const bool is_one_side = !words[k] || (SIDES > 1 && !~words[k]);
+        far_above |= static_cast<uint32_t>(is_one_side && above.is_far(words[k], start)) << k;
         above.pass(words[k], start);
     }
 #pragma unroll

@@ -76,76 +76,60 @@ struct Sweep {
     bool from_sites;  // no keys are stored yet: they start from the sites
 };
 
-/// A pixel's key before the sweep reaches it.
-template <class Key>
-__device__ Key load_start(const Keys<Key> &keys, const Sweep &sweep, int64_t x, int64_t y, int64_t z) {
-    return sweep.from_sites ? keys.start(x, y, z) : *keys.at(x, y, z);
-}
-
 template <class Key>
 __device__ Key least(Key a, Key b, Key c) {
     return min(a, min(b, c));
 }
 
-/// Sweeps along z.  A block takes a tile of SIDE x SIDE pixels, and a warp a row of it.
-template <class Key>
-__global__ void __launch_bounds__(SIDE *SIDE, 1) sweep_planes(Keys<Key> keys, Sweep sweep) {
-    __shared__ Key rows[2][SIDE][SIDE];
-    const int i = threadIdx.x, j = threadIdx.y, own = SIDE - 2 * sweep.halo;
-    const int64_t across = (keys.width + own - 1) / own, tiles = across * ((keys.height + own - 1) / own);
-    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const int64_t x = tile % across * own + i - sweep.halo, y = tile / across * own + j - sweep.halo;
-        const bool inside = x >= 0 && x < keys.width && y >= 0 && y < keys.height;
-        const bool is_own = inside && min(i, j) >= sweep.halo && max(i, j) < SIDE - sweep.halo;
-        Key key = keys.NONE;
-        if (inside && !sweep.begins) key = *keys.at(x, y, sweep.from - sweep.direction);
-        for (int32_t t = 0; t < sweep.count; t += PLANE_HALO) {
-            const int64_t z = sweep.from + int64_t(t) * sweep.direction;
-            Key start[PLANE_HALO];
-#pragma unroll
-            for (int k = 0; k < PLANE_HALO; ++k)
-                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y, z + k * sweep.direction) : keys.NONE;
-#pragma unroll
-            for (int k = 0; k < PLANE_HALO; ++k) {
-                if (t + k >= sweep.count) break;
-                rows[k % 2][j][i] = least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
-                __syncthreads();
-                const Key before =
-                    least(rows[k % 2][max(j - 1, 0)][i], rows[k % 2][j][i], rows[k % 2][min(j + 1, SIDE - 1)][i]);
-                key = min(start[k], before + keys.one());
-                if (is_own) *keys.at(x, y, z + k * sweep.direction) = key;
-            }
-        }
-        __syncthreads();
-    }
-}
+/// The pixels that a block has across a sweep: along z a tile of SIDE x SIDE, a warp a row of it; along y a stretch of SPAN
+/// pixels of the rows of one z.
+template <bool ALONG_Z>
+struct SweptBlock {
+    static constexpr int WIDTH = ALONG_Z ? SIDE : SPAN, HEIGHT = ALONG_Z ? SIDE : 1, HALO = ALONG_Z ? PLANE_HALO : ROW_HALO;
+    static constexpr int LOADS = ALONG_Z ? PLANE_HALO : AHEAD;  // in flight at once
+    static constexpr int BLOCKS_PER_SM = ALONG_Z ? 1 : 2;
+};
 
-/// Sweeps along y.  A block takes a stretch of SPAN pixels of the rows of one z.
-template <class Key>
-__global__ void __launch_bounds__(SPAN, 2) sweep_rows(Keys<Key> keys, Sweep sweep) {
-    __shared__ Key row[2][SPAN];
-    const int i = threadIdx.x, own = SPAN - 2 * sweep.halo;
+/// Sweeps along z or y.
+template <bool ALONG_Z, class Key>
+__global__ void __launch_bounds__(SweptBlock<ALONG_Z>::WIDTH *SweptBlock<ALONG_Z>::HEIGHT, SweptBlock<ALONG_Z>::BLOCKS_PER_SM)
+    sweep_tiles(Keys<Key> keys, Sweep sweep) {
+    constexpr int WIDTH = SweptBlock<ALONG_Z>::WIDTH, HEIGHT = SweptBlock<ALONG_Z>::HEIGHT, LOADS = SweptBlock<ALONG_Z>::LOADS;
+    __shared__ Key shared[2][HEIGHT][WIDTH];
+    const int i = threadIdx.x, j = threadIdx.y, own = WIDTH - 2 * sweep.halo;
+    const auto is_own = [&](int k, int size) { return k >= sweep.halo && k < size - sweep.halo; };
     const int64_t across = (keys.width + own - 1) / own;
-    for (int64_t item = blockIdx.x; item < across * keys.depth; item += gridDim.x) {
-        const int64_t x = item % across * own + i - sweep.halo, z = item / across;
-        const bool inside = x >= 0 && x < keys.width;
-        const bool is_own = inside && i >= sweep.halo && i < SPAN - sweep.halo;
+    const int64_t tiles = across * (ALONG_Z ? (keys.height + own - 1) / own : keys.depth);
+    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const int64_t x = tile % across * own + i - sweep.halo;
+        const int64_t other = ALONG_Z ? tile / across * own + j - sweep.halo : tile / across;  // y, or z
+        const bool inside = x >= 0 && x < keys.width && (!ALONG_Z || (other >= 0 && other < keys.height));
+        const bool is_stored = inside && is_own(i, WIDTH) && (!ALONG_Z || is_own(j, HEIGHT));
+        const auto at = [&](int64_t k) -> volatile Key * { return ALONG_Z ? keys.at(x, other, k) : keys.at(x, k, other); };
+        const auto load_start = [&](int64_t k) {  // before the sweep reaches it
+            if (!sweep.from_sites) return static_cast<Key>(*at(k));
+            return ALONG_Z ? keys.start(x, other, k) : keys.start(x, k, other);
+        };
         Key key = keys.NONE;
-        if (inside && !sweep.begins) key = *keys.at(x, sweep.from - sweep.direction, z);
-        for (int32_t t = 0; t < sweep.count; t += AHEAD) {
-            const int64_t y = sweep.from + int64_t(t) * sweep.direction;
-            Key start[AHEAD];
+        if (inside && !sweep.begins) key = *at(sweep.from - sweep.direction);
+        for (int32_t t = 0; t < sweep.count; t += LOADS) {
+            const int64_t from = sweep.from + int64_t(t) * sweep.direction;
+            Key start[LOADS];
 #pragma unroll
-            for (int k = 0; k < AHEAD; ++k)
-                start[k] = inside && t + k < sweep.count ? load_start(keys, sweep, x, y + k * sweep.direction, z) : keys.NONE;
+            for (int k = 0; k < LOADS; ++k)
+                start[k] = inside && t + k < sweep.count ? load_start(from + k * sweep.direction) : keys.NONE;
 #pragma unroll
-            for (int k = 0; k < AHEAD; ++k) {
+            for (int k = 0; k < LOADS; ++k) {
                 if (t + k >= sweep.count) break;
-                row[k % 2][i] = key;
+                Key(&tile_keys)[HEIGHT][WIDTH] = shared[k % 2];
+                Key before = key;  // the least key beside the pixel, in the plane or row before
+                if (ALONG_Z) before = least(key, __shfl_up_sync(ALL_LANES, key, 1), __shfl_down_sync(ALL_LANES, key, 1));
+                tile_keys[j][i] = before;
                 __syncthreads();
-                const Key before = least(row[k % 2][max(i - 1, 0)], key, row[k % 2][min(i + 1, SPAN - 1)]);
+                before = ALONG_Z ? least(tile_keys[max(j - 1, 0)][i], before, tile_keys[min(j + 1, HEIGHT - 1)][i])
+                                 : least(tile_keys[0][max(i - 1, 0)], before, tile_keys[0][min(i + 1, WIDTH - 1)]);
                 key = min(start[k], before + keys.one());
-                if (is_own) *keys.at(x, y + k * sweep.direction, z) = key;
+                if (is_stored) *at(from + k * sweep.direction) = key;
             }
         }
         __syncthreads();
@@ -261,22 +245,27 @@ auto with_key(const DistanceJob &job, const Run &run) {
     return job.nearest ? run(uint64_t()) : run(uint32_t());
 }
 
-/// Queues one sweep through `length` planes or rows: in one launch if a block holds a whole plane or row, otherwise as many a
-/// launch as the halo allows.
-template <class Key>
-void run_sweep(const char *name, void (*kernel)(Keys<Key>, Sweep), const Keys<Key> &keys, int64_t length, bool down,
-               bool from_sites, int32_t halo, int64_t blocks, dim3 threads, cudaStream_t stream) {
-    const int64_t most = halo ? halo : length;
-    for (int64_t done = 0; done < length; done += most) {
-        Sweep sweep;
-        sweep.from = down ? done : length - 1 - done;
-        sweep.count = static_cast<int32_t>(std::min(most, length - done));
-        sweep.direction = down ? 1 : -1;
-        sweep.halo = halo;
-        sweep.begins = done == 0;
-        sweep.from_sites = from_sites;
-        launch(name, kernel, blocks, threads, stream, keys, sweep);
-    }
+/// Queues the sweeps along z or y, down and up again: each in one launch if a block holds a whole plane or row, otherwise as many
+/// planes or rows a launch as the halo allows.
+template <bool ALONG_Z, class Key>
+void run_sweeps(const Keys<Key> &keys, bool from_sites, cudaStream_t stream) {
+    using Block = SweptBlock<ALONG_Z>;
+    const int64_t length = ALONG_Z ? keys.depth : keys.height;
+    const bool is_whole = keys.width <= Block::WIDTH && (!ALONG_Z || keys.height <= Block::HEIGHT);
+    const int32_t halo = is_whole ? 0 : Block::HALO;
+    const int64_t own = Block::WIDTH - 2 * halo, most = is_whole ? length : halo;
+    const int64_t blocks = ceil_div(keys.width, own) * (ALONG_Z ? ceil_div(keys.height, own) : keys.depth);
+    for (const bool down : {true, false})
+        for (int64_t done = 0; done < length; done += most) {
+            Sweep sweep;
+            sweep.from = down ? done : length - 1 - done;
+            sweep.count = static_cast<int32_t>(std::min(most, length - done));
+            sweep.direction = down ? 1 : -1;
+            sweep.halo = halo;
+            sweep.begins = done == 0;
+            sweep.from_sites = down && from_sites;
+            launch("sweep_tiles", sweep_tiles<ALONG_Z, Key>, blocks, dim3(Block::WIDTH, Block::HEIGHT), stream, keys, sweep);
+        }
 }
 
 /// Computes one map.  Its progress goes from `begin` to `end`.
@@ -289,18 +278,9 @@ void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaSt
     pack_columns(job.set, 1, job.complement != inside, keys.columns, stream);
     tell(0.1);
 
-    if (!keys.slices) {
-        const int32_t halo = keys.width <= SIDE && keys.height <= SIDE ? 0 : PLANE_HALO;
-        const int64_t blocks = ceil_div(keys.width, SIDE - 2 * halo) * ceil_div(keys.height, SIDE - 2 * halo);
-        for (const bool down : {true, false})
-            run_sweep("sweep_planes", sweep_planes<Key>, keys, keys.depth, down, down, halo, blocks, dim3(SIDE, SIDE), stream);
-        tell(0.5);
-    }
-    const int32_t halo = keys.width <= SPAN ? 0 : ROW_HALO;
-    const int64_t blocks = ceil_div(keys.width, SPAN - 2 * halo) * keys.depth;
-    for (const bool down : {true, false})
-        run_sweep("sweep_rows", sweep_rows<Key>, keys, keys.height, down, down && keys.slices, halo, blocks, dim3(SPAN),
-                  stream);
+    if (!keys.slices) run_sweeps<true>(keys, true, stream);
+    tell(0.5);
+    run_sweeps<false>(keys, keys.slices, stream);
     tell(0.8);
 
     const int64_t rows = keys.height * keys.depth, tiles = ceil_div(keys.width, WARP) * rows;

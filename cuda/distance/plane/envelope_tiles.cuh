@@ -195,7 +195,7 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
     Cost bits = 0;
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
-    if (FORM == Form::OTHER ? !format.aligned || x + TILE > length || bits > NOTHING : bits > NOTHING) {
+    if ((FORM == Form::OTHER && !format.serves) || bits > NOTHING) {
         write_each(layout.output_of(image), cost, is_known, found, before, x, y, z, min(x + TILE, length));
         return;
     }
@@ -205,16 +205,11 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
     for (int k = 0; k < TILE; ++k)
         square[k] = static_cast<uint32_t>(cost[k]), site[k] = static_cast<int32_t>(before + found[k]);
     const auto write = [&](auto root) {
-        if constexpr (FORM == Form::SIGNED) {
-            write_side<NEAREST>(layout.output_of(image), format, x, y, z, square, site, root,
-                                StoreAlone<>{min(length - x, TILE)});
-        } else if constexpr (FORM != Form::OTHER) {
-            write_plain<FORM, NEAREST>(layout.output, format, x, y, z, square, site, root,
-                                       StoreAlone<START>{min(length - x, TILE)});
-        } else {
-            write_quad(layout.output_of(image), format, x, y, z, square, site, root);
-            write_quad(layout.output_of(image), format, x + QUAD, y, z, square + QUAD, site + QUAD, root);
-        }
+        const int count = min(length - x, TILE);
+        if constexpr (IS_PLAIN<FORM>)
+            write_plain<FORM, NEAREST>(layout.output, format, x, y, z, square, site, root, StoreAlone<START>{count});
+        else
+            write_side<FORM, NEAREST>(layout.output_of(image), format, x, y, z, square, site, root, StoreAlone<>{count});
     };
     if (bits < 1u << 24) {
         write([](uint32_t number) { return small_root(static_cast<float>(number)); });

@@ -230,14 +230,11 @@ void search_small_images(const Plan &plan, const Layout &layout, cudaStream_t st
 /// Writes all narrow rows.
 void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
-/// Writes pixels whose sites are near, and marks the others.
+/// Writes pixels whose sites are near, and marks the others: of both sides of a signed map together if the plan says so.
 void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// The same where nearest sites are wanted.
 void search_near_nearest(const Plan &plan, const Layout &layout, cudaStream_t stream);
-
-/// The same for both sides of a signed map together.
-void search_near_signed(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Lists the candidates of far strips, and of strips with marks.
 void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream);

@@ -72,14 +72,7 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const 
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
             const int32_t to = out || y >= layout.columns.length ? beyond_row : left;
-            if constexpr (FORM == Form::SIGNED) {
-                const auto root = [](uint32_t number) { return small_root_of(number); };
-                const int32_t no_sites[QUAD] = {};
-                write_side<false>(layout.output_of(image), target.format, to, y, layout.slice_of(image), cost, no_sites, root,
-                                  StoreAlone<>{width - to});
-            } else {
-                write_found<FORM, false>(layout, target, to, y, image, cost, {});
-            }
+            write_found<FORM, false>(layout, target, to, y, image, cost, {});
         }
     }
 }

@@ -5,8 +5,13 @@
 // distances in every column down and up again, two rows 16 apart in the halves of a register, and lays their squares in shared
 // memory.  Then a thread holds 4 columns of two rows and tries the candidates 1, 2, 3 ... columns away, until none farther out
 // can be better.  An addition and a minimum of both rows are one instruction on sm_90, and a few on older devices.  For nearest
-// sites a row is searched alone, by keys of cost, row and column (near_search_nearest.cu).  Where neither side of a signed map
-// is far, both are searched at once (near_search_signed.cu).
+// sites a row is searched alone, by keys of cost, row and column (near_search_nearest.cu).
+//
+// Where neither side of a signed map is far, both are searched at once.  A pixel's distance is measured to the nearest pixel of
+// the other side.  In a column it is found from the nearest border between two pixels of different sides, so that one scan
+// serves both sides.  In a row, a column costs 0 for pixels of the other side, and the square of that distance for pixels of
+// its own side.  Shared memory holds that square, with all bits flipped if the column's pixel is a site.  For a pixel outside,
+// negative numbers count as 0.  For a pixel inside, all numbers are flipped first.
 //
 // Cost: 3/8 byte a pixel in, through the second cache, and the outputs out; some 20 instructions a pixel, and 1 more for each
 // column outward.
@@ -18,30 +23,178 @@ namespace {
 
 constexpr int RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 registers
 
-/// A block takes a span of a strip: distances alone, of rows r and r + HALF at once.
-template <Form FORM, int SPAN>
+/// The costs of one side's candidates, as shared memory has them.
+struct OneSide {
+    static constexpr bool ARE_BOTH = false;
+
+    __device__ explicit OneSide(const uint4 &) {}
+    /// The lesser of two costs for a lane's c-th column, in either half.
+    __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vminu2(a, b); }
+    /// The cost of a pixel's own column.
+    __device__ uint32_t own(int, uint32_t value) const { return value; }
+    /// Warp: no more than any cost within reach of a lane's columns.
+    template <int SPAN>
+    __device__ static uint32_t reached(const uint32_t *line, int column) {
+        return least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return __vminu2(a, b); });
+    }
+    /// What shared memory has of two rows.
+    __device__ static uint32_t square_of(uint32_t, uint32_t nearest) { return square_both(nearest); }
+    template <Form FORM>
+    __device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[QUAD], int, uint32_t (&number)[QUAD]) const {
+        plane::to_numbers<FORM>(format, cost, number, [](uint32_t one) { return small_root_of(one); });
+    }
+    /// Warp: calls search(candidates, flipped) for the steps farther out; costs above `settled` are not settled yet.
+    template <class Search>
+    __device__ void search_on(const uint32_t (&)[QUAD], bool, uint32_t, Search search) const {
+        search(*this, 0);
+    }
+};
+
+/// The costs of candidates for pixels of one side: the numbers have been flipped if that is the inside.
+struct FlippedSide {
+    __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vimin_s16x2_relu(a, b); }
+};
+
+/// The costs of candidates for pixels of both sides.
+struct BothSides {
+    static constexpr bool ARE_BOTH = true;
+    uint32_t sites[QUAD];  // of two rows: all ones in a half if the pixel is a site
+
+    __device__ explicit BothSides(const uint4 &own) {
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) sites[c] = (quad_at(own, c) >> 15 & BOTH) * 0xffff;
+    }
+    __device__ uint32_t nearer(int c, uint32_t a, uint32_t b) const { return __vimin_s16x2_relu(a ^ sites[c], b ^ sites[c]); }
+    __device__ uint32_t own(int c, uint32_t value) const { return value ^ sites[c]; }
+    /// Warp: no more than any cost within reach of a lane's columns; 0 if there are pixels of both sides.
+    template <int SPAN>
+    __device__ static uint32_t reached(const uint32_t *line, int column) {
+        const uint32_t least =
+            least_reached<SPAN>(line, column, 0x7fff * BOTH, [](uint32_t a, uint32_t b) { return __vmins2(a, b); });
+        const uint32_t most =
+            least_reached<SPAN>(line, column, 0x8000 * BOTH, [](uint32_t a, uint32_t b) { return __vmaxs2(a, b); });
+        return __vimax_s16x2_relu(least, ~most);
+    }
+    /// Warp: where pixels of one side alone are not settled, all lanes try that side's costs, which is cheaper.  Pixels of the
+    /// other side find nothing less there.
+    template <class Search>
+    __device__ void search_on(const uint32_t (&best)[QUAD], bool out, uint32_t settled, Search search) const {
+        uint32_t outside = 0, inside = 0;
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c)
+            outside = __vmaxu2(outside, best[c] & ~sites[c]), inside = __vmaxu2(inside, best[c] & sites[c]);
+        const auto is_wanted = [&](uint32_t worst) {
+            return __any_sync(ALL_LANES, !out && max(worst & 0xffff, worst >> 16) > settled);
+        };
+        const bool wants_inside = is_wanted(inside);
+        if (wants_inside && is_wanted(outside))
+            search(*this, 0);
+        else
+            search(FlippedSide(), wants_inside ? ~0u : 0);
+    }
+    __device__ static uint32_t square_of(uint32_t flipped) { return flipped; }
+    template <Form FORM>
+    __device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[QUAD], int half,
+                               uint32_t (&number)[QUAD]) const {
+        uint32_t sign[QUAD];  // the highest bit if a pixel is a site
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) sign[c] = (half ? sites[c] : sites[c] << 16) & 1u << 31;
+        to_signed_numbers<FORM>(format, cost, sign, number, [](uint32_t one) { return small_root_of(one); });
+    }
+};
+
+/// The least costs of a lane's four pixels in rows r and r + HALF, and which of the two rows the warp has settled.
+struct PatchCosts {
+    uint32_t best[QUAD];
+    bool settled[2];
+
+    __device__ uint32_t cost(int c, int half) const { return half ? best[c] >> 16 : best[c] & 0xffff; }
+};
+
+/// Warp: searches two rows of a patch outward.  `line` has their squares, and `column` is the lane's first.  Lanes that are
+/// `out` of the image do not count.
+template <int SPAN, class Sides>
+__device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, int32_t limit, const Sides &sides) {
+    constexpr int REACH = Shape<SPAN>::REACH;
+    constexpr int32_t MOST_COST = Shape<SPAN>::MOST_COST;
+    uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+    PatchCosts patch;
+    uint32_t(&best)[QUAD] = patch.best;
+#pragma unroll
+    for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
+    // If each of the two rows has a pixel without a candidate near enough, more steps settle neither.
+    const auto is_hopeless = [&] {
+        const uint32_t reached = Sides::template reached<SPAN>(line, column);
+        const bool counts = !out && limit >= MOST_COST;
+        return __any_sync(ALL_LANES, counts && (reached & 0xffff) > MOST_COST) &&
+               __any_sync(ALL_LANES, counts && (reached >> 16) > MOST_COST);
+    };
+    const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
+    int done = 0;  // steps done: a candidate farther out costs (done + 1)^2 or more
+    const auto settled = [&](uint32_t most) {
+        const int32_t next = (done + 1) * (done + 1);
+        return out || static_cast<int32_t>(max(most & 0xffff, most >> 16)) <= next || next > limit;
+    };
+    uint32_t most = worst();
+    bool near = __all_sync(ALL_LANES, settled(most));
+    const auto search = [&](const auto &candidates, uint32_t flipped, int first, int end) {
+    // A short reach is unrolled, so that the instructions hold the steps' numbers.
+#pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
+        for (int from = first; from < end; from += QUAD) {
+            if (near) break;
+            const auto take = [&](int c, int k, uint32_t a, uint32_t b) {
+                const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
+                best[c] = __viaddmin_u16x2(candidates.nearer(c, a, b), step, best[c]);
+            };
+            step_quad(line, column, from, on_left, on_right, take, flipped);
+            done = from + QUAD;
+            most = worst();
+            near = __all_sync(ALL_LANES, settled(most));
+        }
+    };
+    search(sides, 0, 0, FIRST_STEPS);
+    if (!near && !is_hopeless())
+        sides.search_on(best, out, (FIRST_STEPS + 1) * (FIRST_STEPS + 1), [&](const auto &candidates, uint32_t flipped) {
+            flip(on_left, flipped), flip(on_right, flipped);
+            search(candidates, flipped, FIRST_STEPS, REACH);
+        });
+    // One row may be settled without the other.
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int32_t worst_here = half ? most >> 16 : most & 0xffff;
+        patch.settled[half] = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
+    }
+    return patch;
+}
+
+/// A block takes a span of a strip: distances alone, of rows r and r + HALF at once.  Of both sides of a signed map it is a strip
+/// of the outside, which has the first half of all images.
+template <Form FORM, int SPAN, class Sides>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, Target target) {
     wait_for_kernel_before();
     __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
-    const Columns &columns = layout.columns;
     const Block<SPAN> block(layout, blockIdx.x);
-    const int64_t image = block.image, strip = block.strip;
+    const int64_t image = block.image, strip = block.strip, other_side = Sides::ARE_BOTH ? image + layout.images : image;
     if (layout.is_far(image, strip)) return;
-    const bool is_near =
-        scan_block < FORM == Form::OTHER > (columns, block, target, [&](int c, int r, uint32_t, uint32_t nearest) {
-                                 squares[r][c] = square_both(nearest);
-                             });
-    if (!is_near) return mark_block(layout, block);
-
+    const bool is_near = scan_block < Sides::ARE_BOTH,
+               Sides::ARE_BOTH || FORM == Form::OTHER > (layout.columns, block, target, [&](int c, int r, auto... laid) {
+                                              squares[r][c] = Sides::square_of(laid...);
+                                          });
+    if (!is_near) {
+        mark_block(layout, block);
+        if (Sides::ARE_BOTH && threadIdx.x == 0) layout.mark_strip(other_side, strip);
+        return;
+    }
     const WarpPatch<SPAN> patch(layout, block);
     const int height = patch.height();
     patch.each_row(min(height, HALF), [&](int r) {
-        const PatchCosts found = search_patch<SPAN>(squares[r], patch.column, patch.out, target.limit, OneSide());
+        const Sides sides(*reinterpret_cast<const uint4 *>(squares[r] + patch.column));
+        const PatchCosts found = search_patch<SPAN>(squares[r], patch.column, patch.out, target.limit, sides);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const int row = r + half * HALF;
             if (row >= height) break;
-            patch.mark(row, !found.settled[half], image);
+            patch.mark(row, !found.settled[half], other_side);
             if (!found.settled[half]) continue;
             uint32_t cost[QUAD];
 #pragma unroll
@@ -50,7 +203,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
                 write_found<FORM, false>(layout, target, patch.x, strip * STRIP + row, image, cost, {});
             } else {
                 uint32_t number[QUAD];
-                to_numbers<FORM>(target.format, cost, number, [](uint32_t one) { return small_root_of(one); });
+                sides.template to_numbers<FORM>(target.format, cost, half, number);
                 patch.store(row, number);
             }
         }
@@ -60,8 +213,15 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
 }  // namespace
 
 void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream) {
+    if (plan.is_paired) {
+        Target target = target_of(layout.output);
+        target.format.limited = target.limit < Shape<WIDE_SPAN>::MOST_COST;
+        const auto kernel = target.format.distance == Form::ROOTS ? search_costs<Form::ROOTS, WIDE_SPAN, BothSides>
+                                                                  : search_costs<Form::SQUARES, WIDE_SPAN, BothSides>;
+        return launch(plan.near, kernel, early(stream), layout, target);
+    }
     with_span(plan, layout, [&](auto form, auto span, const Target &target) {
-        launch(plan.near, search_costs<form, span>, early(stream), layout, target);
+        launch(plan.near, search_costs<form, span, OneSide>, early(stream), layout, target);
     });
 }
 

@@ -129,21 +129,42 @@ __device__ bool are_near(const Sites &sites, int32_t start) {
     return sites.word || sites.before >= start - (REACH + 1) || sites.after <= start + STRIP + REACH;
 }
 
-/// Block: calls scan_column for every column that the block reads.  Returns false, with nothing done, if all pixels are far.
-template <bool MAY_BE_SIGNED, int SPAN, class Lay>
+/// The same for both sides of a signed map.  Calls lay(r, square) for rows r and r + HALF together, with the squares of the
+/// distances to the nearest pixels of the other side, flipped at sites.
+template <int SPAN, class Lay>
+__device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int32_t start, Lay lay) {
+    const uint32_t sites = stored.word;
+    const uint32_t above = (sites ^ sites << 1) & strip.valid & ~1u;  // rows of another side than the row above
+    // The nearest pixel above of another side than the strip's first pixel, and below of another side than its last.
+    const int32_t before = strip.before(stored.before, sites & 1);
+    const int32_t after = strip.after(stored.after, sites >> (STRIP - 1));
+    const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);
+    const uint32_t last = min(after - start - STRIP, Shape<SPAN>::FAR_CARRY);
+    scan_rows<1>(above, above >> 1, first, last,
+                 [&](int r, uint32_t, uint32_t nearest) { lay(r, square_both(nearest) ^ ~at_bits<0>(sites, r)); });
+}
+
+/// Block: calls scan_column, or scan_sides, for every column that the block reads: lay(c, ...) for the c-th one.  Returns false,
+/// with nothing done, if all pixels of a side are far.
+template <bool BOTH_SIDES, bool MAY_BE_SIGNED, int SPAN, class Lay>
 __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<MAY_BE_SIGNED> strip(columns, block.image, block.strip);
     Sites sites[COLUMNS_EACH<SPAN>];
     bool near = target.limit < Shape<SPAN>::MOST_COST;  // with such a limit the search settles far pixels, too
+    bool near_inside = near;
     each_column(columns, block, [&](int i, int, int64_t x) {
-        sites[i] = strip.at(x);
-        near = near || are_near<SPAN>(sites[i], start);
+        sites[i] = BOTH_SIDES ? strip.stored(x) : strip.at(x);
+        near = near || are_near<SPAN>(BOTH_SIDES ? strip.sites_of(sites[i], 0) : sites[i], start);
+        if (BOTH_SIDES) near_inside = near_inside || are_near<SPAN>(strip.sites_of(sites[i], 1), start);
     });
-    if (!__syncthreads_or(near)) return false;
+    if (!__syncthreads_or(near) || (BOTH_SIDES && !__syncthreads_or(near_inside))) return false;
     each_column(columns, block, [&](int i, int c, int64_t) {
-        scan_column<SPAN>(sites[i].word, sites[i].before, sites[i].after, start,
-                          [&](int r, uint32_t up, uint32_t nearest) { lay(c, r, up, nearest); });
+        const auto lay_column = [&](auto... laid) { lay(c, laid...); };
+        if constexpr (BOTH_SIDES)
+            scan_sides<SPAN>(strip, sites[i], start, lay_column);
+        else
+            scan_column<SPAN>(sites[i].word, sites[i].before, sites[i].after, start, lay_column);
     });
     __syncthreads();
     return true;
@@ -250,10 +271,11 @@ __device__ void write_found(const Layout &layout, const Target &target, int64_t 
     int32_t index[QUAD];
 #pragma unroll
     for (int c = 0; c < QUAD; ++c) index[c] = static_cast<int32_t>(site[c]);
-    if constexpr (FORM != Form::OTHER) {
+    if constexpr (IS_PLAIN<FORM>) {
         write_plain<FORM, NEAREST>(layout.output, target.format, x, y, image, cost, index, root, StoreTogether{rest});
-    } else if (target.format.aligned && rest >= QUAD) {
-        write_quad(layout.output_of(image), target.format, x, y, layout.slice_of(image), cost, index, root);
+    } else if (FORM == Form::SIGNED || target.format.serves) {
+        write_side<FORM, NEAREST>(layout.output_of(image), target.format, x, y, layout.slice_of(image), cost, index, root,
+                                  StoreAlone<>{rest});
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)
@@ -286,88 +308,6 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
         }
     left = left_on;
     right = right_on;
-}
-
-/// The costs of one side's candidates, as shared memory has them.
-struct OneSide {
-    /// The lesser of two costs for a lane's c-th column, in either half.
-    __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vminu2(a, b); }
-    /// The cost of a pixel's own column.
-    __device__ uint32_t own(int, uint32_t value) const { return value; }
-    /// Warp: no more than any cost within reach of a lane's columns.
-    template <int SPAN>
-    __device__ static uint32_t reached(const uint32_t *line, int column) {
-        return least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return __vminu2(a, b); });
-    }
-    /// Warp: calls search(candidates, flipped) for the steps farther out; costs above `settled` are not settled yet.
-    template <class Search>
-    __device__ void search_on(const uint32_t (&)[QUAD], bool, uint32_t, Search search) const {
-        search(*this, 0);
-    }
-};
-
-/// The least costs of a lane's four pixels in rows r and r + HALF, and which of the two rows the warp has settled.
-struct PatchCosts {
-    uint32_t best[QUAD];
-    bool settled[2];
-
-    __device__ uint32_t cost(int c, int half) const { return half ? best[c] >> 16 : best[c] & 0xffff; }
-};
-
-/// Warp: searches two rows of a patch outward.  `line` has their squares, and `column` is the lane's first.  Lanes that are
-/// `out` of the image do not count.
-template <int SPAN, class Sides>
-__device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, int32_t limit, const Sides &sides) {
-    constexpr int REACH = Shape<SPAN>::REACH;
-    constexpr int32_t MOST_COST = Shape<SPAN>::MOST_COST;
-    uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
-    PatchCosts patch;
-    uint32_t(&best)[QUAD] = patch.best;
-#pragma unroll
-    for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
-    // If each of the two rows has a pixel without a candidate near enough, more steps settle neither.
-    const auto is_hopeless = [&] {
-        const uint32_t reached = Sides::template reached<SPAN>(line, column);
-        const bool counts = !out && limit >= MOST_COST;
-        return __any_sync(ALL_LANES, counts && (reached & 0xffff) > MOST_COST) &&
-               __any_sync(ALL_LANES, counts && (reached >> 16) > MOST_COST);
-    };
-    const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
-    int done = 0;  // steps done: a candidate farther out costs (done + 1)^2 or more
-    const auto settled = [&](uint32_t most) {
-        const int32_t next = (done + 1) * (done + 1);
-        return out || static_cast<int32_t>(max(most & 0xffff, most >> 16)) <= next || next > limit;
-    };
-    uint32_t most = worst();
-    bool near = __all_sync(ALL_LANES, settled(most));
-    const auto search = [&](const auto &candidates, uint32_t flipped, int first, int end) {
-    // A short reach is unrolled, so that the instructions hold the steps' numbers.
-#pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
-        for (int from = first; from < end; from += QUAD) {
-            if (near) break;
-            const auto take = [&](int c, int k, uint32_t a, uint32_t b) {
-                const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
-                best[c] = __viaddmin_u16x2(candidates.nearer(c, a, b), step, best[c]);
-            };
-            step_quad(line, column, from, on_left, on_right, take, flipped);
-            done = from + QUAD;
-            most = worst();
-            near = __all_sync(ALL_LANES, settled(most));
-        }
-    };
-    search(sides, 0, 0, FIRST_STEPS);
-    if (!near && !is_hopeless())
-        sides.search_on(best, out, (FIRST_STEPS + 1) * (FIRST_STEPS + 1), [&](const auto &candidates, uint32_t flipped) {
-            flip(on_left, flipped), flip(on_right, flipped);
-            search(candidates, flipped, FIRST_STEPS, REACH);
-        });
-    // One row may be settled without the other.
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int32_t worst_here = half ? most >> 16 : most & 0xffff;
-        patch.settled[half] = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
-    }
-    return patch;
 }
 
 /// Calls search(form, span, target) with the constants that a map's kernels are compiled for.

@@ -78,9 +78,8 @@ dim3 threads_for(int64_t width) {
 Launch near_launch(const Plan &plan, const Layout &layout) {
     const int64_t spans = ceil_div(layout.columns.count, plan.has_long_reach ? SHORT_SPAN : WIDE_SPAN);
     const int64_t blocks = layout.count_strips() * spans;
-    if (plan.is_paired) return {"search_signed", blocks / layout.sides(), BLOCK};
     if (layout.output.nearest) return {"search_sites", blocks, BLOCK, near_search_bytes(true, plan.has_long_reach)};
-    return {"search_costs", blocks, BLOCK};
+    return {"search_costs", plan.is_paired ? blocks / layout.sides() : blocks, BLOCK};
 }
 
 Launch list_launch(const Plan &plan, const Layout &layout) {

@@ -30,8 +30,7 @@ void give_rows(const DistanceJob &job, const Plan &plan, const StripRange &range
     layout.take(range);
     if (plan.way == Way::SMALL_IMAGES) return search_small_images(plan, layout, stream);
     if (plan.way == Way::NARROW_ROWS) return search_narrow_rows(plan, layout, stream);
-    const auto search = plan.is_paired ? search_near_signed : layout.output.nearest ? search_near_nearest : search_near;
-    search(plan, layout, stream);
+    layout.output.nearest ? search_near_nearest(plan, layout, stream) : search_near(plan, layout, stream);
     list_candidates(plan, layout, stream);
     plan.is_cut ? search_segmented_rows(plan, layout, stream) : search_envelope(plan, layout, stream);
 }

@@ -41,7 +41,7 @@ struct OutputFormat {
         if (!serves || output.is_signed) return Form::OTHER;
         return output.distance ? distance : Form::ROOTS;
     }
-    /// Whether write_side serves a map.
+    /// Whether a map has Form::SIGNED.
     bool is_signed_float(const Output &output) const { return serves && output.is_signed && distance == Form::ROOTS; }
 
   private:
@@ -283,8 +283,9 @@ __device__ void write_plain(const Output &output, const OutputFormat &format, in
     }
 }
 
-/// The same for one side of a signed map, which writes the pixels that are not its sites.
-template <bool NEAREST, int COUNT, class Root>
+/// The same for one side of a signed map, which writes the pixels that are not its sites.  If FORM is not SIGNED, `format` tells
+/// what the distances are.
+template <Form FORM, bool NEAREST, int COUNT, class Root>
 __device__ void write_side(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone<> store) {
     const uint32_t sign = output.is_inside ? 1u << 31 : 0;
@@ -308,9 +309,18 @@ __device__ void write_side(const Output &output, const OutputFormat &format, int
         }
     };
     uint32_t number[COUNT];
+    if (FORM == Form::SIGNED || format.distance == Form::ROOTS) {
 #pragma unroll
-    for (int k = 0; k < COUNT; ++k) number[k] = __float_as_uint(found(k) ? root(cost[k]) : INFINITY) | sign;
-    put(output.distance, number);
+        for (int k = 0; k < COUNT; ++k) number[k] = __float_as_uint(found(k) ? root(cost[k]) : INFINITY) | sign;
+        put(output.distance, number);
+    } else if (output.distance) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            const uint32_t square = found(k) ? cost[k] : INT32_MAX;
+            number[k] = output.is_inside ? 0 - square : square;
+        }
+        put(output.distance, number);
+    }
     if constexpr (NEAREST) {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) number[k] = static_cast<uint32_t>(found(k) ? site[k] : -1);
@@ -325,57 +335,6 @@ __device__ void to_signed_numbers(const OutputFormat &format, const uint32_t (&c
     to_numbers<FORM>(format, cost, number, root);
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) number[k] = FORM == Form::ROOTS ? number[k] | sign[k] : sign[k] ? 0 - number[k] : number[k];
-}
-
-/// Stores those of four numbers that have a bit in `wanted`; at once if all four have one.
-template <class Four, class Number>
-__device__ void store_four(uint8_t *to, const Number (&numbers)[QUAD], unsigned wanted) {
-    if (wanted == (1u << QUAD) - 1) {
-        __stcs(reinterpret_cast<Four *>(to), Four{numbers[0], numbers[1], numbers[2], numbers[3]});
-    } else {
-#pragma unroll
-        for (int k = 0; k < QUAD; ++k)
-            if (wanted >> k & 1) reinterpret_cast<Number *>(to)[k] = numbers[k];
-    }
-}
-
-/// Writes four pixels of a row of any map whose format is `aligned`.  Each side of a signed map writes the pixels that are not
-/// its sites.
-template <class Root>
-__device__ void write_quad(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
-                           const uint32_t *cost, const int32_t *site, Root root) {
-    const bool negative = output.is_signed && output.is_inside;
-    unsigned wanted = 0;
-    bool found[QUAD];
-#pragma unroll
-    for (int k = 0; k < QUAD; ++k) {
-        wanted |= (!output.is_signed || cost[k] ? 1u : 0u) << k;
-        found[k] = !format.limited || cost[k] <= format.limit;
-    }
-    if (!wanted) return;
-    if (format.distance == Form::ROOTS) {
-        float distance[QUAD];
-#pragma unroll
-        for (int k = 0; k < QUAD; ++k) {
-            distance[k] = found[k] ? root(cost[k]) : INFINITY;
-            if (negative) distance[k] = -distance[k];
-        }
-        store_four<float4>(output.distance.row(y, z) + x * 4, distance, wanted);
-    } else if (format.distance == Form::SQUARES) {
-        int32_t square[QUAD];
-#pragma unroll
-        for (int k = 0; k < QUAD; ++k) {
-            square[k] = found[k] ? static_cast<int32_t>(cost[k]) : INT32_MAX;
-            if (negative) square[k] = -square[k];
-        }
-        store_four<int4>(output.distance.row(y, z) + x * 4, square, wanted);
-    }
-    if (output.nearest) {
-        int32_t index[QUAD];
-#pragma unroll
-        for (int k = 0; k < QUAD; ++k) index[k] = found[k] ? site[k] : -1;
-        store_four<int4>(output.nearest.row(y, z) + x * 4, index, wanted);
-    }
 }
 
 #endif

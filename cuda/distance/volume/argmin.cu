@@ -7,17 +7,17 @@
 // 1. Pivots are every 16th voxel.  Their best candidates are found by halving: each pivot has the bracket of its two neighbours
 //    of the level before.  The first few pivots have none; the cost of some candidates bounds how far they must search, as the
 //    ends of a bracket do later.  While pivots are few, several threads share one.
-// 2. An interval reaches from one pivot to the next.  A thread holds the costs of its 16 voxels in the halves of 8 registers,
-//    counted from the costs of the bracket's first candidate, and tries all candidates of the bracket on them.
+// 2. An interval reaches from one pivot to the next.  A thread tries all candidates of the bracket on its 16 voxels, a tile of 8
+//    in registers after the other.
 // Where a line crosses a gap between sites, a bracket is long and most of its candidates are dominated.  The least cost of each
-// chunk of candidates tells which chunks can be skipped.  A warp orders its intervals by the length of their brackets, so
-// that its lanes have equal work.
+// chunk of candidates tells which chunks can be skipped.
 //
-// For nearest sites pivots are 8 voxels apart, and a half holds a cost and the candidate's place in the bracket: 4 registers
-// find the leftmost of equal candidates, 4 others the rightmost.  Where these differ, the sites of all between are compared,
-// and the lowest site is taken: by z, then y, then x.  Ties at pivots go to the left, which keeps all equal candidates of an
-// interval in its bracket.  Intervals with long brackets or large weights are deferred to the end, when the block's threads
-// share them, a thread a voxel; otherwise most lanes would wait for a few.
+// For nearest sites pivots are 8 voxels apart.  Half a register holds a voxel's cost, counted from that of the bracket's first
+// candidate, and the candidate's place in the bracket: 4 registers find the leftmost of equal candidates, 4 others the
+// rightmost.  Where these differ, the sites of all between are compared, and the lowest site is taken: by z, then y, then x.
+// Ties at pivots go to the left, which keeps all equal candidates of an interval in its bracket.  Intervals with long brackets
+// or large weights are deferred to the end, when the block's threads share them, a thread a voxel; otherwise most lanes would
+// wait for a few.
 //
 // Along y a bundle has lines of four planes, because one word of bits gives the costs of all.  The results along y are stored
 // transposed, so that lines along x lie side by side too, and a thread's tile is a whole sector of memory.
@@ -28,7 +28,6 @@
 #include <type_traits>
 
 #include "cuda/distance/volume/argmin_bundle.cuh"
-#include "cuda/distance/volume/argmin_finish.cuh"
 #include "cuda/distance/volume/argmin_interval.cuh"
 #include "cuda/distance/volume/layout.h"
 #include "cuda/runtime/launch.h"
@@ -348,8 +347,6 @@ bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits) {
     nearest ? plan_launches<true>(plan, layout, limits) : plan_launches<false>(plan, layout, limits);
     return true;
 }
-
-int64_t argmin_words(const Layout &layout) { return layout.depth() * layout.width() * y_pitch(layout); }
 
 void search_marked(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     layout.output.nearest ? search_lines<true>(plan, layout, stream) : search_lines<false>(plan, layout, stream);

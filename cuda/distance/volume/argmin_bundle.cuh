@@ -35,18 +35,14 @@ struct Bundle {
     int32_t *score;       // [candidate][lane], padded by candidates without a site to whole quads
     int32_t *share_cost;  // [thread]: what each thread has found for a pivot that several share
     uint16_t *share_at;
-    uint8_t *order;      // in phase 2 in the place of share_cost: intervals of a warp, in the order in which it finishes them
-    uint16_t *best;      // [pivot][lane]: its best candidate; at the end, that of the voxel after the line's last
-    uint16_t *least;     // [chunk][lane]: the least of its costs, as the upper half of a float; padded
-    uint16_t *deferred;  // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
+    uint16_t *best;           // [pivot][lane]: its best candidate; at the end, that of the voxel after the line's last
+    uint16_t *least;          // [chunk][lane]: the least of its costs, as the upper half of a float; padded
+    uint16_t *deferred;       // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
     int32_t *deferred_count;  // how many are deferred, or would be if there were room
     uint8_t *wanted;          // [interval]: a bit for each of its tiles that is wanted on some line
     int32_t length, pivots, weight, middle;
     float inverse;  // of the weight
 
-    static constexpr int ORDER_ROWS = 4 * TILE / PERIOD;  // rows of WARP intervals that a warp orders together
-    static constexpr int ORDERED_INTERVALS = ORDER_ROWS * WARP;
-    static_assert(ORDER_ROWS * PERIOD == 4 * TILE);
     /// Whether a pivot's search begins with the most promising chunk: where lines are long, that is worth reading the least
     /// costs of all chunks first.  For nearest sites it takes too many registers.
     static constexpr bool BEST_CHUNK_FIRST = WIDTH == FEW_LINES && PERIOD > TILE;
@@ -57,7 +53,6 @@ struct Bundle {
     __host__ __device__ static int32_t chunks(int64_t length) { return static_cast<int32_t>(length + CHUNK - 1) / CHUNK; }
     __host__ __device__ static int32_t padded_chunks(int64_t length) { return chunks(length) + CHUNKS_AT_ONCE - 1; }
     static constexpr int32_t SHARE_BYTES = THREADS * 6, MOST_DEFERRED = THREADS;
-    static_assert(ORDER_ROWS <= static_cast<int>(sizeof(*share_cost)));  // `order` lies in its place
     static size_t bytes(int64_t length) {
         const int64_t pivots = ceil_div(length, PERIOD);
         const int64_t of_lane = padded(length) * 4 + (pivots + 1 + padded_chunks(length)) * 2;
@@ -72,7 +67,6 @@ struct Bundle {
           inverse(1.0f / weight_) {
         share_cost = score + padded(length) * WIDTH;
         share_at = reinterpret_cast<uint16_t *>(share_cost + THREADS);
-        order = reinterpret_cast<uint8_t *>(share_cost);
         deferred = share_at;
         deferred_count = reinterpret_cast<int32_t *>(share_at + THREADS);
         best = reinterpret_cast<uint16_t *>(deferred_count + 1);

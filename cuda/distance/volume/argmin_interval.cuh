@@ -1,8 +1,9 @@
-// Phase 2 of argmin.cu for one thread: the least cost of every voxel of an interval, and its candidate.
+// Phase 2 of argmin.cu: the least cost of every voxel of an interval, and its candidate; a thread an interval.
 #pragma once
 
 #include "cuda/distance/volume/argmin_bundle.cuh"
 #include "cuda/distance/volume/layout.h"
+#include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::volume {
 
@@ -31,13 +32,13 @@ struct TileResult {
     }
 };
 
-/// The greatest cost of COUNT voxels from x on if each has the better of two candidates.
-template <int COUNT, int WIDTH, int PERIOD>
+/// The greatest cost of a tile's voxels if each has the better of two candidates.
+template <int WIDTH, int PERIOD>
 __device__ int32_t worst_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t one, int32_t other) {
     const Ramp ramps[] = {{bundle, lane, x, one}, {bundle, lane, x, other}};
     int32_t most = 0;
 #pragma unroll 4
-    for (int k = 0; k < COUNT; ++k) most = max(most, min(ramps[0].at(k), ramps[1].at(k)) + bundle.weight * k * k);
+    for (int k = 0; k < TILE; ++k) most = max(most, min(ramps[0].at(k), ramps[1].at(k)) + bundle.weight * k * k);
     return most;
 }
 
@@ -56,18 +57,7 @@ __device__ void try_candidates(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane
     }
 }
 
-/// Whether every voxel of an interval is its own site, so that nothing need be searched.
-template <int WIDTH, int PERIOD>
-__device__ bool is_all_sites(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high) {
-    if (low != x || high != x + PERIOD) return false;
-    const int32_t slope = bundle.slope(x), square = bundle.square(x);
-    int32_t costs = 0, way = slope * (x - bundle.middle) + square;
-#pragma unroll
-    for (int k = 0; k < PERIOD; ++k, way += slope) costs |= bundle.score[(x + k) * WIDTH + lane] + way - bundle.weight * k * k;
-    return costs == 0;
-}
-
-constexpr int TWO_TILES = 2 * TILE;  // voxels of an interval for distances alone: their costs, in halves, fit TILE registers
+constexpr int TWO_TILES = 2 * TILE;  // voxels of an interval for distances alone
 
 /// An interval of a line, and its bracket.
 struct Interval {
@@ -81,70 +71,15 @@ struct Interval {
           high(bundle.best[item + WIDTH]) {}
 };
 
-/// The least costs of the voxels of an interval of two tiles, two in a register.
-///
-/// They are counted from the costs of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low)
-/// more than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  Let max_gain be
-/// 2 w (TWO_TILES - 1) (high + 1 - low).  A candidate with d > max_gain is best nowhere, so d is clipped to max_gain.  With
-/// max_gain added, the differences of all candidates up to high + 1 are unsigned, and fit 16 bits if 2 max_gain does.
-struct HalfCosts {
-    uint32_t least[TILE];  // of voxels 2 j and 2 j + 1
-    int32_t max_gain;
-
-    static __device__ int32_t max_gain_of(int32_t weight, int32_t places) {
-        return 2 * weight * (TWO_TILES - 1) * (places + 1);
-    }
-    /// Whether a bracket is short enough for 16 bits.
-    static __device__ bool fits(int32_t weight, int32_t low, int32_t high) {
-        return 2 * max_gain_of(weight, high - low) <= UINT16_MAX;
-    }
-
-    template <int WIDTH, int PERIOD>
-    __device__ HalfCosts(const Bundle<WIDTH, PERIOD> &bundle, int32_t low, int32_t high)
-        : max_gain(max_gain_of(bundle.weight, high - low)) {
-#pragma unroll
-        for (int j = 0; j < TILE; ++j) least[j] = max_gain * ONES;
-    }
-    /// Tries all candidates from `from` to `to`, and one more if their number is odd.
-    template <int WIDTH, int PERIOD>
-    __device__ void take(const Bundle<WIDTH, PERIOD> &bundle, const Interval &interval, int32_t from, int32_t to) {
-        const auto [lane, x, low, high] = interval;
-        const int32_t *score = bundle.score + from * WIDTH + lane;
-        const int32_t slope = bundle.slope(x), twice = 2 * bundle.weight;
-        int32_t way = slope * (from - bundle.middle) - bundle.at(lane, x, low) + max_gain;
-        uint32_t gain = twice * (from - low);  // from a voxel to the next
-#pragma unroll 1
-        for (int32_t c = from; c <= to; c += 2, score += 2 * WIDTH, way += 2 * slope, gain += 2 * twice) {
-            uint32_t one = min(score[0] + way, 2 * max_gain) * ONES - (gain << 16);
-            uint32_t other = min(score[WIDTH] + (way + slope), 2 * max_gain) * ONES - (gain + twice << 16);
-            uint32_t step = gain * (2 * ONES), other_step = step + twice * (2 * ONES);
-            asm("" : "+r"(step));  // or else its multiples would be kept, a register each
-            asm("" : "+r"(other_step));
-#pragma unroll
-            for (int j = 0; j < TILE; ++j, one -= step, other -= other_step) least[j] = __vimin3_u16x2(least[j], one, other);
-        }
-    }
-    /// The costs of the first tile, whose first voxel is x.  Then moves the second tile to the place of the first.
-    template <int WIDTH, int PERIOD>
-    __device__ void unpack(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t (&cost)[TILE]) {
-        const Ramp first(bundle, lane, x, low);
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const uint32_t half = k % 2 ? least[k / 2] >> 16 : least[k / 2] & 0xffff;
-            cost[k] = first.at(k) + bundle.weight * k * k + static_cast<int32_t>(half) - max_gain;
-        }
-#pragma unroll
-        for (int j = 0; j < TILE / 2; ++j) least[j] = least[j + TILE / 2];
-    }
-
-    static constexpr uint32_t ONES = 0x00010001u;  // 1 in both halves of a word
-};
-
 /// The least costs of a tile's voxels and their candidates, two voxels in a register: register j holds voxels j and j + WORDS.
 ///
-/// A half holds a key: the cost, counted as in HalfCosts, then the candidate's place in the bracket.  So the least key belongs
-/// to the leftmost of equal candidates.  In `last`, places are counted from the right, and the least key belongs to the
-/// rightmost.  If both are the same candidate, no other one has the same cost.
+/// A half holds a key: the cost, then the candidate's place in the bracket.  So the least key belongs to the leftmost of equal
+/// candidates.  In `last`, places are counted from the right, and the least key belongs to the rightmost.  If both are the same
+/// candidate, no other one has the same cost.
+///
+/// Costs are counted from those of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low) more
+/// than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  A candidate with
+/// d > max_gain is best nowhere, so d is clipped.  With max_gain added, all differences are unsigned.
 struct HalfKeys {
     static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
     static constexpr int32_t HEAVIEST = 1 << 12;  // with a larger weight no bracket fits
@@ -226,7 +161,7 @@ struct HalfKeys {
         return found;
     }
 
-    static constexpr uint32_t ONES = HalfCosts::ONES;
+    static constexpr uint32_t ONES = 0x00010001u;  // 1 in both halves of a word
 
   private:
     __device__ uint64_t bytes_of(const uint32_t (&key)[WORDS]) const {
@@ -238,13 +173,13 @@ struct HalfKeys {
     }
 };
 
-/// Finds the least costs of a tile's voxels in 32 bits, for any weight and bracket.
+/// Finds the least costs of a tile's voxels.
 template <int WIDTH, int PERIOD>
 __device__ void search_tile(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                             TileResult &tile) {
 #pragma unroll
     for (int k = 0; k < TILE; ++k) tile.cost[k] = INT32_MAX;
-    const int32_t bound = high - low >= LONG_BRACKET ? worst_cost<TILE>(bundle, lane, x, low, high) : 0;
+    const int32_t bound = high - low >= LONG_BRACKET ? worst_cost(bundle, lane, x, low, high) : 0;
     visit_promising(bundle, lane, x, x + TILE - 1, low, high, bound,
                     [&](int32_t from, int32_t to) { try_candidates(bundle, lane, x, from, to, tile); });
 #pragma unroll
@@ -273,6 +208,109 @@ __device__ NearestSite search_voxel(const Bundle<WIDTH, PERIOD> &bundle, int32_t
         }
     });
     return found;
+}
+
+/// Where a bundle's lines lie: ACROSS of them side by side, in PLANES planes.
+template <class Lines, int WIDTH>
+struct BundlePlace {
+    static constexpr int ACROSS = WIDTH / Lines::PLANES;
+    int32_t first, plane;  // the first line, and the first plane
+
+    __device__ int32_t line(int32_t lane) const { return first + lane / Lines::PLANES; }
+    __device__ int32_t z(int32_t lane) const { return plane + lane % Lines::PLANES; }
+    __device__ bool holds(const Lines &lines, int32_t lane) const {
+        return line(lane) < lines.lines() && z(lane) < lines.layout.depth();
+    }
+};
+
+/// Which tiles of an interval are wanted on a line: a bit for each.
+template <int PERIOD, class Lines>
+__device__ uint8_t wanted_tiles(const Lines &lines, int64_t z, int64_t line, int32_t interval) {
+    uint8_t wanted = 0;
+    for (int i = 0; i < PERIOD / TILE; ++i)
+        if (const int32_t tile = interval * (PERIOD / TILE) + i; tile * TILE < lines.length() && lines.wanted(z, line, tile))
+            wanted |= 1 << i;
+    return wanted;
+}
+
+/// Distances alone: finds the least costs of an interval's two tiles, and writes the wanted ones.
+template <class Lines, int WIDTH>
+__device__ void finish(const Bundle<WIDTH, TWO_TILES> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                       int32_t item, uint32_t wanted) {
+    const auto [lane, x, low, high] = Interval(bundle, item);
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half) {
+        if (!(wanted >> half & 1)) continue;
+        const int32_t here = x + half * TILE;
+        TileResult tile;
+        search_tile(bundle, lane, here, low, high, tile);
+        lines.write(place.z(lane), place.line(lane), here, tile);
+    }
+}
+
+/// Finds the nearest site of one voxel of an interval, and writes it.
+template <class Lines, int WIDTH>
+__device__ void finish_voxel(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                             int32_t item, int voxel) {
+    const Interval interval(bundle, item);
+    const int32_t z = place.z(interval.lane), line = place.line(interval.lane), x = interval.x + voxel;
+    const auto site = lines.sites(z, line);
+    lines.write_voxel(z, line, x, search_voxel(bundle, interval.lane, x, interval.low, interval.high, site));
+}
+
+/// Defers an interval to the end, for the whole block.  If too many are deferred already, finishes it at once.
+template <class Lines, int WIDTH>
+__device__ void defer(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                      int32_t item) {
+    const int32_t at = atomicAdd(bundle.deferred_count, 1);
+    if (at < bundle.MOST_DEFERRED)
+        bundle.deferred[at] = static_cast<uint16_t>(item);
+    else
+        for (int k = 0; k < TILE; ++k) finish_voxel(bundle, lines, place, item, k);
+}
+
+/// Nearest sites: finds and writes the nearest sites of an interval's tile.  Defers the interval if its bracket is too long or
+/// the weight too large.
+template <class Lines, int WIDTH>
+__device__ void finish(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place,
+                       int32_t item, uint32_t) {
+    const auto [lane, x, low, high] = Interval(bundle, item);
+    const int32_t z = place.z(lane), line = place.line(lane);
+    const auto site = lines.sites(z, line);
+    if (!HalfKeys::fits(bundle.weight, low, high)) return defer(bundle, lines, place, item);
+    const HalfKeys keys(bundle, lane, x, low, high);
+    TileResult tile;
+    keys.unpack(bundle, lane, x, low, tile.cost);
+    const uint64_t places = keys.find_places(bundle, lane, x, low, high, site);
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        const int32_t at = min(low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), high), way = x + k - at;
+        tile.at[k] = at, tile.site[k] = site(at, tile.cost[k] - bundle.weight * way * way);
+    }
+    lines.write(z, line, x, tile);
+}
+
+/// Block: finishes the deferred intervals, a thread a voxel.
+template <class Lines, int WIDTH>
+__device__ void finish_deferred(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place) {
+    __syncthreads();
+    const int32_t count = min(*bundle.deferred_count, bundle.MOST_DEFERRED);
+    for (int32_t i = threadIdx.x; i < count * TILE; i += THREADS)
+        finish_voxel(bundle, lines, place, bundle.deferred[i / TILE], i % TILE);
+}
+
+/// Block: finds and writes the best candidates of the voxels of every wanted tile.
+template <class Lines, int WIDTH, int PERIOD>
+__device__ void finish_intervals(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lines,
+                                 const BundlePlace<Lines, WIDTH> &place) {
+    for (int32_t item = threadIdx.x; item < bundle.pivots * WIDTH; item += THREADS) {
+        const int32_t interval = item / WIDTH, lane = item % WIDTH;
+        uint32_t wanted = place.holds(lines, lane) ? bundle.wanted[interval] : 0;
+        if (WIDTH > MARK_GROUP && wanted)  // lines of a group want the same
+            wanted = wanted_tiles<PERIOD>(lines, place.z(lane), place.line(lane), interval);
+        if (wanted) finish(bundle, lines, place, item, wanted);
+    }
+    if constexpr (PERIOD == TILE) finish_deferred(bundle, lines, place);
 }
 
 }  // namespace apsis::cuda::volume

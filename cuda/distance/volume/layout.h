@@ -73,10 +73,8 @@ bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits);
 /// Whether the near search leaves nothing to the others: the limit on distances is within its reach.
 bool near_search_suffices(const Layout &layout);
 
-/// Words that each way stores between the search along y and that along x.
+/// Words that the near search stores between the search along y and that along x.
 int64_t near_search_words(const Layout &layout);
-int64_t window_words(const Layout &layout);
-int64_t argmin_words(const Layout &layout);
 
 // ---- The steps of a map: each queues what its plan says ----
 

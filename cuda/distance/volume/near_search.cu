@@ -88,9 +88,7 @@ __device__ uint32_t z_word(const NearLimits<NEAREST> &limits, bool upper, uint32
         return distance < limits.max_distance ? (cost << COST_SHIFT | ZERO_OFFSETS) + (offset << 2 * OFFSET_BITS)
                                               : limits.no_site;
     } else {
-        const uint32_t near = __vminu2(__vminu2(up, down), limits.max_distance * ONES);
-        const uint32_t low = near & 0xffff, high = near >> 16;
-        return (low * low + (near & 0xffff0000u) * high) * limits.weight[2];
+        return z_costs(limits.weight[2], limits.max_distance, up, down);
     }
 }
 
@@ -180,9 +178,7 @@ __device__ void write_or_mark_tile(const Layout &layout, const NearLimits<NEARES
     const auto site = [&](int k) {
         return ((z + offset(k, 2)) * layout.height() + y + offset(k, 1)) * layout.width() + x + k + offset(k, 0);
     };
-    const auto length = [&](int32_t c) {
-        return layout.output.measure.unit == 1 ? small_root_of(c) : __ldg(layout.length_table + c);
-    };
+    const auto length = [&](int32_t c) { return length_of_near(layout, c); };
     if (layout.is_packed)
         write_packed<NEAREST>(layout, x, y, z, cost, length, site);
     else

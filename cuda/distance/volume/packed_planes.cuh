@@ -35,6 +35,19 @@ __device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_
     }
 }
 
+/// The word of a pair of planes: the costs of their sites in the voxel's own column, by the distances to the sites above and
+/// below.  Greater ones than `max_distance` count as that.
+__device__ inline uint32_t z_costs(uint32_t weight, uint32_t max_distance, uint32_t up, uint32_t down) {
+    const uint32_t near = __vimin3_u16x2(up, down, max_distance * ONES);
+    const uint32_t low = near & 0xffff, high = near >> 16;
+    return (low * low + (near & 0xffff0000u) * high) * weight;
+}
+
+/// The distance that a cost of 16 bits stands for.
+__device__ inline float length_of_near(const Layout &layout, int32_t cost) {
+    return layout.output.measure.unit == 1 ? small_root_of(cost) : __ldg(layout.length_table + cost);
+}
+
 /// Marks a tile for the argmin.  Also sets as needed the results along y where its sites may be: up to `farthest` voxels away
 /// along x.
 ///

@@ -52,7 +52,8 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carve
     layout.far_samples = carver.take<uint32_t>(1 + ceil_div(layout.count_needs(), sizeof(uint32_t)));
     layout.needs = reinterpret_cast<uint8_t *>(layout.far_samples + 1);
     layout.length_table = carver.take<float>(plan.table_size);
-    layout.y_results = carver.take<uint32_t>(std::max({near_search_words(layout), window_words(layout), argmin_words(layout)}));
+    const int64_t of_argmin = layout.depth() * layout.width() * y_pitch(layout);  // windows store as many words, or half
+    layout.y_results = carver.take<uint32_t>(std::max(near_search_words(layout), of_argmin));
     return layout;
 }
 

@@ -280,13 +280,6 @@ __device__ inline void shorten(const WindowLimits<true> &limits, const ShortKeyO
     }
 }
 
-/// The word of a pair of planes: the costs of their sites in the voxel's own column.
-__device__ inline uint32_t z_costs(const WindowLimits<false> &limits, uint32_t up, uint32_t down) {
-    const uint32_t near = __vimin3_u16x2(up, down, limits.max_distance * ONES);
-    const uint32_t low = near & 0xffff, high = near >> 16;
-    return (low * low + (near & 0xffff0000u) * high) * limits.weight[2];
-}
-
 /// The least words that a thread has found so far for its tile.
 template <bool NEAREST>
 struct TileBest {

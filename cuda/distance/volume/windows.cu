@@ -76,7 +76,7 @@ struct AlongY {
                             to[r] = z_key(limits, up & 0xffff, down & 0xffff);
                             to[HALF_STRIP + r] = z_key(limits, up >> 16, down >> 16);
                         } else {
-                            laid[r % 4] = z_costs(limits, up, down);
+                            laid[r % 4] = z_costs(limits.weight[2], limits.max_distance, up, down);
                             if (r % 4 == 0) *reinterpret_cast<uint4 *>(to + r) = make_uint4(laid[0], laid[1], laid[2], laid[3]);
                         }
                     });
@@ -257,9 +257,7 @@ struct AlongX {
         } else {
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = static_cast<int32_t>(HIGH ? word[k] >> 16 : word[k] & 0xffff);
-            const auto length = [&](int32_t c) {
-                return layout.output.measure.unit == 1 ? small_root_of(c) : __ldg(layout.length_table + c);
-            };
+            const auto length = [&](int32_t c) { return length_of_near(layout, c); };
             if (all_simple) return write_packed<NEAREST, true>(layout, x, y, z, cost, length, site);
             if (is_wanted && is_packed) write_packed<NEAREST>(layout, x, y, z, cost, length, site);
             if (is_wanted && !is_packed) write_voxels<NEAREST>(layout, x, y, z, cost, site);
@@ -406,11 +404,6 @@ void search(const Plan &plan, const Layout &layout, cudaStream_t stream) {
 bool plan_windows(Plan &plan, const Layout &layout, const Limits &limits) {
     plan.chunks_held = most_chunks_held(limits);
     return layout.output.nearest ? plan_by<true>(plan, layout) : plan_by<false>(plan, layout);
-}
-
-int64_t window_words(const Layout &layout) {
-    const int64_t planes = layout.output.nearest ? count_stored_planes<true>(layout) : count_stored_planes<false>(layout);
-    return planes * layout.width() * y_pitch(layout);
 }
 
 void search_in_windows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
