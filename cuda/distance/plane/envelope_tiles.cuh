@@ -106,30 +106,6 @@ struct Tile {
         begin(candidate(bracket.x), candidate(min(bracket.x + 1, bracket.y)));
         for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) take(candidate(p), candidate(min(p + 1, bracket.y)));
     }
-    /// Takes BIAS from costs that are not WIDE_COST, and adds the squares that they lack.
-    __device__ void settle() {
-#pragma unroll
-        for (int k = 0; k < TILE; ++k)
-#pragma unroll
-            for (int r = 0; r < BAND; ++r) cost[r][k] += k * k - BIAS;
-    }
-    /// Costs of columns that `sites` has a bit for become 0.
-    __device__ void clear(uint32_t sites) {
-        if (!sites) return;
-#pragma unroll
-        for (int k = 0; k < TILE; ++k)
-#pragma unroll
-            for (int r = 0; r < BAND; ++r) cost[r][k] = sites >> k & 1 ? 0 : cost[r][k];
-    }
-    /// The bits that any cost has.
-    __device__ uint32_t bits() const {
-        uint32_t bits = 0;
-#pragma unroll
-        for (const auto &row : cost)
-#pragma unroll
-            for (const int32_t c : row) bits |= static_cast<uint32_t>(c);
-        return bits;
-    }
 };
 
 /// The lowest index of the sites that are nearest to a column's pixel in row y.
@@ -242,22 +218,6 @@ __device__ void write_rows(const Layout &layout, const OutputFormat &format, con
     }
 }
 
-/// Warp: writes the tiles of all lanes together in the common case: all pixels are wanted, rows are aligned, costs are below
-/// 2^24 and not limited.  The code is half as long and has no branches, so that the latencies of the rows' roots overlap.
-template <Form FORM>
-__device__ void write_tiles(const Output &output, const StorePairs &store, const Tile &tile, int64_t image, int64_t y) {
-#pragma unroll
-    for (int r = 0; r < BAND; ++r) {
-        uint32_t number[TILE];
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) {
-            const uint32_t cost = static_cast<uint32_t>(tile.cost[r][k]);
-            number[k] = FORM == Form::ROOTS ? __float_as_uint(small_root(static_cast<float>(cost))) : cost;
-        }
-        store.store_whole(output.distance.row(y + r, image), number);
-    }
-}
-
 /// Finds and writes a tile.  `marks` has a byte for each row, not 0 if it is wanted.  `interior` has a bit for each column that
 /// is no candidate because it lies inside an area of sites.  With TOGETHER a warp calls it, all lanes.
 template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, bool TOGETHER = false, class Band>
@@ -283,8 +243,6 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         tile.take_all(bracket, candidate);
     else
         tile.begin_without();
-    constexpr bool IS_SETTLED = !WIDE_COST && !NEAREST;  // else candidates are compared with the costs as found
-    if constexpr (IS_SETTLED) tile.settle();
     uint32_t wanted = 0;  // a bit a row
 #pragma unroll
     for (int r = 0; r < BAND; ++r) wanted |= (y + r < layout.columns.length && (marks >> 8 * r & 0xff) ? 1u : 0u) << r;
@@ -295,11 +253,6 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         else
             return nullptr;
     }();
-    if constexpr (IN_PAIRS && IS_SETTLED) {
-        tile.clear(interior);
-        const bool all_plain = store.are_whole(BAND) && !format.limited && tile.bits() < 1u << 24;
-        if (__all_sync(ALL_LANES, all_plain)) return write_tiles<FORM>(layout.output, store, tile, image, y);
-    }
 #pragma unroll
     for (int r = 0; r < BAND; ++r) {
         if (!(SHARED ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
@@ -320,7 +273,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
                 if constexpr (WIDE_COST)
                     cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
                 else
-                    cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (IS_SETTLED ? 0 : k * k - BIAS);
+                    cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (k * k - BIAS);
             }
         }
         if (interior) {
