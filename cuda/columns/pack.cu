@@ -17,11 +17,7 @@ constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one
 constexpr int LINE = 128;  // bytes of a line of memory
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
-// Blocks on a multiprocessor.  With 4 a thread has registers for half of its 32 loads at once.  Where rows are not aligned it
-// needs registers for all of them, since the compiler does not move loads past shuffles.
-constexpr int PACK_BLOCKS_PER_SM = 4, UNALIGNED_BLOCKS_PER_SM = 3;
-constexpr int UNALIGNED_QUADS = WARP - 1;             // quads that a warp packs if rows are not aligned
-constexpr int64_t LEAST_UNALIGNED = 8 * WARP * QUAD;  // least width of unaligned rows: at their ends a warp takes twice as long
+constexpr int PACK_BLOCKS_PER_SM = 4;  // a thread has registers for half of its 32 loads at once
 constexpr int TILE = 32;  // columns along x, and along y, that a block of pack_planes transposes: a warp stores 32 at a time
 
 /// Four bytes: sets the highest bit of each that is not 0.  Other bits are undefined.
@@ -112,29 +108,6 @@ __device__ void gather_strip(const uint8_t *from, int64_t step, uint32_t (&words
     transpose_quads(bytes, words);
 }
 
-/// Hides a number's origin from the compiler, so that nothing is computed from it before its use.
-__device__ uint32_t hide_origin(uint32_t number) {
-    asm("" : "+r"(number));
-    return number;
-}
-
-/// Warp: the same if rows are not aligned.  A lane loads the aligned word that has its first pixel, if `reads`, and gets the
-/// next word from the next lane.
-__device__ void gather_unaligned(const uint8_t *from, int64_t step, bool reads, uint32_t (&words)[QUAD]) {
-    uint32_t row[STRIP], bytes[STRIP / BYTE] = {};
-    // By how many bits a row's words are shifted: the lowest five bits count.
-    uint32_t shift = 8 * hide_origin(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from)));
-#pragma unroll
-    for (int r = 0; r < STRIP; ++r, from += step)
-        row[r] = reads ? *reinterpret_cast<const uint32_t *>(from - count_before(from)) : 0;
-#pragma unroll
-    for (int r = 0; r < STRIP; ++r, shift += 8 * static_cast<uint32_t>(step)) {
-        const uint32_t pixels = __funnelshift_r(row[r], __shfl_down_sync(ALL_LANES, row[r], 1), shift);
-        bytes[r / BYTE] |= mark_bytes(pixels) >> (BYTE - 1 - r % BYTE) & 0x01010101u << r % BYTE;
-    }
-    transpose_quads(bytes, words);
-}
-
 __device__ int rows_of(const Columns &columns, int64_t strip) {
     return static_cast<int>(min(columns.length - strip * STRIP, int64_t(STRIP)));
 }
@@ -182,29 +155,6 @@ __global__ void __launch_bounds__(BLOCK, PACK_BLOCKS_PER_SM)
             gather_strip(row + item.x, set.stride[1], words);
         else
             gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
-        item.put(columns, complement, words);
-    }
-}
-
-/// The same if rows are not aligned.  A warp packs one quad less than it has lanes, since its last lane only reads for the lane
-/// before.
-__global__ void __launch_bounds__(BLOCK, UNALIGNED_BLOCKS_PER_SM)
-    pack_unaligned(Pixels pixels, StripRange range, bool complement, Columns columns) {
-    const View &set = pixels.set;
-    const int64_t total = ceil_div(columns.count, QUAD) * range.count;
-    const int lane = threadIdx.x % WARP;
-    for (int64_t warp = first_item() / WARP; warp * UNALIGNED_QUADS < total; warp += item_step() / WARP) {
-        const int64_t number = warp * UNALIGNED_QUADS + lane;
-        const Item item(columns, range, false, min(number, total - 1));
-        const uint8_t *const row = set.row(item.strip * STRIP, item.image), *const from = row + item.x;
-        const int rows = rows_of(columns, item.strip);
-        const uint8_t *const last = from + (STRIP - 1) * set.stride[1];
-        const bool reads = rows == STRIP && may_load(pixels, from, 1) && may_load(pixels, last, 1);
-        const bool has_next = __shfl_down_sync(ALL_LANES, reads, 1) && item.x + QUAD < columns.count;
-        uint32_t words[QUAD];
-        gather_unaligned(from, set.stride[1], reads, words);
-        if (lane == UNALIGNED_QUADS || number >= total) continue;
-        if (!reads || !has_next) gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
         item.put(columns, complement, words);
     }
 }
@@ -354,13 +304,8 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
         // pixels of many images, so neighbouring threads take the same strip of neighbouring images.
         const bool across = columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) &&
                             range.count == columns.images() * columns.strips();
-        const Pixels pixels = pixels_of(set);
-        if (pixels.access == Access::UNALIGNED && columns.count >= LEAST_UNALIGNED)
-            launch("pack_unaligned", pack_unaligned, ceil_div(ceil_div(quads, UNALIGNED_QUADS), WARPS), BLOCK, stream, pixels,
-                   range, complement, columns);
-        else
-            launch("pack_strips", pack_strips, ceil_div(quads, BLOCK), BLOCK, stream, pixels, range, across, complement,
-                   columns);
+        launch("pack_strips", pack_strips, ceil_div(quads, BLOCK), BLOCK, stream, pixels_of(set), range, across, complement,
+               columns);
     }
 }
 
