@@ -44,14 +44,14 @@ struct RunParents {
     /// Block: points every run at its root, while no runs are joined.  All runs of a thread and all steps up the trees are one
     /// loop: so the lanes of a warp do not wait at every run for the longest path.
     __device__ void flatten(uint32_t runs) {
-        uint32_t run = entry_of(threadIdx.x), end = entry_of(runs), parent = run < end ? load(run) : 0;
-        while (run < end) {
+        uint32_t run = entry_of(threadIdx.x), parent = load(run);
+        for (const uint32_t end = entry_of(runs); run < end;) {
             const uint32_t next = load(parent);
-            if (next != parent)
-                store(run, next);
-            else
-                run += entry_of(THREADS);
-            parent = next != parent ? next : run < end ? load(run) : 0;
+            const bool is_root = next == parent;
+            if (!is_root) store(run, next);
+            if (is_root) run += entry_of(THREADS);
+            parent = next;
+            if (is_root) parent = load(min(run, SIZE - 1));  // beyond the last run it is not used
         }
     }
 
