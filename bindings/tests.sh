@@ -39,10 +39,9 @@ test_c() {
 
 test_python() {
     local python=$PWD/build/python/bin/python results=$PWD/build/python/results.xml
-    if [[ ! -x $python ]]; then
-        python3 -m venv build/python
-        "$python" -m pip install -q numpy scipy scikit-image pytest
-    fi
+    [[ -x $python ]] || python3 -m venv build/python
+    "$python" -c 'import mypy, pytest, scipy, skimage' 2>/dev/null ||
+        "$python" -m pip install -q numpy scipy scikit-image pytest mypy
     rm -f "$results"
     (cd bindings/python && "$python" -m pytest -q -p no:cacheprovider --junit-xml="$results") || true
     count_results "$results"

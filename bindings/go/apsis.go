@@ -102,5 +102,8 @@ func (c *Context) check(status C.apsis_status) error {
 	if status == C.APSIS_OK {
 		return nil
 	}
+	if c.handle == nil {
+		return &Error{ErrorArgument, "the context is closed"}
+	}
 	return &Error{Status(status), C.GoString(C.apsis_message(c.handle))}
 }

@@ -146,6 +146,18 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+func TestAClosedContextSaysSo(t *testing.T) {
+	c := newContext(t)
+	c.Close()
+	set, out := make([]uint8, 6), make([]float32, 6)
+	_, counted := c.Components(Of(set, 3, 2), None, nil)
+	for _, err := range []error{c.Distance(Of(set, 3, 2), Of(out, 3, 2), None, nil), counted, c.Sync(), c.SetThreads(1)} {
+		if !errors.Is(err, ErrorArgument) || err.Error() != "apsis: the context is closed" {
+			t.Error(err)
+		}
+	}
+}
+
 func TestErrorsSayWhatIsWrong(t *testing.T) {
 	c := newContext(t)
 	set, out := make([]uint8, 6), make([]float32, 6)
@@ -160,6 +172,8 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		"seeds has pixels":              c.Geodesic(Of(set, 3, 2), Of(set, 3, 3), Of(out, 3, 2), None, nil),
 		"cells has pixels":              c.Voronoi(Of(set, 3, 2), Of(make([]int32, 2), 3, 2), nil),
 		"set":                           c.Distance(None, Of(out, 3, 2), None, nil),
+		"distance: stride[1] is 8":      c.Distance(Of(set, 3, 2), View(out, 0, []int{3, 2}, []int{1, 2}), None, nil),
+		"distance has stride 0":         c.Distance(Of(set, 3, 2), View(out, 0, []int{3, 2}, []int{1, 0}), None, nil),
 		"to has pixels 0 to 5, of a sl": c.Copy(Of(set, 3, 2), Of(set[:2], 3, 2)),
 	} {
 		if !errors.Is(err, ErrorArgument) || !strings.Contains(err.Error(), name) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { W = 211, H = 97 };
@@ -250,6 +251,34 @@ static void progress_and_cancelling(bench *b) {
     free(mask);
 }
 
+static int count_slowly(void *user, double done) {
+    listener *l = user;
+    const struct timespec millisecond = {0, 1000000};
+    nanosleep(&millisecond, NULL);
+    l->last = done;
+    ++l->calls;
+    return 0;
+}
+
+/** A callback that is slow is not called for each of thousands of rows, but once more at the end. */
+static void a_slow_callback(bench *b) {
+    const int64_t size[3] = {16, 4000, 1};
+    frame set = frame_open(b, APSIS_U8, 2, size, PACKED), out = frame_open(b, APSIS_F32, 2, size, PACKED);
+    uint8_t *mask = must_alloc(16 * 4000);
+    memset(mask, 1, 16 * 4000);
+    frame_put(&set, mask);
+    listener l = {0};
+    assert_ok(b->ctx, apsis_set_threads(b->ctx, 1));
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, count_slowly, &l));
+    assert_ok(b->ctx, apsis_distance(b->ctx, &set.image, &out.image, NULL, NULL));
+    assert_true(l.calls >= 2 && l.calls < 400 && l.last == 1);
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
+    assert_ok(b->ctx, apsis_set_threads(b->ctx, 0));
+    frame_close(&set);
+    frame_close(&out);
+    free(mask);
+}
+
 static void count_line(void *user, const char *line) {
     int *lines = user;
     *lines = strlen(line) > 0 && !strchr(line, '\n') ? *lines + 1 : -1000;
@@ -341,6 +370,7 @@ int main(int argc, char **argv) {
                                       TEST(options_that_are_wrong, EVERYWHERE),
                                       TEST(spacing_and_its_metric, EVERYWHERE),
                                       TEST(progress_and_cancelling, EVERYWHERE),
+                                      TEST(a_slow_callback, EVERYWHERE),
                                       TEST(log_lines, EVERYWHERE),
                                       TEST(streams, EVERYWHERE),
                                       TEST(destroy_waits, EVERYWHERE)};

@@ -334,6 +334,29 @@ static void fields_and_pixels_left(bench *b) {
     free(mask);
 }
 
+static int count_between(void *calls, double done) {
+    *(int *)calls += done > 0.05 && done < 0.9; /* after components, before outputs */
+    return 0;
+}
+
+/** A call reports after each field, though several are made between two proofs, so that it can soon be stopped. */
+static void reports_between_fields(bench *b) {
+    uint8_t *mask = some_mask(0.8, 12);
+    problem p = new_problem(2, W, H, 1, mask);
+    account a = {0, PIXELS, 0};
+    int64_t count = 0;
+    int calls = 0;
+    assert_ok(b->ctx, apsis_set_threads(b->ctx, 1));
+    assert_ok(b->ctx, apsis_set_log(b->ctx, read_line, &a));
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, count_between, &calls));
+    outputs out = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
+    assert_ok(b->ctx, apsis_set_log(b->ctx, NULL, NULL));
+    assert_true(calls > a.fields);
+    free_outputs(&out);
+    free(mask);
+}
+
 /** With exactly apsis_workspace_size bytes nothing is allocated, with one less it is refused. */
 static void the_workspace_is_enough(bench *b) {
     static const int64_t sizes[][3] = {{W, H, 1}, {13, 11, 9}, {100, 80, 4}, {1, 1, 1}, {300, 300, 1}};
@@ -379,6 +402,7 @@ int main(int argc, char **argv) {
                                       TEST(a_very_long_path, EVERYWHERE),
                                       TEST(progress, EVERYWHERE),
                                       TEST(fields_and_pixels_left, EVERYWHERE),
+                                      TEST(reports_between_fields, ON_CPU),
                                       TEST(the_workspace_is_enough, EVERYWHERE),
                                       TEST(as_on_the_cpu, WITH_DEVICE)};
     return RUN_CASES(cases, argc, argv);

@@ -8,34 +8,19 @@
     lengths = apsis.geodesic(mask, seeds)
     reach, extents = apsis.eccentricity(mask, extents=True)
 
-Arrays are NumPy's, or lie on a GPU and have __cuda_array_interface__ (CuPy, PyTorch): then the work is queued on their
-device and stream, and the results lie there too.  Nothing is copied unless its type is not one that the library takes.
-`device` is "cpu", "best" or the number of a CUDA device; by default the work is done where the array is.
+Arrays have 1 to 3 axes.  They are NumPy's, PyTorch's or xarray's, or lie on a GPU and have __cuda_array_interface__ (CuPy,
+PyTorch): then the work is queued on their device and stream, and the results lie there too.  Nothing is copied unless its type
+is not one that the library takes.  `device` is "cpu", "best" or the number of a CUDA device; by default the work is done where
+the array is.
 
 apsis.ndimage has functions with SciPy's and scikit-image's names and arguments.
 """
 
-from ._context import COMPONENT, EXTENT, Context, context_for, device_count
+from ._context import COMPONENT, EXTENT, Context, device_count
 from ._errors import ArgumentError, BudgetWarning, Cancelled, Error, OutOfMemory, UnsupportedError
+from ._functions import components, distance, eccentricity, geodesic, table, voronoi
 from ._library import VERSION
 
 __version__ = ".".join(map(str, VERSION))
 __all__ = ["ArgumentError", "BudgetWarning", "COMPONENT", "Cancelled", "Context", "EXTENT", "Error", "OutOfMemory",
-           "UnsupportedError", "components", "device_count", "distance", "eccentricity", "geodesic", "voronoi"]
-
-
-def _as_function(name):
-    method = getattr(Context, name)
-
-    def function(set, *arguments, device=None, **options):
-        return method(context_for(set, device), set, *arguments, **options)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = method.__doc__ + "\n        device  where the work is done; by default where the array is.\n"
-    return function
-
-
-distance = _as_function("distance")
-voronoi = _as_function("voronoi")
-components = _as_function("components")
-geodesic = _as_function("geodesic")
-eccentricity = _as_function("eccentricity")
+           "UnsupportedError", "components", "device_count", "distance", "eccentricity", "geodesic", "table", "voronoi"]

@@ -1,99 +1,234 @@
-"""Arrays as images of the library, without a copy where their strides allow it: NumPy's, and those on a GPU that have
-`__cuda_array_interface__` (CuPy, PyTorch, Numba).
+"""Arrays as images of the library, without a copy where their strides allow it: NumPy's, those on a GPU that have
+`__cuda_array_interface__` (CuPy, PyTorch, Numba), PyTorch's in the memory of the CPU, and xarray's.
 
-An array's last axis is the image's x.  One-dimensional arrays are images of one row.
+An array's last axis is the image's x.  The library's images have two axes at least: an array of one is an image of one row.
 """
 
+from __future__ import annotations
+
 import ctypes
+import reprlib
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from . import _library as c
+from ._errors import wrong
 
-TYPES = {"i4": c.I32, "i8": c.I64, "f4": c.F32, "f8": c.F64, "u1": c.U8, "b1": c.U8}
+#: What is taken and given back: an array of NumPy, CuPy, PyTorch or xarray, for which type checkers have no common name.
+Array = Any
+
+LENGTHS = (np.float32, np.float64, np.int32, np.int64)
+INDICES = (np.int32, np.int64)
+LABELS = (np.int32, np.int64, np.uint8, np.bool_)
+
+_TYPES = {"i4": c.I32, "i8": c.I64, "f4": c.F32, "f8": c.F64, "u1": c.U8, "b1": c.U8}
 
 
-def on_device(array):
+def _maker(array: Any) -> str:
+    """The name of the library that an array is of."""
+    return type(array).__module__.partition(".")[0]
+
+
+def is_data_array(array: Any) -> bool:
+    """Whether an array is xarray's."""
+    return _maker(array) == "xarray" and type(array).__name__ == "DataArray"
+
+
+def on_device(array: Array) -> bool:
     """Whether an array lies on a GPU."""
     return hasattr(array, "__cuda_array_interface__")
 
 
-def device_of(array):
+def device_of(array: Array) -> int:
     """The CUDA device number of an array on a GPU."""
     device = getattr(array, "device", None)
     for name in ("id", "index"):  # CuPy, PyTorch
-        if isinstance(getattr(device, name, None), int):
-            return getattr(device, name)
+        number = getattr(device, name, None)
+        if isinstance(number, int):
+            return number
     return 0
 
 
-def stream_of(array):
+def stream_of(array: Array) -> int:
     """The stream on which whoever made the array works: that of the array, or the library's current one."""
     stream = array.__cuda_array_interface__.get("stream")
     if stream is not None:
         return int(stream)
-    maker = type(array).__module__.partition(".")[0]
-    if maker == "cupy":
+    if _maker(array) == "cupy":
         import cupy
-        return cupy.cuda.get_current_stream().ptr
-    if maker == "torch":
+        return int(cupy.cuda.get_current_stream().ptr)
+    if _maker(array) == "torch":
         import torch
-        return torch.cuda.current_stream(array.device).cuda_stream
+        return int(torch.cuda.current_stream(array.device).cuda_stream)
     return 0
 
 
-def as_set(array):
-    """An array as a set, of one byte a pixel: its non-zero elements."""
+# ---- What a caller gives ----
+
+def _bare(name: str, array: Any) -> Array:
+    """An array of NumPy, or one on a GPU, without what is around it."""
     if on_device(array):
-        kind = np.dtype(array.__cuda_array_interface__["typestr"])
-        return array if kind.itemsize == 1 else array != 0
-    array = np.asarray(array)
-    is_bytes = array.dtype.itemsize == 1 and array.dtype.kind in "bui"
-    is_repeated = any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape))  # 0 is "packed" to the library
-    return array if is_bytes and not is_repeated else array != 0
+        return array
+    if array is None or isinstance(array, (str, bytes, bool, int, float, complex, np.generic)):
+        raise TypeError(f"{name} is {reprlib.repr(array)}, but must be an array")
+    if is_data_array(array):
+        return _bare(name, array.data)
+    if _maker(array) == "torch":
+        return array.numpy()
+    try:
+        return array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+    except ValueError as reason:
+        raise wrong(f"{name} is no array: {reason}") from None
 
 
-def empty_like(array, dtype):
+def as_set(name: str, array: Any) -> Array:
+    """An array as a set, of one byte a pixel: its non-zero elements."""
+    if _maker(array) == "torch" and not on_device(array):
+        array = array.detach() if array.element_size() == 1 else array.detach() != 0
+    array = _bare(name, array)
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            raise wrong(f"{name} has masked elements: {name}.filled() says whether they are in the set")
+        array = array.data
+    dtype, shape, strides = _layout(array)
+    if dtype.kind not in "biufc":
+        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but must be an array of numbers or bools")
+    if not 1 <= len(shape) <= 3:
+        raise wrong(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
+    is_byte = dtype.itemsize == 1
+    return array if is_byte and not _repeats(shape, strides) else array != 0
+
+
+def check_shape(name: str, array: Array, set: Array) -> None:
+    """Raises unless an array has the shape of the set."""
+    if tuple(array.shape) != tuple(set.shape):
+        raise wrong(f"{name} has shape {tuple(array.shape)}, but set has {tuple(set.shape)}")
+
+
+def dtype_of(name: str, wanted: Any, allowed: tuple[type, ...]) -> np.dtype[Any]:
+    """One of the types that an output may have; PyTorch's names are known too."""
+    try:
+        dtype = np.dtype(str(wanted).rpartition(".")[2] if _maker(wanted) == "torch" else wanted)
+    except TypeError:
+        raise TypeError(f"{name} is {reprlib.repr(wanted)}, but must be a dtype") from None
+    if dtype not in allowed:
+        raise wrong(f"{name} is {dtype}, but must be {_alternatives(allowed)}")
+    return dtype
+
+
+def index_type(name: str, wanted: Any, set: Array) -> Optional[np.dtype[Any]]:
+    """The type of indices: True is the smallest that fits, False is none."""
+    if wanted is True or wanted is np.True_:
+        return np.dtype(np.int32 if np.prod(set.shape, dtype=np.int64) <= 2**31 else np.int64)
+    return None if wanted is None or wanted is False or wanted is np.False_ else dtype_of(name, wanted, INDICES)
+
+
+class Output(NamedTuple):
+    """An output of a call: the array that is filled, and what the caller gets."""
+
+    array: Array
+    result: Array
+
+
+def make_output(dtype: Optional[np.dtype[Any]], set: Any, bare: Array) -> Optional[Output]:
+    """A new output of the kind and place of the set, unless dtype is None."""
+    if dtype is None:
+        return None
+    array = empty(bare, dtype)
+    return Output(array, _dressed(array, set))
+
+
+def given_output(name: str, out: Any, allowed: tuple[type, ...], set: Array) -> Output:
+    """An output of the caller's."""
+    if not (isinstance(out, np.ndarray) or on_device(out) or _maker(out) in ("torch", "xarray")):
+        raise TypeError(f"{name} is {reprlib.repr(out)}, but must be an array")
+    array = _bare(name, out)
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array, but must be a plain one, such as {name}.data")
+    check_shape(name, array, set)
+    dtype, shape, strides = _layout(array)
+    if dtype not in allowed:
+        raise wrong(f"{name} has dtype {dtype}, but must be of {_alternatives(allowed)}")
+    if array.__cuda_array_interface__["data"][1] if on_device(array) else not array.flags.writeable:
+        raise wrong(f"{name} is read-only")
+    if _repeats(shape, strides):
+        raise wrong(f"{name} has strides {strides}: its elements overlap")
+    return Output(array, out)
+
+
+def _alternatives(types: tuple[type, ...]) -> str:
+    *names, last = [np.dtype(kind).name for kind in types]
+    return f"{', '.join(names)} or {last}"
+
+
+# ---- Layout ----
+
+def _layout(array: Array) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]:
+    """The type, shape and strides of an array."""
+    if not on_device(array):
+        return array.dtype, array.shape, array.strides
+    interface = array.__cuda_array_interface__
+    dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
+    if strides is None:
+        strides = [dtype.itemsize * int(np.prod(shape[i + 1:], dtype=np.int64)) for i in range(len(shape))]
+    return dtype, shape, tuple(strides)
+
+
+def _repeats(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether elements along an axis are one: for this the library has no stride, as 0 is "packed" to it."""
+    return 0 not in shape and any(stride == 0 and n > 1 for stride, n in zip(strides, shape))
+
+
+def as_image(array: Array, kind: Optional[int] = None) -> c.Image:
+    """The image of an array, which it keeps, and the stream that this is worked on.  `kind` is the type of a set."""
+    dtype, shape, strides = _layout(array)
+    memory = c.DEVICE if on_device(array) else c.HOST
+    data = array.__cuda_array_interface__["data"][0] if on_device(array) else array.ctypes.data
+    size = [*reversed(shape), *[1] * (2 - len(shape))]
+    # An axis of one pixel may have any stride; a packed one (0) is always right there.
+    step = [0 if n <= 1 else s for n, s in zip(size, [*reversed(strides), 0])]
+    image = c.Image(data=data if 0 not in size else None, type=kind or _TYPES[dtype.str[1:]], ndim=len(size), memory=memory)
+    image.size[:len(size)] = size
+    image.stride[:len(step)] = step
+    image.array = array
+    image.stream = stream_of(array) if on_device(array) else 0
+    return image
+
+
+def reference(image: Optional[c.Image]) -> Any:
+    """What a call takes for an image, or for none."""
+    return None if image is None else ctypes.byref(image)
+
+
+# ---- What a caller gets ----
+
+def empty(array: Array, dtype: Any) -> Array:
     """A new array of the same shape and place."""
     if not on_device(array):
         return np.empty(array.shape, dtype)
-    maker = type(array).__module__.partition(".")[0]
-    if maker == "cupy":
+    if _maker(array) == "cupy":
         import cupy
         with cupy.cuda.Device(device_of(array)):
             return cupy.empty(array.shape, dtype)
-    if maker == "torch":
+    if _maker(array) == "torch":
         import torch
         return torch.empty(tuple(array.shape), dtype=getattr(torch, np.dtype(dtype).name), device=array.device)
     raise TypeError(f"apsis cannot make a {type(array).__name__}: give the outputs, as arrays")
 
 
-def as_image(name, array, kind=None):
-    """The apsis_image of an array, which must outlive it.  `kind` is the type of a set."""
-    if on_device(array):
-        interface = array.__cuda_array_interface__
-        dtype, shape, strides = np.dtype(interface["typestr"]), interface["shape"], interface.get("strides")
-        data, memory = interface["data"][0], c.DEVICE
-    else:
-        dtype, shape, strides, data, memory = array.dtype, array.shape, array.strides, array.ctypes.data, c.HOST
-    if not 1 <= len(shape) <= 3:
-        raise ValueError(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
-    if not dtype.isnative:
-        raise ValueError(f"{name} has dtype {dtype}, which is not in this machine's byte order")
-    if kind is None and dtype.str[1:] not in TYPES:
-        raise ValueError(f"{name} has dtype {dtype}, but must be of int32, int64, float32, float64, uint8 or bool")
-    if strides is None:
-        strides = [dtype.itemsize * int(np.prod(shape[i + 1:], dtype=np.int64)) for i in range(len(shape))]
-    size, step = list(reversed(shape)), list(reversed(strides))
-    if len(size) == 1:
-        size, step = size + [1], step + [0]
-    # An axis of one pixel may have any stride; a packed one (0) is always right there.
-    step = [0 if n <= 1 else s for n, s in zip(size, step)]
-    image = c.Image(data=data if 0 not in size else None, type=kind or TYPES[dtype.str[1:]], ndim=len(size), memory=memory)
-    image.size[:len(size)] = size
-    image.stride[:len(step)] = step
-    return image
+def _dressed(array: Array, like: Any) -> Array:
+    """An array in what is around the one that was given: a tensor, the coordinates of xarray."""
+    if is_data_array(like):
+        return type(like)(_dressed(array, like.data), like.coords, like.dims)
+    if _maker(like) == "torch" and not on_device(array):
+        import torch
+        return torch.from_numpy(array)
+    return array
 
 
-def reference(image):
-    return None if image is None else ctypes.byref(image)
+def to_host(array: Array) -> np.ndarray[Any, Any]:
+    """An array of NumPy, or one on a GPU as a copy."""
+    if not on_device(array):
+        return np.asarray(array)
+    return np.asarray(array.get() if _maker(array) == "cupy" else array.cpu())

@@ -1,14 +1,22 @@
 """A context of the library, and the five transforms as its methods."""
 
+from __future__ import annotations
+
+import contextlib
 import ctypes
+import sys
 import threading
 import warnings
+from typing import Any, Callable, Iterator, NoReturn, Optional, Sequence, Union
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _arrays as arrays
 from . import _library as c
-from ._errors import BudgetWarning, error
+from ._arrays import INDICES, LABELS, LENGTHS, Array, Output
+from ._errors import BudgetWarning, error, in_python
+from ._options import Spacing, flag, flags, options, whole
 
 #: What is known of one component: see apsis_component.  Coordinates are x, y, z: the last axis of an array first.
 COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centroid", "f8", 3)])
@@ -16,209 +24,327 @@ COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upp
 EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diameter", "f8"), ("radius", "f8"),
                    ("gap", "f8")])
 
+Device = Union[str, int]
+
 _ROOM = 4096  # components that fit without asking twice
+_SHORT = 1 << 18  # pixels: a map of fewer is made before a signal can be waited for
+_LISTEN = 0.05  # seconds between looks at signals and progress
+_PATIENCE = 0.1  # seconds that a call which is to stop may take before it is left to itself
+
+#: The arguments for the library's images.
+_NAMES = {"distance": "out", "nearest": "nearest_out", "cells": "out", "labels": "out", "eccentricity": "out",
+          "farthest": "farthest_out"}
 
 
-def device_count():
+def device_count() -> int:
     """One more than the highest number of a usable CUDA device; 0 if there is none."""
-    return c.lib.apsis_device_count()
+    return int(c.lib.apsis_device_count())
+
+
+def _device_number(device: Any) -> int:
+    number = {"cpu": c.CPU, "best": c.BEST}.get(device) if isinstance(device, str) else device
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise ValueError(f'device is {device!r}, but must be "cpu", "best" or the number of a CUDA device')
+    return int(number)
+
+
+class _Report:
+    """What the library calls back: how far it is, and lines of text."""
+
+    def __init__(self, log: Optional[Callable[[str], object]]) -> None:
+        self.log = log
+        self.done = 0.0
+        self.stop = False
+        self.raised: Optional[BaseException] = None
+
+    def tell(self, _: Any, done: float) -> bool:
+        self.done = done
+        return self.stop or self.raised is not None
+
+    def note(self, _: Any, line: bytes) -> None:
+        try:
+            if self.log:
+                self.log(line.decode())
+        except BaseException as raised:  # it must not pass through C
+            self.raised = raised
 
 
 class Context:
-    """Where work runs: "cpu", "best" (the first usable GPU, otherwise the CPU), or the number of a CUDA device.
+    """Where work runs.
 
-    Use one from one thread at a time; the functions of the package have one for each thread and device.
+    Parameters
+    ----------
+    device : str or int, default "best"
+        "cpu", "best" (the first usable GPU, otherwise the CPU), or the number of a CUDA device.
+    threads : int, default 0
+        At most so many threads on the CPU; 0 is one a core.
+    progress : callable, optional
+        Called now and then, on the thread of the call, with how much is done, from 0 to 1.  A true result stops the call,
+        which raises Cancelled.
+    log : callable, optional
+        Called with a line of text now and then, perhaps on another thread.
 
-    threads   at most so many threads on the CPU; 0 is one a core.
-    progress  called with how much is done, 0 to 1; a true result stops the call (Cancelled).
-    log       called with a line of text now and then.
+    Notes
+    -----
+    The methods are the functions of the package, which have a context for each thread and device.  Several threads may share
+    a context, and take turns.  A context is neither copied nor pickled: each process makes its own.
     """
 
-    def __init__(self, device="best", *, threads=0, progress=None, log=None):
+    def __init__(self, device: Device = "best", *, threads: int = 0, progress: Optional[Callable[[float], object]] = None,
+                 log: Optional[Callable[[str], object]] = None) -> None:
         self._handle = ctypes.c_void_p()
-        number = {"cpu": c.CPU, "best": c.BEST}.get(device, device)
-        if not isinstance(number, int):
-            raise ValueError(f'device is {device!r}, but must be "cpu", "best" or the number of a CUDA device')
+        self._lock = threading.Lock()
+        self._busy: set[int] = set()  # the threads of the call that is running
+        self._left: Optional[threading.Event] = None  # the end of a call that was interrupted
+        number = _device_number(device)
+        for name, callback in (("progress", progress), ("log", log)):
+            if callback is not None and not callable(callback):
+                raise TypeError(f"{name} is {callback!r}, but must be callable")
+        count = whole("threads", threads, 2**31 - 1)
         major, minor, patch = c.VERSION
         status = c.lib.apsis_create(major * 10000 + minor * 100 + patch, number, ctypes.byref(self._handle))
         if status != c.OK:
-            raise error(status, c.lib.apsis_message(None).decode())
-        self._raised = None
-        self._progress = c.PROGRESS(self._tell(progress)) if progress else c.PROGRESS()
-        self._log = c.LOG(lambda _, line: log(line.decode())) if log else c.LOG()
-        self._check(c.lib.apsis_set_progress(self._handle, self._progress, None))
-        self._check(c.lib.apsis_set_log(self._handle, self._log, None))
-        self._check(c.lib.apsis_set_threads(self._handle, threads))
+            raise error(status, in_python(c.lib.apsis_message(None).decode(), {}, 2))
+        self._progress = progress
+        self._report = _Report(log)
+        self._log = c.LOG(self._report.note) if log else c.LOG()
+        self._do(lambda: int(c.lib.apsis_set_log(self._handle, self._log, None) or
+                             c.lib.apsis_set_threads(self._handle, count)))
 
-    def close(self):
-        """Waits for the context's work, and frees it."""
-        if self._handle:
+    def close(self) -> None:
+        """Waits for the context's work, and frees it.  It may be called twice."""
+        with self._turn():
             c.lib.apsis_destroy(self._handle)
             self._handle = ctypes.c_void_p()
 
-    def __enter__(self):
+    def __enter__(self) -> Context:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self):
-        if getattr(self, "_handle", None):
-            self.close()
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):  # nothing else knows of it, so that no lock is needed
+            c.lib.apsis_destroy(self._handle)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an apsis.Context is neither copied nor pickled: make another one")
 
     @property
-    def device(self):
+    def device(self) -> int:
         """The number of its CUDA device, or -1 for the CPU."""
-        return c.lib.apsis_device(self._handle)
+        self._check_open()
+        return int(c.lib.apsis_device(self._handle))
 
     @property
-    def name(self):
+    def name(self) -> str:
         """What it runs on, in words."""
-        return c.lib.apsis_device_name(self._handle).decode()
+        self._check_open()
+        return str(c.lib.apsis_device_name(self._handle).decode())
 
-    def sync(self):
+    def sync(self) -> None:
         """Waits for what has been queued on a GPU, and reports an error in it."""
-        self._check(c.lib.apsis_sync(self._handle))
+        self._do(lambda: int(c.lib.apsis_sync(self._handle)))
 
-    def distance(self, set, *, nearest=False, dtype=np.float32, out=None, nearest_out=None, spacing=None, metric="euclidean",
-                 max_distance=0, complement=False, signed=False, slices=False, method="auto"):
-        """How far every element is from the nearest non-zero one, and with `nearest` which one that is (its flat index).
+    def distance(self, set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
+                 out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
+                 metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
+                 signed: bool = False, slices: bool = False, method: str = "auto") -> Any:
+        """apsis.distance in this context."""
+        source = arrays.as_set("set", set)
+        chosen = options(len(source.shape), flags(complement=complement, signed=signed, slices=slices), spacing=spacing,
+                         metric=metric, max_distance=max_distance, method=method)
+        outputs = [_output("out", out, "dtype", dtype, LENGTHS, set, source),
+                   _index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
+        self._transform(c.lib.apsis_distance, [source], outputs, chosen)
+        return _results(outputs)
 
-        dtype       float32 or float64; int32 or int64 for the square (Euclidean) or the distance itself.
-        nearest     True, or int32 or int64: the type of the indices, by default the smallest that fits.
-        spacing     the size of an element along each axis, in the order of the array's axes; or one number.
-        complement  the set is the zero elements instead.
-        signed      inside the set, minus the distance to the outside.
-        slices      each [z] of a 3-D array is an image of its own.
+    def voronoi(self, set: Array, *, connected: bool = False, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
+                spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
+                complement: bool = False, slices: bool = False, method: str = "auto", mixed: bool = False) -> Array:
+        """apsis.voronoi in this context."""
+        source = arrays.as_set("set", set)
+        chosen = options(len(source.shape), flags(complement=complement, connected=connected, slices=slices, mixed=mixed),
+                         spacing=spacing, metric=metric, max_distance=max_distance, method=method)
+        outputs = [_index_output("out", out, "dtype", True if dtype is None else dtype, set, source)]
+        self._transform(c.lib.apsis_voronoi, [source], outputs, chosen)
+        return _results(outputs)
 
-        Returns the distances, or with `nearest` a tuple; dtype=None leaves the distances out.
-        """
-        set = arrays.as_set(set)
-        if out is None and dtype is not None:
-            out = arrays.empty_like(set, dtype)
-        if nearest_out is None and nearest:
-            nearest_out = arrays.empty_like(set, _index_type(set, nearest))
-        options = _options(set, spacing=spacing, metric=metric, max_distance=max_distance, method=method,
-                           flags=complement * c.COMPLEMENT | signed * c.SIGNED | slices * c.SLICES)
-        self._call(c.lib.apsis_distance, {"set": set}, {"out": out, "nearest_out": nearest_out}, options)
-        return _results(out, nearest_out)
+    def components(self, set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False,
+                   dtype: Optional[DTypeLike] = np.int32, out: Optional[Array] = None, largest: Optional[int] = None,
+                   min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
+                   complement: bool = False, slices: bool = False, method: str = "auto") -> Any:
+        """apsis.components in this context."""
+        source = arrays.as_set("set", set)
+        no_border, no_inner = not flag("border", border), not flag("inner", inner)
+        if len(source.shape) == 1 and (no_border or no_inner):  # a row of an image is all border
+            source = _by_ends(source, flag("complement", complement), no_border, no_inner)
+            no_border = no_inner = False
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, no_border=no_border,
+                                                  no_inner=no_inner),
+                         connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method)
+        labels = _output("out", out, "dtype", dtype, LABELS, set, source)
+        known_type = COMPONENT if flag("statistics", statistics) else None
+        count, known = self._transform_counted(c.lib.apsis_components, source, [labels], known_type, chosen)
+        result = labels.result if labels else None
+        return (result, count) if known is None else (result, count, known)
 
-    def voronoi(self, set, *, connected=False, out=None, dtype=None, spacing=None, metric="euclidean", max_distance=0,
-                complement=False, slices=False, method="auto", mixed=False):
-        """For every element the flat index of the site, a non-zero element, of the cell that it is in.
+    def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,
+                 dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
+                 connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
+                 max_distance: Optional[float] = None, complement: bool = False, slices: bool = False) -> Any:
+        """apsis.geodesic in this context."""
+        source, starts = arrays.as_set("set", set), arrays.as_set("seeds", seeds)
+        arrays.check_shape("seeds", starts, source)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
+                         max_distance=max_distance, connectivity=connectivity)
+        outputs = [_output("out", out, "dtype", dtype, LENGTHS, set, source),
+                   _index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
+        self._transform(c.lib.apsis_geodesic, [source, starts], outputs, chosen)
+        return _results(outputs)
 
-        connected  hide exclaves, so that every cell is connected.
-        """
-        set = arrays.as_set(set)
-        if out is None:
-            out = arrays.empty_like(set, _index_type(set, dtype))
-        options = _options(set, spacing=spacing, metric=metric, max_distance=max_distance, method=method,
-                           flags=complement * c.COMPLEMENT | connected * c.CONNECTED | slices * c.SLICES | mixed * c.MIXED)
-        self._call(c.lib.apsis_voronoi, {"set": set}, {"out": out}, options)
-        return out
-
-    def components(self, set, *, connectivity=1, statistics=False, dtype=np.int32, out=None, largest=0, min_area=0,
-                   max_area=0, border=True, inner=True, complement=False, slices=False, method="auto"):
-        """Numbers the connected components 1, 2, 3, ... by their lowest element, 0 outside.
-
-        connectivity    the axes along which neighbours may differ: 1, 2, 3 (4, 8 neighbours in 2-D; 6, 18, 26 in 3-D).
-        statistics      an array of COMPONENT too.
-        dtype           int32 or int64; uint8 or bool for the set alone, without what is left out; None for no labels.
-        largest, min_area, max_area   leave out all but the largest, the smaller, and the larger ones.
-        border, inner   False leaves out those that touch the array's border, or do not.
-
-        Returns (labels, how many), or (labels, how many, statistics).
-        """
-        set = arrays.as_set(set)
-        if out is None and dtype is not None:
-            out = arrays.empty_like(set, dtype)
-        options = _options(set, connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area,
-                           method=method, flags=complement * c.COMPLEMENT | slices * c.SLICES | (not border) * c.NO_BORDER |
-                           (not inner) * c.NO_INNER)
-        count, known = self._call_counted(c.lib.apsis_components, {"set": set}, {"out": out},
-                                          statistics and COMPONENT, options)
-        return (out, count, known) if statistics else (out, count)
-
-    def geodesic(self, set, seeds, *, nearest=False, dtype=np.float32, out=None, nearest_out=None, connectivity=0,
-                 spacing=None, metric="euclidean", max_distance=0, complement=False, slices=False):
-        """The length of the shortest path within the set to the nearest seed, and with `nearest` which seed that is."""
-        set, seeds = arrays.as_set(set), arrays.as_set(seeds)
-        if out is None and dtype is not None:
-            out = arrays.empty_like(set, dtype)
-        if nearest_out is None and nearest:
-            nearest_out = arrays.empty_like(set, _index_type(set, nearest))
-        options = _options(set, spacing=spacing, metric=metric, max_distance=max_distance, connectivity=connectivity,
-                           flags=complement * c.COMPLEMENT | slices * c.SLICES)
-        self._call(c.lib.apsis_geodesic, {"set": set, "seeds": seeds}, {"out": out, "nearest_out": nearest_out}, options)
-        return _results(out, nearest_out)
-
-    def eccentricity(self, set, *, farthest=False, extents=False, dtype=np.float32, out=None, farthest_out=None,
-                     connectivity=0, spacing=None, metric="euclidean", complement=False, slices=False, budget=0,
-                     method="auto"):
-        """The length of the shortest path to the farthest element of the component, and with `farthest` which that is.
-
-        extents  an array of EXTENT too: diameter, its ends, radius and centre of every component.
-        budget   at most so many distance fields for a component; where it runs out, a BudgetWarning says so.
-        """
-        set = arrays.as_set(set)
-        if out is None and dtype is not None:
-            out = arrays.empty_like(set, dtype)
-        if farthest_out is None and farthest:
-            farthest_out = arrays.empty_like(set, _index_type(set, farthest))
-        options = _options(set, spacing=spacing, metric=metric, connectivity=connectivity, budget=budget, method=method,
-                           flags=complement * c.COMPLEMENT | slices * c.SLICES)
-        _, known = self._call_counted(c.lib.apsis_eccentricity, {"set": set}, {"out": out, "farthest_out": farthest_out},
-                                      extents and EXTENT, options)
-        return _results(out, farthest_out, *([known] if extents else []))
+    def eccentricity(self, set: Array, *, farthest: Union[bool, DTypeLike] = False, extents: bool = False,
+                     dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
+                     connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
+                     complement: bool = False, slices: bool = False, budget: Optional[int] = None,
+                     method: str = "auto") -> Any:
+        """apsis.eccentricity in this context."""
+        source = arrays.as_set("set", set)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
+                         connectivity=connectivity, budget=budget, method=method)
+        outputs = [_output("out", out, "dtype", dtype, LENGTHS, set, source),
+                   _index_output("farthest_out", farthest_out, "farthest", farthest, set, source)]
+        known_type = EXTENT if flag("extents", extents) else None
+        _, known = self._transform_counted(c.lib.apsis_eccentricity, source, outputs, known_type, chosen)
+        return _results(outputs, *([] if known is None else [known]))
 
     # ---- Calls ----
 
-    def _tell(self, progress):
-        def told(_, done):
-            try:
-                return int(bool(progress(done)))
-            except BaseException as raised:  # it must not pass through C: the call stops, and then raises it
-                self._raised = raised
-                return 1
-        return told
+    def _transform(self, function: Any, inputs: list[Array], outputs: list[Optional[Output]], chosen: c.Options) -> None:
+        images = _images(inputs, outputs)
 
-    def _check(self, status):
-        raised, self._raised = self._raised, None
-        if raised is not None:
-            raise raised
-        if status == c.ERROR_BUDGET:
-            warnings.warn(c.lib.apsis_message(self._handle).decode(), BudgetWarning, stacklevel=5)
-        elif status != c.OK:
-            raise error(status, c.lib.apsis_message(self._handle).decode())
+        def call() -> int:
+            return self._set_stream(images) or int(
+                function(self._handle, *map(arrays.reference, images), ctypes.byref(chosen)))
+        self._do(call, images)
 
-    def _images(self, inputs, outputs):
-        """The images of a call; those on a GPU set its stream."""
-        given = [array for array in (*inputs.values(), *outputs.values()) if array is not None]
-        for array in given:
-            if arrays.on_device(array):
-                self._check(c.lib.apsis_set_stream(self._handle, arrays.stream_of(array)))
-                break
-        return ([arrays.as_image(name, array, c.U8) for name, array in inputs.items()] +
-                [None if array is None else arrays.as_image(name, array) for name, array in outputs.items()])
-
-    def _call(self, function, inputs, outputs, options):
-        images = self._images(inputs, outputs)
-        self._check(function(self._handle, *map(arrays.reference, images), ctypes.byref(options)))
-
-    def _call_counted(self, function, inputs, outputs, known_type, options):
+    def _transform_counted(self, function: Any, source: Array, outputs: list[Optional[Output]],
+                           known_type: Optional[np.dtype[Any]],
+                           chosen: c.Options) -> tuple[int, Optional[np.ndarray[Any, Any]]]:
         """Calls a function that tells what is known of components; again if there are more than expected."""
-        images = self._images(inputs, outputs)
+        images = _images([source], outputs)
         count = ctypes.c_int64()
-        known = np.empty(_ROOM if known_type else 0, known_type or np.int8)
+        known = None if known_type is None else np.empty(_ROOM, known_type)
 
-        def call(images):
-            self._check(function(self._handle, *map(arrays.reference, images), known.ctypes.data if known_type else None,
-                                 len(known), ctypes.byref(count), ctypes.byref(options)))
-        call(images)
-        if known_type and count.value > len(known):
+        def call() -> int:
+            return self._set_stream(images) or int(
+                function(self._handle, *map(arrays.reference, images), None if known is None else known.ctypes.data,
+                         0 if known is None else len(known), ctypes.byref(count), ctypes.byref(chosen)))
+        is_long = function is c.lib.apsis_eccentricity
+        self._do(call, images, is_long)
+        if known is not None and count.value > len(known):
             known = np.empty(count.value, known_type)
-            call(images[:len(inputs)] + [None] * len(outputs))
-        return count.value, known[:count.value] if known_type else None
+            images[1:] = [None] * len(outputs)
+            self._do(call, images, is_long, warn=False)  # it has warned
+        return count.value, None if known is None else known[:count.value]
+
+    def _set_stream(self, images: list[Optional[c.Image]]) -> int:
+        """Work on arrays on a GPU is queued where their library works."""
+        for image in images:
+            if image is not None and image.memory == c.DEVICE:
+                return int(c.lib.apsis_set_stream(self._handle, image.stream))
+        return c.OK
+
+    def _check_open(self) -> None:
+        if not self._handle:
+            raise ValueError("the context is closed")
+
+    def _do(self, call: Callable[[], int], images: Sequence[Optional[c.Image]] = (), is_long: bool = False,
+            warn: bool = True) -> None:
+        """Makes a call that gives a status, while no other is made in this context, and raises what is wrong."""
+        with self._turn():
+            self._check_open()
+            status = self._run(call, images, is_long)
+            raised, self._report.raised = self._report.raised, None
+            message = "" if status == c.OK else c.lib.apsis_message(self._handle).decode()
+        if raised:
+            raise raised
+        if status != c.OK:
+            axes = len(images[0].array.shape) if images and images[0] else 2
+            message = in_python(message, _NAMES, axes)
+            if status != c.ERROR_BUDGET:
+                raise error(status, message)
+            if warn:
+                warnings.warn(message, BudgetWarning, stacklevel=outside())
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Nothing else is done in this context meanwhile."""
+        if threading.get_ident() in self._busy:
+            raise RuntimeError("the context is at work: what it calls back cannot use it")
+        with self._lock:
+            if self._left:
+                self._left.wait()
+                self._left = None
+            with self._at_work():
+                yield
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Iterator[None]:
+        self._busy.add(threading.get_ident())
+        try:
+            yield
+        finally:
+            self._busy.discard(threading.get_ident())
+
+    def _run(self, call: Callable[[], int], images: Sequence[Optional[c.Image]], is_long: bool) -> int:
+        """Makes a call so that signals are answered meanwhile, Ctrl-C among them, and progress is told.
+
+        Python answers signals on the main thread, between two of its instructions.  So a call that may take long runs on
+        another thread, and is asked to stop through the library's progress callback, which comes between parts of its work.
+        Where a part takes longer than _PATIENCE, the call is left to itself, and the next one waits for its end.
+        """
+        if images and images[0] and all(image is None or image.memory == c.HOST for image in images):
+            is_long = is_long or images[0].array.size >= _SHORT
+        is_heard = is_long and threading.current_thread() is threading.main_thread()
+        if not (images and (is_heard or self._progress or self._log)):
+            return call()
+        report = self._report
+        report.done, report.stop, report.raised = 0.0, False, None
+        tell = c.PROGRESS(report.tell) if is_heard or self._progress else c.PROGRESS()
+        answer: list[int] = []
+        ended = threading.Event()
+
+        def work() -> None:
+            try:
+                with self._at_work():
+                    c.lib.apsis_set_progress(self._handle, tell, None)
+                    answer.append(c.ERROR_CANCELLED if report.stop else call())
+                    c.lib.apsis_set_progress(self._handle, c.PROGRESS(), None)
+            finally:
+                ended.set()
+        worker = threading.Thread(target=work, name="apsis")
+        try:
+            try:
+                worker.start()
+            except RuntimeError:  # no more threads may be started, as when the interpreter ends
+                return call()
+            while not ended.wait(_LISTEN):
+                self._tell(report.done)
+            status = answer[0] if answer else c.ERROR_INTERNAL
+            if status == c.OK:
+                self._tell(1.0)
+        except BaseException:
+            report.stop = True
+            if worker.ident is not None:
+                self._left = ended
+                ended.wait(_PATIENCE)
+            raise
+        return status
+
+    def _tell(self, done: float) -> None:
+        if self._progress and self._progress(done):
+            raise error(c.ERROR_CANCELLED, "the progress callback asked to stop")
 
 
 # ---- The context of a thread ----
@@ -226,43 +352,61 @@ class Context:
 _own = threading.local()
 
 
-def context_for(array, device=None):
+def context_for(array: Any, device: Optional[Device] = None) -> Context:
     """This thread's context for a device; by default that of an array on a GPU, or the CPU."""
+    if arrays.is_data_array(array):
+        array = array.data
     if device is None:
         device = arrays.device_of(array) if arrays.on_device(array) else "cpu"
-    contexts = _own.__dict__.setdefault("contexts", {})
-    if device not in contexts:
-        contexts[device] = Context(device)
-    return contexts[device]
+    number = _device_number(device)
+    contexts: dict[int, Context] = _own.__dict__.setdefault("contexts", {})
+    if number not in contexts:
+        contexts[number] = Context(number)
+    return contexts[number]
 
 
-# ---- Options and results ----
+# ---- Inputs and outputs ----
 
-def _options(array, *, flags=0, spacing=None, metric="euclidean", method="auto", **fields):
-    options = c.Options(struct_size=ctypes.sizeof(c.Options), flags=flags, **fields)
-    for field, names, value in (("metric", c.METRICS, metric), ("method", c.METHODS, method)):
-        if value not in names:
-            raise ValueError(f"{field} is {value!r}, but must be one of {', '.join(names)}")
-        setattr(options, field, names[value])
-    axes = len(array.shape)
-    if spacing is not None:
-        steps = [float(spacing)] * axes if np.isscalar(spacing) else [float(step) for step in spacing]
-        if len(steps) != axes:
-            raise ValueError(f"spacing has {len(steps)} numbers, but the array has {axes} axes")
-        for axis, step in enumerate(steps):
-            if not (0 < step < np.inf):
-                raise ValueError(f"spacing[{axis}] is {step:g}, but must be positive and finite")
-        steps = list(reversed(steps)) + [1.0] * (3 - axes)
-        options.spacing[:] = steps
-    return options
+def _by_ends(line: Array, complement: bool, no_border: bool, no_inner: bool) -> Array:
+    """A line, or its complement, without the components of the set that touch its ends, or without the others."""
+    if line.shape[0] == 0:
+        return line
+    inside = line == 0 if complement else line != 0
+    gaps = (~inside).cumsum(0)
+    at_ends = inside & ((gaps == 0) | (gaps == gaps[-1]))
+    if no_border:
+        inside = inside & ~at_ends
+    if no_inner:
+        inside = inside & at_ends
+    return ~inside if complement else inside
 
 
-def _index_type(array, wanted):
-    if wanted is None or wanted is True:
-        return np.int32 if np.prod(array.shape, dtype=np.int64) <= 2**31 else np.int64
-    return wanted
+def _output(name: str, out: Optional[Array], dtype_name: str, dtype: Optional[DTypeLike], allowed: tuple[type, ...], set: Any,
+            source: Array) -> Optional[Output]:
+    if out is not None:
+        return arrays.given_output(name, out, allowed, source)
+    return arrays.make_output(None if dtype is None else arrays.dtype_of(dtype_name, dtype, allowed), set, source)
 
 
-def _results(*results):
-    given = [result for result in results if result is not None]
+def _index_output(name: str, out: Optional[Array], type_name: str, wanted: Any, set: Any, source: Array) -> Optional[Output]:
+    if out is not None:
+        return arrays.given_output(name, out, INDICES, source)
+    return arrays.make_output(arrays.index_type(type_name, wanted, source), set, source)
+
+
+def _images(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
+    return [*(arrays.as_image(array, c.U8) for array in inputs),
+            *(None if output is None else arrays.as_image(output.array) for output in outputs)]
+
+
+def _results(outputs: list[Optional[Output]], *others: Any) -> Any:
+    given = [*(output.result for output in outputs if output is not None), *others]
     return given[0] if len(given) == 1 else tuple(given)
+
+
+def outside() -> int:
+    """How many calls up is the first that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    return level

@@ -64,7 +64,7 @@ PROTOTYPES = {
 }
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     name = os.environ.get("APSIS_LIBRARY") or ctypes.util.find_library("apsis") or "libapsis.so.0"
     try:
         library = ctypes.CDLL(name)

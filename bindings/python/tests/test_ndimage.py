@@ -1,9 +1,11 @@
 """apsis.ndimage beside SciPy and scikit-image, and under SciPy's own tests."""
 
+import itertools
 import os
 import pathlib
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import skimage.morphology
 import skimage.segmentation
 
 import apsis.ndimage as ours
+import scipy_suite
 
 HERE = pathlib.Path(__file__).parent
 
@@ -62,6 +65,24 @@ def test_label_and_boxes(shape):
     assert ours.find_objects(np.array([0, 3, 3, 1])) == theirs.find_objects(np.array([0, 3, 3, 1]))
 
 
+@pytest.mark.parametrize("shape, structures", [((1,), 2), ((40,), 2), ((0, 5), 16), ((30, 41), 16), ((9, 10, 11), 60)])
+def test_label_by_any_symmetric_structure(shape, structures):
+    axes = len(shape)
+    centre = 3 ** axes // 2
+    chosen = itertools.islice(itertools.product((0, 1), repeat=centre), 0, None, max(1, 2 ** centre // structures))
+    for number, half in enumerate(chosen):
+        structure = np.array([*half, number % 2, *half[::-1]]).reshape((3,) * axes)  # the centre does not matter
+        for density in (0.2, 0.5, 0.9):
+            input = image(*shape, density=density)
+            labels, count = ours.label(input, structure)
+            expected, many = theirs.label(input, structure)
+            np.testing.assert_array_equal(labels, expected)
+            assert count == many and labels.dtype == expected.dtype
+    into = np.empty(shape, np.int16)
+    assert ours.label(input, structure, into) == many
+    np.testing.assert_array_equal(into, expected)
+
+
 @pytest.mark.parametrize("spacing", [1, (1, 2)])
 def test_labels_grow(spacing):
     labels, count = theirs.label(image(60, 70, density=0.03))
@@ -77,19 +98,57 @@ def test_labels_grow(spacing):
         assert is_nearest[grown[y, x] - 1, y, x].all()
 
 
-def test_small_labels_go():
+def told(function, *arguments, **options):
+    """The result, or the type of what is raised, and the types of the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*arguments, **options)
+        except Exception as raised:
+            result = np.array(type(raised).__name__)
+    return result, [warning.category for warning in caught]
+
+
+@pytest.mark.parametrize("kind", ["bool", "labels", "mask of integers", "one label", "uint8", "negative", "empty", "float"])
+@pytest.mark.parametrize("options", [{}, {"max_size": 9}, {"max_size": 9, "connectivity": 2}, {"min_size": 10},
+                                     {"min_size": 10, "connectivity": 2}, {"max_size": 0}, {"min_size": 0}])
+@pytest.mark.parametrize("into", [None, "itself", bool, np.int32, np.uint8])
+def test_small_labels_go(kind, options, into):
     input = image(60, 70, density=0.5)
-    removed = skimage.morphology.remove_small_objects
-    for connectivity in (1, 2):
-        expected = removed(input, max_size=9, connectivity=connectivity)
-        np.testing.assert_array_equal(ours.remove_small_objects(input, max_size=9, connectivity=connectivity), expected)
-        np.testing.assert_array_equal(ours.remove_small_objects(input, 10, connectivity), expected)
     labels = theirs.label(input)[0]
-    np.testing.assert_array_equal(ours.remove_small_objects(labels), removed(labels))
-    np.testing.assert_array_equal(ours.remove_small_objects(labels, max_size=0), removed(labels, max_size=0))
-    expected = removed(input)
-    assert ours.remove_small_objects(input, out=input) is input
-    np.testing.assert_array_equal(input, expected)
+    given = {"bool": input, "labels": labels, "mask of integers": input.astype(int), "one label": 3 * (labels == 5),
+             "uint8": (labels % 200).astype(np.uint8), "negative": labels - 2, "empty": np.zeros((0, 4), int),
+             "float": labels / 2}[kind]
+    # scikit-image 0.26 takes min_size for max_size, against what it says of it.
+    theirs_options = {"max_size" if name == "min_size" else name: max(value - (name == "min_size"), 0)
+                      for name, value in options.items()}
+    results = []
+    for function, how in ((ours.remove_small_objects, options), (skimage.morphology.remove_small_objects, theirs_options)):
+        ar = given.copy()
+        out = None if into is None else ar if into == "itself" else np.full(ar.shape, 1, into)
+        results.append(told(function, ar, **how, out=out))
+        assert out is None or results[-1][0] is out or results[-1][0].shape == ()
+    (found, warned), (expected, categories) = results
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype and warned == [FutureWarning] * ("min_size" in options) + categories
+    _, (category, *_) = told(skimage.morphology.remove_small_objects, input, min_size=3)
+    assert category is FutureWarning
+
+
+def test_differences_do_not_hide_behind_ties():
+    input, distances = image(12, 13), ours.distance_transform_cdt
+
+    def check(change):
+        def wrong(*arguments, **options):
+            maps = [np.array(map) for map in distances(*arguments, **options)]
+            change(*maps)
+            return maps
+        scipy_suite.compare(theirs.distance_transform_cdt, wrong, input, "taxicab", return_indices=True)
+    check(lambda map, places: None)
+    for change in (lambda map, places: map.__setitem__((3, 4), map[3, 4] + 1), lambda map, places: places.fill(0),
+                   lambda map, places: places.__setitem__((slice(None), 3, 4), np.argwhere(~input)[-1])):
+        with pytest.raises(scipy_suite.Regression):
+            check(change)
 
 
 def test_under_scipys_own_tests():

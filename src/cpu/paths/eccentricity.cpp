@@ -186,7 +186,8 @@ class Eccentricity {
     void solve_large(int64_t k) {
         const double from = progress_at(done_), to = progress_at(done_ + size(k));
         const auto each = [&](int64_t count, auto body) {
-            parallel_for(*arena_, count, is_every_source() ? *progress_ : Progress(), from, to,
+            // Between proofs nothing is known of how much is done, but a call may be stopped.
+            parallel_for(*arena_, count, *progress_, from, is_every_source() ? to : from,
                          [&](int64_t i) { body(i, scratch_of_thread()); });
         };
         solve(k, scratch_[0], maxima_, each, [&](int64_t fields, int64_t proved) { report_proved(done_ + proved, fields); });

@@ -1,0 +1,106 @@
+"""The arguments of a call beside its arrays: checked, and as the library's options."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import reprlib
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library as c
+from ._errors import wrong
+
+Spacing = Union[float, Sequence[float], None]
+
+#: Other names of the metrics: those of SciPy and scikit-learn.
+ALIASES = {"cityblock": "city-block", "manhattan": "city-block", "taxicab": "city-block"}
+
+_MOST_INT32, _MOST_INT64 = 2**31 - 1, 2**63 - 1
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False; 1 and 0 are them too."""
+    if isinstance(value, (bool, np.bool_, int, np.integer)) and value in (False, True):
+        return bool(value)
+    raise TypeError(f"{name} is {reprlib.repr(value)}, but must be True or False")
+
+
+def flags(**given: Any) -> int:
+    """The library's flags, by their names."""
+    return sum(getattr(c, name.upper()) for name, value in given.items() if flag(name, value))
+
+
+def whole(name: str, value: Any, most: int) -> int:
+    """A whole number from 0 to `most`; None is 0, which stands for the default."""
+    if value is None:
+        return 0
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {reprlib.repr(value)}, but must be a whole number") from None
+    if not 0 <= number <= most:
+        raise wrong(f"{name} is {number}, but must be from 0 to {most}")
+    return number
+
+
+def real(name: str, value: Any) -> float:
+    """A number."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except TypeError:
+        raise TypeError(f"{name} is {reprlib.repr(value)}, but must be a number") from None
+
+
+def steps(name: str, value: Any, axes: int) -> list[float]:
+    """The size of an element along each axis, in the order of the array's axes."""
+    given = [value] * axes if np.ndim(value) == 0 else list(value)
+    if len(given) != axes:
+        raise wrong(f"{name} has {len(given)} numbers, but the array has {axes} axes")
+    numbers = [real(f"{name}[{axis}]", step) for axis, step in enumerate(given)]
+    for axis, step in enumerate(numbers):
+        if not 0 < step < np.inf:
+            raise wrong(f"{name}[{axis}] is {step:g}, but must be positive and finite")
+    return numbers
+
+
+def _one_of(name: str, value: Any, known: Mapping[str, int], aliases: Mapping[str, str]) -> int:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {reprlib.repr(value)}, but must be a string: one of {', '.join(known)}")
+    value = aliases.get(value, value)
+    if value not in known:
+        raise wrong(f"{name} is {value!r}, but must be one of {', '.join([*known, *aliases])}")
+    return known[value]
+
+
+def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "euclidean", method: str = "auto",
+            max_distance: Optional[float] = None, connectivity: Optional[int] = None, largest: Optional[int] = None,
+            min_area: Optional[int] = None, max_area: Optional[int] = None, budget: Optional[int] = None) -> c.Options:
+    """The library's options for an array of so many axes.  None is the default of each."""
+    if flags & c.SLICES and axes != 3:
+        raise wrong(f"slices is True, but set has {axes} axes, and 3 are needed")
+    filled = c.Options(struct_size=ctypes.sizeof(c.Options), flags=flags)
+    filled.metric = _one_of("metric", metric, c.METRICS, ALIASES)
+    filled.method = _one_of("method", method, c.METHODS, {})
+    filled.largest = whole("largest", largest, _MOST_INT32)
+    filled.min_area = whole("min_area", min_area, _MOST_INT64)
+    filled.max_area = whole("max_area", max_area, _MOST_INT64)
+    filled.budget = whole("budget", budget, _MOST_INT64)
+    if max_distance is not None:
+        filled.max_distance = real("max_distance", max_distance)
+        if not filled.max_distance >= 0:
+            raise wrong(f"max_distance is {filled.max_distance:g}, but must be positive, or None for no limit")
+    image_axes = 2 if flags & c.SLICES else axes
+    filled.connectivity = whole("connectivity", connectivity, _MOST_INT32)
+    if filled.connectivity > image_axes:
+        raise wrong(f"connectivity is {filled.connectivity}, but must be at most {image_axes}, the number of axes")
+    if axes == 1:
+        filled.connectivity = 1
+    if spacing is not None:
+        numbers = steps("spacing", spacing, axes)[::-1]
+        # Axes that are the library's alone have no extent: whatever is equal to the others is never refused.
+        filled.spacing[:] = numbers + [numbers[-1]] * (3 - axes)
+    return filled
