@@ -25,10 +25,10 @@ says bindings/rust/apsis/Cargo.toml '^version = "([^"]*)"'
 says bindings/rust/apsis/Cargo.toml '^apsis-sys = .*version = "([^"]*)"'
 says bindings/julia/Project.toml '^version = "([^"]*)"'
 says bindings/julia/src/library.jl '^const VERSION_NUMBER = v"([^"]*)"'
-says bindings/python/pyproject.toml '^version = "([^"]*)"'
 python=bindings/python/apsis/_library.py
 is $python "$(sed -n 's/, /./g; s/^VERSION = (\(.*\))/\1/p' "$root/$python")"
-# A module of Go has no number of its own, and takes that of the header.
+# A distribution of Python and a module of Go have no number of their own, and take that of the header.
+grep -qx 'input = "include/apsis.h"' "$root/bindings/python/pyproject.toml" || { echo "bindings/python has a number"; wrong=1; }
 grep -qx 'const HeaderVersion = C.APSIS_VERSION' "$root/bindings/go/apsis.go" || { echo "bindings/go has a number"; wrong=1; }
 
 is "$library" "$(basename "$(realpath "$library")" | sed 's/^libapsis\.so\.//')"

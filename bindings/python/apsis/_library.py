@@ -1,7 +1,7 @@
 """libapsis through ctypes: apsis.h, declaration by declaration.
 
-The library is the one that $APSIS_LIBRARY names, or else the one that the loader finds.  A call releases the interpreter's
-lock, as every ctypes.CDLL call does.
+The library is the one that $APSIS_LIBRARY names, or else the one in the package, or else the one that the loader finds.  A call
+releases the interpreter's lock, as every ctypes.CDLL call does.
 """
 
 import ctypes
@@ -64,8 +64,17 @@ PROTOTYPES = {
 }
 
 
+def _find() -> str:
+    given = os.environ.get("APSIS_LIBRARY")
+    if given:
+        return given
+    file = f"libapsis.so.{VERSION[0]}"
+    packaged = os.path.join(os.path.dirname(__file__), "lib", file)
+    return packaged if os.path.exists(packaged) else ctypes.util.find_library("apsis") or file
+
+
 def _load() -> ctypes.CDLL:
-    name = os.environ.get("APSIS_LIBRARY") or ctypes.util.find_library("apsis") or "libapsis.so.0"
+    name = _find()
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
