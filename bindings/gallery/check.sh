@@ -11,4 +11,4 @@ mkdir -p "$drawn"
 "$@" "$folder/sets" "$drawn" cpu >"$folder/$name.txt" || { cat "$folder/$name.txt"; exit 1; }
 cat "$folder/$name.txt"
 for map in "$folder"/maps/*; do cmp "$map" "$drawn/${map##*/}"; done
-tail -n 1 "$folder/$name.txt" | grep -qF "max_distance is -1, but must be positive"
+tail -n 1 "$folder/$name.txt" | grep -qiE "max_?distance is -1, but must be positive"

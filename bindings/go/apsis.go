@@ -49,31 +49,32 @@ func New(device int) (*Context, error) {
 	var message [256]C.char
 	status := C.bridge_create(C.int(device), &c.handle, &message[0], C.size_t(len(message)))
 	if status != C.APSIS_OK {
-		return nil, &Error{Status(status), C.GoString(&message[0])}
+		return nil, &Error{Status(status), inGo(C.GoString(&message[0]))}
 	}
 	c.user = cgo.NewHandle(c.told)
 	runtime.SetFinalizer(c, (*Context).Close)
 	return c, nil
 }
 
-// Close waits for the context's work, and frees it.  It may be called twice.
-func (c *Context) Close() {
+// Close waits for the context's work, and frees it.  Later calls, of Close too, return ErrorClosed.
+func (c *Context) Close() error {
 	if c.handle == nil {
-		return
+		return ErrorClosed
 	}
 	C.apsis_destroy(c.handle)
 	c.user.Delete()
 	c.handle = nil
 	runtime.SetFinalizer(c, nil)
+	return nil
 }
 
-// Device is the number of the context's CUDA device, or CPU.
+// Device is the number of the context's CUDA device, or CPU; of a closed context, CPU.
 func (c *Context) Device() int {
 	defer runtime.KeepAlive(c)
 	return int(C.apsis_device(c.handle))
 }
 
-// Name says what the context runs on, in words.
+// Name says what the context runs on, in words; of a closed context, "".
 func (c *Context) Name() string {
 	defer runtime.KeepAlive(c)
 	return C.GoString(C.apsis_device_name(c.handle))
@@ -92,9 +93,13 @@ func (c *Context) SetStream(stream unsafe.Pointer) error {
 // Sync waits for what has been queued on a GPU, and reports an error in it.
 func (c *Context) Sync() error { return c.check(C.apsis_sync(c.handle)) }
 
-// check makes an error of a status; and goes on with a panic of a callback, which must not pass through C.
+// check makes an error of a status; and goes on with a panic of a callback, which must not pass through C.  A closed context
+// has no handle, and without one every function of the library does nothing.
 func (c *Context) check(status C.apsis_status) error {
 	defer runtime.KeepAlive(c)
+	if c.handle == nil {
+		return ErrorClosed
+	}
 	if panicked := c.told.panicked; panicked != nil {
 		c.told.panicked = nil
 		panic(panicked)
@@ -102,8 +107,5 @@ func (c *Context) check(status C.apsis_status) error {
 	if status == C.APSIS_OK {
 		return nil
 	}
-	if c.handle == nil {
-		return &Error{ErrorArgument, "the context is closed"}
-	}
-	return &Error{Status(status), C.GoString(C.apsis_message(c.handle))}
+	return &Error{Status(status), inGo(C.GoString(C.apsis_message(c.handle)))}
 }

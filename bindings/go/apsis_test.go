@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 )
 
 func newContext(t *testing.T) *Context {
@@ -16,7 +17,7 @@ func newContext(t *testing.T) *Context {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { must(t, c.Close()) })
 	return c
 }
 
@@ -146,23 +147,11 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestAClosedContextSaysSo(t *testing.T) {
-	c := newContext(t)
-	c.Close()
-	set, out := make([]uint8, 6), make([]float32, 6)
-	_, counted := c.Components(Of(set, 3, 2), None, nil)
-	for _, err := range []error{c.Distance(Of(set, 3, 2), Of(out, 3, 2), None, nil), counted, c.Sync(), c.SetThreads(1)} {
-		if !errors.Is(err, ErrorArgument) || err.Error() != "apsis: the context is closed" {
-			t.Error(err)
-		}
-	}
-}
-
 func TestErrorsSayWhatIsWrong(t *testing.T) {
 	c := newContext(t)
 	set, out := make([]uint8, 6), make([]float32, 6)
 	for name, err := range map[string]error{
-		"spacing[0] is -1":              c.Distance(Of(set, 3, 2), Of(out, 3, 2), None, &Options{Spacing: [3]float64{-1, 1, 1}}),
+		"options: Spacing[0] is -1":     c.Distance(Of(set, 3, 2), Of(out, 3, 2), None, &Options{Spacing: [3]float64{-1, 1, 1}}),
 		"distance has pixels 0 to 8":    c.Distance(Of(set, 3, 2), Of(out, 3, 3), None, nil),
 		"set has 1 extents":             c.Distance(Of(set, 6), Of(out, 3, 2), None, nil),
 		"set has an extent of -3":       c.Distance(Of(set, -3, 2), Of(out, 3, 2), None, nil),
@@ -172,8 +161,6 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		"seeds has pixels":              c.Geodesic(Of(set, 3, 2), Of(set, 3, 3), Of(out, 3, 2), None, nil),
 		"cells has pixels":              c.Voronoi(Of(set, 3, 2), Of(make([]int32, 2), 3, 2), nil),
 		"set":                           c.Distance(None, Of(out, 3, 2), None, nil),
-		"distance: stride[1] is 8":      c.Distance(Of(set, 3, 2), View(out, 0, []int{3, 2}, []int{1, 2}), None, nil),
-		"distance has stride 0":         c.Distance(Of(set, 3, 2), View(out, 0, []int{3, 2}, []int{1, 0}), None, nil),
 		"to has pixels 0 to 5, of a sl": c.Copy(Of(set, 3, 2), Of(set[:2], 3, 2)),
 	} {
 		if !errors.Is(err, ErrorArgument) || !strings.Contains(err.Error(), name) {
@@ -183,9 +170,67 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	if _, err := New(1000); !errors.Is(err, ErrorNoDevice) || err.Error() == "apsis: " {
 		t.Errorf("device 1000: %v", err)
 	}
-	if ErrorRange.Error() != "APSIS_ERROR_RANGE" {
+	if ErrorRange.Error() != "ErrorRange" {
 		t.Error(ErrorRange)
 	}
+}
+
+func TestErrorsAreInTheWordsOfGo(t *testing.T) {
+	c := newContext(t)
+	set, out, index := Of(make([]uint8, 6), 3, 2), Of(make([]float32, 6), 3, 2), Of(make([]int32, 6), 3, 2)
+	_, inComponents := c.Components(set, None, &Options{Flags: Signed, MinArea: 1})
+	_, negative := c.Components(set, None, &Options{MinArea: -1})
+	for expected, err := range map[string]error{
+		"Distance: set: type is F32, but a set is Bit or U8":             c.Distance(out, out, None, nil),
+		"Distance: set is None, but an image is needed":                  c.Distance(None, out, None, nil),
+		"Distance: options: MaxDistance is -1, but must be positive":     c.Distance(set, out, None, &Options{MaxDistance: -1}),
+		"Geodesic: options: Method is Sweep, but Geodesic takes":         c.Geodesic(set, set, out, None, &Options{Method: Sweep}),
+		"Voronoi: options: Method is 99, but the last Method is":         c.Voronoi(set, index, &Options{Method: 99}),
+		"Components: options: Signed is set, but components have no":     inComponents,
+		"Components: options: MinArea is -1, but must be positive":       negative,
+		"Distance: distance: data is nil, but the image has pixels":      c.Distance(set, At(nil, F32, Host, 3, 2), None, nil),
+		"SetStream: stream is not nil, but the context is a CPU one":     c.SetStream(unsafe.Pointer(&index)),
+		"Distance: options: Metric is Chamfer, which is for paths, and ": c.Distance(set, out, None, &Options{Metric: Chamfer}),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "apsis: "+expected) {
+			t.Errorf("%q: %v", expected, err)
+		}
+	}
+	if _, err := New(-7); err == nil || !strings.HasPrefix(err.Error(), "apsis: New: device is -7, but must be CPU, Best or") {
+		t.Error(err)
+	}
+}
+
+// Nothing is written when elements of an output, or of two images, are one.
+func TestOutputsOverlapNothing(t *testing.T) {
+	c, set, out := newContext(t), randomSet(12, 0.5), make([]int32, 24)
+	for i := range out {
+		out[i] = -7
+	}
+	input, output := Of(set, 4, 3), Of(out, 4, 3)
+	view := func(offset int, stride ...int) Image { return View(out, offset, []int{4, 3}, stride) }
+	for name, err := range map[string]error{
+		"distance: stride[1] is 4 bytes, but pixels overlap": c.Distance(input, view(0, 1, 1), None, nil),
+		"distance: stride[1] is -4 bytes, but pixels":        c.Distance(input, view(9, 1, -1), None, nil),
+		"distance has stride 0 along an axis of 3":           c.Distance(input, view(0, 1, 0), None, nil),
+		"nearest overlaps distance":                          c.Distance(input, output, output, nil),
+		"labels overlaps set":                                labelsInPlace(c, input),
+		"to overlaps from":                                   c.Copy(output, view(1, 1, 4)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, value := range out {
+		if value != -7 {
+			t.Fatalf("written: %v", out)
+		}
+	}
+}
+
+func labelsInPlace(c *Context, set Image) error {
+	_, err := c.Components(set, set, nil)
+	return err
 }
 
 func TestProgressCanStopAndPanic(t *testing.T) {
@@ -304,8 +349,32 @@ func TestVersionsAreOne(t *testing.T) {
 func TestClosingTwiceAndNever(t *testing.T) {
 	c, err := New(CPU)
 	must(t, err)
-	c.Close()
-	c.Close()
+	must(t, c.Close())
+	if err := c.Close(); err != ErrorClosed {
+		t.Error(err)
+	}
 	_, err = New(CPU) // its finalizer closes it
 	must(t, err)
+}
+
+func TestAClosedContextSaysSo(t *testing.T) {
+	c, err := New(CPU)
+	must(t, err)
+	must(t, c.Close())
+	set, out := Of(make([]uint8, 6), 3, 2), Of(make([]int32, 6), 3, 2)
+	_, inComponents := c.Components(set, out, nil)
+	_, inStatistics := c.Statistics(set, out, nil)
+	_, inExtents := c.Extents(set, None, out, nil)
+	_, inAlloc := c.Alloc(U8, Host, 3, 2)
+	for i, err := range []error{
+		c.Distance(set, out, None, nil), c.Voronoi(set, out, nil), inComponents, inStatistics, c.Geodesic(set, set, None, out, nil),
+		c.Eccentricity(set, None, out, nil), inExtents, inAlloc, c.Copy(set, set), c.SetThreads(1), c.SetStream(nil), c.Sync(),
+		c.SetProgress(nil), c.SetLog(nil), new(Context).Sync()} {
+		if err != ErrorClosed || err.Error() != "apsis: the context is closed" {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+	if c.Device() != CPU || c.Name() != "" {
+		t.Error(c.Device(), c.Name())
+	}
 }

@@ -3,6 +3,11 @@ package apsis
 // #include "bridge.h"
 import "C"
 
+import "errors"
+
+// ErrorClosed is what a call on a context that is closed returns.
+var ErrorClosed = errors.New("apsis: the context is closed")
+
 // Status says what became of a call.  It is an error itself, for errors.Is:
 //
 //	if errors.Is(err, apsis.ErrorRange) { ... }
@@ -21,8 +26,8 @@ const (
 	ErrorBudget      Status = C.APSIS_ERROR_BUDGET      // Options.Budget has run out; the outputs are bounds
 )
 
-// Error is the name of the status, such as "APSIS_ERROR_RANGE".
-func (s Status) Error() string { return C.GoString(C.apsis_status_name(C.apsis_status(s))) }
+// Error is the name of the status, such as "ErrorRange".
+func (s Status) Error() string { return inGo(C.GoString(C.apsis_status_name(C.apsis_status(s)))) }
 
 // Error is why a call failed.
 type Error struct {

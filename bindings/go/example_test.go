@@ -24,5 +24,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [2 1 0 1 2 3] [2 2 2 2 2 2] <nil>
-	// apsis: distance: options: max_distance is -1, but must be positive, or 0 for no limit
+	// apsis: Distance: options: MaxDistance is -1, but must be positive, or 0 for no limit
 }

@@ -61,6 +61,8 @@ inline apsis_type pixel(int type) {
 /// Inputs are views too: they are never written to.
 template <class Matrix>
 apsis_image image(const Matrix &m, apsis_memory memory) {
+    if (m.rows > 1 && m.cols > 0 && static_cast<size_t>(m.step) == 0)  // to the library a stride of 0 is one that is not told
+        CV_Error(cv::Error::BadStep, "apsis takes no matrix whose rows are all in one place");
     apsis_image view = {};
     view.data = m.data;
     view.type = pixel(m.type());
@@ -243,13 +245,15 @@ void describe(const Matrix &image, const apsis_component *known, int count, cv::
     const double n = double(area);
     if (area)
         write(box_of_zeros(image), area, cv::Point2d(x / n, y / n), 0, lines, centres);
-    else
-        write(cv::Rect(), area, cv::Point2d(nan, nan), 0, lines, centres);
+    else  // a box as OpenCV has it
+        write(cv::Rect(-1, std::numeric_limits<int>::max(), 0, 0), area, cv::Point2d(nan, nan), 0, lines, centres);
 }
 
 template <class Matrix>
 int with_stats(const Matrix &image, cv::OutputArray labels, cv::OutputArray stats, cv::OutputArray centroids, int connectivity,
                int ltype) {
+    const void *const outputs[] = {labels.getObj(), stats.getObj(), centroids.getObj()};
+    CV_Assert(outputs[0] != outputs[1] && outputs[1] != outputs[2] && outputs[2] != outputs[0]);
     std::unique_ptr<apsis_component[]> known;
     const int count = static_cast<int>(components(image, labels, connectivity, ltype, &known));
     describe(image, known.get(), count, stats, centroids);
@@ -287,6 +291,7 @@ inline void distanceTransform(cv::InputArray src, cv::OutputArray dst, cv::Outpu
     (void)maskSize;
     CV_Assert(src.type() == CV_8UC1);
     CV_Assert(labelType == cv::DIST_LABEL_CCOMP || labelType == cv::DIST_LABEL_PIXEL || labelType == DIST_LABEL_INDEX);
+    CV_Assert(dst.getObj() != labels.getObj());
     if (src.isGpuMat()) {
         CV_Assert(labelType == DIST_LABEL_INDEX);
         const cv::cuda::GpuMat zeros = src.getGpuMat();

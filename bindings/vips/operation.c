@@ -6,7 +6,10 @@ G_DEFINE_ABSTRACT_TYPE(ApsisOperation, apsis_operation, VIPS_TYPE_OPERATION)
 static GType metric_type(void) {
     static const GEnumValue values[] = {
         {APSIS_EUCLIDEAN, "APSIS_EUCLIDEAN", "euclidean"},
-        {APSIS_CITY_BLOCK, "APSIS_CITY_BLOCK", "city-block"},
+        {APSIS_CITY_BLOCK, "APSIS_CITY_BLOCK", "city-block"},  // the first is the name that is shown
+        {APSIS_CITY_BLOCK, "APSIS_CITYBLOCK", "cityblock"},
+        {APSIS_CITY_BLOCK, "APSIS_TAXICAB", "taxicab"},
+        {APSIS_CITY_BLOCK, "APSIS_MANHATTAN", "manhattan"},
         {APSIS_CHESSBOARD, "APSIS_CHESSBOARD", "chessboard"},
         {APSIS_CHESSBOARD + 1, "APSIS_METRIC_LAST", "last"},  // libvips names all but the last one
         {0, NULL, NULL},

@@ -25,6 +25,8 @@ says bindings/rust/apsis/Cargo.toml '^version = "([^"]*)"'
 says bindings/rust/apsis/Cargo.toml '^apsis-sys = .*version = "([^"]*)"'
 says bindings/julia/Project.toml '^version = "([^"]*)"'
 says bindings/julia/src/library.jl '^const VERSION_NUMBER = v"([^"]*)"'
+says pkgconfig/vcpkg/apsis/vcpkg.json '"version": "([^"]*)"'
+says pkgconfig/julia/build_tarballs.jl '^version = v"([^"]*)"'
 python=bindings/python/apsis/_library.py
 is $python "$(sed -n 's/, /./g; s/^VERSION = (\(.*\))/\1/p' "$root/$python")"
 # A distribution of Python and a module of Go have no number of their own, and take that of the header.

@@ -12,12 +12,26 @@ memory_of(::StridedArray) = HOST
 pointer_of(array::StridedArray) = Ptr{Cvoid}(pointer(array))
 
 "A set as an array of one byte a pixel that has an address."
-as_set(set::StridedArray{T}) where {T<:Union{Bool,UInt8}} = set
+as_set(set::StridedArray{T}) where {T<:Union{Bool,UInt8}} = stands_still(set) ? collect(set) : set
 as_set(set::AbstractArray{Bool}) = collect(Bool, set)
 as_set(set::AbstractArray) = map(!iszero, set)
 
+"Whether a step along some axis leads to the same element: to the library a stride of 0 is one that is not told."
+stands_still(array) = !isempty(array) && any(axis -> size(array, axis) > 1 && stride(array, axis) == 0, 1:ndims(array))
+
+"Whether no two elements are one: each axis, in the order of strides, steps over all that lies before it."
+function lies_apart(array)
+    reach = 1
+    for (step, extent) in sort!([(abs(stride(array, axis)), size(array, axis)) for axis in 1:ndims(array)])
+        extent > 1 && step < reach && return isempty(array)
+        reach += step * (extent - 1)
+    end
+    return true
+end
+
 "The image of an array, which must be kept while it is used; that of `nothing` is left out."
 function image(array)
+    stands_still(array) && throw(ArgumentError("an array has strides $(strides(array)), but one of 0 is not taken"))
     data = isempty(array) ? C_NULL : pointer_of(array)
     extent(axis) = axis <= ndims(array) ? Int64(size(array, axis)) : Int64(0)
     step(axis) = extent(axis) > 1 ? Int64(stride(array, axis)) * sizeof(eltype(array)) : Int64(0)
@@ -32,6 +46,8 @@ function check_output(name, array, set, types)
     eltype(array) in types ||
         throw(ArgumentError("$name has elements of $(eltype(array)), but must be of $(join(types, ", ", " or "))"))
     size(array) == size(set) || throw(DimensionMismatch("$name is $(size(array)), but the set is $(size(set))"))
+    array isa StridedArray || throw(ArgumentError("$name is a $(typeof(array)), but must be a strided array"))
+    lies_apart(array) || throw(ArgumentError("$name has strides $(strides(array)), with which elements overlap"))
 end
 
 check_dimensions(set) = ndims(set) in (2, 3) ||

@@ -64,7 +64,7 @@ mutable struct Context
     end
 end
 
-"Waits for the context's work, and frees it."
+"Waits for the context's work, and frees it: what it is asked for afterwards throws.  It may be closed again."
 function Base.close(context::Context)
     ccall(symbol(:apsis_destroy), Cvoid, (Ptr{Cvoid},), context.handle)
     context.handle = C_NULL
@@ -96,10 +96,29 @@ end
 
 function failure(status, handle)
     name = unsafe_string(ccall(symbol(:apsis_status_name), Cstring, (Cint,), status))
-    return ApsisError(Symbol(name), unsafe_string(ccall(symbol(:apsis_message), Cstring, (Ptr{Cvoid},), handle)))
+    return ApsisError(Symbol(name), in_julia(unsafe_string(ccall(symbol(:apsis_message), Cstring, (Ptr{Cvoid},), handle))))
+end
+
+const TYPES = Dict("BIT" => "Bool", "U8" => "UInt8", "I32" => "Int32", "I64" => "Int64", "F32" => "Float32", "F64" => "Float64")
+
+"A message of the library with Julia's names for the things of C, and axes that are counted from 1 on."
+function in_julia(message)
+    function constant(name)
+        word = lowercase(name[7:end])
+        is_symbol = any(choices -> haskey(choices, Symbol(word)), (METRICS, AUTO_METHODS, DEVICES))
+        return get(TYPES, name[7:end], is_symbol ? ":$word" : word)
+    end
+    outputs = "(distance|cells|labels|eccentricity)"  # each of them is `out` here, and its type `type`
+    for rule in (Regex("^(\\w+): $outputs: type is") => s"\1: type is", Regex("^(\\w+): $outputs\\b") => s"\1: out",
+                 Regex("overlaps $outputs\$") => "overlaps out", r"\bAPSIS_\w+" => constant, r"\bapsis_" => "",
+                 r"\[\d\]" => axis -> "[$(parse(Int, axis[2]) + 1)]", r"\bNULL\b" => "nothing")
+        message = replace(message, rule)
+    end
+    return message
 end
 
 function check(context::Context, status)
+    context.handle == C_NULL && throw(ArgumentError("the context is closed"))
     thrown, context.callbacks.thrown = context.callbacks.thrown, nothing
     thrown === nothing || throw(thrown)
     status == OK && return nothing

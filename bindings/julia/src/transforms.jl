@@ -5,7 +5,7 @@ function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto
     sizes = spacing isa Number ? ntuple(_ -> Float64(spacing), 3) : ntuple(i -> i <= length(spacing) ? Float64(spacing[i]) : 1.0, 3)
     spacing isa Number || length(spacing) == ndims(set) ||
         throw(ArgumentError("spacing has $(length(spacing)) numbers, but the set has $(ndims(set)) dimensions"))
-    return Ref(COptions(sizeof(COptions), flags, sizes, max_distance, chosen("metric", metric, METRICS),
+    return Ref(COptions(sizeof(COptions), flags, sizes, max_distance, chosen("metric", metric, METRIC_NAMES),
                         chosen("method", method, AUTO_METHODS), connectivity, largest, min_area, max_area, budget))
 end
 
@@ -27,7 +27,8 @@ const INDICES = (Int32, Int64)
              signed=false, slices=false, method=:auto, context)
 
 How far every element is from the nearest one that is not zero; with `nearest=true` also which one that is.  `type` is
-`Float32` or `Float64`; `Int32` or `Int64` for the square (Euclidean) or the distance itself; or `nothing`.
+`Float32` or `Float64`; `Int32` or `Int64` for the square (Euclidean) or the distance itself; or `nothing`.  `metric` is
+`:euclidean`, `:city_block` (also `:cityblock`, `:taxicab` or `:manhattan`) or `:chessboard`.
 """
 function distance(set::AbstractArray; type=Float32, nearest=false, kw...)
     set = as_set(set)

@@ -39,6 +39,9 @@ end
         set = random_set(6, 7, 8)
         @test alike(Apsis.distance(set; spacing=(1, 2, 5)), brute(set, (1, 2, 5))[1])
         @test (Apsis.distance(set; signed=true) .< 0) == set
+        for metric in (:cityblock, :taxicab, :manhattan)
+            @test Apsis.distance(set; metric=metric) == Apsis.distance(set; metric=:city_block)
+        end
         @test Apsis.distance(set; slices=true)[:, :, 3] == Apsis.distance(set[:, :, 3])
         @test Apsis.distance(.!set; complement=true) == Apsis.distance(set)
         out, which = fill(-1, 6, 7, 8), zeros(Int32, 6, 7, 8)
@@ -57,6 +60,28 @@ end
         out = zeros(Float32, 48, 40)
         Apsis.distance!(view(out, 1:2:48, :), set)
         @test out[1:2:48, :] == Apsis.distance(set) && all(iszero, out[2:2:48, :])
+    end
+
+    @testset "overlapping elements" begin
+        still(step...) = StepRangeLen(step...)  # a range of one element again and again
+        bytes = UInt8[0 0 0 1; 0 1 0 0]
+        for set in (view(bytes, still(2, 0, 5), :), view(bytes, :, still(2, 0, 50)), view(bytes, 1:1, still(2, 0, 50)))
+            @test Apsis.distance(set) == Apsis.distance(collect(set))
+            @test Apsis.geodesic(trues(size(set)), set) == Apsis.geodesic(trues(size(set)), collect(set))
+        end
+        out = fill(Int32(-7), 4, 4)
+        overlaps(call, text) = fails(call, Exception, text) && all(out .== -7)
+        for (view_of, text) in ((view(out, :, still(2, 0, 4)), "out has strides (1, 0)"),
+                                (view(out, still(1, 0, 4), :), "out has strides (0, 4)"),
+                                (view(out, [1, 1, 2, 3], :), "must be a strided array"))
+            @test overlaps(() -> Apsis.distance!(view_of, trues(4, 4)), text)
+            @test overlaps(() -> Apsis.voronoi(trues(4, 4); out=view_of), text)
+            @test overlaps(() -> Apsis.components(trues(4, 4); out=view_of), text)
+            @test overlaps(() -> Apsis.distance!(nothing, trues(4, 4); nearest=view_of), replace(text, "out" => "nearest"))
+        end
+        @test overlaps(() -> Apsis.distance!(out, trues(4, 4); nearest=out), "nearest overlaps out")
+        @test overlaps(() -> Apsis.components(bytes; out=bytes), "out overlaps set")
+        @test isempty(Apsis.distance!(view(zeros(Float32, 0, 3), :, 1:3), falses(0, 3)))
     end
 
     @testset "voronoi" begin
@@ -97,12 +122,22 @@ end
 
     @testset "errors" begin
         set = trues(3, 3)
-        @test fails(() -> Apsis.distance(set; spacing=(1, -1)), Apsis.ApsisError, "spacing[1] is -1")
+        @test fails(() -> Apsis.distance(set; spacing=(1, -1)), Apsis.ApsisError, "spacing[2] is -1")
         @test fails(() -> Apsis.distance(set; spacing=(1, 1, 1)), ArgumentError, "spacing has 3")
-        @test fails(() -> Apsis.distance(set; metric=:manhattan), ArgumentError, "metric is :manhattan, but must be one of :euclidean")
+        @test fails(() -> Apsis.distance(set; metric=:beeline), ArgumentError, "metric is :beeline, but must be one of :euclidean")
         @test fails(() -> Apsis.distance(trues(3)), ArgumentError, "1 dimensions")
         @test fails(() -> Apsis.distance(set; type=UInt8), ArgumentError, "UInt8")
         @test fails(() -> Apsis.distance!(zeros(Float32, 2, 3), set), DimensionMismatch, "(2, 3)")
+        for (call, text) in (
+            (() -> Apsis.distance(set; metric=:chamfer), "metric is :chamfer, which is for paths, and for :sequential_scan"),
+            (() -> Apsis.components(set; method=:sweep), "method is :sweep, but components takes :auto, :tile_fill"),
+            (() -> Apsis.geodesic(set, set; type=Int32), "geodesic: type is an integer, but the metric is Euclidean"),
+            (() -> Apsis.distance(set; spacing=1e39), "distance: type is Float32, but a length may be as large as"),
+            (() -> Apsis.distance(set; slices=true), "options: slices is set, but ndim is 2"),
+            (() -> Apsis.Context(-7), "must be :cpu, :best or a CUDA device number"),
+            (() -> Apsis.set_stream(Apsis.Context(:cpu), Ptr{Cvoid}(8)), "stream is not nothing"))
+            @test fails(call, Apsis.ApsisError, text)
+        end
         @test fails(() -> Apsis.Context(1000), Apsis.ApsisError, "1000")
         @test fails(() -> Apsis.Context(:gpu), ArgumentError, ":cpu")
     end
@@ -115,6 +150,11 @@ end
         Apsis.sync(context)
         close(context)
         close(context)
+        for call in (() -> Apsis.distance(set; context=context), () -> Apsis.components(set; context=context),
+                     () -> Apsis.eccentricity(set; context=context, extents=true), () -> Apsis.sync(context))
+            @test fails(call, ArgumentError, "the context is closed")
+        end
+        @test Apsis.device(context) == -1 && Apsis.device_name(context) == ""
         stopping = Apsis.Context(:cpu; progress=done -> true)
         @test fails(() -> Apsis.distance(set; context=stopping), Apsis.ApsisError, "")
         throwing = Apsis.Context(:cpu; progress=done -> error("enough"))

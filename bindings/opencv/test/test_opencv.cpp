@@ -1,6 +1,7 @@
 // apsis_opencv.hpp against brute force, and against OpenCV's own functions where these are exact.
 #include <apsis_opencv.hpp>
 
+#include <climits>
 #include <cstdio>
 
 #include "oracle.hpp"
@@ -129,8 +130,12 @@ static void borders_of_the_background() {
     image.setTo(1);
     cv::Mat labels, stats, centroids, out;
     CHECK(apsis::connectedComponentsWithStats(image, labels, stats, centroids) == 2);
-    CHECK(stats.at<int>(0, cv::CC_STAT_AREA) == 0 && stats.at<int>(1, cv::CC_STAT_AREA) == 600);
-    CHECK(centroids.at<double>(0, 0) != centroids.at<double>(0, 0));
+    cv::Mat theirs_stats, theirs_centroids;
+    cv::connectedComponentsWithStats(image, out, theirs_stats, theirs_centroids);
+    CHECK(same(stats, theirs_stats) && same(centroids.row(1), theirs_centroids.row(1)));
+    CHECK(stats.at<int>(0, cv::CC_STAT_LEFT) == -1 && stats.at<int>(0, cv::CC_STAT_TOP) == INT_MAX);
+    for (const int axis : {0, 1})
+        CHECK(std::isnan(centroids.at<double>(0, axis)) && std::isnan(theirs_centroids.at<double>(0, axis)));
     apsis::distanceTransform(image, out, labels, cv::DIST_L2, 5, cv::DIST_LABEL_PIXEL);
     CHECK(std::isinf(out.at<float>(0, 0)) && cv::countNonZero(labels) == 0);
     components(cv::Mat::zeros(5, 6, CV_8U), 8);
@@ -165,6 +170,24 @@ static void mistakes() {
     CHECK(throws([&] { apsis::connectedComponents(good, out, 8, CV_8U); }));
 }
 
+/// Rows that are one row, and outputs that are one matrix, are refused before anything is written.
+static void overlaps() {
+    const cv::Mat image(5, 6, CV_8U, cv::Scalar(1));
+    cv::Mat row(1, 6, CV_32F, cv::Scalar(-7)), out = row, labels, stats;
+    out.rows = 5;
+    out.step = 0;
+    CHECK(throws([&] { apsis::distanceTransform(image, out, cv::DIST_L2, 5); }));
+    CHECK(throws([&] { apsis::view(out); }));
+    CHECK(cv::countNonZero(row != -7) == 0);
+    labels = cv::Mat(5, 6, CV_32S, cv::Scalar(-7));
+    stats = cv::Mat(5, 6, CV_32S, cv::Scalar(-7));
+    CHECK(throws([&] { apsis::distanceTransform(image, labels, labels, cv::DIST_L2, 5); }));
+    CHECK(throws([&] { apsis::connectedComponentsWithStats(image, labels, stats, stats); }));
+    CHECK(throws([&] { apsis::connectedComponentsWithStats(image, labels, labels, stats); }));
+    CHECK(throws([&] { apsis::connectedComponentsWithStats(image, labels, stats, labels); }));
+    CHECK(cv::countNonZero(labels != -7) == 0 && cv::countNonZero(stats != -7) == 0);
+}
+
 /// A build of OpenCV without CUDA knows GpuMat, but not how to fill one: what the library sees of it is all that is tried.
 static void device_views() {
     int pixels[12];
@@ -182,6 +205,7 @@ int main() {
     empty_ones();
     many_components();
     mistakes();
+    overlaps();
     device_views();
     std::printf("%d failures\n", failures);
     return failures != 0;

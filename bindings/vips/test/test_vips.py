@@ -130,6 +130,9 @@ def kinds_of_images(rng):
     check(np.array_equal(limited, np.where(expected > 2, -1, index)), "max_distance, voronoi")
     check(throws(lambda: image(np.zeros((4, 4, 3), np.uint8)).apsis_distance(), "one band"), "bands")
     check(throws(lambda: image(mask).apsis_distance(metric="beeline"), "beeline"), "a metric there is none of")
+    blocks = pixels(image(mask).apsis_distance(metric="city-block"))
+    for metric in ("cityblock", "taxicab", "manhattan"):
+        check(np.array_equal(pixels(image(mask).apsis_distance(metric=metric)), blocks), metric)
     cells = pixels(image(mask).apsis_voronoi(connected=True))
     whole = (len(flood(cells == c, (c // 41, c % 41), True)) == (cells == c).sum() for c in np.unique(cells))
     check(all(whole), "connected")

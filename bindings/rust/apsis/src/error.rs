@@ -66,9 +66,7 @@ impl Error {
     /// `context` is null, or one that lives.
     pub(crate) unsafe fn of(status: sys::apsis_status, context: *const sys::apsis_context) -> Error {
         let said = unsafe { CStr::from_ptr(sys::apsis_message(context)) };
-        let name = unsafe { CStr::from_ptr(sys::apsis_status_name(status)) };
-        let message = if said.to_bytes().is_empty() { name } else { said };
-        Error::new(status.into(), message.to_string_lossy())
+        Error::new(status.into(), in_rust(&said.to_string_lossy()))
     }
 
     pub fn status(&self) -> Status {
@@ -87,3 +85,42 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// A message of the library with this crate's names for the things of C.
+fn in_rust(message: &str) -> String {
+    let mut message = message.replace("stream is not NULL", "stream is not null");
+    for (function, method) in [("create: ", "new: "), ("alloc: ", "device_image: "), ("set_threads: ", "with_threads: ")] {
+        if let Some(said) = message.strip_prefix(function) {
+            message = method.to_string() + said;
+        }
+    }
+    let mut words = String::new();
+    let ends_word = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    for piece in message.split_inclusive(ends_word) {
+        let word = piece.trim_end_matches(ends_word);
+        words += &name_in_rust(word);
+        words += &piece[word.len()..];
+    }
+    words
+}
+
+/// `APSIS_CITY_BLOCK` is a variant `CityBlock`, `APSIS_F32` the type `f32`, `APSIS_SIGNED` what the options' method is called.
+fn name_in_rust(word: &str) -> String {
+    let name = match (word.strip_prefix("APSIS_"), word.strip_prefix("apsis_")) {
+        (Some(constant), _) => constant,
+        (_, Some(function)) => return function.into(),
+        _ if word == "NULL" => return "None".into(),
+        _ => return word.into(),
+    };
+    match name {
+        "BIT" => "bool".into(),
+        "U8" | "I32" | "I64" | "F32" | "F64" | "HOST" | "DEVICE" => name.to_lowercase(),
+        "COMPLEMENT" | "SIGNED" | "CONNECTED" | "SLICES" | "NO_BORDER" | "NO_INNER" | "MIXED" => name.to_lowercase(),
+        _ => name.split('_').map(capitalised).collect(),
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let (first, others) = word.split_at(word.len().min(1));
+    first.to_uppercase() + &others.to_lowercase()
+}

@@ -177,6 +177,47 @@ fn errors_say_what_is_wrong() {
     assert_eq!(Context::new(Device::Cuda(-2)).err().unwrap().status(), Status::NoDevice);
 }
 
+#[test]
+fn errors_have_the_names_of_the_crate() {
+    let (mask, pixels) = (mask(), vec![0f32; 45]);
+    let (mut distance, mut nearest) = (vec![0f32; 45], vec![0i32; 45]);
+    let set = Image::new(&mask, &SIZE).unwrap();
+    let lengths = Image::new(&pixels, &SIZE).unwrap();
+    let context = Context::new(Device::Cpu).unwrap();
+    let mut out = ImageMut::new(&mut distance, &SIZE).unwrap();
+    let mut which = ImageMut::new(&mut nearest, &SIZE).unwrap();
+    let scan = Options::new().method(Method::SequentialScan).metric(Metric::CityBlock);
+    let mixed =
+        "voronoi: options: mixed is set, but method is Auto, and the mixed map is what Sweep, SweepBlocks and SweepRows leave";
+    for (error, message) in [
+        (
+            context.components(&set, None, &Options::new().method(Method::Sweep)).unwrap_err(),
+            "components: options: method is Sweep, but components takes Auto, TileFill",
+        ),
+        (
+            context.components(&lengths, None, &Options::new()).unwrap_err(),
+            "components: set: type is f32, but a set is bool or u8",
+        ),
+        (
+            context.components(&set, None, &Options::new().slices()).unwrap_err(),
+            "components: options: slices is set, but ndim is 2 and not 3",
+        ),
+        (context.voronoi(&set, &mut which, &Options::new().mixed()).unwrap_err(), mixed),
+        (
+            context.distance(&set, Some(&mut out), Some(&mut which), &scan).unwrap_err(),
+            "distance: nearest is not None, but SequentialScan knows it only where the metric is Euclidean",
+        ),
+        (
+            context.distance(&set, Some(&mut out), None, &Options::new().spacing([1.0, 1e39, 1.0])).unwrap_err(),
+            "distance: options: spacing[0] is 1, too small beside the others for this image: it must be at least",
+        ),
+        (context.with_threads(-1).err().unwrap(), "with_threads: threads is -1, but cannot be negative"),
+        (Context::new(Device::Cuda(1000)).err().unwrap(), "new: "),
+    ] {
+        assert!(error.message().starts_with(message), "{}", error);
+    }
+}
+
 /// A distance map that is large enough to tell of progress.
 fn map_noise(context: &Context) -> Result<(), apsis::Error> {
     let mask: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(2654435761) >> 24 == 0).into()).collect();
