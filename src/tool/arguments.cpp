@@ -80,13 +80,16 @@ void Arguments::numbers(std::string name, std::string value, std::string help, s
 }
 
 void Arguments::choose(const std::string &name, std::span<const char *const> choices, std::string help,
-                       std::function<void(int)> take) {
+                       std::span<const Synonym> synonyms, std::function<void(int)> take) {
     const std::vector<std::string> words(choices.begin(), choices.end());
     std::string list;
     for (const std::string &word : words) list += (list.empty() ? "" : "|") + word;
     custom(name, list, std::move(help), [=](const std::string &word) {
+        std::string_view wanted = word;
+        for (const Synonym &other : synonyms)
+            if (other.word == word) wanted = other.stands_for;
         for (size_t i = 0; i < words.size(); ++i)
-            if (words[i] == word) return take(static_cast<int>(i));
+            if (words[i] == wanted) return take(static_cast<int>(i));
         usage(name + " is " + quoted(word) + ", but must be one of " + list);
     });
 }

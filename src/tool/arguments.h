@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tool {
@@ -27,6 +28,11 @@ struct Positional {
     std::function<void(const std::string &)> take;
 };
 
+/// A word that is taken for another one.
+struct Synonym {
+    std::string_view word, stands_for;
+};
+
 /// The arguments and options that a verb accepts.
 class Arguments {
   public:
@@ -41,10 +47,11 @@ class Arguments {
     void number(std::string name, std::string value, std::string help, std::optional<double> &target);
     void numbers(std::string name, std::string value, std::string help, std::vector<double> &target);
 
-    /// An option that takes one of these words; the target is set to the word's place among them.
+    /// An option that takes one of these words, or a synonym of one; the target is set to the word's place among them.
     template <class Enum>
-    void choice(const std::string &name, std::span<const char *const> words, std::string help, Enum &target) {
-        choose(name, words, std::move(help), [&target](int place) { target = static_cast<Enum>(place); });
+    void choice(const std::string &name, std::span<const char *const> words, std::string help, Enum &target,
+                std::span<const Synonym> synonyms = {}) {
+        choose(name, words, std::move(help), synonyms, [&target](int place) { target = static_cast<Enum>(place); });
     }
     template <size_t count, class Enum>
     void choice(const std::string &name, const char *const (&words)[count], std::string help, Enum &target) {
@@ -62,7 +69,8 @@ class Arguments {
     std::string help() const;
 
   private:
-    void choose(const std::string &name, std::span<const char *const> words, std::string help, std::function<void(int)> take);
+    void choose(const std::string &name, std::span<const char *const> words, std::string help,
+                std::span<const Synonym> synonyms, std::function<void(int)> take);
     void take_option(const std::vector<std::string> &words, size_t &at);
     const Option &find(const std::string &word, const std::string &name) const;
 

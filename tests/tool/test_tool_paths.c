@@ -50,6 +50,7 @@ static const struct {
     {"", 1, false, {0, 1, M_SQRT2, 0}},
     {"--connectivity 4 --type f64", 1, false, {0, 1, 0, 0}},
     {"--metric city-block --type i32", 1, false, {0, 1, 0, 0}},
+    {"--metric taxicab", 1, false, {0, 1, 0, 0}},
     {"--metric chessboard --type i32 --compress deflate", 1, false, {0, 1, 1, 0}},
     {"--metric chamfer", 1, false, {0, 1, 4 / 3.0, 0}},
     {"--spacing 2.5", PAGES, false, {0, 2.5, 2.5 * M_SQRT2, 0}},

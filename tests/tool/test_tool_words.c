@@ -154,7 +154,7 @@ static const struct {
     {"distance in.tif out.tif --spacing 2 --squared", "--spacing must be 1 for --type i32"},
     {"distance in.tif out.tif --spacing 1,2 --metric chessboard", "--spacing must be the same for every axis"},
     {"distance in.tif out.tif --metric chamfer", "--metric chamfer is for --method sequential-scan"},
-    {"distance in.tif out.tif --metric manhattan", "--metric is 'manhattan'"},
+    {"distance in.tif out.tif --metric beeline", "--metric is 'beeline', but must be one of euclidean|city-block|chessboard"},
     {"distance in.tif out.tif --type u8", "--type is 'u8', but must be one of f32|f64|i32|i64"},
     {"distance in.tif out.tif --type i32", "--type i32 cannot hold Euclidean distances; add --squared"},
     {"distance in.tif out.tif --squared --type f32", "--squared gives whole numbers, but --type is f32"},

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "tool/failure.h"
+#include "tool/verbs/metrics.h"
 
 namespace tool {
 namespace {
 
-constexpr const char *kMetrics[] = {"euclidean", "city-block", "chessboard", "chamfer"};
 constexpr const char *kMethods[] = {"auto",       "raster-scan", "sweep",          "sweep-blocks",
                                     "sweep-rows", "jump-flood",  "sequential-scan"};
 constexpr apsis_method kMethodOf[] = {APSIS_AUTO,       APSIS_RASTER_SCAN, APSIS_SWEEP,          APSIS_SWEEP_BLOCKS,
@@ -32,8 +32,7 @@ void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, b
     const int fewer = sequential ? 0 : 1;  // the scan is the last method, and only it has chamfer, the last metric
     const std::string chamfer = "; chamfer: in steps of 3 and 4 thirds, for --method sequential-scan";
     const std::string scan = "; sequential-scan, on the CPU, takes every metric, and is approximate if that is euclidean";
-    arguments.choice("--metric", std::span(kMetrics).first(std::size(kMetrics) - fewer),
-                     "How length is measured" + (sequential ? chamfer : "") + ". Default: euclidean.", metric);
+    add_metric(arguments, std::size(kMetrics) - fewer, "How length is measured" + (sequential ? chamfer : "") + ".", metric);
     spacing.add_to(arguments, limits);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is none. Default: no limit.",
                      max_distance);

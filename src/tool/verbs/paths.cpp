@@ -3,16 +3,12 @@
 
 #include "tool/failure.h"
 #include "tool/results.h"
+#include "tool/verbs/metrics.h"
 
 namespace tool {
-namespace {
-
-constexpr const char *kMetrics[] = {"euclidean", "city-block", "chessboard", "chamfer"};
-
-}  // namespace
 
 void PathSettings::add_to(Arguments &arguments) {
-    arguments.choice("--metric", kMetrics, "How long a step is; chamfer: 3, 4 or 5 thirds. Default: euclidean.", metric);
+    add_metric(arguments, std::size(kMetrics), "How long a step is; chamfer: 3, 4 or 5 thirds.", metric);
     connectivity.add_to(arguments, "Default: all, or with --metric city-block 4, or 6.");
     spacing.add_to(arguments, "Chessboard and chamfer take the same for every axis, integer types only 1.");
     arguments.choice("--type", kDistanceTypeWords,
