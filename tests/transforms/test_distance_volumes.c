@@ -116,9 +116,10 @@ static void random_holes(bench *b) {
     }
 }
 
-/** The least steps along one axis are as long as any number: right, and in no more memory than other small volumes take. */
+/** The least steps along one axis are as long as any number: right, and in no more memory than other small volumes take, which
+ *  is a table of lengths for costs of 16 bits, and little else. */
 static void steep_spacings(bench *b) {
-    enum { MOST = 128 << 10 };
+    enum { MOST = (4 << 16) + 1024 };
     static const uint8_t mask[6] = {0, 1, 0, 0, 0, 0};
     for (int axis = 0; axis < 3; ++axis)
         for (double step = 1e-3; step < 1e4; step *= 1.7) {
