@@ -62,8 +62,7 @@ test_rust() {
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
     gallery rust cargo run -q --offline --locked --example gallery --
     verbs rust cargo run -q --offline
-    # With the library in the program no other is found.  It is built quickly: for the oldest vector unit, and hardly optimised.
-    local -x APSIS_CMAKE_OPTIONS='-DCMAKE_CXX_FLAGS=-DHWY_COMPILE_ONLY_STATIC -DCMAKE_CXX_FLAGS_RELEASE=-O1'
+    # With the library in the program no other is found.
     if command -v ccache >/dev/null; then local -x CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
     gallery rust env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH \
         cargo run -q --offline --locked -p apsis --features vendored --example gallery --

@@ -2,8 +2,8 @@
 
     conan create pkgconfig/conan
 
-oneTBB and Highway are the system's.  `./run test packages` makes it shared, static and alone, on Debian 12 with GCC; it has not
-been tried with another compiler, on another system, or with oneTBB and Highway out of ConanCenter.
+oneTBB and Highway are the system's.  `./run test packages` makes it shared and static: seen on Debian 12, with GCC and Conan
+2.34.  It has not been tried with another compiler, on another system, or with oneTBB and Highway out of ConanCenter.
 """
 
 import os
@@ -23,8 +23,8 @@ class Apsis(ConanFile):
     topics = ("image-processing", "distance-transform", "voronoi", "connected-components")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "alone": [True, False]}  # alone: without oneTBB, and so with one thread
-    default_options = {"shared": False, "alone": False}
+    options = {"shared": [True, False]}
+    default_options = {"shared": False}
 
     @property
     def clone(self):
@@ -46,9 +46,9 @@ class Apsis(ConanFile):
     def layout(self):
         cmake_layout(self)
 
-    def system_requirements(self):  # Highway alone is headers alone, but there is no package of these
-        Apt(self).install(["libhwy-dev"] if self.options.alone else ["libhwy-dev", "libtbb-dev"])
-        Dnf(self).install(["highway-devel"] if self.options.alone else ["highway-devel", "tbb-devel"])
+    def system_requirements(self):
+        Apt(self).install(["libhwy-dev", "libtbb-dev"])
+        Dnf(self).install(["highway-devel", "tbb-devel"])
 
     def generate(self):
         toolchain = CMakeToolchain(self)
@@ -56,7 +56,6 @@ class Apsis(ConanFile):
         for part in ("APSIS_CUDA", "APSIS_TOOL", "APSIS_TESTS"):
             toolchain.cache_variables[part] = False
         toolchain.cache_variables["APSIS_HOSTS"] = ""
-        toolchain.cache_variables["APSIS_ALONE"] = bool(self.options.alone)
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_Python3"] = True  # man pages are for systems
         toolchain.generate()
 
@@ -76,4 +75,4 @@ class Apsis(ConanFile):
         self.cpp_info.libs = ["apsis"]
         if not self.options.shared:
             self.cpp_info.defines = ["APSIS_STATIC"]
-            self.cpp_info.system_libs = ([] if self.options.alone else ["tbb", "hwy"]) + ["stdc++", "m", "pthread"]
+            self.cpp_info.system_libs = ["tbb", "hwy", "stdc++", "m", "pthread"]

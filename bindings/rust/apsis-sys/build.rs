@@ -1,5 +1,5 @@
 //! Finds libapsis: in the folder that APSIS_LIB_DIR names, or else with pkg-config.  With the feature `vendored` it is built from
-//! the clone that this crate is in, for the CPU, and becomes a part of the program; APSIS_CMAKE_OPTIONS has further options.
+//! the clone that this crate is in, for the CPU, and becomes a part of the program.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,6 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-env-changed=APSIS_LIB_DIR");
     println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
-    println!("cargo:rerun-if-env-changed=APSIS_CMAKE_OPTIONS");
     if env::var_os("CARGO_FEATURE_VENDORED").is_some() {
         let folder = build();
         println!("cargo:rustc-link-search=native={}", folder.display());
@@ -31,9 +30,7 @@ fn build() -> PathBuf {
         println!("cargo:rerun-if-changed={}", source.join(part).display());
     }
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to build")).join("build");
-    let usual = ["-DCMAKE_BUILD_TYPE=Release", "-DAPSIS_CUDA=OFF", "-DAPSIS_TOOL=OFF", "-DAPSIS_TESTS=OFF", "-DAPSIS_HOSTS="];
-    let further = env::var("APSIS_CMAKE_OPTIONS").unwrap_or_default();
-    let options = usual.into_iter().chain(further.split_whitespace());
+    let options = ["-DCMAKE_BUILD_TYPE=Release", "-DAPSIS_CUDA=OFF", "-DAPSIS_TOOL=OFF", "-DAPSIS_TESTS=OFF", "-DAPSIS_HOSTS="];
     let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".into());
     cmake(Command::new("cmake").arg("-S").arg(source).arg("-B").arg(&folder).args(options));
     cmake(Command::new("cmake").arg("--build").arg(&folder).args(["--target", "apsis-static", "--parallel", &jobs]));
