@@ -24,22 +24,26 @@ HWY_INLINE void trim(int64_t width, uint64_t *word) {
     if (width & 63) word[width >> 6] &= up_to(width - 1);
 }
 
+/// Which of up to 64 bytes are zero.
+HWY_INLINE uint64_t zeros_among(const uint8_t *bytes, int64_t count) {
+    uint64_t bits = 0;
+    for (int64_t i = 0; i < count; ++i) bits |= uint64_t(bytes[i] == 0) << i;
+    return bits;
+}
+
 void PackBytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word) {
     const hn::CappedTag<uint8_t, 64> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = width & ~int64_t(63);
     const auto zero = hn::Zero(d);
     const uint64_t invert = flip ? 0 : ~uint64_t(0);  // zero bytes give ones
-    for (int64_t x = 0; x + 64 <= width; x += 64) {
+    for (int64_t x = 0; x < whole; x += 64) {
         uint64_t bits = 0;
-        for (int64_t k = 0; k < 64; k += lanes)
+        for (int64_t k = 0; k < 64 && lanes >= 8; k += lanes)
             hn::StoreMaskBits(d, hn::Eq(hn::LoadU(d, bytes + x + k), zero), reinterpret_cast<uint8_t *>(&bits) + k / 8);
+        if (lanes < 8) bits = zeros_among(bytes + x, 64);  // the bits of one vector are no whole byte
         word[x >> 6] = bits ^ invert;
     }
-    if (width & 63) {
-        uint64_t bits = 0;
-        for (int64_t x = width & ~int64_t(63); x < width; ++x) bits |= uint64_t(bytes[x] == 0) << (x & 63);
-        word[width >> 6] = bits ^ invert;
-    }
+    if (width > whole) word[whole >> 6] = zeros_among(bytes + whole, width - whole) ^ invert;
     trim(width, word);
 }
 
