@@ -20,7 +20,8 @@ constexpr const char *OTHER_FORMATS[] = {".png", ".jpg", ".jpeg", ".jp2", ".gif"
 std::function<void(const std::string &)> take_name(const std::string &name, std::string &target) {
     return [name, &target](const std::string &path) {
         if (path.empty()) usage(name + " is empty, but must be a file name");
-        if (std::any_of(std::begin(OTHER_FORMATS), std::end(OTHER_FORMATS), [&](auto *other) { return ends_with(path, other); }))
+        if (std::any_of(std::begin(OTHER_FORMATS), std::end(OTHER_FORMATS),
+                        [&](auto *other) { return ends_with(path, other); }))
             usage(name + " is " + quoted(path) + ", but must end in .tif: maps are TIFF, and --picture draws a PNG");
         target = path;
     };
