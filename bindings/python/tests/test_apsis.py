@@ -167,8 +167,7 @@ def test_the_programs_of_the_readme():
 
 def test_version():
     parts = [int(re.search(rf"APSIS_VERSION_{part} (\d+)", HEADER)[1]) for part in ("MAJOR", "MINOR", "PATCH")]
-    text = (pathlib.Path(__file__).parents[1] / "pyproject.toml").read_text()
-    assert tuple(parts) == apsis.VERSION and f'version = "{apsis.__version__}"' in text
+    assert tuple(parts) == apsis.VERSION and apsis.__version__ == ".".join(map(str, parts))
 
 
 def test_enumerators():
