@@ -245,8 +245,8 @@ auto with_key(const DistanceJob &job, const Run &run) {
     return job.nearest ? run(uint64_t()) : run(uint32_t());
 }
 
-/// Queues the sweeps along z or y, down and up again: each in one launch if a block holds a whole plane or row, otherwise as many
-/// planes or rows a launch as the halo allows.
+/// Queues the sweeps along z or y, down and up again: each in one launch if a block holds a whole plane or row, otherwise as
+/// many planes or rows a launch as the halo allows.
 template <bool ALONG_Z, class Key>
 void run_sweeps(const Keys<Key> &keys, bool from_sites, cudaStream_t stream) {
     using Block = SweptBlock<ALONG_Z>;

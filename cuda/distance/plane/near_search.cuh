@@ -144,8 +144,8 @@ __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int
                  [&](int r, uint32_t, uint32_t nearest) { lay(r, square_both(nearest) ^ ~at_bits<0>(sites, r)); });
 }
 
-/// Block: calls scan_column, or scan_sides, for every column that the block reads: lay(c, ...) for the c-th one.  Returns false,
-/// with nothing done, if all pixels of a side are far.
+/// Block: calls scan_column, or scan_sides, for every column that the block reads: lay(c, ...) for the c-th one.  Returns
+/// false, with nothing done, if all pixels of a side are far.
 template <bool BOTH_SIDES, bool MAY_BE_SIGNED, int SPAN, class Lay>
 __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);

@@ -276,8 +276,8 @@ __device__ void write_plain(const Output &output, const OutputFormat &format, in
     }
 }
 
-/// The same for one side of a signed map, which writes the pixels that are not its sites.  If FORM is not SIGNED, `format` tells
-/// what the distances are.
+/// The same for one side of a signed map, which writes the pixels that are not its sites.  If FORM is not SIGNED, `format`
+/// tells what the distances are.
 template <Form FORM, bool NEAREST, int COUNT, class Root>
 __device__ void write_side(const Output &output, const OutputFormat &format, int64_t x, int64_t y, int64_t z,
                            const uint32_t (&cost)[COUNT], const int32_t (&site)[COUNT], Root root, StoreAlone<> store) {

@@ -77,8 +77,8 @@ struct Interval {
 /// candidates.  In `last`, places are counted from the right, and the least key belongs to the rightmost.  If both are the same
 /// candidate, no other one has the same cost.
 ///
-/// Costs are counted from those of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low) more
-/// than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  A candidate with
+/// Costs are counted from those of the bracket's first candidate, `low`.  At voxel k, candidate c costs d - 2 w k (c - low)
+/// more than low, where d is the difference at voxel 0.  At voxel 0 low is the best candidate, so d >= 0.  A candidate with
 /// d > max_gain is best nowhere, so d is clipped.  With max_gain added, all differences are unsigned.
 struct HalfKeys {
     static constexpr int WORDS = TILE / 2, MOST_PLACES = 32;
