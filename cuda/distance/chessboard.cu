@@ -68,7 +68,7 @@ struct Keys {
 };
 
 /// The planes or rows of a launch: `count` of them from `from` on, in steps of +1 or -1.
-struct Sweep {
+struct SweptLines {
     int64_t from;
     int32_t count, direction;
     int32_t halo;     // 0 if a block sees the whole image
@@ -93,7 +93,7 @@ struct SweptBlock {
 /// Sweeps along z or y.
 template <bool ALONG_Z, class Key>
 __global__ void __launch_bounds__(SweptBlock<ALONG_Z>::WIDTH *SweptBlock<ALONG_Z>::HEIGHT, SweptBlock<ALONG_Z>::BLOCKS_PER_SM)
-    sweep_tiles(Keys<Key> keys, Sweep sweep) {
+    sweep_tiles(Keys<Key> keys, SweptLines sweep) {
     constexpr int WIDTH = SweptBlock<ALONG_Z>::WIDTH, HEIGHT = SweptBlock<ALONG_Z>::HEIGHT, LOADS = SweptBlock<ALONG_Z>::LOADS;
     __shared__ Key shared[2][HEIGHT][WIDTH];
     const int i = threadIdx.x, j = threadIdx.y, own = WIDTH - 2 * sweep.halo;
@@ -257,7 +257,7 @@ void run_sweeps(const Keys<Key> &keys, bool from_sites, cudaStream_t stream) {
     const int64_t blocks = ceil_div(keys.width, own) * (ALONG_Z ? ceil_div(keys.height, own) : keys.depth);
     for (const bool down : {true, false})
         for (int64_t done = 0; done < length; done += most) {
-            Sweep sweep;
+            SweptLines sweep;
             sweep.from = down ? done : length - 1 - done;
             sweep.count = static_cast<int32_t>(std::min(most, length - done));
             sweep.direction = down ? 1 : -1;

@@ -42,7 +42,7 @@ struct ShortestPaths {
     static constexpr bool HAS_LENGTHS = false;
 
     template <int CELLS>
-    struct Cells {
+    struct TileCells {
         volatile Local value[CELLS];
 
         __device__ Cell load(int at) const { return value[at]; }
@@ -71,7 +71,7 @@ struct LowestNames {
     static constexpr bool HAS_LENGTHS = true;
 
     template <int CELLS>
-    struct Cells {
+    struct TileCells {
         volatile Name value[CELLS];
         Length length[CELLS];
 
@@ -125,7 +125,7 @@ struct SharedTile {
     static constexpr bool LOOKS_ASIDE = AXES == 2 && CONNECTIVITY == 2;     // a sweep also checks whether cells beside gain
     static constexpr Value NONE = Lengths<Value>::NONE;
 
-    typename Rule::template Cells<CELLS> cells;
+    typename Rule::template TileCells<CELLS> cells;
     // The layers along each axis from which a warp has to go on, by the warp that has marked them; for even and odd rounds.
     alignas(16) uint32_t changed[2][WARPS][WARPS];
     // The tiles around; for even and odd visits, since some warps begin a visit while others end the one before.

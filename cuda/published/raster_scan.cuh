@@ -47,7 +47,7 @@ struct SharedSites {
 };
 
 /// The blocks of all slices.
-struct Blocks {
+struct ScanBlocks {
     View set;
     bool complement;
     SiteMaps maps;       // VD in the paper
@@ -56,7 +56,7 @@ struct Blocks {
     uint32_t *flag;      // the last instance that has changed any block
     int across, down;
 
-    Blocks(const DistanceJob &job, int span)
+    ScanBlocks(const DistanceJob &job, int span)
         : set(job.set),
           complement(job.complement),
           maps(job.set),
@@ -75,7 +75,7 @@ struct BlockPlace {
     int left, top;
     int64_t z;
 
-    __device__ BlockPlace(const Blocks &blocks, int64_t number, int span) : number(number) {
+    __device__ BlockPlace(const ScanBlocks &blocks, int64_t number, int span) : number(number) {
         const int64_t line = number / blocks.across;
         column = static_cast<int>(number - line * blocks.across);
         row = static_cast<int>(line % blocks.down);
@@ -142,18 +142,18 @@ struct CompactSites {
 // ---- Reading and writing ----
 
 /// Whether a pixel of a block, or around it, is in the image.
-__device__ inline bool is_inside(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+__device__ inline bool is_inside(const ScanBlocks &blocks, const BlockPlace &block, int in_x, int in_y) {
     return static_cast<unsigned>(block.left + in_x - 1) < static_cast<unsigned>(blocks.maps.width) &&
            static_cast<unsigned>(block.top + in_y - 1) < static_cast<unsigned>(blocks.maps.height);
 }
 
 /// The site of a pixel before the first instance, and before a later one.
-__device__ inline Site first_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+__device__ inline Site first_site(const ScanBlocks &blocks, const BlockPlace &block, int in_x, int in_y) {
     if (!is_inside(blocks, block, in_x, in_y)) return NO_SITE;
     const int x = block.left + in_x - 1, y = block.top + in_y - 1;
     return is_set(blocks.set, blocks.set.row(y, block.z), x) != blocks.complement ? site_at(x, y) : NO_SITE;
 }
-__device__ inline Site later_site(const Blocks &blocks, const BlockPlace &block, int in_x, int in_y) {
+__device__ inline Site later_site(const ScanBlocks &blocks, const BlockPlace &block, int in_x, int in_y) {
     if (!is_inside(blocks, block, in_x, in_y)) return NO_SITE;
     return *static_cast<volatile Site *>(blocks.maps.at(block.left + in_x - 1, block.top + in_y - 1, block.z));
 }
@@ -178,7 +178,7 @@ __device__ void for_block_pixels(Body body) {
 
 /// Block: writes the map, and the greatest distances.
 template <int TILERES, class Encoding>
-__device__ void write_block(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared,
+__device__ void write_block(const ScanBlocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared,
                             const Encoding &encoding) {
     constexpr int SPAN = SharedSites<TILERES>::SPAN;
     uint32_t most = 0;
@@ -198,9 +198,10 @@ __device__ void write_block(const Blocks &blocks, const BlockPlace &block, const
 
 /// A thread's tile and the pixels around it, in registers.
 template <int TILERES, class Encoding>
-class Tile {
+class ThreadTile {
   public:
-    __device__ Tile(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared, const Encoding &encoding)
+    __device__ ThreadTile(const SiteMaps &maps, const BlockPlace &block, const SharedSites<TILERES> &shared,
+                          const Encoding &encoding)
         : shared_(shared),
           encoding_(encoding),
           in_x_(threadIdx.x % BSIZE * TILERES),
@@ -259,9 +260,9 @@ class Tile {
 
 /// Block: the repeat loop of algorithm 3, and its results.  Returns whether any pixel has changed.
 template <bool IS_FIRST, int TILERES, class Encoding>
-__device__ bool scan_until_settled(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared,
+__device__ bool scan_until_settled(const ScanBlocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared,
                                    const Encoding &encoding) {
-    Tile<TILERES, Encoding> tile(blocks.maps, block, shared, encoding);
+    ThreadTile<TILERES, Encoding> tile(blocks.maps, block, shared, encoding);
     bool any = false, is_new = true;
     do {
         const bool is_new_around = tile.look_around();
@@ -297,7 +298,7 @@ __device__ bool sees_nearer(const SiteMaps &maps, const BlockPlace &block, const
 
 /// Block: whether the block may change in an instance.  It may not if it is finished, with no pixel farther than `ctrl`, or if
 /// no block beside it has changed in the last instance or in this one.
-__device__ inline bool may_change(const Blocks &blocks, const BlockPlace &block, uint32_t ctrl, uint32_t instance) {
+__device__ inline bool may_change(const ScanBlocks &blocks, const BlockPlace &block, uint32_t ctrl, uint32_t instance) {
     constexpr int BESIDE = 9;
     bool is_far = false, is_woken = false;
     if (threadIdx.x < SCAN_THREADS / WARP) {
@@ -313,7 +314,7 @@ __device__ inline bool may_change(const Blocks &blocks, const BlockPlace &block,
 
 /// Block: the first instance, and a later one.  Returns whether any pixel has changed.
 template <int TILERES>
-__device__ bool scan_first(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
+__device__ bool scan_first(const ScanBlocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
     const CompactSites encoding(block);
     for_block_pixels<TILERES, true>(
         [&](int in_x, int in_y) { shared(in_x, in_y) = encoding.encode(first_site(blocks, block, in_x, in_y)); });
@@ -322,7 +323,7 @@ __device__ bool scan_first(const Blocks &blocks, const BlockPlace &block, const 
 }
 
 template <int TILERES>
-__device__ bool scan_again(const Blocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
+__device__ bool scan_again(const ScanBlocks &blocks, const BlockPlace &block, const SharedSites<TILERES> &shared) {
     const CompactSites compact(block);
     const FullSites full(block);
     for_block_pixels<TILERES, false>([&](int in_x, int in_y) { shared(in_x, in_y) = later_site(blocks, block, in_x, in_y); });
@@ -343,7 +344,7 @@ __device__ bool scan_again(const Blocks &blocks, const BlockPlace &block, const 
 /// An instance of the paper's PRSEDTKernel.  A CUDA block takes blocks.
 template <int TILERES, bool IS_FIRST>
 __global__ void __launch_bounds__(SCAN_THREADS, SCAN_BLOCKS_PER_SM)
-    scan_blocks(Blocks blocks, uint32_t ctrl, uint32_t instance) {
+    scan_blocks(ScanBlocks blocks, uint32_t ctrl, uint32_t instance) {
     __shared__ Site sites[SharedSites<TILERES>::LINES * SharedSites<TILERES>::PITCH];
     const SharedSites<TILERES> shared{sites};
     for (int64_t number = blockIdx.x; number < blocks.count(); number += gridDim.x) {
@@ -403,7 +404,7 @@ class RasterScan {
 
     const DistanceJob &job_;
     bool is_small_;
-    Blocks blocks_;
+    ScanBlocks blocks_;
     SiteMaps complete_;
     uint32_t *marks_;
     unsigned long long *mended_;

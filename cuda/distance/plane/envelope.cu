@@ -25,20 +25,20 @@ namespace {
 constexpr uint32_t LATE = 16;  // blocks, the first ones, which take the last strips: some multiprocessors get two of them early
 
 /// A strip of which a block takes bands, and its summary.
-struct Task {
+struct StripTask {
     int64_t image, strip;
     StripSummary summary;
 };
 
 /// The strip with number `line` in the batch, without its summary: this reads nothing that earlier kernels have written.
-__device__ Task task_of(const Layout &layout, int64_t line) {
+__device__ StripTask task_of(const Layout &layout, int64_t line) {
     const uint32_t strips = static_cast<uint32_t>(layout.columns.strips()), number = static_cast<uint32_t>(line);
     return {number / strips, number % strips};
 }
 
 /// Block: the n-th strip.
-__device__ Task task_at(const Layout &layout, int64_t n) {
-    Task task = task_of(layout, layout.strip_at(n));
+__device__ StripTask task_at(const Layout &layout, int64_t n) {
+    StripTask task = task_of(layout, layout.strip_at(n));
     wait_for_kernel_before();  // not sooner: the division above takes a while
     task.summary = StripSummary(layout.summaries[task.image * layout.columns.strips() + task.strip]);
     return task;
@@ -68,8 +68,8 @@ __device__ int rank_by_load(const StripSummary (&summaries)[EACH], uint32_t (&so
 
 /// Block: the n-th strip by load, the heaviest first, among RANKED that lie side by side.  A multiprocessor prefers its oldest
 /// warps, so that a heavy strip that begins late ends late.
-__device__ Task task_by_load(const Layout &layout, int64_t n, int64_t strips) {
-    __shared__ Task task;
+__device__ StripTask task_by_load(const Layout &layout, int64_t n, int64_t strips) {
+    __shared__ StripTask task;
     wait_for_kernel_before();
     if (threadIdx.x < WARP) {
         const int lane = static_cast<int>(threadIdx.x);
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
     constexpr uint32_t PER_STRIP = STRIP / (BAND * HALVES);
     const uint32_t block = HALVES == 1 ? blockIdx.x : blockIdx.x < LATE ? gridDim.x - 1 - blockIdx.x : blockIdx.x - LATE;
     const uint32_t n = block / PER_STRIP;
-    const Task task = HALVES == 1 ? task_at(layout, n) : task_by_load(layout, n, gridDim.x / PER_STRIP);
+    const StripTask task = HALVES == 1 ? task_at(layout, n) : task_by_load(layout, n, gridDim.x / PER_STRIP);
     const int64_t image = task.image, strip = task.strip;
     const int64_t y = strip * STRIP + block % PER_STRIP * (BAND * HALVES), number = y / BAND;
     // In a page of text half of the bands have no ink: there the inside of a signed map has no pixel.

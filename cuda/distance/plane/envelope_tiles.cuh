@@ -75,7 +75,7 @@ struct CandidateCosts {
 };
 
 /// The least costs of a tile's pixels.
-struct Tile {
+struct TileCosts {
     int32_t cost[BAND][TILE];
 
     /// Tries two candidates: the least of three numbers is one instruction.
@@ -236,7 +236,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
     const auto candidate = [&](int32_t position) { return CandidateCosts<WIDE_COST>(band, position, x, least); };
     SiteKeys keys;
     if constexpr (BY_KEYS) keys = SiteKeys(band, bracket, x);
-    Tile tile;
+    TileCosts tile;
     if (keys.fit)
         tile.take_all(bracket, [&](int32_t position) { return keys.candidate(band, position); });
     else if (band.count > 0)

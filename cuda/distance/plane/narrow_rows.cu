@@ -42,7 +42,7 @@ __device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t wid
 
 /// Block: searches a strip outward.  `mine` is this thread's column, if it has one.
 template <Form FORM>
-__device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout, const Target &target,
+__device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout, const NearOutput &target,
                                  int64_t image, int64_t strip, const Sites &mine) {
     const int32_t width = static_cast<int32_t>(layout.columns.count), start = static_cast<int32_t>(strip * STRIP);
     const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
@@ -245,7 +245,7 @@ __device__ void search_far_rows(StripShared &shared, const Layout &layout, const
 
 /// A block takes a strip.
 template <Form FORM, bool NEAREST>
-__global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Layout layout, Target target) {
+__global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Layout layout, NearOutput target) {
     wait_for_kernel_before();
     __shared__ union {
         alignas(16) uint32_t squares[HALF][NARROW_PITCH];
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Lay
 
 void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     if (layout.output.nearest) search_near_nearest(plan, layout, stream);
-    Target target = target_of(layout.output);
+    NearOutput target = target_of(layout.output);
     // With a higher limit every pixel that is searched outward has a site within it.
     if (target.limit < NARROW_REACH * NARROW_REACH) target.format.limited = true;
     with_form_or_signed(target.format, layout.output, [&](auto form, auto with_nearest) {

@@ -170,10 +170,10 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
 /// A block takes a span of a strip: distances alone, of rows r and r + HALF at once.  Of both sides of a signed map it is a
 /// strip of the outside, which has the first half of all images.
 template <Form FORM, int SPAN, class Sides>
-__global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, Target target) {
+__global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, NearOutput target) {
     wait_for_kernel_before();
     __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
-    const Block<SPAN> block(layout, blockIdx.x);
+    const BlockSpan<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, other_side = Sides::ARE_BOTH ? image + layout.images : image;
     if (layout.is_far(image, strip)) return;
     const bool is_near = scan_block < Sides::ARE_BOTH,
@@ -214,13 +214,13 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, T
 
 void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     if (plan.is_paired) {
-        Target target = target_of(layout.output);
+        NearOutput target = target_of(layout.output);
         target.format.limited = target.limit < Shape<WIDE_SPAN>::MOST_COST;
         const auto kernel = target.format.distance == Form::ROOTS ? search_costs<Form::ROOTS, WIDE_SPAN, BothSides>
                                                                   : search_costs<Form::SQUARES, WIDE_SPAN, BothSides>;
         return launch(plan.near, kernel, early(stream), layout, target);
     }
-    with_span(plan, layout, [&](auto form, auto span, const Target &target) {
+    with_span(plan, layout, [&](auto form, auto span, const NearOutput &target) {
         launch(plan.near, search_costs<form, span, OneSide>, early(stream), layout, target);
     });
 }

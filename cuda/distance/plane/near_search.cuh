@@ -35,19 +35,19 @@ static_assert(PATCH == WARP * QUAD && FIRST_STEPS % QUAD == 0);
 
 /// Where a block works: a span of a strip of an image.
 template <int SPAN>
-struct Block {
+struct BlockSpan {
     int64_t image, strip, left;
 
     __host__ __device__ static int64_t spans(const Layout &layout) { return (layout.columns.count + SPAN - 1) / SPAN; }
-    __device__ Block(const Layout &layout, int64_t number) {
+    __device__ BlockSpan(const Layout &layout, int64_t number) {
         const int64_t line = layout.strip_at(number / spans(layout));
         image = line / layout.columns.strips();
         strip = line % layout.columns.strips();
         left = number % spans(layout) * SPAN;
     }
     /// The same place in another image.
-    __device__ Block of(int64_t other) const {
-        Block block = *this;
+    __device__ BlockSpan of(int64_t other) const {
+        BlockSpan block = *this;
         block.image = other;
         return block;
     }
@@ -96,12 +96,12 @@ __device__ inline uint32_t square_both(uint32_t distances) {
 }
 
 /// How results are written, and up to which cost.
-struct Target {
+struct NearOutput {
     OutputFormat format;
     int32_t limit;  // larger costs count as no site; at most 2^20, which is above every cost that a near search settles
 };
 
-inline Target target_of(const Output &output) {
+inline NearOutput target_of(const Output &output) {
     return {OutputFormat(output), static_cast<int32_t>(std::min<int64_t>(output.measure.limit, 1 << 20))};
 }
 
@@ -113,7 +113,7 @@ constexpr int COLUMNS_EACH = (Shape<SPAN>::PITCH + BLOCK - 1) / BLOCK;
 /// row.  Beyond an end of the row x is the column at that end: it costs more there than at its own place, so that it changes
 /// nothing.
 template <int SPAN, class Take>
-__device__ void each_column(const Columns &columns, const Block<SPAN> &block, Take take) {
+__device__ void each_column(const Columns &columns, const BlockSpan<SPAN> &block, Take take) {
 #pragma unroll
     for (int i = 0; i < COLUMNS_EACH<SPAN>; ++i) {
         const int c = static_cast<int>(threadIdx.x) + i * BLOCK;
@@ -147,7 +147,7 @@ __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int
 /// Block: calls scan_column, or scan_sides, for every column that the block reads: lay(c, ...) for the c-th one.  Returns
 /// false, with nothing done, if all pixels of a side are far.
 template <bool BOTH_SIDES, bool MAY_BE_SIGNED, int SPAN, class Lay>
-__device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, const Target &target, Lay lay) {
+__device__ bool scan_block(const Columns &columns, const BlockSpan<SPAN> &block, const NearOutput &target, Lay lay) {
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<MAY_BE_SIGNED> strip(columns, block.image, block.strip);
     Sites sites[COLUMNS_EACH<SPAN>];
@@ -172,7 +172,7 @@ __device__ bool scan_block(const Columns &columns, const Block<SPAN> &block, con
 
 /// Block: leaves all patches of the block to the envelope.
 template <int SPAN>
-__device__ void mark_block(const Layout &layout, const Block<SPAN> &block) {
+__device__ void mark_block(const Layout &layout, const BlockSpan<SPAN> &block) {
     const int64_t y = block.strip * STRIP + threadIdx.x / (SPAN / PATCH), x = block.left + threadIdx.x % (SPAN / PATCH) * PATCH;
     static_assert(STRIP * (SPAN / PATCH) <= BLOCK, "a thread a patch");
     if (threadIdx.x < STRIP * (SPAN / PATCH) && y < layout.columns.length && x < layout.columns.count)
@@ -226,13 +226,13 @@ struct WarpPatch {
     static_assert(WARPS % ACROSS == 0);
 
     const Layout &layout;
-    const Block<SPAN> &block;
+    const BlockSpan<SPAN> &block;
     int64_t x;    // of a lane's first pixel
     int column;   // of that pixel, counted from the first that the block reads
     bool out;     // whether it lies beyond the row's end
     uint8_t *to;  // its place in the strip's first row, in a map of distances in numbers of 32 bits
 
-    __device__ WarpPatch(const Layout &layout, const Block<SPAN> &block) : layout(layout), block(block) {
+    __device__ WarpPatch(const Layout &layout, const BlockSpan<SPAN> &block) : layout(layout), block(block) {
         const int left = static_cast<int>(threadIdx.x / WARP) % ACROSS * PATCH + lane() * QUAD;
         x = block.left + left, column = Shape<SPAN>::REACH + left;
         out = x >= layout.columns.count;
@@ -264,7 +264,7 @@ struct WarpPatch {
 
 /// Warp: writes pixels of a row, four a lane, from their costs and with NEAREST the indices of their nearest sites.
 template <Form FORM, bool NEAREST>
-__device__ void write_found(const Layout &layout, const Target &target, int64_t x, int64_t y, int64_t image,
+__device__ void write_found(const Layout &layout, const NearOutput &target, int64_t x, int64_t y, int64_t image,
                             const uint32_t (&cost)[QUAD], const int64_t (&site)[QUAD]) {
     const auto root = [](uint32_t number) { return small_root_of(number); };
     const int rest = rest_of(layout.columns, x);
@@ -313,7 +313,7 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
 /// Calls search(form, span, target) with the constants that a map's kernels are compiled for.
 template <class Search>
 void with_span(const Plan &plan, const Layout &layout, Search search) {
-    Target target = target_of(layout.output);
+    NearOutput target = target_of(layout.output);
     const auto search_span = [&](auto form, auto span) {
         target.format.limited = target.limit < Shape<span>::MOST_COST;  // else no cost above the limit is settled
         search(form, span, target);

@@ -8,7 +8,7 @@ namespace {
 
 /// Keys, from the highest bits down: the cost, the row and the column of the site, both counted from the pixel's.
 template <int SPAN>
-struct Keys {
+struct SiteKeys {
     static constexpr int BITS = Shape<SPAN>::IS_SHORT ? 8 : 6;  // of a row, and of a column, each biased by ORIGIN
     static constexpr int ORIGIN = 1 << (BITS - 1), MASK = 2 * ORIGIN - 1, COST_SHIFT = 2 * BITS;
     // More than any key that may be settled.  The largest step added to it still fits 32 bits.
@@ -30,14 +30,14 @@ struct Keys {
 
 /// A block takes a span of a strip: distances and nearest sites, a row at a time.
 template <Form FORM, int SPAN>
-__global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, Target target) {
+__global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, NearOutput target) {
     wait_for_kernel_before();
     extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
-    using Key = Keys<SPAN>;
+    using Key = SiteKeys<SPAN>;
     constexpr int PITCH = Shape<SPAN>::PITCH, REACH = Shape<SPAN>::REACH, COST_SHIFT = Key::COST_SHIFT;
     constexpr int32_t MOST_COST = Shape<SPAN>::MOST_COST;
     const Columns &columns = layout.columns;
-    const Block<SPAN> block(layout, blockIdx.x);
+    const BlockSpan<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip;
     if (layout.is_far(image, strip)) return;
     const bool is_near = scan_block < false,
@@ -99,7 +99,7 @@ size_t near_search_bytes(bool nearest, bool has_long_reach) {
 }
 
 void search_near_nearest(const Plan &plan, const Layout &layout, cudaStream_t stream) {
-    with_span(plan, layout, [&](auto form, auto span, const Target &target) {
+    with_span(plan, layout, [&](auto form, auto span, const NearOutput &target) {
         launch(plan.near, search_sites<form, span>, early(stream), layout, target);
     });
 }

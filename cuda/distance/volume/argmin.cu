@@ -98,7 +98,7 @@ struct AlongY {
         return d < NO_SITE_DISTANCE ? COST_FACTOR * layout.weight[2] * d * d + is_below : NO_COST<int32_t>;
     }
     /// The place of a candidate's site, z above y in its halves; its distance along z follows from the cost.
-    struct Sites {
+    struct SitePlaces {
         int32_t z;
         float inverse;
 
@@ -109,7 +109,7 @@ struct AlongY {
             return cost == NO_COST<int32_t> ? NO_SITE_PLACE : cost & 1 ? here + way : here - way;
         }
     };
-    __device__ Sites sites(int32_t z, int32_t) const { return {z, inverse}; }
+    __device__ SitePlaces sites(int32_t z, int32_t) const { return {z, inverse}; }
     __device__ void write_voxel(int64_t z, int64_t x, int32_t y, const NearestSite &found) const {
         layout.y_results[stored_line(layout, z, x) + y] = found.site;
     }
@@ -157,13 +157,13 @@ struct AlongX {
         const int32_t down = static_cast<int32_t>(stored >> 16) - z, along = static_cast<int32_t>(stored & 0xffff) - y;
         return stored == NO_SITE_PLACE ? NO_COST<int32_t> : layout.weight[2] * down * down + layout.weight[1] * along * along;
     }
-    struct Sites {
+    struct SitePlaces {
         const uint32_t *line;
         uint32_t stride;
 
         __device__ uint32_t operator()(int32_t x, int32_t) const { return __ldg(line + x * stride); }
     };
-    __device__ Sites sites(int32_t z, int32_t y) const {
+    __device__ SitePlaces sites(int32_t z, int32_t y) const {
         const uint32_t *line = layout.y_results + first(z, y);
         asm("" : "+l"(line));  // otherwise the compiler computes it again for every candidate
         return {line, stride()};

@@ -16,17 +16,18 @@
 namespace apsis::cpu::distance {
 namespace {
 
-struct Grid {
-    Key *keys;
+/// The keys of an image, and how they are formed.
+struct Keys {
+    Key *data;
     int64_t width, height, depth;
     KeyFormat format;
-    Key *row(int64_t y, int64_t z) const { return keys + (z * height + y) * width; }
+    Key *row(int64_t y, int64_t z) const { return data + (z * height + y) * width; }
 };
 
 /// Relaxes a row by its neighbour row: straight on, and one to either side.
-void relax_row(const Grid &grid, Key *row, const Key *neighbour) {
-    const Key step = grid.format.step();
-    const int64_t last = grid.width - 1;
+void relax_row(const Keys &keys, Key *row, const Key *neighbour) {
+    const Key step = keys.format.step();
+    const int64_t last = keys.width - 1;
     row[0] = std::min(row[0], std::min(neighbour[0], neighbour[std::min<int64_t>(1, last)]) + step);
     for (int64_t x = 1; x < last; ++x)
         row[x] = std::min(row[x], std::min(std::min(neighbour[x - 1], neighbour[x]), neighbour[x + 1]) + step);
@@ -34,38 +35,38 @@ void relax_row(const Grid &grid, Key *row, const Key *neighbour) {
 }
 
 /// Relaxes row (y, z) by the rows y - 1, y and y + 1 of plane `from`.
-void relax_from_plane(const Grid &grid, int64_t y, int64_t z, int64_t from) {
-    for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, grid.height - 1); ++v)
-        relax_row(grid, grid.row(y, z), grid.row(v, from));
+void relax_from_plane(const Keys &keys, int64_t y, int64_t z, int64_t from) {
+    for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, keys.height - 1); ++v)
+        relax_row(keys, keys.row(y, z), keys.row(v, from));
 }
 
-void sweep_along_y(const Grid &grid, int64_t z) {
-    for (int64_t y = 1; y < grid.height; ++y) relax_row(grid, grid.row(y, z), grid.row(y - 1, z));
-    for (int64_t y = grid.height - 2; y >= 0; --y) relax_row(grid, grid.row(y, z), grid.row(y + 1, z));
+void sweep_along_y(const Keys &keys, int64_t z) {
+    for (int64_t y = 1; y < keys.height; ++y) relax_row(keys, keys.row(y, z), keys.row(y - 1, z));
+    for (int64_t y = keys.height - 2; y >= 0; --y) relax_row(keys, keys.row(y, z), keys.row(y + 1, z));
 }
 
-void sweep_along_x(const Grid &grid, Key *row) {
-    const Key step = grid.format.step();
-    for (int64_t x = 1; x < grid.width; ++x) row[x] = std::min(row[x], row[x - 1] + step);
-    for (int64_t x = grid.width - 2; x >= 0; --x) row[x] = std::min(row[x], row[x + 1] + step);
+void sweep_along_x(const Keys &keys, Key *row) {
+    const Key step = keys.format.step();
+    for (int64_t x = 1; x < keys.width; ++x) row[x] = std::min(row[x], row[x - 1] + step);
+    for (int64_t x = keys.width - 2; x >= 0; --x) row[x] = std::min(row[x], row[x + 1] + step);
 }
 
 /// Starts a row: every site has itself at distance 0.  Sites are numbered within their image.
-void start_row(const DistanceJob &job, const Grid &grid, bool sites_are_set, int64_t y, int64_t z) {
+void start_row(const DistanceJob &job, const Keys &keys, bool sites_are_set, int64_t y, int64_t z) {
     const uint8_t *pixels = job.set.row(y, z);
-    const int64_t index = ((job.axes == 3 ? z * grid.height : 0) + y) * grid.width;
-    Key *const row = grid.row(y, z);
-    for (int64_t x = 0; x < grid.width; ++x)
+    const int64_t index = ((job.axes == 3 ? z * keys.height : 0) + y) * keys.width;
+    Key *const row = keys.row(y, z);
+    for (int64_t x = 0; x < keys.width; ++x)
         row[x] = is_set(job.set, pixels, x) == sites_are_set ? static_cast<Key>(index + x) : NO_KEY;
 }
 
-void finish_row(const DistanceJob &job, const Grid &grid, bool inside, int64_t y, int64_t z) {
-    const Key *const row = grid.row(y, z);
-    const int64_t image = job.axes == 3 ? 0 : z * grid.height * grid.width;
+void finish_row(const DistanceJob &job, const Keys &keys, bool inside, int64_t y, int64_t z) {
+    const Key *const row = keys.row(y, z);
+    const int64_t image = job.axes == 3 ? 0 : z * keys.height * keys.width;
     const RowTarget target{job, y, z, inside};
-    const auto cost_at = [&](int64_t x) { return row[x] == NO_KEY ? NO_COST<int64_t> : grid.format.distance(row[x]); };
+    const auto cost_at = [&](int64_t x) { return row[x] == NO_KEY ? NO_COST<int64_t> : keys.format.distance(row[x]); };
     write_distances(target, cost_at);
-    write_sites(target, cost_at, [&](int64_t x) { return image + grid.format.site(row[x]); });
+    write_sites(target, cost_at, [&](int64_t x) { return image + keys.format.site(row[x]); });
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ size_t chessboard_scratch(const DistanceJob &job, int) {
 
 void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
-    const Grid grid{static_cast<Key *>(scratch), width, height, depth,
+    const Keys keys{static_cast<Key *>(scratch), width, height, depth,
                     KeyFormat(job.axes == 3 ? job.set.pixels() : width * height)};
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
@@ -87,18 +88,18 @@ void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progr
             parallel_for(arena, height * depth, progress, from + begin * part, from + end * part,
                          [&](int64_t i) { body(i % height, i / height); });
         };
-        each_row(0.0, 0.2, [&](int64_t y, int64_t z) { start_row(job, grid, (side == 1) == job.complement, y, z); });
+        each_row(0.0, 0.2, [&](int64_t y, int64_t z) { start_row(job, keys, (side == 1) == job.complement, y, z); });
         if (job.axes == 3) {
             const auto sweep = [&](int64_t z, int64_t by) {
-                parallel_for(arena, height, {}, 0, 0, [&](int64_t y) { relax_from_plane(grid, y, z, z - by); });
+                parallel_for(arena, height, {}, 0, 0, [&](int64_t y) { relax_from_plane(keys, y, z, z - by); });
             };
             for (int64_t z = 1; z < depth; ++z) sweep(z, 1);
             for (int64_t z = depth - 2; z >= 0; --z) sweep(z, -1);
         }
-        parallel_for(arena, depth, progress, from + 0.4 * part, from + 0.6 * part, [&](int64_t z) { sweep_along_y(grid, z); });
+        parallel_for(arena, depth, progress, from + 0.4 * part, from + 0.6 * part, [&](int64_t z) { sweep_along_y(keys, z); });
         each_row(0.6, 1.0, [&](int64_t y, int64_t z) {
-            sweep_along_x(grid, grid.row(y, z));
-            finish_row(job, grid, side == 1, y, z);
+            sweep_along_x(keys, keys.row(y, z));
+            finish_row(job, keys, side == 1, y, z);
         });
     }
 }

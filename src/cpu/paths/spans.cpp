@@ -15,14 +15,14 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class Length, bool NAMES>
-class Tile {
+class TileSpans {
     using D = hn::CappedTag<Length, SPAN>;
     using V = hn::Vec<D>;
     using M = hn::Mask<D>;
     using Row = typename Pull<Length>::Row;
 
   public:
-    HWY_INLINE Tile(const Pull<Length> &pull, const TileShape &shape, AwakeSpans<Length> &awake)
+    HWY_INLINE TileSpans(const Pull<Length> &pull, const TileShape &shape, AwakeSpans<Length> &awake)
         : pull_(pull),
           shape_(shape),
           awake_(awake) {}
@@ -45,7 +45,7 @@ class Tile {
 
   private:
     /// A vector of cells in a row.  Where values are lengths, names are not used.
-    struct Cells {
+    struct CellVector {
         V length, name;
     };
 
@@ -56,7 +56,7 @@ class Tile {
     HWY_INLINE V name(int64_t cell) const { return NAMES ? hn::LoadU(D(), pull_.value + cell) : unseen(); }
 
     /// Loads cells; walls become UNSEEN.
-    HWY_INLINE Cells look(int64_t cell) const {
+    HWY_INLINE CellVector look(int64_t cell) const {
         const V raw = hn::LoadU(D(), lengths() + cell);
         return {hn::IfNegativeThenElse(raw, unseen(), raw), name(cell)};
     }
@@ -64,7 +64,7 @@ class Tile {
     /// The cells one before or one after the cells that start at `cell`.  They are moved, not loaded: an unaligned load of
     /// values that were just stored would stall.
     template <int BY>
-    HWY_INLINE Cells beside(const Cells &cells, int64_t cell) const {
+    HWY_INLINE CellVector beside(const CellVector &cells, int64_t cell) const {
         const int64_t other = cell + (BY < 0 ? -1 : lanes());
         const Length length = lengths()[other];
         return {moved_in<BY>(cells.length, length < 0 ? UNSEEN<Length> : length),
@@ -118,12 +118,12 @@ class Tile {
 
     /// Takes the best offers for a vector of cells, of which `right` are in the image.
     HWY_INLINE void pull(int64_t cell, int64_t right, Length *fresh, V &nearest) {
-        const Cells here = look(cell);
+        const CellVector here = look(cell);
         const V before = NAMES ? here.name : here.length;
         const M wall = hn::Lt(hn::LoadU(D(), lengths() + cell), hn::Zero(D()));
         V value = before;
         for (const Row *row = pull_.row; row < pull_.row + pull_.rows; ++row) {
-            const Cells there = look(cell + row->offset);
+            const CellVector there = look(cell + row->offset);
             if (row->straight) value = hn::Min(value, offer(there, row->straight, here.length));
             if (!row->diagonal) continue;
             value = hn::Min(value, offer(beside<-1>(there, cell + row->offset), row->diagonal, here.length));
@@ -139,13 +139,13 @@ class Tile {
     }
 
     /// The offers of cells to neighbours whose lengths are `there`.
-    static HWY_INLINE V offer(const Cells &from, Length step, V there) {
+    static HWY_INLINE V offer(const CellVector &from, Length step, V there) {
         const V length = hn::Add(from.length, hn::Set(D(), step));
         return NAMES ? hn::IfThenElse(hn::Eq(length, there), from.name, unseen()) : length;
     }
 
     /// Offers along the row, in doubling strides.  A gate is 0 where nothing blocks the stride, else UNSEEN.
-    HWY_INLINE V along(int64_t cell, V value, const Cells &here, M wall) const {
+    HWY_INLINE V along(int64_t cell, V value, const CellVector &here, M wall) const {
         const Length step = pull_.row->diagonal;
         V right = hn::IfThenElseZero(wall, unseen()), left = right;
         if constexpr (NAMES) {
@@ -190,7 +190,7 @@ class Tile {
             if (row.straight) add(value, length, row.straight);
             if (!row.diagonal) continue;
             const V before = moved_in<-1>(value, fresh[k - 1]), after = moved_in<1>(value, fresh[k + lanes()]);
-            const Cells here{length, value};
+            const CellVector here{length, value};
             add(before, NAMES ? beside<-1>(here, at).length : before, row.diagonal);
             add(after, NAMES ? beside<1>(here, at).length : after, row.diagonal);
         }
@@ -213,9 +213,9 @@ template <class Length>
 HWY_INLINE void settle_tile(const Pull<Length> &pull, const TileShape &shape, int64_t first, int64_t right,
                             AwakeSpans<Length> &awake) {
     if (pull.length)
-        Tile<Length, true>(pull, shape, awake).settle(first, right);
+        TileSpans<Length, true>(pull, shape, awake).settle(first, right);
     else
-        Tile<Length, false>(pull, shape, awake).settle(first, right);
+        TileSpans<Length, false>(pull, shape, awake).settle(first, right);
 }
 
 void Settle32(const Pull<int32_t> &pull, const TileShape &shape, int64_t first, int64_t right, AwakeSpans<int32_t> &awake) {

@@ -16,11 +16,11 @@ class TileQueue {
     TileQueue(int64_t tiles, const Steps &steps, Carver &carver)
         : tiles_(tiles),
           width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {
-        tile_ = carver.take<Tile>(tiles);
+        tile_ = carver.take<QueuedTile>(tiles);
     }
 
     /// Called before the first field.  After a field no span is awake.
-    void clear() { std::fill_n(tile_, tiles_, Tile{}); }
+    void clear() { std::fill_n(tile_, tiles_, QueuedTile{}); }
 
     /// Called before every field.
     void start() {
@@ -29,7 +29,7 @@ class TileQueue {
     }
 
     void wake(int64_t at, uint64_t spans, Length length) {
-        Tile &tile = tile_[at];
+        QueuedTile &tile = tile_[at];
         if (!tile.spans) {
             ++waiting_;
         } else {
@@ -73,7 +73,7 @@ class TileQueue {
     /// too early.
     static constexpr int64_t STEPS = 4;
 
-    struct Tile {
+    struct QueuedTile {
         uint64_t spans;          // the awake spans, as bits
         Length least;            // the least length that has woken them
         int64_t before, behind;  // its neighbours in the bucket; -1: none
@@ -90,7 +90,7 @@ class TileQueue {
     }
 
     void unlink(int64_t at) {
-        const Tile &tile = tile_[at];
+        const QueuedTile &tile = tile_[at];
         if (tile.behind >= 0) tile_[tile.behind].before = tile.before;
         if (tile.before >= 0) {
             tile_[tile.before].behind = tile.behind;
@@ -102,7 +102,7 @@ class TileQueue {
 
     int64_t tiles_;
     int width_;  // of a bucket, as a shift
-    Tile *tile_;
+    QueuedTile *tile_;
     int64_t first_[RING], waiting_ = 0, now_ = 0;
 };
 

@@ -21,7 +21,7 @@ constexpr int LARGEST_SIDE = BSIZE * LARGE_TILERES;  // of a block
 constexpr int PITCH = LARGEST_SIDE + 2;              // with one pixel more on either side
 
 /// A block and the pixels around it.
-struct Window {
+struct BlockWindow {
     int x0, y0, width, height;  // of the block, in its image
     Site site[PITCH * PITCH];   // NO_SITE for pixels beyond the image
 
@@ -105,8 +105,8 @@ class RasterScan {
     int64_t blocks() const { return batch_.images * across_ * down_; }
     int64_t ring() const { return 4 * (side_ + 1); }
 
-    Window window_of(int64_t block) const {
-        Window window;
+    BlockWindow window_of(int64_t block) const {
+        BlockWindow window;
         window.x0 = static_cast<int>(block % across_) * side_;
         window.y0 = static_cast<int>(block / across_ % down_) * side_;
         window.width = std::min(side_, batch_.width - window.x0);
@@ -117,7 +117,7 @@ class RasterScan {
 
     /// Keeps the sites of the pixels around a block, before other blocks change them.
     void read_ring(int64_t block) const {
-        const Window window = window_of(block);
+        const BlockWindow window = window_of(block);
         const Site *const image = image_of(block);
         Site *const to = rings_ + block * ring();
         for_ring(side_, [&](int i, int dx, int dy) {
@@ -129,7 +129,7 @@ class RasterScan {
 
     /// Returns whether the block has changed.
     bool scan_block(int64_t block, int64_t settled) const {
-        Window window = window_of(block);
+        BlockWindow window = window_of(block);
         Site *const first = image_of(block) + static_cast<int64_t>(window.y0) * batch_.width + window.x0;
         int64_t farthest = 0;
         std::fill_n(window.site, PITCH * PITCH, NO_SITE);
