@@ -62,7 +62,11 @@ test_rust() {
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
     gallery rust cargo run -q --offline --locked --example gallery --
     verbs rust cargo run -q --offline
-    # With the library in the program no other is found.
+}
+
+# Its crate with the library in it: no other is found.
+test_vendored() {
+    local -x CARGO_TARGET_DIR=$PWD/build/rust
     if command -v ccache >/dev/null; then local -x CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
     gallery rust env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH \
         cargo run -q --offline --locked -p apsis --features vendored --example gallery --
