@@ -53,6 +53,8 @@ class Components {
         if (job_.count || job_.components) number->ask(tiles_.firsts_before + tiles_.tile_rows(), stream);
         if (job_.components) measure(*number, stream);
         if (job_.labels) write_labels<Tile>(job_, plan_, tiles_, stream);
+        if (job_.first) write_row_or_plane<Tile>(job_.first, false, plan_, tiles_, stream);
+        if (job_.last) write_row_or_plane<Tile>(job_.last, true, plan_, tiles_, stream);
         if (job_.count) *job_.count = number->wait();
         report(progress, 1, stream);
     }
@@ -101,7 +103,7 @@ class Components {
         int64_t end = job_.capacity;
         for (int64_t from = 0, next; from < end; from = next) {
             next = std::min(from + window_size_, end);
-            measure_components<Tile>(plan_, tiles_, window_, from, next - from, stream);
+            measure_components<Tile>(job_, plan_, tiles_, window_, from, next - from, stream);
             end = std::min<int64_t>(end, count.wait());
             const int64_t here = std::min(next, end) - from;
             if (here > 0)

@@ -51,6 +51,7 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     constexpr size_t LABELLED = sizeof(LabelledTile<Tile>);
     if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, LABELLED};
     if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, LABELLED};
+    if (job.first || job.last) plan.write_end = {"write_end", plan.is_volume ? across * down : across, Tile::THREADS, LABELLED};
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ Plan plan_of(const ComponentsJob &job) {
     plan.is_volume = job.axes == 3, plan.connectivity = job.connectivity;
     plan.stores_roots = are_packed_i32(job.labels);
     plan.by_row_pairs = !plan.is_volume && !plan.stores_roots;
-    plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects();
+    plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects() && !job.first && !job.last;
     with_tile(plan, [&](auto tile) { plan_tiles<decltype(tile)>(job, plan); });
     return plan;
 }

@@ -260,8 +260,8 @@ __global__ void __launch_bounds__(Tile::THREADS) remeasure_tiles(Tiles tiles, Wi
 
 /// Measures a window of components: `count` of them, or fewer if there are fewer, from number `from` on.  After the scan.
 template <class Tile>
-void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *memory, int64_t from, int64_t count,
-                        cudaStream_t stream) {
+void measure_components(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, apsis_component *memory, int64_t from,
+                        int64_t count, cudaStream_t stream) {
     const Window window = {reinterpret_cast<ComponentSums *>(memory), static_cast<uint32_t>(from), static_cast<uint32_t>(count),
                            tiles.firsts_before + tiles.tile_rows()};
     const int64_t warp_blocks = std::min(ceil_div(tiles.count(), WARPS), MOST_MEASURING_BLOCKS);
@@ -269,7 +269,7 @@ void measure_components(const Plan &plan, const Tiles &tiles, apsis_component *m
            tiles.measured_again);
     launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
     launch(plan.remeasure, remeasure_tiles<Tile>, stream, tiles, window);
-    launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
+    if (!job.as_parts) launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
 }
 
 }  // namespace apsis::cuda::components

@@ -121,6 +121,57 @@ apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
     });
 }
 
+apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
+                              apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options) {
+    return guard("slab_parts", context, [&] {
+        ComponentsJob job = check_slab_parts(*context, set, start, first, last, parts, capacity, options);
+        int64_t found = 0;
+        job.count = &found;
+        if (job.set.pixels() > 0 && (first || last || parts || count)) run(*context, job);
+        if (job.set.pixels() == 0)  // there may be columns, without rows
+            for (int64_t *row : {first, last})
+                if (row) std::fill_n(row, job.columns(), 0);
+        slabs::move_parts(job, start, parts, std::min(found, capacity));
+        if (count) *count = found;
+    });
+}
+
+apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, const apsis_slab_labels *slabs,
+                             int64_t slab_count, apsis_part *parts, int64_t capacity, int64_t *count,
+                             const apsis_options *options) {
+    return guard("slab_join", context, [&] {
+        const int64_t found = slabs::join(check_slab_join(ndim, size, slabs, slab_count, parts, capacity, options));
+        if (count) *count = found;
+    });
+}
+
+apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set, const int64_t *numbers, int64_t count,
+                                   const apsis_image *labels, const apsis_options *options) {
+    return guard("slab_components", context, [&] {
+        ComponentsJob job = check_slab_components(*context, set, numbers, count, labels, options);
+        int64_t found = 0;
+        job.count = &found;
+        if (job.set.pixels() > 0) run(*context, job);
+        if (found != count)
+            throw Error(APSIS_ERROR_ARGUMENT, "count is %lld, but the set has %lld components with these options",
+                        static_cast<long long>(count), static_cast<long long>(found));
+    });
+}
+
+void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_component *components) {
+    for (int64_t i = 0; parts && components && i < count; ++i) {
+        const apsis_part &part = parts[i];
+        apsis_component &to = components[i];
+        to.first = part.first;
+        to.area = part.area;
+        for (int a = 0; a < 3; ++a) {
+            to.lower[a] = part.lower[a];
+            to.upper[a] = part.upper[a];
+            to.centroid[a] = static_cast<double>(part.sum[a]) / static_cast<double>(part.area);
+        }
+    }
+}
+
 apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set, const apsis_image *cells,
                            const apsis_options *options) {
     return guard("voronoi", context, [&] {

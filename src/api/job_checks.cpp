@@ -275,16 +275,20 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     job.axes = axes_of(set, options);
-    job.connectivity = connectivity_of(options, job.axes, 1);
     check_taken("apsis_components", {APSIS_AUTO, APSIS_TILE_FILL}, options);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
+    fill_in(options, job);
+    return job;
+}
+
+void fill_in(const apsis_options &options, ComponentsJob &job) {
+    job.connectivity = connectivity_of(options, job.axes, 1);
     job.no_border = options.flags & APSIS_NO_BORDER;
     job.no_inner = options.flags & APSIS_NO_INNER;
     job.min_area = options.min_area;
     if (options.max_area) job.max_area = options.max_area;
     if (options.largest) job.largest = options.largest;
-    return job;
 }
 
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
@@ -356,11 +360,15 @@ void check_array(const ComponentsJob &job) {
         throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
     if (job.capacity > 0 && !job.components)
         throw Error(APSIS_ERROR_ARGUMENT, "components is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
-    const int64_t longest = *std::max_element(job.set.size, job.set.size + 3);
-    if (job.components && bits_below(job.set.pixels()) + bits_below(longest) > 64)  // sums of coordinates stay below 2^63
-        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for centroids",
-                    static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
-                    static_cast<long long>(job.set.size[2]));
+    if (job.components) check_sums("set: size", job.set.size);
+}
+
+void check_sums(const char *name, const int64_t size[3]) {
+    const __int128 pixels = __int128(size[0]) * size[1] * size[2];
+    const int64_t longest = *std::max_element(size, size + 3);
+    if (bits_below(static_cast<int64_t>(std::min<__int128>(pixels, INT64_MAX))) + bits_below(longest) > 64)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "%s is %lld x %lld x %lld, too large for centroids", name,
+                    static_cast<long long>(size[0]), static_cast<long long>(size[1]), static_cast<long long>(size[2]));
 }
 
 void check_array(const EccentricityJob &job) {

@@ -25,7 +25,10 @@ VoronoiJob stage_job(VoronoiJob job, Staging &staging) {
 }
 ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
     job.set = staging.input(job.set);
+    if (job.numbers) job.numbers = staging.input(job.numbers);
     stage_output(job.labels, staging);
+    stage_output(job.first, staging);
+    stage_output(job.last, staging);
     return job;
 }
 GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
@@ -86,6 +89,7 @@ const char *waits(const apsis_context &context, const DistanceJob &job) {
     return nullptr;
 }
 const char *waits(const apsis_context &, const ComponentsJob &job) {
+    if (job.as_parts || job.numbers) return "what slabs tell is in host memory";
     return job.components || job.count ? "components and their count are for the host" : nullptr;
 }
 const char *waits(const apsis_context &, const GeodesicJob &) { return nullptr; }
@@ -98,8 +102,8 @@ void check_capture(const apsis_context &context, const Job &job) {
     Staging staging(context, count);
     stage_job(job, staging);
     const char *why = waits(context, job);
-    if (context.progress_fn) why = "a progress callback is told of what is done";
-    if (!staging.is_empty()) why = "an image is in host memory";
+    if (!why && context.progress_fn) why = "a progress callback is told of what is done";
+    if (!why && !staging.is_empty()) why = "an image is in host memory";
     if (why) context.refuse_capture(why);
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/image.h"
 #include "runtime/context.h"
+#include "slabs/join.h"
 
 namespace apsis {
 
@@ -20,16 +21,27 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                          const apsis_options *given, bool need_data);
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data);
+ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, int64_t start, int64_t *first,
+                               int64_t *last, apsis_part *parts, int64_t capacity, const apsis_options *given);
+slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, const apsis_slab_labels *slabs, int64_t slab_count,
+                               apsis_part *parts, int64_t capacity, const apsis_options *given);
+ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const int64_t *numbers, int64_t count,
+                                    const apsis_image *labels, const apsis_options *given);
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
                            const apsis_image *distance, const apsis_image *nearest, const apsis_options *given, bool need_data);
 EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
                                    const apsis_image *farthest, const apsis_options *given, bool need_data);
+
+/// Fills in the neighbours and the selection of a components job.
+void fill_in(const apsis_options &options, ComponentsJob &job);
 
 /// Throws unless the type of labels, and the other outputs, can hold all components.
 void check_labels(const ComponentsJob &job);
 /// Throws unless the caller's array of components is valid.
 void check_array(const ComponentsJob &job);
 void check_array(const EccentricityJob &job);
+/// Throws unless sums of coordinates in an image of this size stay below 2^63.
+void check_sums(const char *name, const int64_t size[3]);
 
 // The bytes of workspace that a job needs.
 

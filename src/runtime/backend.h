@@ -60,7 +60,9 @@ struct SummaryJob : DistanceJob {
 /// apsis_components, checked likewise.
 struct ComponentsJob {
     View set;
-    View labels;  // numbers, or a set; without data: not wanted
+    View labels;       // numbers, or a set; without data: not wanted
+    View first, last;  // APSIS_I64: the numbers in the first and the last row, in 3-D plane; without data: not wanted
+    View numbers;      // APSIS_I64, in place of numbers 1, 2, ... in labels, and 0 beyond; without data: these themselves
     int axes = 2;
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
@@ -68,13 +70,18 @@ struct ComponentsJob {
     bool no_border = false, no_inner = false;  // whether components at the border, or not at it, are left out
     int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
     apsis_component *components = nullptr;  // host memory on every device, like the count
+    bool as_parts = false;                  // each is an apsis_part: sums in place of the centroid
     int64_t capacity = 0;
     int64_t *count = nullptr;
 
+    /// The pixels of a row, in 3-D plane.
+    int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
     bool selects_by_area() const { return min_area > 1 || max_area < INT64_MAX || largest < INT64_MAX; }
     bool selects() const { return selects_by_area() || no_border || no_inner; }
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
 };
+static_assert(sizeof(apsis_part) == sizeof(apsis_component) &&
+              offsetof(apsis_part, sum) == offsetof(apsis_component, centroid));
 
 /// apsis_geodesic, checked likewise.
 struct GeodesicJob {

@@ -339,7 +339,7 @@ static void refused_in_a_graph(bench *b) {
     const apsis_image *const set = &l.images[SET], *const distance = &l.images[DISTANCE], *const index = &l.images[INDEX];
     apsis_options sweep = APSIS_OPTIONS_INIT;
     apsis_image host = l.images[SET], more = {.type = APSIS_U8, .ndim = 2, .size = {5, 5}};
-    int64_t count;
+    int64_t count = 0;
     apsis_component component;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
@@ -353,6 +353,8 @@ static void refused_in_a_graph(bench *b) {
     REFUSED(apsis_eccentricity(ctx, set, distance, NULL, NULL, 0, NULL, NULL), "eccentricities");
     REFUSED(apsis_components(ctx, set, index, NULL, 0, &count, NULL), "count");
     REFUSED(apsis_components(ctx, set, index, &component, 1, NULL, NULL), "components");
+    REFUSED(apsis_slab_parts(ctx, set, 0, NULL, NULL, NULL, 0, &count, NULL), "slabs|host memory");
+    REFUSED(apsis_slab_components(ctx, set, &count, 1, index, NULL), "slabs|host memory");
     REFUSED(apsis_distance(ctx, &host, distance, NULL, NULL), "host memory");
     REFUSED(apsis_copy(ctx, &host, set), "host memory");
     REFUSED(apsis_alloc(ctx, APSIS_DEVICE, &more), "memory");

@@ -132,7 +132,7 @@ bool are_components_allowed(const ComponentsJob &job, const Device &device) {
     if (job.axes == 3 && device.capability == 75) return true;
     ++plans;
     const cuda::components::Plan plan = cuda::components::plan_of(job);
-    for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write})
+    for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write, plan.write_end})
         if (!is_allowed("components::", launch, device)) return false;
     return true;
 }
@@ -202,6 +202,7 @@ bool components_and_paths() {
                 for (const Form &form : FORMS) {
                     job.labels = view_of(form.nearest, size, form.is_aligned);
                     job.components = is_measured ? &component : nullptr, job.no_border = is_selected;
+                    job.first = is_selected ? View() : view_of(APSIS_I64, {size[0], axes == 3 ? size[1] : 1, 1}, true);
                     for (const Device &device : DEVICES)
                         if (!are_components_allowed(job, device) || !are_paths_allowed(paths, device)) return false;
                 }

@@ -144,11 +144,19 @@ class FakeDevice final : public Backend {
 
     size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true}, {"labels", job.labels}}, scratch, components_scratch(job), progress,
+        transform({{"set", job.set, true},
+                   {"numbers", job.numbers, true},
+                   {"labels", job.labels},
+                   {"first", job.first},
+                   {"last", job.last}},
+                  scratch, components_scratch(job), progress,
                   [this, job](const Views &views, void *memory, const Progress &told) {
                       ComponentsJob host = job;
                       host.set = views[0].view;
-                      host.labels = views[1].view;
+                      host.numbers = views[1].view;
+                      host.labels = views[2].view;
+                      host.first = views[3].view;
+                      host.last = views[4].view;
                       cpu_->components(host, memory, told);
                   });
     }

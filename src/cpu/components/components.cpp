@@ -68,7 +68,7 @@ class Labelling {
         if (job_.largest < INT64_MAX) find_least_rank();
         for_blocks(0.5, 0.55, [this](const ThreadScratch &scratch, const Block &block) { count_roots(scratch, block); });
         sum_rows();
-        if (!job_.labels && !job_.components) return total_;
+        if (!job_.labels && !job_.components && !job_.first && !job_.last) return total_;
         for_blocks(0.55, 0.6, [this](const ThreadScratch &scratch, const Block &block) { number_roots(scratch, block); });
         statistics_.begin(total_, arena);
         for_blocks(0.6, 1, [this](const ThreadScratch &scratch, const Block &block) { write(scratch, block); });
@@ -265,14 +265,28 @@ class Labelling {
         return recall_begins(scratch, block);
     }
 
+    /// Whether a row is in the first row or plane of the image, and in the last.
+    bool is_first(int64_t y, int64_t z) const { return (blocks_.volume ? z : y) == 0; }
+    bool is_last(int64_t y, int64_t z) const { return blocks_.volume ? z == blocks_.depth - 1 : y == blocks_.height - 1; }
+
     void write(const ThreadScratch &scratch, const Block &block) const {
+        const bool at_end = is_first(block.y0, block.z0) || is_last(block.y1 - 1, block.z1 - 1);
+        if (!job_.labels && !job_.components && !at_end) return;
         const uint32_t parts = keeps_parts_ ? recall_parts(scratch, block) : parts_.find(scratch, block);
         if (selects_) parts_.measure(scratch, block, parts);
         slots_.mark(scratch, block, parts, [](uint32_t, uint32_t) {});
         name_parts(scratch, block);
         if (job_.components) statistics_.add(scratch, block, parts);
+        if (job_.numbers) renumber(scratch, parts);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-            if (job_.labels) write_row(job_, scratch, parts_.bits_of(row_at(y, z)), scratch.part + scratch.run[j], y, z);
+            const auto write_to = [&](const View &image, int64_t image_y, int64_t image_z) {
+                if (image)
+                    write_row(image, job_.complement, scratch, parts_.bits_of(row_at(y, z)), scratch.part + scratch.run[j],
+                              image_y, image_z);
+            };
+            write_to(job_.labels, y, z);
+            if (is_first(y, z)) write_to(job_.first, blocks_.volume ? y : 0, 0);
+            if (is_last(y, z)) write_to(job_.last, blocks_.volume ? y : 0, 0);
         });
         end_stream();
     }
@@ -295,6 +309,15 @@ class Labelling {
                 if (root == slot && slots_.key[root] > 0) ++number;
             });
         });
+    }
+
+    /// Replaces the numbers of parts by those of the job's table.
+    void renumber(const ThreadScratch &scratch, uint32_t parts) const {
+        const auto *const table = reinterpret_cast<const int64_t *>(job_.numbers.data);
+        for (uint32_t part = 1; part <= parts; ++part) {
+            int64_t &number = scratch.number[part];
+            number = number > 0 && number <= job_.numbers.size[0] ? table[number - 1] : 0;
+        }
     }
 
     ComponentsJob job_;

@@ -18,34 +18,35 @@ void write_numbers(const View &labels, const ThreadScratch &scratch, int64_t run
 }
 
 /// Writes the set without the components that have no number.  For a complement, the pixels are inverted back.
-void write_set(const ComponentsJob &job, const ThreadScratch &scratch, int64_t runs, const uint32_t *part, uint8_t *row) {
-    const int64_t width = job.labels.size[0];
-    std::memset(scratch.line, job.complement, static_cast<size_t>(width));
+void write_set(const View &labels, bool complement, const ThreadScratch &scratch, int64_t runs, const uint32_t *part,
+               uint8_t *row) {
+    const int64_t width = labels.size[0];
+    std::memset(scratch.line, complement, static_cast<size_t>(width));
     for (int64_t i = 0; i < runs; ++i)
         if (scratch.number[part[i]] > 0)
-            std::memset(scratch.line + scratch.ends[2 * i], !job.complement, scratch.ends[2 * i + 1] - scratch.ends[2 * i]);
-    if (job.labels.type == APSIS_BIT) {
+            std::memset(scratch.line + scratch.ends[2 * i], !complement, scratch.ends[2 * i + 1] - scratch.ends[2 * i]);
+    if (labels.type == APSIS_BIT) {
         pack_bytes(scratch.line, width, false, scratch.mask);
         std::memcpy(row, scratch.mask, static_cast<size_t>((width + 7) / 8));
-    } else if (job.labels.stride[0] == 1) {
+    } else if (labels.stride[0] == 1) {
         std::memcpy(row, scratch.line, static_cast<size_t>(width));
     } else {
-        for (int64_t x = 0; x < width; ++x) put<uint8_t>(job.labels, row, x, scratch.line[x]);
+        for (int64_t x = 0; x < width; ++x) put<uint8_t>(labels, row, x, scratch.line[x]);
     }
 }
 
 }  // namespace
 
-void write_row(const ComponentsJob &job, const ThreadScratch &scratch, const uint64_t *bits, const uint32_t *part, int64_t y,
-               int64_t z) {
-    const int64_t runs = find_runs(bits, job.labels.size[0], scratch.ends);
-    uint8_t *const row = job.labels.row(y, z);
-    if (job.labels.type == APSIS_I32)
-        write_numbers<int32_t>(job.labels, scratch, runs, part, row);
-    else if (job.labels.type == APSIS_I64)
-        write_numbers<int64_t>(job.labels, scratch, runs, part, row);
+void write_row(const View &labels, bool complement, const ThreadScratch &scratch, const uint64_t *bits, const uint32_t *part,
+               int64_t y, int64_t z) {
+    const int64_t runs = find_runs(bits, labels.size[0], scratch.ends);
+    uint8_t *const row = labels.row(y, z);
+    if (labels.type == APSIS_I32)
+        write_numbers<int32_t>(labels, scratch, runs, part, row);
+    else if (labels.type == APSIS_I64)
+        write_numbers<int64_t>(labels, scratch, runs, part, row);
     else
-        write_set(job, scratch, runs, part, row);
+        write_set(labels, complement, scratch, runs, part, row);
 }
 
 }  // namespace apsis::cpu::components

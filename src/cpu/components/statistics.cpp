@@ -69,6 +69,7 @@ void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t 
 }
 
 void Statistics::finish(Arena &arena) const {
+    if (job_.as_parts) return;
     for_components(arena, count_, [this](int64_t k) {
         const ComponentSums of = sums()[k];
         for (int a = 0; a < 3; ++a)

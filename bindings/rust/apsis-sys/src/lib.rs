@@ -144,6 +144,28 @@ pub struct apsis_slab {
     pub below: *const i64,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct apsis_part {
+    pub first: i64,
+    pub area: i64,
+    pub lower: [i64; 3],
+    pub upper: [i64; 3],
+    pub sum: [i64; 3],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct apsis_slab_labels {
+    pub start: i64,
+    pub rows: i64,
+    pub count: i64,
+    pub first: *const i64,
+    pub last: *const i64,
+    pub parts: *const apsis_part,
+    pub numbers: *mut i64,
+}
+
 pub type apsis_alloc_fn = Option<
     unsafe extern "C" fn(user: *mut c_void, memory: apsis_memory, bytes: usize, stream: *mut CUstream_st) -> *mut c_void,
 >;
@@ -219,6 +241,37 @@ extern "C" {
         nearest: *const apsis_image,
         options: *const apsis_options,
     ) -> apsis_status;
+    pub fn apsis_slab_parts(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        start: i64,
+        first: *mut i64,
+        last: *mut i64,
+        parts: *mut apsis_part,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_join(
+        context: *mut apsis_context,
+        ndim: i32,
+        size: *const i64,
+        slabs: *const apsis_slab_labels,
+        slab_count: i64,
+        parts: *mut apsis_part,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_components(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        numbers: *const i64,
+        count: i64,
+        labels: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_measure(count: i64, parts: *const apsis_part, components: *mut apsis_component);
     pub fn apsis_alloc(context: *mut apsis_context, memory: apsis_memory, image: *mut apsis_image) -> apsis_status;
     pub fn apsis_free(context: *mut apsis_context, image: *mut apsis_image);
     pub fn apsis_copy(context: *mut apsis_context, from: *const apsis_image, to: *const apsis_image) -> apsis_status;
