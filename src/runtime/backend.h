@@ -19,8 +19,8 @@ using Progress = std::function<void(double)>;
 
 /// A part of an image along its last axis; for a whole image, all of it.
 struct Slab {
-    int64_t start = 0, extent = 0;                     // where it begins, and the image's extent
-    const int64_t *above = nullptr, *below = nullptr;  // as in apsis_slab
+    int64_t start = 0, extent = 0;                 // where it begins, and the image's extent
+    const int64_t *above[2] = {}, *below[2] = {};  // as in apsis_slab: of the set, and of its complement
 };
 
 /// apsis_distance, its arguments checked and its defaults filled in.

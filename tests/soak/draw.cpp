@@ -206,8 +206,7 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    return p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK && o.method == APSIS_AUTO &&
-           !(o.flags & (APSIS_SIGNED | APSIS_SLICES));
+    return p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK && o.method == APSIS_AUTO && !(o.flags & APSIS_SLICES);
 }
 
 bool is_exact(apsis_method method) {
