@@ -479,8 +479,13 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * column x + width * y.  Arrays have an element for each column, are in host
  * memory, and are not kept.
  *
- * Slabs are for CPU contexts, APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO,
- * without APSIS_SLICES: otherwise APSIS_ERROR_UNSUPPORTED.
+ * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
+ * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and
+ * apsis_slab_distance as apsis_distance does, but once earlier work on the stream is
+ * done and the arrays are copied.  Neither can be captured into a CUDA graph.
+ *
+ * Slabs are for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO, without APSIS_SLICES:
+ * otherwise APSIS_ERROR_UNSUPPORTED.
  */
 
 /**
@@ -518,8 +523,9 @@ typedef struct apsis_slab {
 /**
  * The rows of a slab, of what apsis_distance gives for the whole image.  Options
  * and outputs are the same; nearest pixels are indices in the whole image, and
- * whether a type is too small goes by its size.  The scratch memory is at most
- * twice that of apsis_distance for the slab alone (apsis_workspace_size).
+ * whether a type is too small goes by its size.  The scratch memory of a CPU context
+ * is at most twice that of apsis_distance for the slab alone (apsis_workspace_size);
+ * of a CUDA one, APSIS_ERROR_WORKSPACE tells how much.
  *
  * @param set       APSIS_BIT or APSIS_U8: the slab.
  * @param slab      Its place; above and below merged from all other slabs.

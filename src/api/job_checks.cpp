@@ -152,10 +152,7 @@ void check_cells(const apsis_options &options) {
 }
 
 /// Checks the set of a slab and its place in the image.
-void check_slab(const apsis_context &context, const apsis_image *set, int64_t start, int64_t extent,
-                const apsis_options &options, DistanceJob &job) {
-    if (context.backend->device() != APSIS_CPU)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "the context is of a device, but slabs are for CPU ones");
+void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
     check_cells(options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
@@ -222,7 +219,7 @@ SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *s
     SummaryJob job;
     job.set = check_image("set", set, Role::SET);
     check_reach(context, "set", set);
-    check_slab(context, set, start, LONGEST_AXIS, read_options(given), job);
+    check_slab(set, start, LONGEST_AXIS, read_options(given), job);
     return job;
 }
 
@@ -232,7 +229,7 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
     check_distance_images(context, set, distance, nearest, true, job);
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
-    check_slab(context, set, slab->start, slab->extent, options, job);
+    check_slab(set, slab->start, slab->extent, options, job);
     if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "

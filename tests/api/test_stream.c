@@ -354,6 +354,8 @@ static void refused_in_a_graph(bench *b) {
     REFUSED(apsis_components(ctx, set, index, NULL, 0, &count, NULL), "count");
     REFUSED(apsis_components(ctx, set, index, &component, 1, NULL, NULL), "components");
     REFUSED(apsis_distance(ctx, &host, distance, NULL, NULL), "host memory");
+    REFUSED(apsis_slab_summary(ctx, set, 0, &count, NULL, NULL), "a slab tells");
+    REFUSED(apsis_slab_distance(ctx, set, &(apsis_slab){.extent = 131}, distance, NULL, NULL), "outside of a slab");
     REFUSED(apsis_copy(ctx, &host, set), "host memory");
     REFUSED(apsis_alloc(ctx, APSIS_DEVICE, &more), "memory");
     REFUSED(apsis_sync(ctx), "waited for");

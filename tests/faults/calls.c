@@ -48,6 +48,20 @@ static apsis_status jump_flood(apsis_context *ctx, call_outputs *out) {
     return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_JUMP_FLOOD);
 }
 
+/** The upper half of an image of which both halves have the same set. */
+static apsis_status signed_slab(apsis_context *ctx, call_outputs *out) {
+    static int64_t below[CALL_WIDTH], complement_below[CALL_WIDTH];
+    const apsis_image set = noise(0.02, 2), real = image(out->real, APSIS_F32, 2), index = image(out->index, APSIS_I32, 2);
+    const apsis_slab slab = {.extent = 2 * CALL_HEIGHT, .below = below, .complement_below = complement_below};
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.flags = APSIS_SIGNED | APSIS_COMPLEMENT;
+    apsis_status st = apsis_slab_summary(ctx, &set, CALL_HEIGHT, below, NULL, &o);
+    o.flags = APSIS_SIGNED;
+    if (st == APSIS_OK) st = apsis_slab_summary(ctx, &set, CALL_HEIGHT, complement_below, NULL, &o);
+    o.flags = APSIS_SIGNED | APSIS_COMPLEMENT;
+    return st == APSIS_OK ? apsis_slab_distance(ctx, &set, &slab, &real, &index, &o) : st;
+}
+
 static apsis_status voronoi(apsis_context *ctx, call_outputs *out) {
     const apsis_image set = noise(0.02, 2), index = image(out->index, APSIS_I32, 2);
     apsis_options o = APSIS_OPTIONS_INIT;
@@ -97,7 +111,8 @@ const named_call calls[] = {{"distance", distance},         {"signed volume", si
                             {"jump flood", jump_flood},     {"voronoi", voronoi},
                             {"components", components},     {"largest components", largest},
                             {"tile fill", tile_fill},       {"geodesic", geodesic},
-                            {"eccentricity", eccentricity}, {"every source", every_source}};
+                            {"eccentricity", eccentricity}, {"every source", every_source},
+                            {"signed slab", signed_slab}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

@@ -242,6 +242,8 @@ void draw_routes(Problem &p, Dice &dice, const Machine &machine) {
     if (own.graph) own.callbacks = false;
     Route slabs = all;
     slabs.scratch = Scratch::OWN;
+    slabs.on_device = machine.device != APSIS_CPU && dice.one_in(2);
+    slabs.place = slabs.on_device && dice.one_in(2) ? Place::DEVICE : Place::HOST;
     for (int64_t n = dice.between(1, 5); n > 0; --n) slabs.cuts.push_back(dice.below(p.size[p.ndim - 1] + 1));
     std::sort(slabs.cuts.begin(), slabs.cuts.end());
     Route automatic = all;

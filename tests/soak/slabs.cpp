@@ -19,8 +19,8 @@ std::array<int64_t, 3> size_of(const Problem &p, const Slab &slab) {
     return size;
 }
 
-Buffer set_of(apsis_context *context, const Problem &p, const Slab &slab, int64_t columns) {
-    Buffer set(context, Place::HOST, p.type[SET], p.ndim, size_of(p, slab), p.layout[SET]);
+Buffer set_of(apsis_context *context, const Problem &p, const Route &route, const Slab &slab, int64_t columns) {
+    Buffer set(context, route.place, p.type[SET], p.ndim, size_of(p, slab), p.layout[SET]);
     set.put(p.set.data() + slab.start * columns);
     return set;
 }
@@ -43,7 +43,7 @@ void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, 
     }
     const int sides = p.options.flags & APSIS_SIGNED ? 2 : 1;
     for (Slab &each : slabs) {
-        Buffer set = set_of(context, p, each, columns);
+        Buffer set = set_of(context, p, route, each, columns);
         for (int side = 0; side < sides; ++side) {
             apsis_options options = p.options;
             if (side) options.flags ^= APSIS_COMPLEMENT;
@@ -71,13 +71,13 @@ void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, 
                                   given(below[0], 0, has_below),
                                   given(above[1], 1, has_above),
                                   given(below[1], 1, has_below)};
-        Buffer set = set_of(context, p, slabs[k], columns);
+        Buffer set = set_of(context, p, route, slabs[k], columns);
         std::vector<Buffer> outputs;
         const apsis_image *images[2] = {};
         outputs.reserve(2);
         for (int i = FIRST; i <= SECOND; ++i) {
             if (!p.type[i]) continue;
-            outputs.emplace_back(context, Place::HOST, p.type[i], p.ndim, size_of(p, slabs[k]), p.layout[i]);
+            outputs.emplace_back(context, route.place, p.type[i], p.ndim, size_of(p, slabs[k]), p.layout[i]);
             images[i - FIRST] = outputs.back().image();
         }
         out.status = apsis_slab_distance(context, set.image(), &place, images[0], images[1], &p.options);

@@ -47,16 +47,12 @@ static void choose_order(chance *c, int slabs, int order[MOST_SLABS]) {
 
 /* ---- The slabs of a cut ---- */
 
-static frame open_slab(bench *b, const problem *p, const cut *at, int k, apsis_type type, unsigned layout) {
-    int64_t size[3] = {p->size[0], p->size[1], p->size[2]};
-    size[p->ndim - 1] = at->start[k + 1] - at->start[k];
-    return frame_open(b, type, p->ndim, size, layout);
-}
-
-static frame open_set(bench *b, const problem *p, const given *how, const cut *at, int k) {
-    frame set = open_slab(b, p, at, k, how->set, how->set_layout);
-    frame_put(&set, p->mask + at->start[k] * columns_of(p));
-    return set;
+/** The rows of slab k. */
+static problem slab_of(const problem *p, const cut *at, int k) {
+    problem slab = *p;
+    slab.size[p->ndim - 1] = at->start[k + 1] - at->start[k];
+    slab.mask = p->mask + at->start[k] * columns_of(p);
+    return slab;
 }
 
 /** What slabs tell of the set, and of its complement. */
@@ -65,12 +61,13 @@ typedef struct told {
 } told;
 
 static void summarize_slab(bench *b, const problem *p, const given *how, const cut *at, int k, unsigned flags, told *of) {
-    frame set = open_set(b, p, how, at, k);
-    apsis_options options = p->options;
-    options.flags ^= flags;
+    problem slab = slab_of(p, at, k);
+    slab.options.flags ^= flags;
+    frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
+    frame_put(&set, slab.mask);
     of->first[k] = take_columns(p, -77); /* poison */
     of->last[k] = take_columns(p, -77);
-    assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set.image, at->start[k], of->first[k], of->last[k], &options));
+    assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set.image, at->start[k], of->first[k], of->last[k], &slab.options));
     frame_assert_unchanged(&set);
     frame_close(&set);
 }
@@ -90,38 +87,28 @@ static void merge_some(int64_t columns, const told *of, int begin, int end, chan
     }
 }
 
-/** The rows of slab k, into the outputs of the whole.  The arrays of sites outside it are poisoned once the call returns. */
-static void run_slab(bench *b, const problem *p, const given *how, const cut *at, int k, const told *of, chance *c,
-                     uint8_t *const out[2]) {
+/** The map of slab k, into the outputs of the whole. */
+static void run_one(bench *b, const problem *p, const given *how, const cut *at, int k, const told *of, chance *c,
+                    uint8_t *const out[2]) {
     const int64_t columns = columns_of(p);
     const int sides = p->options.flags & APSIS_SIGNED ? 2 : 1;
-    const apsis_type type[2] = {how->distance, how->nearest};
-    const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
     int64_t *above[2] = {NULL, NULL}, *below[2] = {NULL, NULL};
     for (int side = 0; side < sides; ++side) {
         if (k > 0) merge_some(columns, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
         if (k + 1 < at->slabs)
             merge_some(columns, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);
     }
-    const apsis_slab slab = {at->start[k], rows_of(p), above[0], below[0], above[1], below[1]};
-    frame set = open_set(b, p, how, at, k), image[2];
-    for (int i = 0; i < 2; ++i)
-        if (type[i]) image[i] = open_slab(b, p, at, k, type[i], layout[i]);
-    assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set.image, &slab, type[0] ? &image[0].image : NULL,
-                                          type[1] ? &image[1].image : NULL, &p->options));
+    const problem slab = slab_of(p, at, k);
+    const apsis_slab place = {at->start[k], rows_of(p), above[0], below[0], above[1], below[1]};
+    outputs map = run_slab(b, &slab, how, &place);
+    const size_t before = (size_t)(at->start[k] * columns), pixels = (size_t)pixels_of(&slab);
+    if (out[0]) memcpy(out[0] + before * type_size(how->distance), map.distance, pixels * type_size(how->distance));
+    if (out[1]) memcpy(out[1] + before * type_size(how->nearest), map.nearest, pixels * type_size(how->nearest));
+    free_outputs(&map);
     for (int side = 0; side < 2; ++side) {
-        if (above[side]) fill(above[side], columns, 0);
-        if (below[side]) fill(below[side], columns, 0);
         free(above[side]);
         free(below[side]);
     }
-    frame_assert_unchanged(&set);
-    frame_close(&set);
-    for (int i = 0; i < 2; ++i)
-        if (type[i]) {
-            frame_get(&image[i], out[i] + (size_t)(slab.start * columns) * type_size(type[i]));
-            frame_close(&image[i]);
-        }
 }
 
 /** A packed output for every pixel of the image, which slabs fill in; NULL for one that is left out. */
@@ -138,7 +125,7 @@ static outputs run_cut(bench *const places[], int count, const problem *p, const
             summarize_slab(places[order[i] % count], p, how, at, order[i], side ? APSIS_COMPLEMENT : 0, &of[side]);
     uint8_t *const out[2] = {take_output(p, how->distance), take_output(p, how->nearest)};
     choose_order(c, at->slabs, order);
-    for (int i = 0; i < at->slabs; ++i) run_slab(places[order[i] % count], p, how, at, order[i], of, c, out);
+    for (int i = 0; i < at->slabs; ++i) run_one(places[order[i] % count], p, how, at, order[i], of, c, out);
     for (int k = 0; k < at->slabs; ++k)
         for (int side = 0; side < 2; ++side) {
             free(of[side].first[k]);

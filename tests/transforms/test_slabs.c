@@ -87,7 +87,7 @@ static void random_cuts(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_cut_of_every_2x5, ON_CPU), TEST(every_cut_of_small_ones, ON_CPU),
-                                      TEST(random_cuts, ON_CPU)};
+    static const test_case cases[] = {TEST(every_cut_of_every_2x5, EVERYWHERE), TEST(every_cut_of_small_ones, EVERYWHERE),
+                                      TEST(random_cuts, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
