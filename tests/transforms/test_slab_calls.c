@@ -90,6 +90,21 @@ static void squares_of_the_image(bench *b) {
     for (int64_t x = 0; x < W; ++x) assert_true(square[x] == (W - 1 - x) * (W - 1 - x) + (extent - 4) * (extent - 4));
 }
 
+/** Nearest pixels beyond 2^32, of rows that the near search of a device settles, and of those that it leaves. */
+static void far_indices(bench *b) {
+    enum { W = 2100, H = 40 };
+    const int64_t start = 4000000;
+    static const uint8_t none[W * H] = {0};
+    int64_t above[W], *nearest = must_alloc(W * H * sizeof *nearest);
+    fill(above, W, start - 1);
+    const apsis_image set = {.data = (void *)(uintptr_t)none, .type = APSIS_U8, .ndim = 2, .size = {W, H}};
+    const apsis_image sites = {.data = nearest, .type = APSIS_I64, .ndim = 2, .size = {W, H}};
+    const apsis_slab slab = {.start = start, .extent = start + H, .above = above};
+    assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slab, NULL, &sites, NULL));
+    for (int64_t i = 0; i < W * H; ++i) assert_true(nearest[i] == (start - 1) * W + i % W);
+    free(nearest);
+}
+
 static void nothing_anywhere(bench *b) {
     enum { W = 3, H = 2 };
     static const uint8_t none[W * H] = {0};
@@ -287,7 +302,8 @@ static void cancelling(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(a_summary, WITH_HOST_IMAGES),   TEST(merging, WITH_HOST_IMAGES),
-                                      TEST(far_sites, WITH_HOST_IMAGES),   TEST(squares_of_the_image, WITH_HOST_IMAGES), TEST(nothing_anywhere, WITH_HOST_IMAGES),
+                                      TEST(far_sites, WITH_HOST_IMAGES),   TEST(squares_of_the_image, WITH_HOST_IMAGES),
+                                      TEST(far_indices, WITH_HOST_IMAGES), TEST(nothing_anywhere, WITH_HOST_IMAGES),
                                       TEST(bad_places, WITH_HOST_IMAGES),  TEST(bad_complements, WITH_HOST_IMAGES),
                                       TEST(whole_slabs, WITH_HOST_IMAGES), TEST(bad_images, WITH_HOST_IMAGES),
                                       TEST(bad_options, WITH_HOST_IMAGES), TEST(too_small_types, WITH_HOST_IMAGES),

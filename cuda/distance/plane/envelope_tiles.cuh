@@ -266,7 +266,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
             keys.decode(band, tile.cost[r], row + r, layout.columns.count, cost, found);
         } else {
 #pragma unroll
-            for (auto &site : found) site = NOTHING;
+            for (auto &site : found) site = ~Whole<Band::IS_PIECE>(0);
             if (NEAREST)
                 for (int32_t p = bracket.x; p <= bracket.y; ++p)
                     find_sites(layout, candidate(p), r, tile.cost[r], y + r, found);
