@@ -196,6 +196,13 @@ class CudaBackend final : public Backend {
             plane::distance_by_rows(job, plan.plane, scratch, ready(), progress);
     }
 
+    size_t summary_scratch(const SummaryJob &job) const override { return columns::summary_scratch(job); }
+
+    void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        columns::summary(job, scratch, ready(), progress);
+    }
+
     size_t voronoi_scratch(const VoronoiJob &job) const override {
         const CurrentDevice current(device_);
         return std::max(distance_scratch(job), voronoi::exclaves_scratch(job));

@@ -10,6 +10,14 @@
 
 namespace apsis::cuda {
 
+namespace columns {
+
+// What a slab tells of itself.  Returns when it is told.
+size_t summary_scratch(const SummaryJob &job);
+void summary(const SummaryJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
+}  // namespace columns
+
 namespace distance {
 
 // Euclidean and city-block distance, line by line: for jobs that no other transform serves.

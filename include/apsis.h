@@ -470,14 +470,22 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  *     2. apsis_slab_merge      those of all slabs above one, and of all below it
  *     3. apsis_slab_distance   of each slab
  *
+ * A signed map needs 1 and 2 of the complement as well: once more, with APSIS_COMPLEMENT
+ * turned on, or off if it is on.
+ *
  * The pixels are those of apsis_distance of the whole image, byte for byte,
  * however it is cut; a slab may have no rows.  Rows are counted in the whole
  * image.  There is one column for each x; in 3-D read "plane" for "row", and
  * column x + width * y.  Arrays have an element for each column, are in host
  * memory, and are not kept.
  *
- * Slabs are for CPU contexts, APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO,
- * without APSIS_SIGNED and APSIS_SLICES: otherwise APSIS_ERROR_UNSUPPORTED.
+ * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
+ * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and
+ * apsis_slab_distance as apsis_distance does, but once earlier work on the stream is
+ * done and the arrays are copied.  Neither can be captured into a CUDA graph.
+ *
+ * Slabs are for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO, without APSIS_SLICES:
+ * otherwise APSIS_ERROR_UNSUPPORTED.
  */
 
 /**
@@ -487,7 +495,7 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * @param start    The rows of the image before it.
  * @param first    Receives the first row with a pixel of the set, or INT64_MAX.
  * @param last     Receives the last one, or -1.  Either may be NULL.
- * @param options  Those of apsis_slab_distance.  Only the flags matter.
+ * @param options  Those of apsis_slab_distance.  Of them APSIS_COMPLEMENT matters.
  */
 APSIS_API apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set,
                                           int64_t start, int64_t *first, int64_t *last,
@@ -502,19 +510,22 @@ APSIS_API apsis_status apsis_slab_summary(apsis_context *context, const apsis_im
 APSIS_API void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last,
                                 int64_t *all_first, int64_t *all_last);
 
-/** Where a slab is, and what of the set is outside it.  This structure is final. */
+/** Where a slab is, and what of the image is outside it.  This structure is final. */
 typedef struct apsis_slab {
     int64_t        start;  /**< The rows of the image before it. */
     int64_t        extent; /**< The rows of the image, at most 2^30. */
     const int64_t *above;  /**< The last row of the set before the slab, or -1; NULL: there is none. */
     const int64_t *below;  /**< The first one after it, or INT64_MAX; NULL: there is none. */
+    const int64_t *complement_above; /**< The same of the complement, for APSIS_SIGNED alone. */
+    const int64_t *complement_below;
 } apsis_slab;
 
 /**
  * The rows of a slab, of what apsis_distance gives for the whole image.  Options
  * and outputs are the same; nearest pixels are indices in the whole image, and
- * whether a type is too small goes by its size.  The scratch memory is at most
- * twice that of apsis_distance for the slab alone (apsis_workspace_size).
+ * whether a type is too small goes by its size.  The scratch memory of a CPU context
+ * is at most twice that of apsis_distance for the slab alone (apsis_workspace_size);
+ * of a CUDA one, APSIS_ERROR_WORKSPACE tells how much.
  *
  * @param set       APSIS_BIT or APSIS_U8: the slab.
  * @param slab      Its place; above and below merged from all other slabs.

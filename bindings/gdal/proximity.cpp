@@ -132,7 +132,7 @@ class Proximity {
         read(rows, share.part(0, 0.2));
         const apsis_image set = image_of(rows, is_target_.get(), APSIS_U8);
         const apsis_image distance = image_of(rows, distance_.get(), APSIS_F32);
-        const apsis_slab slab = {rows.first, height_, above, below};
+        const apsis_slab slab = {rows.first, height_, above, below, nullptr, nullptr};
         const apsis_options options = options_of_apsis();
         meter_.begin(share.part(0.2, 0.6));
         apsis_.check(apsis_slab_distance(apsis_.get(), &set, &slab, &distance, nullptr, &options));

@@ -57,7 +57,7 @@ struct Stretch {
 #pragma unroll
         for (int k = 0; k < MOST; ++k) {
             if (k + 1 != strips) continue;
-            const uint32_t valid = columns.valid(first + k);
+            const uint32_t valid = columns.filled(first + k);
             if (words[k] & ~(valid >> 1)) words[k] |= ~valid;
             last = words[k];
         }
@@ -103,10 +103,12 @@ struct Carry {
     }
 };
 
-/// The position of a column's pixel before a row, and in a row; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
-__device__ int32_t place_before(int64_t row) { return row > 0 ? static_cast<int32_t>(row) - 1 : NO_SITE_BEFORE; }
-__device__ int32_t place_at(const Columns &columns, int64_t row) {
-    return row < columns.length ? static_cast<int32_t>(row) : NO_SITE_AFTER;
+/// The position of a column's pixel before a strip; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
+__device__ int32_t place_before(const Columns &columns, int64_t strip) {
+    return strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE;
+}
+__device__ int32_t place_after(const Columns &columns, int64_t strip) {
+    return strip < columns.strips() || columns.last_carries ? static_cast<int32_t>(strip * STRIP) : NO_SITE_AFTER;
 }
 
 /// The first and the last site of a side in the stretches of a block.
@@ -164,10 +166,11 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
 }
 
 /// Block: replaces the sites that find_chunks has stored for each chunk of a lane's column by the last site before the chunk,
-/// or the first one after it.  Each warp takes some of the chunks.  `stored` is that of the first chunk, and `is_inside` tells
-/// whether the column exists.
+/// or the first one after it.  Each warp takes some of the chunks.  `stored` is that of the first chunk, `outside` the carry that
+/// a slab begins with, if any, and `is_inside` tells whether the column exists.
 template <int SIDES, bool DOWN>
-__device__ void carry_chunks_along(const Columns &columns, int32_t *stored, bool is_inside, int64_t chunk_strips) {
+__device__ void carry_chunks_along(const Columns &columns, int32_t *stored, const int32_t *outside, bool is_inside,
+                                   int64_t chunk_strips) {
     __shared__ int32_t sites[SIDES][STRETCHES][WARP];  // of the warps' chunks
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     const int64_t chunks = (columns.strips() + chunk_strips - 1) / chunk_strips, each = (chunks + warps - 1) / warps;
@@ -191,6 +194,7 @@ __device__ void carry_chunks_along(const Columns &columns, int32_t *stored, bool
     __syncthreads();
     if (!is_inside) return;
     clear();
+    if (outside) Carry<SIDES, DOWN>::read(*outside, DOWN ? -1 : static_cast<int32_t>(columns.strips() * STRIP), of);
     for (int s = 0; s < SIDES; ++s)
         for (int w = DOWN ? 0 : warp + 1; w < (DOWN ? warp : warps); ++w) take(s, sites[s][w][lane]);
     for (int64_t i = 0; i < count; ++i) {
@@ -206,8 +210,9 @@ template <int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_chunks(Columns columns, int64_t chunk_strips) {
     const int64_t item = int64_t(blockIdx.x) * WARP + threadIdx.x % WARP, all = columns.images() * columns.count;
     const int64_t here = min(item, all - 1), at = columns.at(here / columns.count, 0, here % columns.count);
-    carry_chunks_along<SIDES, true>(columns, columns.before + at, item < all, chunk_strips);
-    carry_chunks_along<SIDES, false>(columns, columns.after + at, item < all, chunk_strips);
+    const auto of_column = [&](const int32_t *carries) { return carries ? carries + here : nullptr; };
+    carry_chunks_along<SIDES, true>(columns, columns.before + at, of_column(columns.first_carries), item < all, chunk_strips);
+    carry_chunks_along<SIDES, false>(columns, columns.after + at, of_column(columns.last_carries), item < all, chunk_strips);
 }
 
 /// Writes the carries of every strip, and counts groups of 32 columns without a near site.  A warp takes a stretch of at most
@@ -226,11 +231,14 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
     int32_t last[SIDES], next[SIDES];
 #pragma unroll
     for (int s = 0; s < SIDES; ++s) last[s] = NO_SITE_BEFORE, next[s] = NO_SITE_AFTER;
-    if (chunk_strips < columns.strips() && stretch.inside) {
-        Carry<SIDES, true>::read(columns.before[stretch.start(columns)], place_before(stretch.chunk * STRIP), last);
-        Carry<SIDES, false>::read(columns.after[stretch.start(columns)],
-                                  place_at(columns, (stretch.chunk + chunk_strips) * STRIP), next);
-    }
+    const bool has_chunks = chunk_strips < columns.strips();
+    const int64_t column = stretch.image * columns.count + stretch.column;
+    if (stretch.inside && (has_chunks || columns.first_carries))
+        Carry<SIDES, true>::read(has_chunks ? columns.before[stretch.start(columns)] : columns.first_carries[column],
+                                 place_before(columns, stretch.chunk), last);
+    if (stretch.inside && (has_chunks || columns.last_carries))
+        Carry<SIDES, false>::read(has_chunks ? columns.after[stretch.start(columns)] : columns.last_carries[column],
+                                  place_after(columns, min(stretch.chunk + chunk_strips, columns.strips())), next);
     if (stretches > 1) {
 #pragma unroll
         for (int s = 0; s < SIDES; ++s) {
@@ -239,9 +247,11 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
             next[s] = ends[s].first_of(~1u << number, first_warp, next[s]);
         }
     }
-    Carry<SIDES, true> above = stretch.first > 0 ? Carry<SIDES, true>(last) : Carry<SIDES, true>(words[0]);
-    Carry<SIDES, false> below =
-        stretch.first + stretch.strips < columns.strips() ? Carry<SIDES, false>(next) : Carry<SIDES, false>(last_word);
+    Carry<SIDES, true> above =
+        stretch.first > 0 || columns.first_carries ? Carry<SIDES, true>(last) : Carry<SIDES, true>(words[0]);
+    Carry<SIDES, false> below = stretch.first + stretch.strips < columns.strips() || columns.last_carries
+                                    ? Carry<SIDES, false>(next)
+                                    : Carry<SIDES, false>(last_word);
     uint32_t far_above = 0;           // one bit a strip
     uint32_t far_strips[SIDES] = {};  // [side]: one bit a strip, set if no column has a site near it
     int32_t *before = columns.before + stretch.at(columns), *const after = columns.after + stretch.at(columns);
@@ -275,24 +285,39 @@ __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, 
             atomicAdd(columns.far_groups + columns.far_at(stretch.image + s * columns.images(), stretch.first + lane), 1u);
 }
 
+/// How columns are cut into chunks, and how many there are, 32 columns side by side.
+struct Chunks {
+    int64_t strips, of_column, all;
+
+    explicit Chunks(const Columns &columns)
+        : strips(std::min(columns.strips(), CHUNK)),
+          of_column(ceil_div(columns.strips(), std::max(strips, int64_t(1)))),
+          all(columns.images() * ceil_div(columns.count, WARP) * of_column) {}
+};
+
 template <int SIDES>
 void carry_sides(const Columns &columns, cudaStream_t stream) {
-    const int64_t chunk = std::min(columns.strips(), CHUNK);
+    const Chunks chunks(columns);
+    const int64_t chunk = chunks.strips;
     int stretches = 1;
     while (stretches < STRETCHES && chunk > stretches * STRETCH / 2) stretches *= 2;
-    const int64_t chunks = ceil_div(columns.strips(), std::max(chunk, int64_t(1)));
-    const int64_t items = columns.images() * ceil_div(columns.count, WARP) * chunks;
     if (chunk < columns.strips()) {
-        launch("find_chunks", find_chunks<SIDES>, items, STRETCHES * WARP, stream, columns, chunk);
+        launch("find_chunks", find_chunks<SIDES>, chunks.all, STRETCHES * WARP, stream, columns, chunk);
         launch("carry_chunks", carry_chunks<SIDES>, ceil_div(columns.images() * columns.count, WARP),
-               std::min<int64_t>(chunks, STRETCHES) * WARP, stream, columns, chunk);
+               std::min<int64_t>(chunks.of_column, STRETCHES) * WARP, stream, columns, chunk);
     }
     const int64_t warps = std::max(stretches, WARPS);
     launch("carry_words", chunk <= stretches * STRETCH / 2 ? carry_words<STRETCH / 2, SIDES> : carry_words<STRETCH, SIDES>,
-           ceil_div(items * stretches, warps), warps * WARP, early(stream), columns, stretches, chunk);
+           ceil_div(chunks.all * stretches, warps), warps * WARP, early(stream), columns, stretches, chunk);
 }
 
 }  // namespace
+
+View swap_y_z(View set) {
+    std::swap(set.size[1], set.size[2]);
+    std::swap(set.stride[1], set.stride[2]);
+    return set;
+}
 
 Columns shape_columns(const View &set, int axis) {
     Columns columns;
@@ -304,12 +329,20 @@ Columns shape_columns(const View &set, int axis) {
 
 void carve_words(Columns &columns, Carver &carver) { columns.words = carver.take<uint32_t>(columns.stored()); }
 
-void carve_carries(Columns &columns, Carver &carver) {
+void carve_carries(Columns &columns, const DistanceJob &job, Carver &carver) {
     columns.before = carver.take<int32_t>(columns.stored());
     columns.after = carver.take<int32_t>(columns.stored());
+    if (job.is_slab()) carve_outside(columns, job, carver);
 }
 
-void carry_columns(const Columns &columns, cudaStream_t stream) {
+int64_t find_chunk_ends(const Columns &columns, cudaStream_t stream) {
+    const Chunks chunks(columns);
+    launch("find_chunks", find_chunks<1>, chunks.all, STRETCHES * WARP, stream, columns, chunks.strips);
+    return chunks.strips;
+}
+
+void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream) {
+    if (job.is_slab()) take_outside(columns, job, inside, stream);
     columns.is_mirrored ? carry_sides<2>(columns, stream) : carry_sides<1>(columns, stream);
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "core/columns.h"
+#include "runtime/backend.h"
 #include "runtime/workspace.h"
 
 namespace apsis::cuda::columns {
@@ -14,8 +15,13 @@ constexpr int NEAR = 24;  // a site is near a strip if it is in it or within thi
 /// (x, y) along z has number x * height + y, so that neighbours along y, the axis of the next pass, are neighbours in memory.
 Columns shape_columns(const View &set, int axis);
 
+/// A view with y and z exchanged: an image for every y, whose rows are the planes.  Columns of one y lie side by side along x.
+View swap_y_z(View set);
+
 void carve_words(Columns &columns, Carver &carver);
-void carve_carries(Columns &columns, Carver &carver);
+
+/// `job` tells of the slab, if columns are those of one.
+void carve_carries(Columns &columns, const DistanceJob &job, Carver &carver);
 
 /// Queues the packing of a set, or of its complement, into columns along an axis.
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream);
@@ -28,14 +34,25 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 constexpr int64_t LONGEST_WHOLE = 4096;
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
-/// Queues the computation of the carries.
-void carry_columns(const Columns &columns, cudaStream_t stream);
+/// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.  Of a slab
+/// this waits until the caller's sites outside of it are copied.
+void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream);
+
+// ---- What that consists of ----
+
+/// Of a slab (slab.cu): carves room for the sites outside of it, and takes these from the job, as carries of its end strips.
+void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver);
+void take_outside(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream);
+
+/// Queues the search for the last and the first site of each chunk of columns, which go to `before` and `after` in the place of
+/// the chunk's first strip.  Returns how many strips a chunk has.
+int64_t find_chunk_ends(const Columns &columns, cudaStream_t stream);
 
 #if defined(__CUDACC__)
 
 /// How a carry of mirrored columns is stored.  The pixel right beside a strip is on one of the two sides, and is that side's
-/// carry.  Only the other side's carry is stored: 2 * site, and 1 more if that side is the opposite set.  Before the first
-/// strip and after the last there is no pixel, and neither side has a site.
+/// carry.  Only the other side's carry is stored: 2 * site, and 1 more if that side is the opposite set.  Beyond an end of the
+/// image there is no pixel, and neither side has a site.
 __device__ inline int32_t stored_carry(int32_t site, bool is_opposite) {
     return static_cast<int32_t>(static_cast<uint32_t>(site) << 1 | (is_opposite ? 1 : 0));
 }
@@ -53,16 +70,17 @@ template <bool MAY_BE_MIRRORED = true>
 struct StripColumns {
     const uint32_t *words;
     const int32_t *befores, *afters;
-    uint32_t valid, mirrored;  // the bits that are pixels; 1 if columns are mirrored
+    uint32_t valid, mirrored;  // the bits that tell of pixels; 1 if columns are mirrored
     uint32_t side;             // 1 if the image is of the opposite set
     int32_t above, below;      // the positions of the pixels beside the strip, or NO_SITE_BEFORE and NO_SITE_AFTER
 
     __device__ StripColumns(const Columns &columns, int64_t image, int64_t strip)
-        : valid(columns.valid(strip)),
+        : valid(columns.filled(strip)),
           mirrored(columns.is_mirrored ? 1 : 0),
           side(MAY_BE_MIRRORED && image >= columns.images() ? 1 : 0),
-          above(strip > 0 ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE),
-          below(strip + 1 < columns.strips() ? static_cast<int32_t>((strip + 1) * STRIP) : NO_SITE_AFTER) {
+          above(strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE),
+          below(strip + 1 < columns.strips() || columns.last_carries ? static_cast<int32_t>((strip + 1) * STRIP)
+                                                                     : NO_SITE_AFTER) {
         const int64_t first = columns.at(side ? image - columns.images() : image, strip, 0);
         words = columns.words + first, befores = columns.before + first, afters = columns.after + first;
     }

@@ -7,7 +7,7 @@
 // totally monotone, so that the best x' never moves left as x moves right.  (The axes one by one: Saito and Toriwaki, 1994, and
 // for other metrics Hirata, 1996.  The matrices: Aggarwal, Klawe, Moran, Shor and Wilber, 1987.)  This holds however ties are
 // decided: of two candidates the right one wins from some x on.  A tie goes to the lower order, then to the lower x'.  The
-// order of a site along the first axis is its position.  Along an axis of n pixels the order of the winner x' is order * n +
+// order of a site along the first axis is its position in the image.  Along an axis of n pixels the order of the winner x' is order * n +
 // x', which after the last axis is the linear index.
 //
 // A line is searched by levels of 32.  At a level the points lie at stride 32^k, 32 of them a warp, and their best candidates
@@ -95,22 +95,26 @@ struct ColumnLines {
     struct Line {
         const uint32_t *words;
         const int32_t *before, *after;
-        int32_t start, at;
+        int32_t start, at, rows_before;
         Ruler<K> ruler;
 
         __device__ Site<K> site(int32_t i) const {
             const int32_t position = nearest_in_column(words[i], before[i], after[i], start, at);
             if (position == NO_SITE_BEFORE) return {NO_COST<typename K::Cost>, 0};
-            return {ruler(position - at), position};
+            return {ruler(position - at), rows_before + position};
         }
     };
 
     __device__ Line line(int64_t outer, int64_t inner) const {
         const int64_t at = along_z ? outer : inner;
         const int64_t first = along_z ? columns.at(0, at / STRIP, inner * length) : columns.at(outer, at / STRIP, 0);
-        return {columns.words + first,    columns.before + first,
-                columns.after + first,    static_cast<int32_t>(at / STRIP * STRIP),
-                static_cast<int32_t>(at), ruler};
+        return {columns.words + first,
+                columns.before + first,
+                columns.after + first,
+                static_cast<int32_t>(at / STRIP * STRIP),
+                static_cast<int32_t>(at),
+                static_cast<int32_t>(columns.start),
+                ruler};
     }
 };
 
@@ -351,7 +355,7 @@ struct Scratch {
     Scratch(const DistanceJob &job, Carver &carver) : columns(shape_columns(job.set, job.axes - 1)) {
         const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
         carve_words(columns, carver);
-        carve_carries(columns, carver);
+        carve_carries(columns, job, carver);
         int64_t most = count_winners(height * depth, width);
         if (job.axes == 3) most = std::max(most, count_winners(width * depth, height));
         winners = carver.take<int32_t>(most);
@@ -368,7 +372,7 @@ template <class Run>
 auto with_kind(const DistanceJob &job, const Run &run) {
     const bool narrow = is_narrow(job.measure);
     if (!job.nearest) return narrow ? run(Narrow()) : run(Wide());
-    const bool short_orders = job.axes == 2 || job.set.size[1] * job.set.size[2] <= INT32_MAX;
+    const bool short_orders = job.axes == 2 || job.set.size[1] * job.slab.extent <= INT32_MAX;
     return narrow && short_orders ? run(NarrowOrdered()) : run(WideOrdered());
 }
 
@@ -385,7 +389,7 @@ void run_once(const DistanceJob &job, bool inside, Scratch<K> &scratch, cudaStre
     const bool deep = job.axes == 3;
 
     pack_columns(job.set, job.axes - 1, job.complement != inside, scratch.columns, stream);
-    carry_columns(scratch.columns, stream);
+    carry_columns(scratch.columns, job, inside, stream);
     tell(deep ? 0.1 : 0.2);
 
     const ColumnLines<K> lines = {scratch.columns, ruler(job.axes - 1), deep, deep ? height : width};

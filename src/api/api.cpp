@@ -104,7 +104,9 @@ apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, 
         SummaryJob job = check_slab_summary(*context, set, start, options);
         job.first = first;
         job.last = last;
-        if (job.columns() > 0 && (first || last)) run(*context, job);
+        if (job.columns() == 0 || (!first && !last)) return;
+        context->refuse_capture("what a slab tells is for the host");
+        run(*context, job);
     });
 }
 
@@ -117,7 +119,9 @@ apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
                                  const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
     return guard("slab_distance", context, [&] {
         const DistanceJob job = check_slab_distance(*context, set, slab, distance, nearest, options);
-        if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
+        if (job.set.pixels() == 0 || (!distance && !nearest)) return;
+        context->refuse_capture("what is outside of a slab is in host memory");
+        run(*context, job);
     });
 }
 

@@ -152,14 +152,10 @@ void check_cells(const apsis_options &options) {
 }
 
 /// Checks the set of a slab and its place in the image.
-void check_slab(const apsis_context &context, const apsis_image *set, int64_t start, int64_t extent,
-                const apsis_options &options, DistanceJob &job) {
-    if (context.backend->device() != APSIS_CPU)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "the context is of a device, but slabs are for CPU ones");
+void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
     check_cells(options);
-    if (options.flags & (APSIS_SIGNED | APSIS_SLICES))
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: flags is 0x%x, but slabs have no sign and no slices",
-                    unsigned(options.flags));
+    if (options.flags & APSIS_SLICES)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
     job.axes = set->ndim;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.slab.start = start;
@@ -173,13 +169,26 @@ void check_slab(const apsis_context &context, const apsis_image *set, int64_t st
                     static_cast<long long>(extent));
 }
 
-/// Checks the caller's sites outside a slab.  `none` marks a column without one.
+/// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
 void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
     for (int64_t c = 0; sites && c < columns; ++c)
         if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
             throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is %lld, but must be from %lld to %lld, or %lld", name,
                         static_cast<long long>(c), static_cast<long long>(sites[c]), static_cast<long long>(begin),
                         static_cast<long long>(end - 1), static_cast<long long>(none));
+}
+
+/// Throws unless each pixel beside a slab, in row `beside`, is said to be in the set, or in its complement, and not in both.
+void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t columns, int64_t none, int64_t beside) {
+    for (int64_t c = 0; c < columns; ++c) {
+        const int64_t of_set = sites[0] ? sites[0][c] : none, of_complement = sites[1] ? sites[1][c] : none;
+        if ((of_set == beside) == (of_complement == beside))
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "slab: %s[%lld] is %lld and complement_%s[%lld] is %lld, but one of them must be %lld, the row beside "
+                        "the slab",
+                        name, static_cast<long long>(c), static_cast<long long>(of_set), name, static_cast<long long>(c),
+                        static_cast<long long>(of_complement), static_cast<long long>(beside));
+    }
 }
 
 }  // namespace
@@ -210,7 +219,7 @@ SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *s
     SummaryJob job;
     job.set = check_image("set", set, Role::SET);
     check_reach(context, "set", set);
-    check_slab(context, set, start, LONGEST_AXIS, read_options(given), job);
+    check_slab(set, start, LONGEST_AXIS, read_options(given), job);
     return job;
 }
 
@@ -220,17 +229,24 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
     check_distance_images(context, set, distance, nearest, true, job);
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
-    check_slab(context, set, slab->start, slab->extent, options, job);
+    check_slab(set, slab->start, slab->extent, options, job);
     if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
                     "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK",
                     name_of(options.method), int(options.metric));
-    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
-    check_sites("below", slab->below, job.columns(), INT64_MAX, slab->start + job.set.size[job.axes - 1], slab->extent);
-    job.slab.above = slab->above;
-    job.slab.below = slab->below;
     fill_in(options, job);
+    const int64_t end = slab->start + job.set.size[job.axes - 1];
+    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
+    check_sites("below", slab->below, job.columns(), INT64_MAX, end, slab->extent);
+    job.slab.above[0] = slab->above, job.slab.below[0] = slab->below;
+    if (job.is_signed) {
+        check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, slab->start);
+        check_sites("complement_below", slab->complement_below, job.columns(), INT64_MAX, end, slab->extent);
+        job.slab.above[1] = slab->complement_above, job.slab.below[1] = slab->complement_below;
+        if (slab->start > 0) check_beside("above", job.slab.above, job.columns(), -1, slab->start - 1);
+        if (end < slab->extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end);
+    }
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit("nearest", nearest, __int128(job.columns()) * slab->extent);
     return job;

@@ -1,4 +1,6 @@
 // Runs jobs on the back end: makes the workspace, and stages images that the back end cannot reach.
+#include <algorithm>
+
 #include "api/jobs.h"
 #include "runtime/staging.h"
 #include "runtime/streamer.h"
@@ -21,6 +23,10 @@ DistanceJob stage_job(DistanceJob job, Staging &staging) {
 }
 VoronoiJob stage_job(VoronoiJob job, Staging &staging) {
     static_cast<DistanceJob &>(job) = stage_job(static_cast<const DistanceJob &>(job), staging);
+    return job;
+}
+SummaryJob stage_job(SummaryJob job, Staging &staging) {
+    job.set = staging.input(job.set);
     return job;
 }
 ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
@@ -51,6 +57,7 @@ int64_t scratch_of(const Backend &backend, const DistanceJob &job) {
     return static_cast<int64_t>(backend.distance_scratch(job));
 }
 int64_t scratch_of(const Backend &backend, const VoronoiJob &job) { return static_cast<int64_t>(backend.voronoi_scratch(job)); }
+int64_t scratch_of(const Backend &backend, const SummaryJob &job) { return static_cast<int64_t>(backend.summary_scratch(job)); }
 int64_t scratch_of(const Backend &backend, const ComponentsJob &job) {
     return static_cast<int64_t>(backend.components_scratch(job));
 }
@@ -158,9 +165,15 @@ void run(apsis_context &context, const DistanceJob &job) {
 }
 
 void run(apsis_context &context, const SummaryJob &job) {
-    void *const memory = context.scratch(context.backend->summary_scratch(job));
+    if (job.set.pixels() == 0) {
+        if (job.first) std::fill_n(job.first, job.columns(), INT64_MAX);
+        if (job.last) std::fill_n(job.last, job.columns(), -1);
+        return;
+    }
+    void *const memory = context.scratch(staged_bytes(context, job));
     log_start(context, "slab summary", job.set);
-    context.backend->summary(job, memory, context.progress());
+    run_staged(context, job, memory,
+               [&](const SummaryJob &own, void *scratch) { context.backend->summary(own, scratch, context.progress()); });
 }
 
 void run(apsis_context &context, const VoronoiJob &job) {

@@ -38,6 +38,11 @@ struct Columns {
     // Whether the second half of the images are the opposite sets of the first half.  Only the first half is stored, in a form
     // from which both can be read (only on the device: see cuda/columns/columns.h).
     bool is_mirrored = false;
+    // Of a slab of an image, on the device: see cuda/columns/slab.cu.
+    int64_t start = 0;                                          // the rows of the image before it
+    int64_t *outside = nullptr;                                 // room for the caller's sites outside of it
+    int32_t *first_carries = nullptr, *last_carries = nullptr;  // [image][column]: the carries of the first strip from above,
+                                                                // and of the last one from below; nullptr: the image ends there
 
     APSIS_BOTH int64_t strips() const { return (length + STRIP - 1) / STRIP; }
     APSIS_BOTH int64_t total() const { return batch * strips() * count; }
@@ -57,6 +62,8 @@ struct Columns {
         int64_t rest = length - strip * STRIP;
         return rest >= STRIP ? ~0u : (1u << rest) - 1;
     }
+    /// The bits of a strip that tell of a pixel: in the last strip of a slab also those below the slab.
+    APSIS_BOTH uint32_t filled(int64_t strip) const { return last_carries ? ~0u : valid(strip); }
 };
 
 APSIS_BOTH inline int lowest_bit(uint32_t word) {

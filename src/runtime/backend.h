@@ -19,8 +19,8 @@ using Progress = std::function<void(double)>;
 
 /// A part of an image along its last axis; for a whole image, all of it.
 struct Slab {
-    int64_t start = 0, extent = 0;                     // where it begins, and the image's extent
-    const int64_t *above = nullptr, *below = nullptr;  // as in apsis_slab
+    int64_t start = 0, extent = 0;                 // where it begins, and the image's extent
+    const int64_t *above[2] = {}, *below[2] = {};  // as in apsis_slab: of the set, and of its complement
 };
 
 /// apsis_distance, its arguments checked and its defaults filled in.
@@ -35,6 +35,9 @@ struct DistanceJob {
     bool mixed = false;  // for APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
     Slab slab;
+
+    /// Whether there are pixels of the image outside of the set: before it or after it along the last axis.
+    bool is_slab() const { return slab.extent != set.size[axes - 1]; }
 
     /// The number of columns along the last axis.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
@@ -150,11 +153,12 @@ class Backend {
     virtual bool is_capturing() const { return false; }
     virtual void set_threads(int threads) = 0;
 
-    // The transforms, each with the bytes of scratch memory that it needs.
+    // The transforms, each with the bytes of scratch memory that it needs.  When distance() returns, the sites outside of a slab
+    // are not needed any more.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
-    virtual size_t summary_scratch(const SummaryJob &) const { return 0; }  // slabs: only on the CPU
-    virtual void summary(const SummaryJob &, void *, const Progress &) {}
+    virtual size_t summary_scratch(const SummaryJob &job) const = 0;
+    virtual void summary(const SummaryJob &job, void *scratch, const Progress &progress) = 0;  // returns when it is done
     virtual size_t voronoi_scratch(const VoronoiJob &job) const = 0;
     virtual void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t components_scratch(const ComponentsJob &job) const = 0;  // whether or not components are wanted

@@ -58,11 +58,13 @@ static void extents(void **state) {
 
 static void slabs(void **state) {
     (void)state;
-    assert_int_equal(sizeof(apsis_slab), 32);
+    assert_int_equal(sizeof(apsis_slab), 48);
     FIELD(apsis_slab, start, 0, 8);
     FIELD(apsis_slab, extent, 8, 8);
     FIELD(apsis_slab, above, 16, 8);
     FIELD(apsis_slab, below, 24, 8);
+    FIELD(apsis_slab, complement_above, 32, 8);
+    FIELD(apsis_slab, complement_below, 40, 8);
     assert_int_equal(sizeof(apsis_part), 88);
     FIELD(apsis_part, first, 0, 8);
     FIELD(apsis_part, area, 8, 8);

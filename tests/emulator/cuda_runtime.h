@@ -172,6 +172,15 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cud
     if (!emulator::only_asks()) std::memmove(to, from, bytes);
     return cudaSuccess;
 }
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+    for (size_t row = 0; row < height; ++row) {
+        const cudaError_t error = cudaMemcpyAsync(static_cast<char *>(to) + row * to_pitch,
+                                                  static_cast<const char *>(from) + row * from_pitch, width, kind, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
     if (const cudaError_t error = emulator::fault()) return error;
     if (!emulator::only_asks()) std::memset(to, value, bytes);

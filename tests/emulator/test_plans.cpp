@@ -80,13 +80,18 @@ View view_of(apsis_type type, const int64_t (&size)[3], bool is_aligned) {
     return view;
 }
 
-DistanceJob job_of(const Form &form, int axes, const int64_t (&size)[3], const int64_t (&weight)[3]) {
+/// A job of a whole image, or of a slab: with rows of the image, or planes, that lie `outside` of it.
+DistanceJob job_of(const Form &form, int axes, const int64_t (&size)[3], const int64_t (&weight)[3], int64_t outside) {
     DistanceJob job;
     job.set = view_of(APSIS_U8, size, true);
     job.distance = view_of(form.distance, size, form.is_aligned), job.nearest = view_of(form.nearest, size, form.is_aligned);
     job.axes = axes, job.is_signed = form.is_signed;
     for (int axis = 0; axis < 3; ++axis) job.measure.weight[axis] = weight[axis];
-    for (int axis = 0; axis < axes; ++axis) job.measure.largest += weight[axis] * (size[axis] - 1) * (size[axis] - 1);
+    job.slab.start = outside / 2, job.slab.extent = size[axes - 1] + outside;
+    for (int axis = 0; axis < axes; ++axis) {
+        const int64_t longest = (axis + 1 < axes ? size[axis] : job.slab.extent) - 1;
+        job.measure.largest += weight[axis] * longest * longest;
+    }
     job.measure.limit = job.measure.largest;
     return job;
 }
@@ -148,12 +153,13 @@ bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
 
 /// Asks for the plan of a job on every device and in every form.
 template <class IsAllowed>
-bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3], IsAllowed is_job_allowed) {
+bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3], int64_t outside, IsAllowed is_job_allowed) {
     for (const Form &form : FORMS)
         for (const Device &device : DEVICES)
-            if (!is_job_allowed(job_of(form, axes, size, weight), device)) {
-                std::printf("%lld x %lld x %lld, form %d\n", static_cast<long long>(size[0]), static_cast<long long>(size[1]),
-                            static_cast<long long>(size[2]), static_cast<int>(&form - FORMS));
+            if (!is_job_allowed(job_of(form, axes, size, weight, outside), device)) {
+                std::printf("%lld x %lld x %lld, %lld outside, form %d\n", static_cast<long long>(size[0]),
+                            static_cast<long long>(size[1]), static_cast<long long>(size[2]), static_cast<long long>(outside),
+                            static_cast<int>(&form - FORMS));
                 return false;
             }
     return true;
@@ -162,7 +168,7 @@ bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3],
 bool every_width() {
     for (const int64_t height : {1, 3, 64, 720, 4096})
         for (int64_t width = 1; width <= 4200; ++width)
-            if (!are_allowed(2, {width, height, 1}, {1, 1, 1}, is_plane_allowed)) return false;
+            if (!are_allowed(2, {width, height, 1}, {1, 1, 1}, 0, is_plane_allowed)) return false;
     return true;
 }
 
@@ -174,12 +180,15 @@ int64_t random_extent(std::mt19937_64 &random, int most_bits) {
 bool random_sizes() {
     std::mt19937_64 random(1);
     for (int i = 0; i < 5000; ++i) {
-        if (!are_allowed(2, {random_extent(random, 22), random_extent(random, 22), random_extent(random, 12)}, {1, 1, 1},
+        if (!are_allowed(2, {random_extent(random, 22), random_extent(random, 22), random_extent(random, 12)}, {1, 1, 1}, 0,
+                         is_plane_allowed) ||
+            !are_allowed(2, {random_extent(random, 22), random_extent(random, 22), 1}, {1, 1, 1}, random_extent(random, 22),
                          is_plane_allowed))
             return false;
         const int64_t weight[] = {random_extent(random, 8), random_extent(random, 8), random_extent(random, 8)};
         if (!are_allowed(3, {random_extent(random, 16), random_extent(random, 16), random_extent(random, 16)},
-                         i % 2 ? weight : (const int64_t(&)[3]){1, 1, 1}, is_volume_allowed))
+                         i % 2 ? weight : (const int64_t(&)[3]){1, 1, 1}, i % 3 ? 0 : random_extent(random, 16),
+                         is_volume_allowed))
             return false;
     }
     return true;

@@ -71,6 +71,27 @@ View as_host(View view) {
     return view;
 }
 
+/// A copy of the sites outside of a slab: the caller's may be gone when the work is done.
+class Outside {
+    template <class Job>
+    static auto &array_of(Job &job, int i) {
+        return i < 2 ? job.slab.above[i] : job.slab.below[i - 2];
+    }
+
+  public:
+    explicit Outside(const DistanceJob &job) {
+        for (int i = 0; i < 4; ++i)
+            if (const int64_t *from = array_of(job, i)) rows_[i].assign(from, from + job.columns());
+    }
+    void give(DistanceJob &job) const {
+        for (int i = 0; i < 4; ++i)
+            if (array_of(job, i)) array_of(job, i) = rows_[i].data();
+    }
+
+  private:
+    std::vector<int64_t> rows_[4];
+};
+
 class FakeDevice final : public Backend {
   public:
     // What has not been waited for never happens: a destroy that forgets to wait is seen.
@@ -119,11 +140,24 @@ class FakeDevice final : public Backend {
     void set_threads(int threads) override { cpu_->set_threads(threads); }
     void sync() override { lanes_.finish(); }
 
+    size_t summary_scratch(const SummaryJob &job) const override { return cpu_->summary_scratch(job); }
+    void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
+        transform({{"set", job.set, true}}, scratch, summary_scratch(job), progress,
+                  [this, job](const Views &views, void *memory, const Progress &told) {
+                      SummaryJob host = job;
+                      host.set = views[0].view;
+                      cpu_->summary(host, memory, told);
+                  });
+        sync();  // what it tells is in host memory
+    }
+
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch,
-                  distance_scratch(job), progress, [this, job](const Views &views, void *memory, const Progress &told) {
+                  distance_scratch(job), progress,
+                  [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
                       DistanceJob host = job;
+                      outside.give(host);
                       host.set = views[0].view;
                       host.distance = views[1].view;
                       host.nearest = views[2].view;

@@ -48,6 +48,29 @@ static apsis_status jump_flood(apsis_context *ctx, call_outputs *out) {
     return map(ctx, out, 2, 0, APSIS_EUCLIDEAN, APSIS_JUMP_FLOOD);
 }
 
+static apsis_status slab_summary(apsis_context *ctx, call_outputs *out) {
+    int64_t first[CALL_WIDTH], last[CALL_WIDTH];
+    const apsis_image set = noise(0.02, 2);
+    const apsis_status st = apsis_slab_summary(ctx, &set, 0, first, last, NULL);
+    for (int x = 0; st == APSIS_OK && x < CALL_WIDTH; ++x)
+        out->index[x] = first[x] == INT64_MAX ? -1 : (int32_t)(first[x] + last[x] * CALL_HEIGHT);
+    return st;
+}
+
+/** The upper half of an image of which columns change from one side to the other below, or go on with the set. */
+static apsis_status signed_slab(apsis_context *ctx, call_outputs *out) {
+    int64_t below[CALL_WIDTH], complement_below[CALL_WIDTH];
+    for (int x = 0; x < CALL_WIDTH; ++x) {
+        below[x] = CALL_HEIGHT + x % 5;
+        complement_below[x] = x % 5 ? CALL_HEIGHT : INT64_MAX;
+    }
+    const apsis_image set = noise(0.02, 2), real = image(out->real, APSIS_F32, 2), index = image(out->index, APSIS_I32, 2);
+    const apsis_slab slab = {.extent = 2 * CALL_HEIGHT, .below = below, .complement_below = complement_below};
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.flags = APSIS_SIGNED;
+    return apsis_slab_distance(ctx, &set, &slab, &real, &index, &o);
+}
+
 static apsis_status voronoi(apsis_context *ctx, call_outputs *out) {
     const apsis_image set = noise(0.02, 2), index = image(out->index, APSIS_I32, 2);
     apsis_options o = APSIS_OPTIONS_INIT;
@@ -97,7 +120,8 @@ const named_call calls[] = {{"distance", distance},         {"signed volume", si
                             {"jump flood", jump_flood},     {"voronoi", voronoi},
                             {"components", components},     {"largest components", largest},
                             {"tile fill", tile_fill},       {"geodesic", geodesic},
-                            {"eccentricity", eccentricity}, {"every source", every_source}};
+                            {"eccentricity", eccentricity}, {"every source", every_source},
+                            {"slab summary", slab_summary}, {"signed slab", signed_slab}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

@@ -227,7 +227,7 @@ void call_wildly(apsis_context *context, Input &in) {
             break;
         }
         case 7: {
-            const apsis_slab slab = {odd_number(in), odd_number(in), nullptr, nullptr};
+            const apsis_slab slab = {odd_number(in), odd_number(in), nullptr, nullptr, nullptr, nullptr};
             status = apsis_slab_distance(used, images[0], in.one_in(8) ? nullptr : &slab, images[1], images[2], options.get());
             break;
         }

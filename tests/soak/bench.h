@@ -40,7 +40,7 @@ struct Outcome {
 
 Outcome run(Bench &bench, const Problem &p, const Route &route);
 
-/// In slabs, on the context of the CPU.
+/// In slabs.
 void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, Outcome &out);
 
 std::string describe(const Route &route);

@@ -206,8 +206,7 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    return p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK && o.method == APSIS_AUTO &&
-           !(o.flags & (APSIS_SIGNED | APSIS_SLICES));
+    return p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK && o.method == APSIS_AUTO && !(o.flags & APSIS_SLICES);
 }
 
 bool is_exact(apsis_method method) {
@@ -243,6 +242,8 @@ void draw_routes(Problem &p, Dice &dice, const Machine &machine) {
     if (own.graph) own.callbacks = false;
     Route slabs = all;
     slabs.scratch = Scratch::OWN;
+    slabs.on_device = machine.device != APSIS_CPU && dice.one_in(2);
+    slabs.place = slabs.on_device && dice.one_in(2) ? Place::DEVICE : Place::HOST;
     for (int64_t n = dice.between(1, 5); n > 0; --n) slabs.cuts.push_back(dice.below(p.size[p.ndim - 1] + 1));
     std::sort(slabs.cuts.begin(), slabs.cuts.end());
     Route automatic = all;

@@ -10,7 +10,7 @@ namespace {
 /// Rows of the image, in 3-D planes, with what is known of the others.
 struct Slab {
     int64_t start, rows;
-    std::vector<int64_t> first, last;
+    std::vector<int64_t> first[2], last[2];  // of the set, and of its complement
 };
 
 std::array<int64_t, 3> size_of(const Problem &p, const Slab &slab) {
@@ -19,8 +19,8 @@ std::array<int64_t, 3> size_of(const Problem &p, const Slab &slab) {
     return size;
 }
 
-Buffer set_of(apsis_context *context, const Problem &p, const Slab &slab, int64_t columns) {
-    Buffer set(context, Place::HOST, p.type[SET], p.ndim, size_of(p, slab), p.layout[SET]);
+Buffer set_of(apsis_context *context, const Problem &p, const Route &route, const Slab &slab, int64_t columns) {
+    Buffer set(context, route.place, p.type[SET], p.ndim, size_of(p, slab), p.layout[SET]);
     set.put(p.set.data() + slab.start * columns);
     return set;
 }
@@ -34,34 +34,50 @@ void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, 
     int64_t start = 0;
     std::vector<int64_t> cuts = route.cuts;
     cuts.push_back(extent);
+    const std::vector<int64_t> none_above(static_cast<size_t>(columns), -1),
+        none_below(static_cast<size_t>(columns), INT64_MAX);
     for (int64_t cut : cuts) {
         const int64_t end = std::clamp(cut, start, extent);
-        slabs.push_back({start, end - start, std::vector<int64_t>(static_cast<size_t>(columns), INT64_MAX),
-                         std::vector<int64_t>(static_cast<size_t>(columns), -1)});
+        slabs.push_back({start, end - start, {none_below, none_below}, {none_above, none_above}});
         start = end;
     }
+    const int sides = p.options.flags & APSIS_SIGNED ? 2 : 1;
     for (Slab &each : slabs) {
-        Buffer set = set_of(context, p, each, columns);
-        out.status = apsis_slab_summary(context, set.image(), each.start, each.first.data(), each.last.data(), &p.options);
-        if (out.status != APSIS_OK) out.message = apsis_message(context);
-        if (out.status != APSIS_OK) return;
+        Buffer set = set_of(context, p, route, each, columns);
+        for (int side = 0; side < sides; ++side) {
+            apsis_options options = p.options;
+            if (side) options.flags ^= APSIS_COMPLEMENT;
+            out.status =
+                apsis_slab_summary(context, set.image(), each.start, each.first[side].data(), each.last[side].data(), &options);
+            if (out.status != APSIS_OK) out.message = apsis_message(context);
+            if (out.status != APSIS_OK) return;
+        }
         set.check_unchanged();
     }
     for (size_t k = 0; k < slabs.size(); ++k) {
-        std::vector<int64_t> below(static_cast<size_t>(columns), INT64_MAX), above(static_cast<size_t>(columns), -1);
-        for (size_t i = 0; i < slabs.size(); ++i) {
-            if (i < k) apsis_slab_merge(columns, nullptr, slabs[i].last.data(), nullptr, above.data());
-            if (i > k) apsis_slab_merge(columns, slabs[i].first.data(), nullptr, below.data(), nullptr);
-        }
-        const apsis_slab place = {slabs[k].start, extent, k > 0 ? above.data() : nullptr,
-                                  k + 1 < slabs.size() ? below.data() : nullptr};
-        Buffer set = set_of(context, p, slabs[k], columns);
+        std::vector<int64_t> below[2] = {none_below, none_below}, above[2] = {none_above, none_above};
+        for (int side = 0; side < sides; ++side)
+            for (size_t i = 0; i < slabs.size(); ++i) {
+                if (i < k) apsis_slab_merge(columns, nullptr, slabs[i].last[side].data(), nullptr, above[side].data());
+                if (i > k) apsis_slab_merge(columns, slabs[i].first[side].data(), nullptr, below[side].data(), nullptr);
+            }
+        const auto given = [&](const std::vector<int64_t> &array, int side, bool any) {
+            return any && side < sides ? array.data() : nullptr;
+        };
+        const bool has_above = k > 0, has_below = k + 1 < slabs.size();
+        const apsis_slab place = {slabs[k].start,
+                                  extent,
+                                  given(above[0], 0, has_above),
+                                  given(below[0], 0, has_below),
+                                  given(above[1], 1, has_above),
+                                  given(below[1], 1, has_below)};
+        Buffer set = set_of(context, p, route, slabs[k], columns);
         std::vector<Buffer> outputs;
         const apsis_image *images[2] = {};
         outputs.reserve(2);
         for (int i = FIRST; i <= SECOND; ++i) {
             if (!p.type[i]) continue;
-            outputs.emplace_back(context, Place::HOST, p.type[i], p.ndim, size_of(p, slabs[k]), p.layout[i]);
+            outputs.emplace_back(context, route.place, p.type[i], p.ndim, size_of(p, slabs[k]), p.layout[i]);
             images[i - FIRST] = outputs.back().image();
         }
         out.status = apsis_slab_distance(context, set.image(), &place, images[0], images[1], &p.options);

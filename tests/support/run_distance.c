@@ -13,18 +13,49 @@ static void *take(frame *f, bool wanted) {
     return pixels;
 }
 
-outputs run_distance(bench *b, const problem *p, const given *how) {
+static size_t column_bytes(const problem *p) {
+    return (size_t)(p->size[0] * (p->ndim == 3 ? p->size[1] : 1)) * sizeof(int64_t);
+}
+static const int64_t *copy_columns(const problem *p, const int64_t *array) {
+    return array ? memcpy(must_alloc(column_bytes(p)), array, column_bytes(p)) : NULL;
+}
+static void poison_columns(const problem *p, const int64_t *array) {
+    if (array) memset((void *)(uintptr_t)array, POISON, column_bytes(p));
+    free((void *)(uintptr_t)array);
+}
+
+/** Runs a problem, of the whole image, or if `slab` is not NULL of that slab. */
+static outputs run(bench *b, const problem *p, const given *how, const apsis_slab *slab) {
     const apsis_type type[2] = {how->distance, how->nearest};
     const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
     frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), out[2];
     frame_put(&set, p->mask);
     for (int k = 0; k < 2; ++k)
         if (type[k]) out[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
-    assert_ok(b->ctx,
-              apsis_distance(b->ctx, &set.image, type[0] ? &out[0].image : NULL, type[1] ? &out[1].image : NULL, &p->options));
+    const apsis_image *distance = type[0] ? &out[0].image : NULL, *nearest = type[1] ? &out[1].image : NULL;
+    assert_ok(b->ctx, slab ? apsis_slab_distance(b->ctx, &set.image, slab, distance, nearest, &p->options)
+                           : apsis_distance(b->ctx, &set.image, distance, nearest, &p->options));
+    if (slab) {
+        poison_columns(p, slab->above);
+        poison_columns(p, slab->below);
+        poison_columns(p, slab->complement_above);
+        poison_columns(p, slab->complement_below);
+    }
     frame_assert_unchanged(&set);
     frame_close(&set);
     return (outputs){take(&out[0], type[0]), take(&out[1], type[1])};
+}
+
+outputs run_distance(bench *b, const problem *p, const given *how) { return run(b, p, how, NULL); }
+
+outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab) {
+    const apsis_slab copy = {slab->start,
+                             slab->extent,
+                             copy_columns(p, slab->above),
+                             copy_columns(p, slab->below),
+                             copy_columns(p, slab->complement_above),
+                             copy_columns(p, slab->complement_below)};
+    return run(b, p, how, &copy);
 }
 
 void free_outputs(outputs *out) {

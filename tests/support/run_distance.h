@@ -22,6 +22,11 @@ typedef struct outputs {
     void *distance, *nearest;
 } outputs;
 outputs run_distance(bench *b, const problem *p, const given *how);
+
+/** The same of a slab, by apsis_slab_distance: the problem is that of its rows.  The arrays of sites outside of it are poisoned
+ *  as soon as the call returns: those that it is given, copies. */
+outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab);
+
 void free_outputs(outputs *out);
 
 /** Fails, with the first pixel that differs, unless the outputs are the answer. */

@@ -102,7 +102,7 @@ template <bool CUT, bool SIGNED>
 __device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &batch,
                                  int32_t x, uint32_t &all) {
     const Layout &layout = strip.layout;
-    const uint32_t valid = layout.columns.valid(strip.number);
+    const uint32_t valid = layout.columns.filled(strip.number);
     const int lane = threadIdx.x % WARP;
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k, x += blockDim.x) {

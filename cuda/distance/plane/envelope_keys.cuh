@@ -90,7 +90,7 @@ class SiteKeys {
         return keys;
     }
 
-    /// Decodes the least keys of a tile's row y: into costs, and the indices of the nearest sites.
+    /// Decodes the least keys of a tile's row, y of the image: into costs, and the indices of the nearest sites.
     template <class Band, class Cost, class Index>
     __device__ void decode(const Band &band, const int32_t (&key)[TILE], int64_t y, int64_t width, Cost (&cost)[TILE],
                            Index (&found)[TILE]) const {

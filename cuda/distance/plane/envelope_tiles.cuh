@@ -108,21 +108,23 @@ struct TileCosts {
     }
 };
 
-/// The lowest index of the sites that are nearest to a column's pixel in row y.
+/// The lowest index in the image of the sites that are nearest to a column's pixel in row y.
 template <class Index>
 __device__ Index site_of(const Columns &columns, int64_t image, int64_t y, int32_t column) {
     const Sites sites = StripColumns<>(columns, image, y / STRIP).at(column);
     const int32_t row = nearest_in_column(sites.word, sites.before, sites.after, static_cast<int32_t>(y / STRIP * STRIP),
                                           static_cast<int32_t>(y));
-    return static_cast<Index>(row) * static_cast<Index>(columns.count) + column;
+    return static_cast<Index>(columns.start + row) * static_cast<Index>(columns.count) + column;
 }
 
 /// Tries a candidate for the lowest indices in the image of the sites that cost the pixels of a tile's row their least.
 template <bool WIDE_COST, class Index>
 __device__ void find_sites(const Layout &layout, const CandidateCosts<WIDE_COST> &candidate, int r,
                            const int32_t (&least)[TILE], int64_t y, Index (&found)[TILE]) {
-    const Index site = static_cast<Index>(y + way_to_site(candidate.word, r)) * static_cast<Index>(layout.columns.count) +
-                       static_cast<Index>(candidate.column);
+    const Columns &columns = layout.columns;
+    const Index site =
+        static_cast<Index>(columns.start + y + way_to_site(candidate.word, r)) * static_cast<Index>(columns.count) +
+        static_cast<Index>(candidate.column);
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
         if constexpr (sizeof(Index) == sizeof(uint32_t)) {
@@ -226,6 +228,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
     constexpr bool BY_KEYS = TOGETHER && NEAREST && !WIDE_COST;
     constexpr bool SHARED = TOGETHER && !WIDE_COST && IS_PLAIN<FORM>;  // lanes store for each other
     constexpr bool IN_PAIRS = SHARED && START == RowStart::ALIGNED;
+    const int64_t row = layout.columns.start + y;  // of the image
     const int32_t x = band.origin + t * TILE;
     const bool is_interior = interior == (1u << TILE) - 1;
     int2 bracket = bracket_of(band, t);
@@ -260,10 +263,10 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         Whole<WIDE_COST> cost[TILE];
         const bool is_known = band.count > 0 || is_interior;
         if (keys.fit) {
-            keys.decode(band, tile.cost[r], y + r, layout.columns.count, cost, found);
+            keys.decode(band, tile.cost[r], row + r, layout.columns.count, cost, found);
         } else {
 #pragma unroll
-            for (auto &site : found) site = NOTHING;
+            for (auto &site : found) site = ~Whole<Band::IS_PIECE>(0);
             if (NEAREST)
                 for (int32_t p = bracket.x; p <= bracket.y; ++p)
                     find_sites(layout, candidate(p), r, tile.cost[r], y + r, found);
@@ -278,7 +281,7 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         }
         if (interior) {
             const auto own =
-                static_cast<Whole<Band::IS_PIECE>>(y + r) * static_cast<Whole<Band::IS_PIECE>>(layout.columns.count) + x;
+                static_cast<Whole<Band::IS_PIECE>>(row + r) * static_cast<Whole<Band::IS_PIECE>>(layout.columns.count) + x;
 #pragma unroll
             for (int k = 0; k < TILE; ++k)
                 if (interior >> k & 1) cost[k] = 0, found[k] = own + k;

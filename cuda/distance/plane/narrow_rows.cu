@@ -147,7 +147,7 @@ __device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, 
     const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(layout.columns.count);
     const int32_t start = static_cast<int32_t>(strip * STRIP), packed = pack_sites(mine, start);
     const int group = x / GROUP, lane = x % WARP;
-    const GroupMasks masks(mine, x < width, layout.columns.valid(strip));
+    const GroupMasks masks(mine, x < width, layout.columns.filled(strip));
     if (lane == 0) shared.all_sites[group] = masks.all_sites;
     __syncthreads();
     const MiddleColumn middle(static_cast<float>(x), packed);

@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, NearOutp
             const int64_t down = static_cast<int64_t>(best[c] >> Key::BITS & Key::MASK) - Key::ORIGIN;
             const int64_t along = static_cast<int64_t>(best[c] & Key::MASK) - Key::ORIGIN;
             cost[c] = best[c] >> COST_SHIFT;
-            site[c] = (layout.slice_of(image) * columns.length + y + down) * columns.count + patch.x + c + along;
+            site[c] =
+                (layout.slice_of(image) * columns.length + columns.start + y + down) * columns.count + patch.x + c + along;
         }
         write_found<FORM, true>(layout, target, patch.x, y, image, cost, site);
     });

@@ -28,12 +28,14 @@ bool is_for_plane(const DistanceJob &job) {
     const int64_t width = job.set.size[0], length = job.set.size[1], images = job.set.size[2] * (job.is_signed ? 2 : 1);
     const int64_t strips = ceil_div(length, STRIP) * images;
     // Blocks are numbered in 31 bits, and indices of an image whose rows are not cut fit them.
-    return width <= LONGEST && length <= LONGEST && length * images <= MOST_BLOCKS &&
+    return width <= LONGEST && job.slab.extent <= LONGEST && length * images <= MOST_BLOCKS &&
            strips * std::max((STRIP / BAND) * ceil_div(width, SEGMENT), ceil_div(width, WIDE_SPAN)) <= MOST_BLOCKS;
 }
 
-bool are_small(const Columns &side, bool nearest, const Limits &limits) {
-    return side.count <= SMALL_WIDTH && side.length <= columns::LONGEST_WHOLE &&
+// Of a slab, costs and indices are those of the image, which is `extent` rows long.
+
+bool are_small(const Columns &side, int64_t extent, bool nearest, const Limits &limits) {
+    return side.count <= SMALL_WIDTH && extent <= columns::LONGEST_WHOLE &&
            side.batch * side.length * side.count <= SMALL_AREA &&
            small_images_bytes(side.count, nearest) + SMALL_IMAGES_DECLARED <= limits.dynamic();
 }
@@ -43,11 +45,10 @@ bool are_narrow(const Columns &side, bool nearest) {
 }
 
 /// Rows are cut if they are too wide, or costs too large, for one block.
-bool are_cut(const Columns &side, const Limits &limits) {
-    const int64_t width = side.count, length = side.length;
-    if (width > WIDEST_ROW || length > LONGEST_COLUMN) return true;
+bool are_cut(int64_t width, int64_t extent, const Limits &limits) {
+    if (width > WIDEST_ROW || extent > LONGEST_COLUMN) return true;
     // A tile may end beyond the row's end.
-    if ((width + TILE) * (width + TILE) + length * length + 128 >= int64_t(NOTHING)) return true;
+    if ((width + TILE) * (width + TILE) + extent * extent + 128 >= int64_t(NOTHING)) return true;
     return band_bytes(width, 1) > limits.dynamic();
 }
 
@@ -55,11 +56,11 @@ bool has_long_reach(const Columns &side) {
     return side.count <= WIDE_SPAN / 2 || side.all().count * ceil_div(side.count, WIDE_SPAN) < FEW_NEAR_BLOCKS;
 }
 
-Way way_of(const Columns &side, bool nearest, const Limits &limits) {
-    if (are_small(side, nearest, limits)) return Way::SMALL_IMAGES;
+Way way_of(const Columns &side, int64_t extent, bool nearest, const Limits &limits) {
+    if (are_small(side, extent, nearest, limits)) return Way::SMALL_IMAGES;
     if (nearest && near_search_bytes(nearest, has_long_reach(side)) > limits.dynamic()) return Way::NONE;
     if (are_narrow(side, nearest)) return Way::NARROW_ROWS;
-    return are_cut(side, limits) ? Way::SEGMENTED_ROWS : Way::WHOLE_ROWS;
+    return are_cut(side.count, extent, limits) ? Way::SEGMENTED_ROWS : Way::WHOLE_ROWS;
 }
 
 /// From how many far groups on the envelope takes a strip.  Never, if a limit makes all far pixels the same.
@@ -112,7 +113,7 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
     layout.is_paired = plan.is_paired, layout.is_cut = plan.is_cut;
     Columns &columns = layout.columns;
     carve_words(columns, carver);
-    carve_carries(columns, carver);
+    carve_carries(columns, job, carver);
     if (plan.way == Way::SMALL_IMAGES) return layout;
     columns.far_groups = carver.take<uint32_t>(columns.count_far());
     layout.least_far = least_far_groups(layout);
@@ -138,7 +139,7 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
     if (!is_for_plane(job)) return plan;
     const Columns side = columns::shape_columns(job.set, 1);
     const bool nearest = static_cast<bool>(job.nearest);
-    plan.way = way_of(side, nearest, limits);
+    plan.way = way_of(side, job.slab.extent, nearest, limits);
     if (plan.way == Way::NONE) return plan;
     plan.is_cut = plan.way == Way::SEGMENTED_ROWS;
     // Both sides of a signed map together take as little as half the time.  That search writes packed 32-bit numbers alone.

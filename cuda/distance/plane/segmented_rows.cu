@@ -235,7 +235,8 @@ __device__ void search_pixel(const Layout &layout, const BandPlace &place, const
         const int32_t row = nearest_in_column(sites.word, sites.before, sites.after, start, y);
         if (row == NO_SITE_BEFORE) return;
         const int64_t down = row - y;
-        best.take({static_cast<uint64_t>(d * d + down * down), static_cast<uint64_t>(row * columns.count + column)});
+        best.take({static_cast<uint64_t>(d * d + down * down),
+                   static_cast<uint64_t>((columns.start + row) * columns.count + column)});
     };
     window.each(layout, place, take);
     if (threadIdx.x == 0) take(0, x);

@@ -97,7 +97,7 @@ struct AlongY {
         const int32_t d = min(up, down), is_below = NEAREST && down < up;
         return d < NO_SITE_DISTANCE ? COST_FACTOR * layout.weight[2] * d * d + is_below : NO_COST<int32_t>;
     }
-    /// The place of a candidate's site, z above y in its halves; its distance along z follows from the cost.
+    /// The place in the image of a candidate's site, z above y in its halves; its distance along z follows from the cost.
     struct SitePlaces {
         int32_t z;
         float inverse;
@@ -109,7 +109,7 @@ struct AlongY {
             return cost == NO_COST<int32_t> ? NO_SITE_PLACE : cost & 1 ? here + way : here - way;
         }
     };
-    __device__ SitePlaces sites(int32_t z, int32_t) const { return {z, inverse}; }
+    __device__ SitePlaces sites(int32_t z, int32_t) const { return {layout.plane_of(z), inverse}; }
     __device__ void write_voxel(int64_t z, int64_t x, int32_t y, const NearestSite &found) const {
         layout.y_results[stored_line(layout, z, x) + y] = found.site;
     }
@@ -151,7 +151,8 @@ struct AlongX {
     __device__ void costs(const Stored &stored, int32_t z, int32_t y, int32_t (&cost)[COSTS]) const {
         const uint32_t word[LOADED_LINES] = {stored.quad.x, stored.quad.y, stored.quad.z, stored.quad.w};
 #pragma unroll
-        for (int i = 0; i < LOADED_LINES; ++i) cost[i] = NEAREST ? cost_of(word[i], z, y + i) : static_cast<int32_t>(word[i]);
+        for (int i = 0; i < LOADED_LINES; ++i)
+            cost[i] = NEAREST ? cost_of(word[i], layout.plane_of(z), y + i) : static_cast<int32_t>(word[i]);
     }
     __device__ int32_t cost_of(uint32_t stored, int32_t z, int32_t y) const {
         const int32_t down = static_cast<int32_t>(stored >> 16) - z, along = static_cast<int32_t>(stored & 0xffff) - y;
@@ -332,7 +333,7 @@ void search_lines(const Plan &plan, const Layout &layout, cudaStream_t stream) {
 
 }  // namespace
 
-bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits) {
+bool plan_argmin(Plan &plan, const Layout &layout, int64_t extent, const Limits &limits) {
     const bool nearest = static_cast<bool>(layout.output.nearest);
     const int64_t factor = nearest ? AlongY<true>::COST_FACTOR : AlongY<false>::COST_FACTOR;
     const auto fits = [&](int64_t weight, int64_t length) {
@@ -341,8 +342,8 @@ bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits) {
         return length <= LONGEST_LINE && weight * way * way < NO_COST<int32_t> &&
                Bundle<FEW_LINES, TILE>::bytes(length) <= half_of(limits);
     };
-    if (layout.depth() > LONGEST_LINE || !fits(layout.weight[0], layout.width()) ||
-        !fits(factor * layout.weight[1], layout.height()) || factor * layout.output.measure.largest >= NO_COST<int32_t>)
+    if (extent > LONGEST_LINE || !fits(layout.weight[0], layout.width()) || !fits(factor * layout.weight[1], layout.height()) ||
+        factor * layout.output.measure.largest >= NO_COST<int32_t>)
         return false;
     nearest ? plan_launches<true>(plan, layout, limits) : plan_launches<false>(plan, layout, limits);
     return true;

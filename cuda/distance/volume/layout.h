@@ -59,6 +59,10 @@ struct Layout {
     /// Whether windows take the image, not the near search.
     __device__ bool is_far() const { return *far_samples >= SAMPLES / FAR_ONE_IN; }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
+    /// The plane of the image that is plane z of a slab.
+    __device__ int32_t plane_of(int64_t z) const { return static_cast<int32_t>(columns.start + z); }
+    /// The index in the image of a voxel, which may lie outside of its slab.
+    __device__ int64_t index(int64_t x, int64_t y, int64_t z) const { return (plane_of(z) * height() + y) * width() + x; }
 };
 
 /// The arrays of a side, in scratch memory.
@@ -68,7 +72,8 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carve
 
 bool plan_near_search(Plan &plan, const Layout &layout, const Limits &limits);
 bool plan_windows(Plan &plan, const Layout &layout, const Limits &limits);
-bool plan_argmin(Plan &plan, const Layout &layout, const Limits &limits);
+/// `extent` is that of the image along z, of which the layout may be a slab.
+bool plan_argmin(Plan &plan, const Layout &layout, int64_t extent, const Limits &limits);
 
 /// Whether the near search leaves nothing to the others: the limit on distances is within its reach.
 bool near_search_suffices(const Layout &layout);

@@ -175,9 +175,7 @@ __device__ void write_or_mark_tile(const Layout &layout, const NearLimits<NEARES
     const auto offset = [&](int k, int axis) {
         return static_cast<int64_t>(word[k] >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_BIAS;
     };
-    const auto site = [&](int k) {
-        return ((z + offset(k, 2)) * layout.height() + y + offset(k, 1)) * layout.width() + x + k + offset(k, 0);
-    };
+    const auto site = [&](int k) { return layout.index(x + k + offset(k, 0), y + offset(k, 1), z + offset(k, 2)); };
     const auto length = [&](int32_t c) { return length_of_near(layout, c); };
     if (layout.is_packed)
         write_packed<NEAREST>(layout, x, y, z, cost, length, site);

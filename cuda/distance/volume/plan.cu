@@ -22,7 +22,7 @@ bool is_packed(const View &view, apsis_type type) { return !view || (view.type =
 
 /// The layout of a side, still without memory.
 Layout shape_layout(const DistanceJob &job, bool inside) {
-    Layout layout = {columns::shape_columns(swap_y_z(job.set), 1),
+    Layout layout = {columns::shape_columns(columns::swap_y_z(job.set), 1),
                      {},
                      nullptr,
                      nullptr,
@@ -38,16 +38,10 @@ Layout shape_layout(const DistanceJob &job, bool inside) {
 
 }  // namespace
 
-View swap_y_z(View set) {
-    std::swap(set.size[1], set.size[2]);
-    std::swap(set.stride[1], set.stride[2]);
-    return set;
-}
-
 Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carver &carver) {
     Layout layout = shape_layout(job, inside);
     columns::carve_words(layout.columns, carver);
-    columns::carve_carries(layout.columns, carver);
+    columns::carve_carries(layout.columns, job, carver);
     layout.marks = carver.take<uint8_t>(layout.count_marks());
     layout.far_samples = carver.take<uint32_t>(1 + ceil_div(layout.count_needs(), sizeof(uint32_t)));
     layout.needs = reinterpret_cast<uint8_t *>(layout.far_samples + 1);
@@ -61,7 +55,7 @@ Plan plan_of(const DistanceJob &job, const Limits &limits) {
     Plan plan;
     if (job.axes != 3 || job.measure.metric != APSIS_EUCLIDEAN || !is_narrow(job.measure)) return plan;
     const Layout layout = shape_layout(job, false);
-    plan.serves = plan_argmin(plan, layout, limits);
+    plan.serves = plan_argmin(plan, layout, job.slab.extent, limits);
     if (!plan.serves) return plan;
     plan.near = plan_near_search(plan, layout, limits);
     plan.windows = plan_windows(plan, layout, limits) && !(plan.near && near_search_suffices(layout));

@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(BLOCK) fill_empty_carries(Columns columns) {
     if (at < columns.total()) columns.before[at] = NO_SITE_BEFORE, columns.after[at] = NO_SITE_AFTER;
 }
 
-void find_carries(const Columns &columns, cudaStream_t stream) {
-    if (columns.strips() > 1) return columns::carry_columns(columns, stream);
+void find_carries(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream) {
+    if (columns.strips() > 1 || job.is_slab()) return columns::carry_columns(columns, job, inside, stream);
     launch("fill_empty_carries", fill_empty_carries, ceil_div(columns.total(), BLOCK), BLOCK, stream, columns);
 }
 
@@ -44,8 +44,8 @@ void distance_in_volume(const DistanceJob &job, const Plan &plan, void *memory, 
         Carver carver(memory);
         const Layout layout = carve_layout(job, plan, inside, carver);
         const auto report_done = [&](double done) { report(progress, (side + done) / sides, stream); };
-        columns::pack_columns(swap_y_z(job.set), 1, job.complement != inside, layout.columns, stream);
-        find_carries(layout.columns, stream);
+        columns::pack_columns(columns::swap_y_z(job.set), 1, job.complement != inside, layout.columns, stream);
+        find_carries(layout.columns, job, inside, stream);
         report_done(0.2);
         const bool is_all_marked = !plan.near && !plan.windows;
         fill(layout.marks, is_all_marked, layout.count_marks(), stream);

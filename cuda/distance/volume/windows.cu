@@ -203,7 +203,7 @@ struct AlongX {
                           most <= limits.max_of_site ? sqrtf(static_cast<float>(most)) * limits.inverse_root[0] : INFINITY);
         };
         if constexpr (NEAREST) {
-            const int64_t own = (z * layout.height() + y) * layout.width() + x;
+            const int64_t own = layout.index(x, y, z);
             const uint32_t *const words = window.row(bundle, x - window.first_chunk * TILE) + threadIdx.x % WARP;
             finish_one(std::true_type(), z, high, [&](int k) {
                 return own + k + offset_to_site(words, window.first_chunk * TILE - x, origin, k, found.best[k]);
@@ -242,7 +242,7 @@ struct AlongX {
         const bool is_simple = is_wanted && is_packed && is_whole && (SIMPLE_OUTPUT || is_aligned(x, y, z));
         int32_t cost[TILE];
         if (__all_sync(ALL_LANES, is_simple && worst == 0)) {
-            const int64_t own = (z * layout.height() + y) * layout.width() + x;
+            const int64_t own = layout.index(x, y, z);
             return write_packed<NEAREST, true, false>(
                 layout, x, y, z, cost, [](int32_t) { return 0.0f; }, [&](int k) { return own + k; });
         }

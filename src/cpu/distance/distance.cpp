@@ -93,7 +93,7 @@ void carry_in(const int64_t *sites, int64_t none, int64_t start, int32_t no_site
 void carry_chunk(const Slab &slab, const Columns &columns, const Sides &sides, int side, int64_t image, int64_t begin,
                  int64_t end) {
     int32_t carried[CARRY_CHUNK];
-    carry_in(slab.above, -1, slab.start, NO_SITE_BEFORE, begin, end, carried);
+    carry_in(slab.above[side], -1, slab.start, NO_SITE_BEFORE, begin, end, carried);
     for (int64_t strip = 0; strip < columns.strips(); ++strip)
         for (int64_t c = begin; c < end; ++c) {
             const int64_t at = columns.at(image, strip, c);
@@ -101,7 +101,7 @@ void carry_chunk(const Slab &slab, const Columns &columns, const Sides &sides, i
             columns.before[at] = carried[c - begin];
             if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
         }
-    carry_in(slab.below, INT64_MAX, slab.start, NO_SITE_AFTER, begin, end, carried);
+    carry_in(slab.below[side], INT64_MAX, slab.start, NO_SITE_AFTER, begin, end, carried);
     for (int64_t strip = columns.strips() - 1; strip >= 0; --strip)
         for (int64_t c = begin; c < end; ++c) {
             const int64_t at = columns.at(image, strip, c);

@@ -142,6 +142,8 @@ pub struct apsis_slab {
     pub extent: i64,
     pub above: *const i64,
     pub below: *const i64,
+    pub complement_above: *const i64,
+    pub complement_below: *const i64,
 }
 
 #[repr(C)]

@@ -1,0 +1,164 @@
+#include "run_slabs.h"
+
+int64_t rows_of(const problem *p) { return p->size[p->ndim - 1]; }
+static int64_t columns_of(const problem *p) { return p->size[0] * (p->ndim == 3 ? p->size[1] : 1); }
+
+void fill(int64_t *array, int64_t count, int64_t value) {
+    for (int64_t i = 0; i < count; ++i) array[i] = value;
+}
+static int64_t *take_columns(const problem *p, int64_t value) {
+    int64_t *array = must_alloc((size_t)columns_of(p) * sizeof *array);
+    fill(array, columns_of(p), value);
+    return array;
+}
+
+/* ---- Cuts ---- */
+
+cut cut_of(unsigned cuts, int64_t rows) {
+    cut at = {.slabs = 0};
+    for (int64_t row = 1; row < rows; ++row)
+        if (cuts >> (row - 1) & 1) at.start[++at.slabs] = row;
+    at.start[++at.slabs] = rows;
+    return at;
+}
+
+cut choose_cut(chance *c, int64_t rows) {
+    cut at = {.slabs = 1 + (int)roll_below(c, MOST_SLABS)};
+    for (int k = 1; k < at.slabs; ++k) at.start[k] = roll_below(c, rows + 1);
+    for (int i = 1; i < at.slabs; ++i)
+        for (int k = 1; k < at.slabs - 1; ++k)
+            if (at.start[k] > at.start[k + 1]) {
+                const int64_t larger = at.start[k];
+                at.start[k] = at.start[k + 1];
+                at.start[k + 1] = larger;
+            }
+    at.start[at.slabs] = rows;
+    return at;
+}
+
+/** The slabs in some order. */
+static void choose_order(chance *c, int slabs, int order[MOST_SLABS]) {
+    for (int k = 0; k < slabs; ++k) {
+        const int other = (int)roll_below(c, k + 1);
+        order[k] = order[other];
+        order[other] = k;
+    }
+}
+
+/* ---- The slabs of a cut ---- */
+
+/** The rows of slab k. */
+static problem slab_of(const problem *p, const cut *at, int k) {
+    problem slab = *p;
+    slab.size[p->ndim - 1] = at->start[k + 1] - at->start[k];
+    slab.mask = p->mask + at->start[k] * columns_of(p);
+    return slab;
+}
+
+/** What slabs tell of the set, and of its complement. */
+typedef struct told {
+    int64_t *first[MOST_SLABS], *last[MOST_SLABS];
+} told;
+
+static void summarize_slab(bench *b, const problem *p, const given *how, const cut *at, int k, unsigned flags, told *of) {
+    problem slab = slab_of(p, at, k);
+    slab.options.flags ^= flags;
+    frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
+    frame_put(&set, slab.mask);
+    of->first[k] = take_columns(p, -77); /* poison */
+    of->last[k] = take_columns(p, -77);
+    assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set.image, at->start[k], of->first[k], of->last[k], &slab.options));
+    frame_assert_unchanged(&set);
+    frame_close(&set);
+}
+
+/** Merges what slabs [begin, end) tell in some order: from the left, from the right, or half with half. */
+static void merge_some(int64_t columns, const told *of, int begin, int end, chance *c, int64_t *first, int64_t *last) {
+    if (end - begin > 2 && roll_below(c, 2)) {
+        const int middle = (begin + end) / 2;
+        merge_some(columns, of, middle, end, c, first, last);
+        merge_some(columns, of, begin, middle, c, first, last);
+        return;
+    }
+    const bool backward = roll_below(c, 2);
+    for (int i = begin; i < end; ++i) {
+        const int k = backward ? begin + end - 1 - i : i;
+        apsis_slab_merge(columns, first ? of->first[k] : NULL, last ? of->last[k] : NULL, first, last);
+    }
+}
+
+/** The map of slab k, into the outputs of the whole. */
+static void run_one(bench *b, const problem *p, const given *how, const cut *at, int k, const told *of, chance *c,
+                    uint8_t *const out[2]) {
+    const int64_t columns = columns_of(p);
+    const int sides = p->options.flags & APSIS_SIGNED ? 2 : 1;
+    int64_t *above[2] = {NULL, NULL}, *below[2] = {NULL, NULL};
+    for (int side = 0; side < sides; ++side) {
+        if (k > 0) merge_some(columns, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
+        if (k + 1 < at->slabs)
+            merge_some(columns, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);
+    }
+    const problem slab = slab_of(p, at, k);
+    const apsis_slab place = {at->start[k], rows_of(p), above[0], below[0], above[1], below[1]};
+    outputs map = run_slab(b, &slab, how, &place);
+    const size_t before = (size_t)(at->start[k] * columns), pixels = (size_t)pixels_of(&slab);
+    if (out[0]) memcpy(out[0] + before * type_size(how->distance), map.distance, pixels * type_size(how->distance));
+    if (out[1]) memcpy(out[1] + before * type_size(how->nearest), map.nearest, pixels * type_size(how->nearest));
+    free_outputs(&map);
+    for (int side = 0; side < 2; ++side) {
+        free(above[side]);
+        free(below[side]);
+    }
+}
+
+/** A packed output for every pixel of the image, which slabs fill in; NULL for one that is left out. */
+static uint8_t *take_output(const problem *p, apsis_type type) {
+    return type ? must_alloc((size_t)(pixels_of(p) + 8) * type_size(type)) : NULL;
+}
+
+static outputs run_cut(bench *const places[], int count, const problem *p, const given *how, const cut *at, chance *c) {
+    told of[2] = {{{NULL}, {NULL}}, {{NULL}, {NULL}}};
+    int order[MOST_SLABS];
+    choose_order(c, at->slabs, order);
+    for (int i = 0; i < at->slabs; ++i)
+        for (int side = 0; side < 2; ++side)
+            summarize_slab(places[order[i] % count], p, how, at, order[i], side ? APSIS_COMPLEMENT : 0, &of[side]);
+    uint8_t *const out[2] = {take_output(p, how->distance), take_output(p, how->nearest)};
+    choose_order(c, at->slabs, order);
+    for (int i = 0; i < at->slabs; ++i) run_one(places[order[i] % count], p, how, at, order[i], of, c, out);
+    for (int k = 0; k < at->slabs; ++k)
+        for (int side = 0; side < 2; ++side) {
+            free(of[side].first[k]);
+            free(of[side].last[k]);
+        }
+    return (outputs){out[0], out[1]};
+}
+
+/* ---- The same as the whole ---- */
+
+static void check_same(const problem *p, const void *got, const void *want, apsis_type type, const cut *at) {
+    if (!type || memcmp(got, want, (size_t)pixels_of(p) * type_size(type)) == 0) return;
+    char text[256];
+    describe(p, text, sizeof text);
+    print_error("%s\n  cut at", text);
+    for (int k = 1; k < at->slabs; ++k) print_error(" %lld", (long long)at->start[k]);
+    print_error(": type %d is not that of the whole image\n", (int)type);
+    fail();
+}
+
+void check_cut(bench *const places[], int count, const problem *p, const given *how, const outputs *whole, const cut *at,
+               chance *c) {
+    outputs out = run_cut(places, count, p, how, at, c);
+    check_same(p, out.distance, whole->distance, how->distance, at);
+    check_same(p, out.nearest, whole->nearest, how->nearest, at);
+    free_outputs(&out);
+}
+
+void check_every_cut(bench *const places[], int count, const problem *p, const given *how, chance *c) {
+    outputs whole = run_distance(places[0], p, how);
+    for (unsigned cuts = 0; cuts < 1u << (rows_of(p) - 1); ++cuts) {
+        const cut at = cut_of(cuts, rows_of(p));
+        check_cut(places, count, p, how, &whole, &at, c);
+    }
+    free_outputs(&whole);
+}
