@@ -481,8 +481,8 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  *
  * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
  * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and
- * apsis_slab_distance as apsis_distance does, but once earlier work on the stream is
- * done and the arrays are copied.  Neither can be captured into a CUDA graph.
+ * apsis_slab_distance as apsis_distance does, but not before the arrays are copied,
+ * behind earlier work on the stream.  Neither can be captured into a CUDA graph.
  *
  * Slabs are for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO, without APSIS_SLICES:
  * otherwise APSIS_ERROR_UNSUPPORTED.

@@ -166,8 +166,8 @@ __global__ void __launch_bounds__(STRETCHES *WARP) find_chunks(Columns columns, 
 }
 
 /// Block: replaces the sites that find_chunks has stored for each chunk of a lane's column by the last site before the chunk,
-/// or the first one after it.  Each warp takes some of the chunks.  `stored` is that of the first chunk, `outside` the carry that
-/// a slab begins with, if any, and `is_inside` tells whether the column exists.
+/// or the first one after it.  Each warp takes some of the chunks.  `stored` is that of the first chunk, `outside` the carry
+/// that a slab begins with, if any, and `is_inside` tells whether the column exists.
 template <int SIDES, bool DOWN>
 __device__ void carry_chunks_along(const Columns &columns, int32_t *stored, const int32_t *outside, bool is_inside,
                                    int64_t chunk_strips) {

@@ -113,10 +113,10 @@ size_t summary_scratch(const SummaryJob &job) {
 void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
     Carver carver(memory);
     const Columns columns = carve_summary(job, carver);
+    std::vector<int32_t> found(static_cast<size_t>(job.columns()));  // before any work is queued
     pack_columns(set_of(job), 1, job.complement, columns, stream);
     report(progress, 0.8, stream);
     const int64_t chunk = find_chunk_ends(columns, stream), chunks = ceil_div(columns.strips(), chunk);
-    std::vector<int32_t> found(static_cast<size_t>(job.columns()));
     const auto read = [&](bool is_last, const int32_t *ends, int64_t *to) {
         if (!to) return;
         std::fill(to, to + job.columns(), is_last ? -1 : INT64_MAX);

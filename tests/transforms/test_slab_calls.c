@@ -90,6 +90,34 @@ static void squares_of_the_image(bench *b) {
     for (int64_t x = 0; x < W; ++x) assert_true(square[x] == (W - 1 - x) * (W - 1 - x) + (extent - 4) * (extent - 4));
 }
 
+/** Columns so long that a device carries sites in several steps: without a site, and signed with nothing else. */
+static void long_columns(bench *b) {
+    enum { W = 3, H = 40000 };
+    const int64_t start = 100, end = start + H, extent = end + 100;
+    uint8_t *mask = must_alloc(W * H);
+    int64_t *square = must_alloc(W * H * sizeof *square), far_above[W], far_below[W], beside_above[W], beside_below[W];
+    fill(far_above, W, start - 5);
+    fill(far_below, W, end + 8);
+    fill(beside_above, W, start - 1);
+    fill(beside_below, W, end);
+    const apsis_image set = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {W, H}};
+    const apsis_image squares = {.data = square, .type = APSIS_I64, .ndim = 2, .size = {W, H}};
+    const apsis_slab slabs[2] = {{start, extent, far_above, far_below, NULL, NULL},
+                                 {start, extent, beside_above, beside_below, far_above, far_below}};
+    apsis_options options = APSIS_OPTIONS_INIT;
+    for (int is_signed = 0; is_signed < 2; ++is_signed) {
+        memset(mask, is_signed, W * H);
+        options.flags = is_signed ? APSIS_SIGNED : 0;
+        assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slabs[is_signed], &squares, NULL, &options));
+        for (int64_t i = 0; i < W * H; ++i) {
+            const int64_t up = i / W + 5, down = H - 1 - i / W + 9, nearest = up < down ? up : down;
+            assert_true(square[i] == (is_signed ? -nearest * nearest : nearest * nearest));
+        }
+    }
+    free(mask);
+    free(square);
+}
+
 /** Nearest pixels beyond 2^32, of rows that the near search of a device settles, and of those that it leaves. */
 static void far_indices(bench *b) {
     enum { W = 2100, H = 40 };
@@ -301,12 +329,13 @@ static void cancelling(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(a_summary, WITH_HOST_IMAGES),   TEST(merging, WITH_HOST_IMAGES),
-                                      TEST(far_sites, WITH_HOST_IMAGES),   TEST(squares_of_the_image, WITH_HOST_IMAGES),
-                                      TEST(far_indices, WITH_HOST_IMAGES), TEST(nothing_anywhere, WITH_HOST_IMAGES),
-                                      TEST(bad_places, WITH_HOST_IMAGES),  TEST(bad_complements, WITH_HOST_IMAGES),
-                                      TEST(whole_slabs, WITH_HOST_IMAGES), TEST(bad_images, WITH_HOST_IMAGES),
-                                      TEST(bad_options, WITH_HOST_IMAGES), TEST(too_small_types, WITH_HOST_IMAGES),
-                                      TEST(the_scratch_memory, ON_CPU),    TEST(cancelling, WITH_HOST_IMAGES)};
+    static const test_case cases[] = {TEST(a_summary, WITH_HOST_IMAGES),        TEST(merging, WITH_HOST_IMAGES),
+                                      TEST(far_sites, WITH_HOST_IMAGES),        TEST(squares_of_the_image, WITH_HOST_IMAGES),
+                                      TEST(long_columns, WITH_HOST_IMAGES),     TEST(far_indices, WITH_HOST_IMAGES),
+                                      TEST(nothing_anywhere, WITH_HOST_IMAGES), TEST(bad_places, WITH_HOST_IMAGES),
+                                      TEST(bad_complements, WITH_HOST_IMAGES),  TEST(whole_slabs, WITH_HOST_IMAGES),
+                                      TEST(bad_images, WITH_HOST_IMAGES),       TEST(bad_options, WITH_HOST_IMAGES),
+                                      TEST(too_small_types, WITH_HOST_IMAGES),  TEST(the_scratch_memory, ON_CPU),
+                                      TEST(cancelling, WITH_HOST_IMAGES)};
     return RUN_CASES(cases, argc, argv);
 }
