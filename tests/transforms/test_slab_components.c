@@ -236,7 +236,9 @@ static void every_cut_of_every_3x4_on(bench *const benches[2]) {
     const asked how = {.set = APSIS_U8, .labels = APSIS_I32, .capacity = 6};
     chance c = {1};
     uint8_t mask[12];
-    for (int i = 0; i < 4096; i += 4096 / effort(4096)) {
+    /* Devices take longer.  No power of two, so that every bit changes. */
+    const int least = benches[0]->place == ON_CPU ? 1 : 61, step = 4096 / effort(4096) > least ? 4096 / effort(4096) : least;
+    for (int i = 0; i < 4096; i += step) {
         for (int k = 0; k < 12; ++k) mask[k] = i >> k & 1;
         problem p = new_problem(2, 3, 4, 1, mask);
         for (p.options.connectivity = 1; p.options.connectivity <= 2; ++p.options.connectivity) {
@@ -253,7 +255,7 @@ static void every_cut_of_volumes_on(bench *const benches[2]) {
     const asked how = {.set = APSIS_BIT, .labels = APSIS_I64, .capacity = 50};
     chance c = {2};
     uint8_t mask[3 * 3 * 5];
-    for (int i = 0; i < effort(300); ++i) {
+    for (int i = 0; i < effort(benches[0]->place == ON_CPU ? 300 : 50); ++i) {
         const int64_t size[3] = {1 + roll_below(&c, 3), 1 + roll_below(&c, 3), 1 + roll_below(&c, 5)};
         fill_mask(mask, size, NOISE, 0.2 + 0.5 * roll_real(&c), &c);
         problem p = new_problem(3, size[0], size[1], size[2], mask);
@@ -320,9 +322,13 @@ static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t s
     }
 }
 
-static void random_planes_on(bench *const benches[2]) { random_cuts(benches, 2, effort(700), 11); }
+static void random_planes_on(bench *const benches[2]) {
+    random_cuts(benches, 2, effort(benches[0]->place == ON_CPU ? 700 : 150), 11);
+}
 static void random_planes(bench *b) { with_cpu(b, random_planes_on); }
-static void random_volumes_on(bench *const benches[2]) { random_cuts(benches, 3, effort(500), 12); }
+static void random_volumes_on(bench *const benches[2]) {
+    random_cuts(benches, 3, effort(benches[0]->place == ON_CPU ? 500 : 100), 12);
+}
 static void random_volumes(bench *b) { with_cpu(b, random_volumes_on); }
 
 int main(int argc, char **argv) {

@@ -69,7 +69,7 @@ static given choose_images(chance *c, const problem *p) {
 static void random_cuts(bench *b) {
     static const double densities[] = {0, 0.0005, 0.01, 0.1, 0.5, 0.99};
     chance c = {2026};
-    for (int i = 0; i < effort(1500); ++i) {
+    for (int i = 0; i < effort(b->place == ON_CPU ? 1500 : 300); ++i) { /* devices take longer */
         problem p = new_problem(2, 1, 1, 1, NULL);
         choose_problem(&c, &p);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
