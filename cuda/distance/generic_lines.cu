@@ -7,8 +7,8 @@
 // totally monotone, so that the best x' never moves left as x moves right.  (The axes one by one: Saito and Toriwaki, 1994, and
 // for other metrics Hirata, 1996.  The matrices: Aggarwal, Klawe, Moran, Shor and Wilber, 1987.)  This holds however ties are
 // decided: of two candidates the right one wins from some x on.  A tie goes to the lower order, then to the lower x'.  The
-// order of a site along the first axis is its position in the image.  Along an axis of n pixels the order of the winner x' is order * n +
-// x', which after the last axis is the linear index.
+// order of a site along the first axis is its position in the image.  Along an axis of n pixels the order of the winner x' is
+// order * n + x', which after the last axis is the linear index.
 //
 // A line is searched by levels of 32.  At a level the points lie at stride 32^k, 32 of them a warp, and their best candidates
 // lie between those of two points at stride 32^(k+1).  If that bracket is short, every lane tries all of it for its own point.

@@ -372,10 +372,7 @@ void check_labels(const ComponentsJob &job) {
 }
 
 void check_array(const ComponentsJob &job) {
-    if (job.capacity < 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
-    if (job.capacity > 0 && !job.components)
-        throw Error(APSIS_ERROR_ARGUMENT, "components is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+    check_capacity("components", job.components, job.capacity);
     if (job.components) check_sums("set: size", job.set.size);
 }
 
@@ -387,11 +384,13 @@ void check_sums(const char *name, const int64_t size[3]) {
                     static_cast<long long>(size[0]), static_cast<long long>(size[1]), static_cast<long long>(size[2]));
 }
 
-void check_array(const EccentricityJob &job) {
-    if (job.capacity < 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(job.capacity));
-    if (job.capacity > 0 && !job.extents)
-        throw Error(APSIS_ERROR_ARGUMENT, "extents is NULL, but capacity is %lld", static_cast<long long>(job.capacity));
+void check_array(const EccentricityJob &job) { check_capacity("extents", job.extents, job.capacity); }
+
+void check_capacity(const char *name, const void *array, int64_t capacity) {
+    if (capacity < 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(capacity));
+    if (capacity > 0 && !array)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s is NULL, but capacity is %lld", name, static_cast<long long>(capacity));
 }
 
 }  // namespace apsis

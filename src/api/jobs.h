@@ -40,6 +40,7 @@ void check_labels(const ComponentsJob &job);
 /// Throws unless the caller's array of components is valid.
 void check_array(const ComponentsJob &job);
 void check_array(const EccentricityJob &job);
+void check_capacity(const char *name, const void *array, int64_t capacity);
 /// Throws unless sums of coordinates in an image of this size stay below 2^63.
 void check_sums(const char *name, const int64_t size[3]);
 

@@ -49,13 +49,6 @@ View view_of(const int64_t *array, int64_t width, int64_t height) {
     return view;
 }
 
-void check_array(const apsis_part *parts, int64_t capacity) {
-    if (capacity < 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "capacity is %lld, but cannot be negative", static_cast<long long>(capacity));
-    if (capacity > 0 && !parts)
-        throw Error(APSIS_ERROR_ARGUMENT, "parts is NULL, but capacity is %lld", static_cast<long long>(capacity));
-}
-
 // ---- Slabs to be joined ----
 
 /// Throws unless the numbers in a row of a slab are local ones.
@@ -130,7 +123,7 @@ ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *
     ComponentsJob job = check_slab_set(context, set, nullptr, given);
     const int axis = job.axes - 1;
     check_range("start", start, 0, LONGEST_AXIS - job.set.size[axis]);
-    check_array(parts, capacity);
+    check_capacity("parts", parts, capacity);
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
     size[axis] += start;
     if (parts) check_sums("set: size, with the rows before it,", size);
@@ -157,7 +150,7 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, const apsis_sl
     job.set = check_image("image", &image, Role::SET, false);
     job.axes = ndim;
     fill_in(read_slab_options(given), job);
-    check_array(parts, capacity);
+    check_capacity("parts", parts, capacity);
     job.components = reinterpret_cast<apsis_component *>(parts);
     job.capacity = capacity;
     if (job.needs_parts()) check_sums("size", job.set.size);

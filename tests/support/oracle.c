@@ -8,6 +8,8 @@ problem new_problem(int ndim, int64_t w, int64_t h, int64_t d, const uint8_t *ma
 }
 
 int64_t pixels_of(const problem *p) { return p->size[0] * p->size[1] * p->size[2]; }
+int64_t rows_of(const problem *p) { return p->size[p->ndim - 1]; }
+int64_t columns_of(const problem *p) { return p->size[0] * (p->ndim == 3 ? p->size[1] : 1); }
 
 void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit) {
     const int64_t ratio[3] = {x, y, z};

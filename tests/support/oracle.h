@@ -24,6 +24,10 @@ typedef struct answer {
 
 problem new_problem(int ndim, int64_t w, int64_t h, int64_t d, const uint8_t *mask);
 int64_t pixels_of(const problem *p);
+
+/** Along the last axis, rows in 2-D and planes in 3-D; and the pixels of each. */
+int64_t rows_of(const problem *p);
+int64_t columns_of(const problem *p);
 void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit);
 void describe(const problem *p, char *text, size_t bytes);
 

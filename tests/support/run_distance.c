@@ -13,9 +13,7 @@ static void *take(frame *f, bool wanted) {
     return pixels;
 }
 
-static size_t column_bytes(const problem *p) {
-    return (size_t)(p->size[0] * (p->ndim == 3 ? p->size[1] : 1)) * sizeof(int64_t);
-}
+static size_t column_bytes(const problem *p) { return (size_t)columns_of(p) * sizeof(int64_t); }
 static const int64_t *copy_columns(const problem *p, const int64_t *array) {
     return array ? memcpy(must_alloc(column_bytes(p)), array, column_bytes(p)) : NULL;
 }

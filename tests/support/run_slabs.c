@@ -1,8 +1,5 @@
 #include "run_slabs.h"
 
-int64_t rows_of(const problem *p) { return p->size[p->ndim - 1]; }
-static int64_t columns_of(const problem *p) { return p->size[0] * (p->ndim == 3 ? p->size[1] : 1); }
-
 void fill(int64_t *array, int64_t count, int64_t value) {
     for (int64_t i = 0; i < count; ++i) array[i] = value;
 }
@@ -12,29 +9,7 @@ static int64_t *take_columns(const problem *p, int64_t value) {
     return array;
 }
 
-/* ---- Cuts ---- */
-
-cut cut_of(unsigned cuts, int64_t rows) {
-    cut at = {.slabs = 0};
-    for (int64_t row = 1; row < rows; ++row)
-        if (cuts >> (row - 1) & 1) at.start[++at.slabs] = row;
-    at.start[++at.slabs] = rows;
-    return at;
-}
-
-cut choose_cut(chance *c, int64_t rows) {
-    cut at = {.slabs = 1 + (int)roll_below(c, MOST_SLABS)};
-    for (int k = 1; k < at.slabs; ++k) at.start[k] = roll_below(c, rows + 1);
-    for (int i = 1; i < at.slabs; ++i)
-        for (int k = 1; k < at.slabs - 1; ++k)
-            if (at.start[k] > at.start[k + 1]) {
-                const int64_t larger = at.start[k];
-                at.start[k] = at.start[k + 1];
-                at.start[k + 1] = larger;
-            }
-    at.start[at.slabs] = rows;
-    return at;
-}
+/* ---- Orders ---- */
 
 /** The slabs in some order. */
 static void choose_order(chance *c, int slabs, int order[MOST_SLABS]) {
@@ -140,10 +115,8 @@ static void check_same(const problem *p, const void *got, const void *want, apsi
     if (!type || memcmp(got, want, (size_t)pixels_of(p) * type_size(type)) == 0) return;
     char text[256];
     describe(p, text, sizeof text);
-    print_error("%s\n  cut at", text);
-    for (int k = 1; k < at->slabs; ++k) print_error(" %lld", (long long)at->start[k]);
-    print_error(": type %d is not that of the whole image\n", (int)type);
-    fail();
+    print_error("%s, type %d\n", text, (int)type);
+    fail_at(at, "a pixel");
 }
 
 void check_cut(bench *const places[], int count, const problem *p, const given *how, const outputs *whole, const cut *at,

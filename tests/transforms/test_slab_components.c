@@ -1,16 +1,9 @@
 /* Components of slabs: however an image is cut and its slabs are joined, the bytes are those of apsis_components of all of
  * it. */
+#include "cuts.h"
 #include "run_components.h"
 
 /* ---- An image cut into slabs ---- */
-
-enum { MOST_SLABS = 9 };
-
-/** Slab k has the rows from start[k] to start[k + 1]: planes in 3-D. */
-typedef struct cut {
-    int slabs;
-    int64_t start[MOST_SLABS + 1];
-} cut;
 
 /** A slab, or several that are joined already, with arrays of its own. */
 typedef struct told {
@@ -18,9 +11,6 @@ typedef struct told {
     int64_t *first, *last;
     apsis_part *parts;
 } told;
-
-static int64_t rows_of(const problem *p) { return p->size[p->ndim - 1]; }
-static int64_t columns_of(const problem *p) { return p->size[0] * (p->ndim == 3 ? p->size[1] : 1); }
 
 static int64_t *take_numbers(int64_t count) {
     int64_t *numbers = must_alloc((size_t)(count + 1) * sizeof *numbers);
@@ -144,15 +134,13 @@ static void join_slabs(bench *b, const problem *p, told *slabs, int count, const
     for (int i = 0; i < groups; ++i) free_told(&group[i]);
 }
 
-static void fail_at(const problem *p, const cut *at, const char *what) {
+static void fail_in(const problem *p, const cut *at, const char *what) {
     char text[256];
     describe(p, text, sizeof text);
     const apsis_options *o = &p->options;
-    print_error("%s, connectivity %d, flags 0x%x, largest %d, area %lld to %lld\n  cut at", text, o->connectivity,
-                (unsigned)o->flags, o->largest, (long long)o->min_area, (long long)o->max_area);
-    for (int k = 1; k < at->slabs; ++k) print_error(" %lld", (long long)at->start[k]);
-    print_error(": %s is not that of the whole image\n", what);
-    fail();
+    print_error("%s, connectivity %d, flags 0x%x, largest %d, area %lld to %lld\n", text, o->connectivity, (unsigned)o->flags,
+                o->largest, (long long)o->min_area, (long long)o->max_area);
+    fail_at(at, what);
 }
 
 /** The slabs in some order, each in one of the benches. */
@@ -169,10 +157,10 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
     }
     joined all = {.count = -1};
     join_slabs(benches[c ? roll_below(c, 2) : 0], p, slabs, at->slabs, how, wants_parts, c, &all);
-    if (all.count != whole->count) fail_at(p, at, "the count");
+    if (all.count != whole->count) fail_in(p, at, "the count");
     const int64_t known = how->capacity < all.count ? how->capacity : all.count;
     if (known > 0 && memcmp(all.component, whole->component, (size_t)known * sizeof *all.component))
-        fail_at(p, at, "a component");
+        fail_in(p, at, "a component");
     const size_t row = (size_t)columns_of(p) * type_size(how->labels);
     uint8_t *labels = how->labels ? must_alloc((size_t)(pixels_of(p) + 8) * type_size(how->labels)) : NULL;
     for (int k = at->slabs - 1; labels && k >= 0; --k) {
@@ -185,7 +173,7 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
         frame_close(&set);
         frame_close(&out);
     }
-    if (labels && memcmp(labels, whole->labels, (size_t)rows_of(p) * row)) fail_at(p, at, "a label");
+    if (labels && memcmp(labels, whole->labels, (size_t)rows_of(p) * row)) fail_in(p, at, "a label");
     for (int k = 0; k < at->slabs; ++k) {
         free_told(&slabs[k]);
         free(all.numbers[k]);
@@ -196,22 +184,12 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
 
 /** The bench, and a CPU one: slabs of one image are on both. */
 static void with_cpu(bench *b, void (*run)(bench *const benches[2])) {
-    bench cpu = {.place = ON_CPU, .device = APSIS_CPU, .memory = APSIS_HOST};
-    assert_int_equal(apsis_create(APSIS_VERSION, APSIS_CPU, &cpu.ctx), APSIS_OK);
+    bench cpu = open_cpu();
     run((bench *const[2]){b, &cpu});
     apsis_destroy(cpu.ctx);
 }
 
 /* ---- Every cut of small images ---- */
-
-/** Between two rows the image is cut where `cuts` has a bit. */
-static cut cut_of(unsigned cuts, int64_t rows) {
-    cut at = {.slabs = 0};
-    for (int64_t row = 1; row < rows; ++row)
-        if (cuts >> (row - 1) & 1) at.start[++at.slabs] = row;
-    at.start[++at.slabs] = rows;
-    return at;
-}
 
 static void choose_selection(chance *c, problem *p, int64_t most) {
     apsis_options *o = &p->options;
@@ -236,9 +214,7 @@ static void every_cut_of_every_3x4_on(bench *const benches[2]) {
     const asked how = {.set = APSIS_U8, .labels = APSIS_I32, .capacity = 6};
     chance c = {1};
     uint8_t mask[12];
-    /* Devices take longer.  No power of two, so that every bit changes. */
-    const int least = benches[0]->place == ON_CPU ? 1 : 61, step = 4096 / effort(4096) > least ? 4096 / effort(4096) : least;
-    for (int i = 0; i < 4096; i += step) {
+    for (int i = 0; i < 4096; i += mask_step(benches[0], 4096, 61)) {
         for (int k = 0; k < 12; ++k) mask[k] = i >> k & 1;
         problem p = new_problem(2, 3, 4, 1, mask);
         for (p.options.connectivity = 1; p.options.connectivity <= 2; ++p.options.connectivity) {
@@ -278,20 +254,6 @@ static asked choose_images(chance *c) {
     if (roll_below(c, 3) == 0) how.set_layout = (unsigned)roll_below(c, LAYOUTS);
     if (roll_below(c, 3) == 0) how.labels_layout = (unsigned)roll_below(c, LAYOUTS);
     return how;
-}
-
-static cut choose_cut(chance *c, int64_t rows) {
-    cut at = {.slabs = 1 + (int)roll_below(c, MOST_SLABS)};
-    for (int k = 1; k < at.slabs; ++k) at.start[k] = roll_below(c, rows + 1);
-    for (int i = 1; i < at.slabs; ++i)
-        for (int k = 1; k < at.slabs - 1; ++k)
-            if (at.start[k] > at.start[k + 1]) {
-                const int64_t larger = at.start[k];
-                at.start[k] = at.start[k + 1];
-                at.start[k + 1] = larger;
-            }
-    at.start[at.slabs] = rows;
-    return at;
 }
 
 static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t seed) {

@@ -2,12 +2,6 @@
  * whole image in test_slabs.c. */
 #include "run_slabs.h"
 
-static bench open_cpu(void) {
-    bench cpu = {.place = ON_CPU, .device = APSIS_CPU, .memory = APSIS_HOST};
-    assert_ok(NULL, apsis_create(APSIS_VERSION, APSIS_CPU, &cpu.ctx));
-    return cpu;
-}
-
 /* ---- One image, some of its slabs here and some there ---- */
 
 static void mixed_slabs(bench *b) {
@@ -86,7 +80,7 @@ static void compare_slab(bench *b, bench *cpu, const problem *p, const given *ho
 static void check_slab(bench *b, bench *cpu, const problem *p, const given *how, int64_t start, int64_t extent,
                        const surroundings *around, chance *c) {
     const bool is_signed = p->options.flags & APSIS_SIGNED;
-    const int64_t columns = p->size[0] * (p->ndim == 3 ? p->size[1] : 1), end = start + rows_of(p);
+    const int64_t columns = columns_of(p), end = start + rows_of(p);
     int64_t *rows[4];
     for (int i = 0; i < 4; ++i) rows[i] = must_alloc((size_t)columns * sizeof *rows[i]);
     draw_outside(c, around, &(outside){start, start - 1, -1, -1}, is_signed, columns, rows[0], rows[2]);

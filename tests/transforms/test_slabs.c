@@ -7,9 +7,7 @@ static void every_cut_of_every_2x5(bench *b) {
     static const unsigned flags[] = {0, APSIS_COMPLEMENT, APSIS_SIGNED, APSIS_SIGNED | APSIS_COMPLEMENT};
     chance c = {1};
     uint8_t mask[10];
-    /* Devices take longer.  No power of two, so that every bit changes. */
-    const int least = b->place == ON_CPU ? 1 : 7, step = 1024 / effort(1024) > least ? 1024 / effort(1024) : least;
-    for (int i = 0; i < 1024; i += step) {
+    for (int i = 0; i < 1024; i += mask_step(b, 1024, 7)) {
         for (int k = 0; k < 10; ++k) mask[k] = i >> k & 1;
         problem p = new_problem(2, 2, 5, 1, mask);
         p.options.metric = roll_below(&c, 2) ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
