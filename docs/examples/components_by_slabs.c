@@ -35,6 +35,8 @@ int main(int argc, char **argv) {
         }
         must(!apsis_slab_components(ctx, &set, s->numbers, s->count, &numbers, NULL), "cannot label", ctx);
         must(fwrite(labels, sizeof *labels, count, out) == count, "cannot write", ctx);
+        free((void *)s->first), free((void *)s->last), free(s->numbers);
     }
+    free(pixels), free(labels), free(slab), fclose(in), apsis_destroy(ctx);
     return fclose(out) != 0;
 }
