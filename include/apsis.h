@@ -251,6 +251,18 @@ APSIS_API int apsis_device_count(void);
  */
 APSIS_API apsis_status apsis_create(int version, int device, apsis_context **context);
 
+/**
+ * Makes a context that spreads APSIS_HOST images over several CUDA devices.  The bytes
+ * are the same.  apsis_distance is cut into slabs, or a batch into its images; what is
+ * not cut runs on the first device, as do calls with APSIS_DEVICE images.  The stream,
+ * workspace and allocator of the context are those of the first; the others have their
+ * own.  A message tells which device has failed.
+ *
+ * @param devices  [count]: CUDA device numbers.  One that is listed twice has two slabs.
+ */
+APSIS_API apsis_status apsis_create_devices(int version, const int *devices, int count,
+                                            apsis_context **context);
+
 /** Waits for the context's work, and frees it.  NULL is allowed. */
 APSIS_API void apsis_destroy(apsis_context *context);
 

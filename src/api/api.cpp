@@ -2,6 +2,8 @@
 #include <apsis.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "api/enums.h"
 #include "api/guard.h"
@@ -24,6 +26,14 @@ std::unique_ptr<Backend> make_best_backend() {
         } catch (const Error &) {  // too old, or in use: the next device may serve
         }
     return make_cpu_backend();
+}
+
+void check_creation(int version, apsis_context **context) {
+    if (!context) throw Error(APSIS_ERROR_ARGUMENT, "context is NULL, but must point to a pointer");
+    *context = nullptr;
+    const int promise = APSIS_VERSION_MAJOR == 0 ? 100 : 10000;  // compatible versions have the same quotient
+    if (version / promise != APSIS_VERSION / promise || version > APSIS_VERSION)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
 }
 
 /// The number of images and the name of a transform's call; 0 and nullptr if there is no such transform.
@@ -68,17 +78,31 @@ int apsis_device_count(void) { return device_count(); }
 
 apsis_status apsis_create(int version, int device, apsis_context **context) {
     return guard("create", create_message, [&] {
-        if (!context) throw Error(APSIS_ERROR_ARGUMENT, "context is NULL, but must point to a pointer");
-        *context = nullptr;
-        const int promise = APSIS_VERSION_MAJOR == 0 ? 100 : 10000;  // compatible versions have the same quotient
-        if (version / promise != APSIS_VERSION / promise || version > APSIS_VERSION)
-            throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
+        check_creation(version, context);
         if (device < APSIS_BEST)
             throw Error(APSIS_ERROR_ARGUMENT, "device is %d, but must be APSIS_CPU, APSIS_BEST or a CUDA device number",
                         device);
         *context = new apsis_context(device == APSIS_BEST  ? make_best_backend()
                                      : device == APSIS_CPU ? make_cpu_backend()
                                                            : make_device_backend(device));
+    });
+}
+
+apsis_status apsis_create_devices(int version, const int *devices, int count, apsis_context **context) {
+    return guard("create_devices", create_message, [&] {
+        check_creation(version, context);
+        if (!devices) throw Error(APSIS_ERROR_ARGUMENT, "devices is NULL, but must list CUDA device numbers");
+        if (count < 1) throw Error(APSIS_ERROR_ARGUMENT, "count is %d, but must be 1 or more", count);
+        std::vector<std::unique_ptr<apsis_context>> made;
+        for (int i = 0; i < count; ++i) {
+            if (devices[i] < 0)
+                throw Error(APSIS_ERROR_ARGUMENT, "devices[%d] is %d, but must be a CUDA device number", i, devices[i]);
+            made.push_back(std::make_unique<apsis_context>(make_device_backend(devices[i])));
+        }
+        std::unique_ptr<apsis_context> first = std::move(made.front());
+        made.erase(made.begin());
+        first->others = std::move(made);
+        *context = first.release();
     });
 }
 
@@ -285,6 +309,7 @@ apsis_status apsis_set_threads(apsis_context *context, int threads) {
         if (threads < 0) throw Error(APSIS_ERROR_ARGUMENT, "threads is %d, but cannot be negative", threads);
         context->backend->set_threads(threads);
         context->threads = threads;
+        for (const auto &other : context->others) other->threads = threads;
     });
 }
 

@@ -1,6 +1,7 @@
 // Runs jobs on the back end: makes the workspace, and stages images that the back end cannot reach.
 #include <algorithm>
 
+#include "api/cut_runs.h"
 #include "api/jobs.h"
 #include "runtime/staging.h"
 #include "runtime/streamer.h"
@@ -155,13 +156,24 @@ size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { re
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
 
-void run(apsis_context &context, const DistanceJob &job) {
-    check_capture(context, job);
+void run_here(apsis_context &context, const DistanceJob &job) {
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "distance", job.set);
     if (TransferQueue *queue = find_transfer_queue(context, job)) return stream_distance(context, job, *queue, memory);
     run_reported(context, job, memory,
                  [&](const DistanceJob &own, void *scratch) { context.backend->distance(own, scratch, context.progress()); });
+}
+
+void run(apsis_context &context, const DistanceJob &job) {
+    check_capture(context, job);
+    const bool can_cut = can_be_cut(context, job);
+    if (can_cut && !context.others.empty()) return run_in_slabs(context, job);
+    try {
+        run_here(context, job);
+    } catch (const Error &error) {
+        if (error.status != APSIS_ERROR_MEMORY || !can_cut) throw;
+        run_in_slabs(context, job);
+    }
 }
 
 void run(apsis_context &context, const SummaryJob &job) {

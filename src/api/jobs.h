@@ -54,6 +54,8 @@ size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
 
 // Run a job whose image has pixels.  A summary needs only columns.
 
+/// On the context's own device alone, whole.
+void run_here(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const SummaryJob &job);
 void run(apsis_context &context, const VoronoiJob &job);

@@ -39,6 +39,9 @@ struct DistanceJob {
     /// Whether there are pixels of the image outside of the set: before it or after it along the last axis.
     bool is_slab() const { return slab.extent != set.size[axes - 1]; }
 
+    /// Whether there are several images, one for each z.
+    bool is_batch() const { return axes == 2 && set.size[2] > 1; }
+
     /// The number of columns along the last axis.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "runtime/backend.h"
 
@@ -21,6 +22,7 @@ struct apsis_context {
     /// Scratch memory of at least this size: the caller's workspace, or the context's own, which grows and is kept.
     void *scratch(size_t bytes);
     void set_workspace(void *memory, size_t bytes);
+    bool has_callers_workspace() const { return workspace_is_callers_; }
     void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);
 
     /// At least this much page-locked memory of the back end.  Host images that are not page-locked are copied through it.
@@ -35,6 +37,7 @@ struct apsis_context {
     [[gnu::format(printf, 2, 3)]] void log(const char *format, ...) const;
 
     std::unique_ptr<apsis::Backend> backend;
+    std::vector<std::unique_ptr<apsis_context>> others;  // of further devices, for what is computed by several
     apsis::Message message;
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;
