@@ -103,14 +103,6 @@ struct Carry {
     }
 };
 
-/// The position of a column's pixel before a strip; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
-__device__ int32_t place_before(const Columns &columns, int64_t strip) {
-    return strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE;
-}
-__device__ int32_t place_after(const Columns &columns, int64_t strip) {
-    return strip < columns.strips() || columns.last_carries ? static_cast<int32_t>(strip * STRIP) : NO_SITE_AFTER;
-}
-
 /// The first and the last site of a side in the stretches of a block.
 struct StretchEnds {
     int32_t first[STRETCHES][WARP], last[STRETCHES][WARP];  // [stretch][column]

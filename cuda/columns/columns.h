@@ -65,6 +65,14 @@ struct Sites {
     __device__ bool any() const { return word || before != NO_SITE_BEFORE || after != NO_SITE_AFTER; }
 };
 
+/// The position of a column's pixel before a strip; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
+__device__ inline int32_t place_before(const Columns &columns, int64_t strip) {
+    return strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE;
+}
+__device__ inline int32_t place_after(const Columns &columns, int64_t strip) {
+    return strip < columns.strips() || columns.last_carries ? static_cast<int32_t>(strip * STRIP) : NO_SITE_AFTER;
+}
+
 /// The columns of a strip.
 template <bool MAY_BE_MIRRORED = true>
 struct StripColumns {
@@ -78,9 +86,8 @@ struct StripColumns {
         : valid(columns.filled(strip)),
           mirrored(columns.is_mirrored ? 1 : 0),
           side(MAY_BE_MIRRORED && image >= columns.images() ? 1 : 0),
-          above(strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE),
-          below(strip + 1 < columns.strips() || columns.last_carries ? static_cast<int32_t>((strip + 1) * STRIP)
-                                                                     : NO_SITE_AFTER) {
+          above(place_before(columns, strip)),
+          below(place_after(columns, strip + 1)) {
         const int64_t first = columns.at(side ? image - columns.images() : image, strip, 0);
         words = columns.words + first, befores = columns.before + first, afters = columns.after + first;
     }
