@@ -14,8 +14,6 @@ namespace apsis::cuda::columns {
 
 namespace {
 
-constexpr int STRETCHES = 32;                   // stretches of a chunk at most: the warps of a block
-constexpr int STRETCH = 16;                     // strips of a stretch at most; half as many where a block has enough warps
 constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips of a chunk at most
 
 /// The strips that a warp walks, of 32 columns of a chunk of an image.

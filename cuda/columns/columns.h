@@ -4,12 +4,11 @@
 #include <cuda_runtime.h>
 
 #include "core/columns.h"
+#include "cuda/columns/tuning.h"
 #include "runtime/backend.h"
 #include "runtime/workspace.h"
 
 namespace apsis::cuda::columns {
-
-constexpr int NEAR = 24;  // a site is near a strip if it is in it or within this many rows of it
 
 /// Columns along y, where each slice is an image, or along z, with one image in all.  Column x of a slice has number x.  Column
 /// (x, y) along z has number x * height + y, so that neighbours along y, the axis of the next pass, are neighbours in memory.
@@ -31,7 +30,6 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 
 /// Queues in one launch the packing of columns along y and the computation of their carries.  Columns have at most
 /// LONGEST_WHOLE pixels.
-constexpr int64_t LONGEST_WHOLE = 4096;
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
 /// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.  Of a slab
