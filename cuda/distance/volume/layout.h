@@ -15,6 +15,7 @@
 
 #include "core/columns.h"
 #include "cuda/distance/volume/plan.h"
+#include "cuda/distance/volume/tuning.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/pixel_writer.h"
 #include "runtime/workspace.h"
@@ -24,11 +25,6 @@ namespace apsis::cuda::volume {
 
 constexpr int TILE = 8;         // voxels of a line in a thread's registers: 32 bytes, a sector of memory
 constexpr int MARK_GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
-
-// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  So few samples suffice, because
-// windows take only a third longer where all sites are near, while the argmin takes far longer for voxels that the near search
-// leaves.
-constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
 
 struct Layout {
     Columns columns;  // along z: column x of image y
