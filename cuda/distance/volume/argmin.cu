@@ -7,8 +7,8 @@
 // 1. Pivots are every 16th voxel.  Their best candidates are found by halving: each pivot has the bracket of its two neighbours
 //    of the level before.  The first few pivots have none; the cost of some candidates bounds how far they must search, as the
 //    ends of a bracket do later.  While pivots are few, several threads share one.
-// 2. An interval reaches from one pivot to the next.  A thread tries all candidates of the bracket on its 16 voxels, a tile of
-//    8 in registers after the other.
+// 2. An interval reaches from one pivot to the next.  A thread tries all candidates of the bracket on its 16 voxels: first on
+//    one tile of 8, in registers, then on the other.
 // Where a line crosses a gap between sites, a bracket is long and most of its candidates are dominated.  The least cost of each
 // chunk of candidates tells which chunks can be skipped.
 //
