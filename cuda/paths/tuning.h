@@ -1,5 +1,6 @@
-// Which components are solved many at a time, and how much is done between two reports to the host.  All were measured on an
-// H200, unless the comment gives a reason of another kind.  (The constants of fields stand beside their kernels.)
+// Which components are solved many at a time, the sizes of blocks, and how much is done between two looks by the host.  What
+// small components win was measured on an H200 (plan.cu); of the other constants the comments give the reasons.  Those of
+// fields stand beside their kernels.
 #pragma once
 
 #include <cstdint>
