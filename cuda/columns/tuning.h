@@ -1,4 +1,5 @@
-// What counts as near, which columns are packed whole, and the sizes of this folder's blocks.  All were measured on an H200.
+// What counts as near, which columns are packed whole, and the sizes of this folder's blocks.  All were measured on an H200,
+// unless the comment gives a reason of another kind.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A number that the device computes and the host waits for, while the device continues with the work queued behind it.
+// Events; and a number that the device computes and the host waits for, while the device continues with the work queued behind
+// it.
 #pragma once
 
 #include "cuda/runtime/launch.h"
@@ -7,6 +8,7 @@ namespace apsis::cuda {
 
 // Both are for the current device, which must be current again in their destructors.
 
+/// Marks a place in a stream.  It measures no time.
 struct Event {
     cudaEvent_t handle = nullptr;
 
