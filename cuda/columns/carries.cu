@@ -14,8 +14,6 @@ namespace apsis::cuda::columns {
 
 namespace {
 
-constexpr int STRETCHES = 32;                   // stretches of a chunk at most: the warps of a block
-constexpr int STRETCH = 16;                     // strips of a stretch at most; half as many where a block has enough warps
 constexpr int64_t CHUNK = STRETCHES * STRETCH;  // strips of a chunk at most
 
 /// The strips that a warp walks, of 32 columns of a chunk of an image.
@@ -102,14 +100,6 @@ struct Carry {
         return (SIDES == 1 || is_site == (word != 0)) && (DOWN ? site < start - NEAR : site >= start + STRIP + NEAR);
     }
 };
-
-/// The position of a column's pixel before a strip; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
-__device__ int32_t place_before(const Columns &columns, int64_t strip) {
-    return strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE;
-}
-__device__ int32_t place_after(const Columns &columns, int64_t strip) {
-    return strip < columns.strips() || columns.last_carries ? static_cast<int32_t>(strip * STRIP) : NO_SITE_AFTER;
-}
 
 /// The first and the last site of a side in the stretches of a block.
 struct StretchEnds {

@@ -4,12 +4,11 @@
 #include <cuda_runtime.h>
 
 #include "core/columns.h"
+#include "cuda/columns/tuning.h"
 #include "runtime/backend.h"
 #include "runtime/workspace.h"
 
 namespace apsis::cuda::columns {
-
-constexpr int NEAR = 24;  // a site is near a strip if it is in it or within this many rows of it
 
 /// Columns along y, where each slice is an image, or along z, with one image in all.  Column x of a slice has number x.  Column
 /// (x, y) along z has number x * height + y, so that neighbours along y, the axis of the next pass, are neighbours in memory.
@@ -31,7 +30,6 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 
 /// Queues in one launch the packing of columns along y and the computation of their carries.  Columns have at most
 /// LONGEST_WHOLE pixels.
-constexpr int64_t LONGEST_WHOLE = 4096;
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
 /// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.  Of a slab
@@ -65,6 +63,14 @@ struct Sites {
     __device__ bool any() const { return word || before != NO_SITE_BEFORE || after != NO_SITE_AFTER; }
 };
 
+/// The position of a column's pixel before a strip; NO_SITE_BEFORE and NO_SITE_AFTER outside of the image.
+__device__ inline int32_t place_before(const Columns &columns, int64_t strip) {
+    return strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE;
+}
+__device__ inline int32_t place_after(const Columns &columns, int64_t strip) {
+    return strip < columns.strips() || columns.last_carries ? static_cast<int32_t>(strip * STRIP) : NO_SITE_AFTER;
+}
+
 /// The columns of a strip.
 template <bool MAY_BE_MIRRORED = true>
 struct StripColumns {
@@ -78,9 +84,8 @@ struct StripColumns {
         : valid(columns.filled(strip)),
           mirrored(columns.is_mirrored ? 1 : 0),
           side(MAY_BE_MIRRORED && image >= columns.images() ? 1 : 0),
-          above(strip > 0 || columns.first_carries ? static_cast<int32_t>(strip * STRIP) - 1 : NO_SITE_BEFORE),
-          below(strip + 1 < columns.strips() || columns.last_carries ? static_cast<int32_t>((strip + 1) * STRIP)
-                                                                     : NO_SITE_AFTER) {
+          above(place_before(columns, strip)),
+          below(place_after(columns, strip + 1)) {
         const int64_t first = columns.at(side ? image - columns.images() : image, strip, 0);
         words = columns.words + first, befores = columns.before + first, afters = columns.after + first;
     }

@@ -17,7 +17,6 @@ constexpr int QUAD = 4;    // columns of a thread: their pixels in a row are one
 constexpr int LINE = 128;  // bytes of a line of memory
 constexpr int BYTE = 8;    // rows of four columns that a 32-bit word holds, a bit a pixel
 constexpr int WHOLE_STRIPS = LONGEST_WHOLE / STRIP;
-constexpr int PACK_BLOCKS_PER_SM = 4;  // a thread has registers for half of its 32 loads at once
 constexpr int TILE = 32;  // columns along x, and along y, that a block of pack_planes transposes: a warp stores 32 at a time
 
 /// Four bytes: sets the highest bit of each that is not 0.  Other bits are undefined.

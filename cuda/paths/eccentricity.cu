@@ -19,8 +19,6 @@ namespace apsis::cuda::paths {
 
 namespace {
 
-constexpr int64_t TINY_SIZE = 24;  // pixels of a component: each has a field, if the budget allows it
-
 /// How components are solved: classes of small ones by size, and behind them the class for pair bounds.
 struct SizeClasses {
     int64_t budget;

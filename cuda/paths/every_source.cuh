@@ -18,8 +18,6 @@
 
 namespace apsis::cuda::paths {
 
-constexpr int ITERATIONS = 8;  // of both kernels between two checks by the host
-
 /// The numbers that the host reads.
 struct Changes {
     uint32_t changed, too_long;
@@ -37,13 +35,10 @@ struct Relaxation {
     uint8_t *mask;
     Changes *changes;
 
-    /// As many fields as have a million pixels together, at most 256.
-    static int64_t fields_of(int64_t pixels) { return std::clamp<int64_t>((1 << 20) / pixels, 1, 256); }
-
     Relaxation(const EccentricityJob &job, const Ranks &of_set, Carver &carver)
         : ranks(of_set),
           moves(job.steps, job.axes),
-          fields(fields_of(job.set.pixels())),
+          fields(std::clamp<int64_t>(PIXELS_AT_ONCE / job.set.pixels(), 1, MOST_FIELDS)),
           items(fields * job.set.pixels()) {
         cost = carver.take<Length>(items);
         updating = carver.take<Length>(items);

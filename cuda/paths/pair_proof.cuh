@@ -137,9 +137,6 @@ class Search {
     uint32_t closed_;        // pairs with ranks below it are closed
 };
 
-template <class Length>
-constexpr int PROOF_BLOCKS_PER_SM = sizeof(Length) == 4 ? 3 : 2;  // with more, registers are spilt
-
 /// A block has a part of a large span.
 template <class Length, bool FARTHEST>
 __global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) prove_part(Pairs<Length> pairs, uint32_t first) {

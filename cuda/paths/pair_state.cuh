@@ -4,14 +4,13 @@
 #include "core/pair_turns.h"
 #include "cuda/paths/field.h"
 #include "cuda/paths/ranks.h"
+#include "cuda/paths/tuning.h"
 
 namespace apsis::cuda::paths {
 
 constexpr int LEVELS = 3;
 constexpr uint32_t SPAN = 64, LARGE_SPAN = SPAN * SPAN;  // ranks of a span of the first level and of the second
 constexpr uint32_t PROVED = UINT32_MAX;                  // instead of a witness
-constexpr int SPAN_THREADS = 512;   // of a block for a large span or a component: they fill a device at 1024^2 pixels
-constexpr int PROOF_THREADS = 256;  // of a block for a part of a large span, a pixel each: some searches are long
 constexpr int PROOF_PARTS = LARGE_SPAN / PROOF_THREADS;
 
 /// A field, after it is made.

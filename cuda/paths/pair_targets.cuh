@@ -33,7 +33,7 @@ class FarthestByBound {
         return best;
     }
 
-    /// Warp: searches the spans, of 32 of a level, that may hold the pixel.
+    /// Warp: of a level's 32 spans from `first` on, those before `last`, searches the ones that may hold the pixel.
     template <int LEVEL>
     __device__ void search_level(uint32_t first, uint32_t last) {
         const uint32_t i = first + threadIdx.x % WARP;

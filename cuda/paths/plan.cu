@@ -4,7 +4,7 @@
 //   path that is too long for that, all is done again with 64.  In small images no path is too long.
 // - Small components are solved many at a time, a field from each of their pixels: one launch for all of a class, where pair
 //   bounds would need some turns of the host.  Without this, images of many small components take up to 32 times as long (one
-//   H200).  Classes end where a block's fields fill 48 KiB.
+//   H200).
 #include "cuda/paths/plan.h"
 
 #include "cuda/paths/field.h"

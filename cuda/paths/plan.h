@@ -2,14 +2,11 @@
 // No choice depends on the device.
 #pragma once
 
+#include "cuda/paths/tuning.h"
 #include "cuda/runtime/limits.h"
 #include "runtime/backend.h"
 
 namespace apsis::cuda::paths {
-
-/// Small components come in classes of sizes; a class has twice the size of the class before.
-constexpr int SIZE_CLASSES = 4;
-constexpr uint32_t SMALLEST_CLASS = 32;
 
 struct GeodesicPlan {
     bool may_be_short, may_be_long;  // lengths may have 32 bits; or may need 64

@@ -1,24 +1,34 @@
-// A number that the device computes and the host waits for, while the device continues with the work queued behind it.
+// Events; and a number that the device computes and the host waits for, while the device continues with the work queued behind
+// it.
 #pragma once
 
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda {
 
+// Both are for the current device, which must be current again in their destructors.
+
+/// Marks a place in a stream.  It measures no time.
+struct Event {
+    cudaEvent_t handle = nullptr;
+
+    Event() { check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming), "creating an event"); }
+    ~Event() {
+        if (cudaEventDestroy(handle) != cudaSuccess) cudaGetLastError();
+    }
+    Event(const Event &) = delete;
+    Event &operator=(const Event &) = delete;
+};
+
 class HostNumber {
   public:
-    /// For the current device, which must be current again in the destructor.
     HostNumber() {
-        check(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming), "creating an event");
         void *memory = nullptr;
-        const cudaError_t error = cudaMallocHost(&memory, sizeof *number_);
-        if (error != cudaSuccess) destroy_event();
-        check(error, "allocating page-locked memory");
+        check(cudaMallocHost(&memory, sizeof *number_), "allocating page-locked memory");
         number_ = static_cast<uint32_t *>(memory);
     }
     ~HostNumber() {
         if (cudaFreeHost(number_) != cudaSuccess) cudaGetLastError();
-        destroy_event();
     }
     HostNumber(const HostNumber &) = delete;
     HostNumber &operator=(const HostNumber &) = delete;
@@ -26,21 +36,17 @@ class HostNumber {
     /// Queues its copy to the host.
     void ask(const uint32_t *from, cudaStream_t stream) {
         check(cudaMemcpyAsync(number_, from, sizeof *number_, cudaMemcpyDeviceToHost, stream), "reading a number");
-        check(cudaEventRecord(arrived_, stream), "marking where a number is read");
+        check(cudaEventRecord(arrived_.handle, stream), "marking where a number is read");
     }
     /// Waits for the last copy, and returns its number.
     uint32_t wait() const {
-        check(cudaEventSynchronize(arrived_), "waiting for a number");
+        check(cudaEventSynchronize(arrived_.handle), "waiting for a number");
         return *number_;
     }
 
   private:
-    void destroy_event() {
-        if (cudaEventDestroy(arrived_) != cudaSuccess) cudaGetLastError();
-    }
-
     uint32_t *number_ = nullptr;
-    cudaEvent_t arrived_ = nullptr;
+    Event arrived_;
 };
 
 }  // namespace apsis::cuda

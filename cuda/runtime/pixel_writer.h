@@ -62,4 +62,17 @@ __device__ inline void write_pixel(const Output &output, int64_t x, int64_t y, i
     }
 }
 
+/// Writes pixels of row y from x up to `end` one by one, from the costs and indices of the first ones, which it moves through
+/// registers.  The loop is not unrolled: the code for all forms of output is long.
+template <int COUNT, class Cost, class Index>
+__device__ void write_pixels(const Output &output, int64_t x, int64_t y, int64_t z, int64_t end, Cost (&cost)[COUNT],
+                             bool found, Index (&index)[COUNT], int64_t first_index = 0) {
+#pragma unroll 1
+    for (; x < end; ++x) {
+        write_pixel(output, x, y, z, static_cast<int64_t>(cost[0]), found, first_index + static_cast<int64_t>(index[0]));
+#pragma unroll
+        for (int k = 1; k < COUNT; ++k) cost[k - 1] = cost[k], index[k - 1] = index[k];
+    }
+}
+
 }  // namespace apsis::cuda

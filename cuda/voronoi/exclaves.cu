@@ -107,7 +107,7 @@ template <class Cell>
 struct Scratch {
     Cells<Cell> map;
     Front<Index<Cell>> current, next;
-    size_t bits_bytes, counts_bytes, bytes;
+    size_t bits_bytes, bytes;
 
     Scratch(const VoronoiJob &job, void *memory) : map(job.nearest, job.measure, job.axes) {
         const int64_t words = static_cast<int64_t>(map.words());

@@ -16,6 +16,7 @@ constexpr int FIRST_HUBS = 4;  // they are never replaced: three that are far fr
 /// The most pixels that name sources in a turn.
 template <class Length>
 constexpr int BATCH = 32 / static_cast<int>(sizeof(Length));
+constexpr int64_t TINY_SIZE = 24;      // in components up to this size every pixel has a field, if the budget allows it
 constexpr int64_t SHORT_PIECE = 4096;  // in a component of up to so many pixels, one pixel does
 constexpr int64_t FEW_FIELDS = 64;     // a component with so many fields takes many more: each turn then makes more at once
 

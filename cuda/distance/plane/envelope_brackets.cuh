@@ -148,6 +148,17 @@ __device__ uint32_t scatter_breaks(const Band &band) {
     return dominated;
 }
 
+/// Warp: the least of `low` from a lane on, and the greatest of `high` up to it.
+__device__ inline void spread_brackets(uint32_t &low, uint32_t &high) {
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int away = 1; away < WARP; away *= 2) {
+        const uint32_t on_right = __shfl_down_sync(ALL_LANES, low, away), on_left = __shfl_up_sync(ALL_LANES, high, away);
+        if (lane + away < WARP) low = min(low, on_right);
+        if (lane >= away) high = max(high, on_left);
+    }
+}
+
 /// Block: makes the brackets of tiles: the least of `lows` from a tile on, and the greatest of `highs` up to it.  Returns how
 /// many candidates this thread's brackets have.
 template <class Band>
@@ -158,12 +169,7 @@ __device__ int32_t bracket_tiles(const Band &band) {
     const int32_t from = min(static_cast<int32_t>(threadIdx.x) * each, band.tiles), to = min(from + each, band.tiles);
     uint32_t low = ~0u, high = 0;
     for (int32_t t = from; t < to; ++t) low = min(low, band.lows[t]), high = max(high, band.highs[t]);
-#pragma unroll
-    for (int away = 1; away < WARP; away *= 2) {
-        const uint32_t on_right = __shfl_down_sync(ALL_LANES, low, away), on_left = __shfl_up_sync(ALL_LANES, high, away);
-        if (lane + away < WARP) low = min(low, on_right);
-        if (lane >= away) high = max(high, on_left);
-    }
+    spread_brackets(low, high);
     if (lane == 0) least[warp] = low;
     if (lane == WARP - 1) most[warp] = high;
     __syncthreads();

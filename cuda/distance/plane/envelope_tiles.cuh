@@ -146,23 +146,6 @@ __device__ int2 bracket_of(const Band &band, int32_t t) {
     return {static_cast<int32_t>(band.lows[t] & 0xffff), static_cast<int32_t>(band.lows[t] >> 16)};
 }
 
-/// Moves the numbers of a tile's row to the left by one, in registers.
-template <class Number>
-__device__ void shift(Number (&row)[TILE]) {
-#pragma unroll
-    for (int k = 1; k < TILE; ++k) row[k - 1] = row[k];
-}
-
-/// Writes a row of a tile pixel by pixel, in a loop that is not unrolled: the code for all forms of output is long, and is
-/// repeated for every row of a tile.
-template <class Cost, class Index>
-__device__ void write_each(const Output &output, Cost (&cost)[TILE], bool is_known, Index (&found)[TILE], int64_t before,
-                           int32_t x, int64_t y, int64_t z, int32_t end) {
-#pragma unroll 1
-    for (; x < end; ++x, shift(cost), shift(found))
-        write_pixel(output, x, y, z, static_cast<int64_t>(cost[0]), is_known, before + static_cast<int64_t>(found[0]));
-}
-
 /// Writes a row of one tile, without other lanes.
 template <Form FORM, bool NEAREST, RowStart START = RowStart::ANY, class Cost, class Index>
 __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost (&cost)[TILE], bool is_known,
@@ -174,7 +157,7 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
 #pragma unroll
     for (int k = 0; k < TILE; ++k) bits |= cost[k];
     if ((FORM == Form::OTHER && !format.serves) || bits > NOTHING) {
-        write_each(layout.output_of(image), cost, is_known, found, before, x, y, z, min(x + TILE, length));
+        write_pixels(layout.output_of(image), x, y, z, min(x + TILE, length), cost, is_known, found, before);
         return;
     }
     uint32_t square[TILE];

@@ -195,14 +195,9 @@ __device__ int32_t bracket_strip(StripShared &shared, const Layout &layout, int3
     __syncthreads();
     if (i < WARP) {
         static_assert(WIDTH / TILE == WARP, "a lane a tile");
-        uint32_t first = shared.lows[lane], last = shared.highs[lane];
-#pragma unroll
-        for (int away = 1; away < WARP; away *= 2) {
-            const uint32_t on_right = __shfl_down_sync(ALL_LANES, first, away), on_left = __shfl_up_sync(ALL_LANES, last, away);
-            if (lane + away < WARP) first = min(first, on_right);
-            if (lane >= away) last = max(last, on_left);
-        }
-        shared.lows[lane] = first | last << 16;
+        uint32_t low_here = shared.lows[lane], high_here = shared.highs[lane];
+        spread_brackets(low_here, high_here);
+        shared.lows[lane] = low_here | high_here << 16;
     }
     return count_before(shared.live, count);
 }

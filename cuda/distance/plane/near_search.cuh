@@ -45,12 +45,6 @@ struct BlockSpan {
         strip = line % layout.columns.strips();
         left = number % spans(layout) * SPAN;
     }
-    /// The same place in another image.
-    __device__ BlockSpan of(int64_t other) const {
-        BlockSpan block = *this;
-        block.image = other;
-        return block;
-    }
 };
 
 /// For rows r and r + HALF of a strip, a half each: LEAST where the row's bit in a word is set, and all ones elsewhere.

@@ -72,6 +72,17 @@ void with_form(Form form, Search search) {
 /// How many numbers of 32 bits lie from `to` to the next multiple of 16 bytes.
 __device__ inline int count_head(const uint8_t *to) { return static_cast<int>(-reinterpret_cast<uintptr_t>(to) / 4 % QUAD); }
 
+/// Calls store(head) with count_head(to), a constant.
+template <class Store>
+__device__ void with_head(const uint8_t *to, Store store) {
+    switch (count_head(to)) {
+        case 0: return store(std::integral_constant<int, 0>());
+        case 1: return store(std::integral_constant<int, 1>());
+        case 2: return store(std::integral_constant<int, 2>());
+        default: return store(std::integral_constant<int, 3>());
+    }
+}
+
 __device__ inline void store_quad(uint8_t *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     __stcs(reinterpret_cast<uint4 *>(to), make_uint4(a, b, c, d));
 }
@@ -107,12 +118,8 @@ struct StoreAlone {
     template <int COUNT>
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[COUNT]) const {
         if (count < COUNT) return store_part(to, number, count);
-        switch (START == RowStart::ALIGNED ? 0 : count_head(to)) {
-            case 0: return store_from<0>(to, number);
-            case 1: return store_from<1>(to, number);
-            case 2: return store_from<2>(to, number);
-            default: return store_from<3>(to, number);
-        }
+        if constexpr (START == RowStart::ALIGNED) return store_from<0>(to, number);
+        with_head(to, [&](auto head) { store_from<head>(to, number); });
     }
 };
 
@@ -137,12 +144,7 @@ struct StoreTogether {
             if (k < count && (k < HEAD ? has_head : !whole)) store_one(to + 4 * k, number[k]);
     }
     __device__ void operator()(uint8_t *to, const uint32_t (&number)[QUAD]) const {
-        switch (count_head(to)) {
-            case 0: return store_from<0>(to, number);
-            case 1: return store_from<1>(to, number);
-            case 2: return store_from<2>(to, number);
-            default: return store_from<3>(to, number);
-        }
+        with_head(to, [&](auto head) { store_from<head>(to, number); });
     }
 };
 

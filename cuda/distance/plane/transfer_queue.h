@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/runtime/current_device.h"
+#include "cuda/runtime/host_number.h"
 #include "cuda/runtime/limits.h"
 #include "runtime/transfer_queue.h"
 
@@ -38,15 +39,6 @@ class CudaTransferQueue final : public TransferQueue {
         }
         Stream(const Stream &) = delete;
         Stream &operator=(const Stream &) = delete;
-    };
-    struct Event {
-        cudaEvent_t handle = nullptr;
-        Event() { check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming), "creating an event"); }
-        ~Event() {
-            if (cudaEventDestroy(handle) != cudaSuccess) cudaGetLastError();
-        }
-        Event(const Event &) = delete;
-        Event &operator=(const Event &) = delete;
     };
     cudaStream_t stream(Lane lane) const { return lane == Lane::WORK ? work_ : lane == Lane::IN ? in_.handle : out_.handle; }
 

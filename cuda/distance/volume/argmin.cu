@@ -7,8 +7,8 @@
 // 1. Pivots are every 16th voxel.  Their best candidates are found by halving: each pivot has the bracket of its two neighbours
 //    of the level before.  The first few pivots have none; the cost of some candidates bounds how far they must search, as the
 //    ends of a bracket do later.  While pivots are few, several threads share one.
-// 2. An interval reaches from one pivot to the next.  A thread tries all candidates of the bracket on its 16 voxels, a tile of
-//    8 in registers after the other.
+// 2. An interval reaches from one pivot to the next.  A thread tries all candidates of the bracket on its 16 voxels: first on
+//    one tile of 8, in registers, then on the other.
 // Where a line crosses a gap between sites, a bracket is long and most of its candidates are dominated.  The least cost of each
 // chunk of candidates tells which chunks can be skipped.
 //
@@ -36,7 +36,6 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int BLOCKS_PER_SM = 5;                 // leaves a thread 48 registers
 constexpr int32_t NO_SITE_DISTANCE = 1 << 29;    // distances from here on are those of columns without a site
 constexpr int64_t LONGEST_LINE = 65535;          // places along a line have 16 bits
 constexpr uint32_t NO_SITE_PLACE = 0xffffffffu;  // the place of a site where there is none
@@ -214,7 +213,7 @@ __device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lin
     const uint8_t *const known = lines.known(z, line);
     const int64_t begin = lines.first(z, line);
     const uint32_t stride = lines.stride();
-    for (int32_t s = threadIdx.x / CHUNK_THREADS; s / WARP_CHUNKS * WARP_CHUNKS < count; s += THREADS / CHUNK_THREADS) {
+    for (int32_t s = threadIdx.x / CHUNK_THREADS; s / WARP_CHUNKS * WARP_CHUNKS < count; s += ARGMIN_THREADS / CHUNK_THREADS) {
         const bool is_known = s < count && (!known || __ldg(known + s * CHUNK / MARK_GROUP));
         int32_t least[COSTS], c = s * CHUNK + side;
 #pragma unroll
@@ -246,15 +245,15 @@ __device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lin
             if (side == 0 && s < count) bundle.keep_least(lane + i, s, least[i]);
         }
     }
-    for (int32_t i = bundle.length * WIDTH + threadIdx.x; i < bundle.padded(bundle.length) * WIDTH; i += THREADS)
+    for (int32_t i = bundle.length * WIDTH + threadIdx.x; i < bundle.padded(bundle.length) * WIDTH; i += ARGMIN_THREADS)
         bundle.score[i] = NO_COST<int32_t> + bundle.square(i / WIDTH);
-    for (int32_t i = count * WIDTH + threadIdx.x; i < bundle.padded_chunks(bundle.length) * WIDTH; i += THREADS)
+    for (int32_t i = count * WIDTH + threadIdx.x; i < bundle.padded_chunks(bundle.length) * WIDTH; i += ARGMIN_THREADS)
         bundle.keep_least(i % WIDTH, i / WIDTH, NO_COST<int32_t>);
 }
 
 /// A block finds the best candidates of all wanted voxels of a bundle, in the two phases.
 template <int WIDTH, class Lines>
-__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_bundles(Lines lines) {
+__global__ void __launch_bounds__(ARGMIN_THREADS, ARGMIN_BLOCKS_PER_SM) search_bundles(Lines lines) {
     constexpr int PERIOD = Lines::PERIOD;
     if (!lines.layout.any_need()) return;
     extern __shared__ __align__(16) int32_t shared[];
@@ -268,7 +267,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_bundles(Lines l
     const int32_t deep = min(place.plane + Lines::PLANES, static_cast<int32_t>(lines.layout.depth()));
     if (PERIOD == TILE && threadIdx.x == 0) *bundle.deferred_count = 0;
     bool any = false, all = true;
-    for (int32_t t = threadIdx.x; t < bundle.pivots; t += THREADS) {
+    for (int32_t t = threadIdx.x; t < bundle.pivots; t += ARGMIN_THREADS) {
         uint8_t here = 0;
         for (int32_t z = place.plane; z < deep; ++z)
             for (int32_t line = place.first; line < end; line += MARK_GROUP) here |= wanted_tiles<PERIOD>(lines, z, line, t);
@@ -306,7 +305,7 @@ template <class Lines>
 Launch launch_of(const Lines &lines, int bundle_lines) {
     return with_width(bundle_lines, [&](auto width) -> Launch {
         const int64_t across = ceil_div(lines.lines(), BundlePlace<Lines, width>::ACROSS);
-        return {"search_bundles", across * ceil_div(lines.layout.depth(), Lines::PLANES), THREADS,
+        return {"search_bundles", across * ceil_div(lines.layout.depth(), Lines::PLANES), ARGMIN_THREADS,
                 Bundle<width, Lines::PERIOD>::bytes(lines.length())};
     });
 }

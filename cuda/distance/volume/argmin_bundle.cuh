@@ -7,20 +7,8 @@
 
 namespace apsis::cuda::volume {
 
-constexpr int THREADS_LOG2 = 8;  // small blocks, because all threads of a block wait for its last
-constexpr int THREADS = 1 << THREADS_LOG2;
-constexpr int QUAD = 4;                  // candidates that a thread tries at once in phase 1
-constexpr int CHUNK = 16;                // candidates of which the least cost is kept, to skip them in long brackets
-constexpr int CHUNKS_AT_ONCE = 4;        // chunks whose least costs are read together
-constexpr int LONG_BRACKET = 2 * CHUNK;  // brackets longer than this are searched by chunks
+constexpr int QUAD = 4;                               // candidates that a thread tries at once in phase 1
 constexpr float FLOAT_MARGIN = 1 + 1.0f / (1 << 18);  // more than the rounding of a few operations, 2^-24 each
-constexpr int FIRST_PIVOTS_LOG2 = 4;  // of the number of first pivots, which have no bracket; 8 would take a level more
-constexpr int PROBES = 8;             // candidates whose costs bound the search of these pivots
-constexpr int CHECKED_STEP = 2;       // up to this step it pays to check which intervals are wanted
-
-// How many lines a bundle has.  16 lines read half a cache line at once, and let many blocks share a multiprocessor.  Short
-// lines fill a block only if they are many.  Of long lines few fit; fewer than 8 would waste most of each sector read.
-constexpr int FEW_LINES = 8, SOME_LINES = 16, MANY_LINES = 256;
 
 /// A cost in `float` above this is certainly above `bound`.
 __device__ inline float float_bound(int32_t bound) { return static_cast<float>(bound) * FLOAT_MARGIN; }
@@ -47,12 +35,12 @@ struct Bundle {
     /// costs of all chunks first.  For nearest sites it takes too many registers.
     static constexpr bool BEST_CHUNK_FIRST = WIDTH == FEW_LINES && PERIOD > TILE;
     static constexpr int WIDTH_LOG2 = WIDTH == MANY_LINES ? 8 : WIDTH == SOME_LINES ? 4 : 3;
-    static_assert(WIDTH == 1 << WIDTH_LOG2 && THREADS % WIDTH == 0);
+    static_assert(WIDTH == 1 << WIDTH_LOG2 && ARGMIN_THREADS % WIDTH == 0);
 
     __host__ __device__ static int32_t padded(int64_t length) { return static_cast<int32_t>(length) + QUAD; }
     __host__ __device__ static int32_t chunks(int64_t length) { return static_cast<int32_t>(length + CHUNK - 1) / CHUNK; }
     __host__ __device__ static int32_t padded_chunks(int64_t length) { return chunks(length) + CHUNKS_AT_ONCE - 1; }
-    static constexpr int32_t SHARE_BYTES = THREADS * 6, MOST_DEFERRED = THREADS;
+    static constexpr int32_t SHARE_BYTES = ARGMIN_THREADS * 6, MOST_DEFERRED = ARGMIN_THREADS;
     static size_t bytes(int64_t length) {
         const int64_t pivots = ceil_div(length, PERIOD);
         const int64_t of_lane = padded(length) * 4 + (pivots + 1 + padded_chunks(length)) * 2;
@@ -66,9 +54,9 @@ struct Bundle {
           middle(length_ / 2),
           inverse(1.0f / weight_) {
         share_cost = score + padded(length) * WIDTH;
-        share_at = reinterpret_cast<uint16_t *>(share_cost + THREADS);
+        share_at = reinterpret_cast<uint16_t *>(share_cost + ARGMIN_THREADS);
         deferred = share_at;
-        deferred_count = reinterpret_cast<int32_t *>(share_at + THREADS);
+        deferred_count = reinterpret_cast<int32_t *>(share_at + ARGMIN_THREADS);
         best = reinterpret_cast<uint16_t *>(deferred_count + 1);
         least = best + (pivots + 1) * WIDTH;
         wanted = reinterpret_cast<uint8_t *>(least + padded_chunks(length) * WIDTH);
@@ -254,9 +242,9 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
     const int32_t step = level.step;
     const uint32_t items = level.count * WIDTH;
     const int32_t padded_log2 = ceil_log2(items);  // items rounded up to a power of two, for each share
-    const int32_t shares_log2 = max(THREADS_LOG2 - padded_log2, 0);
+    const int32_t shares_log2 = max(ARGMIN_THREADS_LOG2 - padded_log2, 0);
     const int32_t shares = 1 << shares_log2;
-    for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += THREADS) {
+    for (uint32_t turn = threadIdx.x; turn < static_cast<uint32_t>(shares) << padded_log2; turn += ARGMIN_THREADS) {
         const uint32_t share = turn >> padded_log2, item = turn & (1u << padded_log2) - 1;
         if (item >= items) continue;
         const int32_t lane = item % WIDTH, t = level.first + item / WIDTH * level.stride;
@@ -301,7 +289,7 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
 /// taken, which is right of all that may be best.
 template <int WIDTH, int PERIOD>
 __device__ void find_brackets(const Bundle<WIDTH, PERIOD> &bundle, bool all_wanted) {
-    for (int32_t lane = threadIdx.x; lane < WIDTH; lane += THREADS)
+    for (int32_t lane = threadIdx.x; lane < WIDTH; lane += ARGMIN_THREADS)
         bundle.best[bundle.pivots * WIDTH + lane] = static_cast<uint16_t>(bundle.length - 1);
     __syncthreads();
     const int32_t widest = 1 << max(ceil_log2(bundle.pivots) - FIRST_PIVOTS_LOG2, 0);

@@ -295,7 +295,7 @@ template <class Lines, int WIDTH>
 __device__ void finish_deferred(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, const BundlePlace<Lines, WIDTH> &place) {
     __syncthreads();
     const int32_t count = min(*bundle.deferred_count, bundle.MOST_DEFERRED);
-    for (int32_t i = threadIdx.x; i < count * TILE; i += THREADS)
+    for (int32_t i = threadIdx.x; i < count * TILE; i += ARGMIN_THREADS)
         finish_voxel(bundle, lines, place, bundle.deferred[i / TILE], i % TILE);
 }
 
@@ -303,7 +303,7 @@ __device__ void finish_deferred(const Bundle<WIDTH, TILE> &bundle, const Lines &
 template <class Lines, int WIDTH, int PERIOD>
 __device__ void finish_intervals(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lines,
                                  const BundlePlace<Lines, WIDTH> &place) {
-    for (int32_t item = threadIdx.x; item < bundle.pivots * WIDTH; item += THREADS) {
+    for (int32_t item = threadIdx.x; item < bundle.pivots * WIDTH; item += ARGMIN_THREADS) {
         const int32_t interval = item / WIDTH, lane = item % WIDTH;
         uint32_t wanted = place.holds(lines, lane) ? bundle.wanted[interval] : 0;
         if (WIDTH > MARK_GROUP && wanted)  // lines of a group want the same

@@ -15,6 +15,7 @@
 
 #include "core/columns.h"
 #include "cuda/distance/volume/plan.h"
+#include "cuda/distance/volume/tuning.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/pixel_writer.h"
 #include "runtime/workspace.h"
@@ -25,22 +26,17 @@ namespace apsis::cuda::volume {
 constexpr int TILE = 8;         // voxels of a line in a thread's registers: 32 bytes, a sector of memory
 constexpr int MARK_GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
 
-// An image is far if one sample in FAR_ONE_IN has no site within the near search's reach.  So few samples suffice, because
-// windows take only a third longer where all sites are near, while the argmin takes far longer for voxels that the near search
-// leaves.
-constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
-
 struct Layout {
     Columns columns;  // along z: column x of image y
-    int32_t weight[3];
-    uint32_t *y_results;    // sites or costs that the search along y found; each way has its own order
-    uint8_t *marks;         // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
-    uint8_t *needs;         // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
-                            // the last one is not 0 if any other is
-    uint32_t *far_samples;  // one number: how many of SAMPLES voxels have no site within the near search's reach
     Output output;
-    float *length_table;  // [cost]: the distance; near search and windows look it up unless the unit is 1
-    bool is_packed;       // whether outputs are packed numbers of 32 bits
+    int32_t weight[3] = {};
+    bool is_packed = false;           // whether outputs are packed numbers of 32 bits
+    uint32_t *y_results = nullptr;    // sites or costs that the search along y found; each way has its own order
+    uint8_t *marks = nullptr;         // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
+    uint8_t *needs = nullptr;         // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
+                                      // the last one is not 0 if any other is
+    uint32_t *far_samples = nullptr;  // one number: how many of SAMPLES voxels have no site within the near search's reach
+    float *length_table = nullptr;    // [cost]: the distance; near search and windows look it up unless the unit is 1
 
     __host__ __device__ int64_t width() const { return columns.count; }
     __host__ __device__ int64_t height() const { return columns.batch; }
@@ -148,13 +144,6 @@ __device__ void store_warp_tiles(Number *to, const Number (&number)[TILE]) {
     store(is_odd ? to : there, odd);
 }
 
-/// Moves a tile's numbers to the left by one, in registers.
-template <class Number>
-__device__ void shift(Number (&number)[TILE]) {
-#pragma unroll
-    for (int k = 1; k < TILE; ++k) number[k - 1] = number[k];
-}
-
 /// Writes a tile of row y voxel by voxel, into outputs of any type: its costs, and with NEAREST the indices of its nearest
 /// sites, which site(k) finds.
 template <bool NEAREST, class Site>
@@ -164,9 +153,7 @@ __device__ void write_voxels(const Layout &layout, int64_t x, int64_t y, int64_t
 #pragma unroll
         for (int k = 0; k < TILE; ++k) index[k] = site(k);
     }
-    const int64_t end = min(x + TILE, layout.width());
-#pragma unroll 1
-    for (; x < end; ++x, shift(cost), shift(index)) write_pixel(layout.output, x, y, z, cost[0], true, index[0]);
+    write_pixels(layout.output, x, y, z, min(x + TILE, layout.width()), cost, true, index);
 }
 
 /// Writes a tile of row y into packed outputs: length(cost) of each cost, and with NEAREST the indices that site(k) finds.

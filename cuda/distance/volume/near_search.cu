@@ -25,18 +25,12 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int REACH = 8;      // voxels to either side that are searched: as many as a tile, so that a tile needs three
-constexpr int THREADS = 512;  // two such blocks fill a multiprocessor
-constexpr int BLOCKS_PER_SM = 2;
-constexpr int X_BLOCKS_PER_SM = 4;  // along x: fewer blocks with more registers would not hide the latency of memory
-// Blocks along x: of larger images each takes several planes.  If the image is far all blocks return at once, and launching
-// more of them would only take time.
-constexpr int64_t MOST_X_BLOCKS = 4096;
-constexpr int BLOCK_ROWS = 32;                             // rows that a block searches along y
-constexpr int LOADED_ROWS = BLOCK_ROWS + 2 * REACH;        // rows that it loads
-constexpr int WARP_ROWS = LOADED_ROWS / (THREADS / WARP);  // rows that a warp loads
+constexpr int REACH = 8;        // voxels to either side that are searched: as many as a tile, so that a tile needs three
+constexpr int BLOCK_ROWS = 32;  // rows that a block searches along y
+constexpr int LOADED_ROWS = BLOCK_ROWS + 2 * REACH;             // rows that it loads
+constexpr int WARP_ROWS = LOADED_ROWS / (NEAR_THREADS / WARP);  // rows that a warp loads
 constexpr size_t SHARED_BYTES = sizeof(uint32_t) * HALF_STRIP * LOADED_ROWS * WARP;
-static_assert(BLOCK_ROWS == MARK_GROUP && REACH == TILE && BLOCK_ROWS % TILE == 0 && LOADED_ROWS % (THREADS / WARP) == 0);
+static_assert(BLOCK_ROWS == MARK_GROUP && REACH == TILE && BLOCK_ROWS % TILE == 0 && LOADED_ROWS % (NEAR_THREADS / WARP) == 0);
 
 // A key, from its highest bit: the cost, then the offsets along z, y and x to the site, each biased, so that it is unsigned.
 constexpr int OFFSET_BITS = 5, OFFSET_BIAS = 16;
@@ -114,7 +108,8 @@ __device__ void search_tile(const NearLimits<NEAREST> &limits, const uint32_t (&
 /// Searches along z and y.  A block has BLOCK_ROWS rows, a warp's width of columns, and HALF_STRIP stored planes of a strip:
 /// all its pairs, or with NEAREST half its planes.
 template <bool NEAREST>
-__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_near_along_y(Layout layout, NearLimits<NEAREST> limits) {
+__global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS_PER_SM)
+    search_near_along_y(Layout layout, NearLimits<NEAREST> limits) {
     extern __shared__ uint32_t words[];  // [plane][row][lane]
     if (layout.is_far()) return;
     const Columns &columns = layout.columns;
@@ -141,7 +136,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_near_along_y(La
             words[(r * LOADED_ROWS + warp * WARP_ROWS + i) * WARP + lane] = z_word(limits, slab % 2, up, down);
         });
     __syncthreads();
-    for (int tile = warp; tile < HALF_STRIP * (BLOCK_ROWS / TILE); tile += THREADS / WARP) {
+    for (int tile = warp; tile < HALF_STRIP * (BLOCK_ROWS / TILE); tile += NEAR_THREADS / WARP) {
         const int r = tile / (BLOCK_ROWS / TILE), row = tile % (BLOCK_ROWS / TILE) * TILE;
         const int64_t plane = slab * HALF_STRIP + r, y = top + row;
         if (plane >= planes || x >= pitch) continue;
@@ -260,7 +255,7 @@ int32_t max_exact_of(const Layout &layout) {
 template <bool NEAREST>
 void plan_launches(Plan &plan, const Layout &layout) {
     const int64_t y_blocks = ceil_div(x_pitch(layout), WARP) * ceil_div(layout.height(), BLOCK_ROWS);
-    plan.near_along[1] = {"search_near_along_y", y_blocks * count_slabs<NEAREST>(layout), THREADS, SHARED_BYTES};
+    plan.near_along[1] = {"search_near_along_y", y_blocks * count_slabs<NEAREST>(layout), NEAR_THREADS, SHARED_BYTES};
     const int64_t plane_blocks = ceil_div(layout.tiles() * layout.height(), BLOCK),
                   planes = count_stored_planes<NEAREST>(layout);
     plan.near_planes = ceil_div(plane_blocks * planes, MOST_X_BLOCKS);

@@ -22,15 +22,7 @@ bool is_packed(const View &view, apsis_type type) { return !view || (view.type =
 
 /// The layout of a side, still without memory.
 Layout shape_layout(const DistanceJob &job, bool inside) {
-    Layout layout = {columns::shape_columns(columns::swap_y_z(job.set), 1),
-                     {},
-                     nullptr,
-                     nullptr,
-                     nullptr,
-                     nullptr,
-                     Output(job, inside),
-                     nullptr,
-                     false};
+    Layout layout = {columns::shape_columns(columns::swap_y_z(job.set), 1), Output(job, inside)};
     layout.is_packed = !job.is_signed && is_packed(job.distance, APSIS_F32) && is_packed(job.nearest, APSIS_I32);
     for (int axis = 0; axis < 3; ++axis) layout.weight[axis] = static_cast<int32_t>(job.measure.weight[axis]);
     return layout;

@@ -13,10 +13,7 @@
 
 namespace apsis::cuda::volume {
 
-constexpr int THREADS = 512;  // with two such blocks on a multiprocessor a thread still has all registers that it needs
-constexpr int BLOCKS_PER_SM = 2;
-constexpr int BLOCK_WARPS = THREADS / WARP;
-constexpr int64_t MOST_CHUNKS = 96;  // of a line in a window: a multiprocessor has room for two such windows
+constexpr int BLOCK_WARPS = WINDOW_THREADS / WARP;
 
 // A key along y, from its highest bit: the cost, then the offset along z to the site, then the step of its offset along y.
 // Both are biased, so that they are unsigned.

@@ -87,16 +87,16 @@ struct AlongY {
                       items = window.chunks * TILE << wide_log2;
         const int64_t x0 = place * wide, y0 = int64_t(window.first_chunk) * TILE;
 #pragma unroll 1
-        for (int32_t first = threadIdx.x; first < items; first += LOADS_AHEAD * THREADS) {
+        for (int32_t first = threadIdx.x; first < items; first += LOADS_AHEAD * WINDOW_THREADS) {
             Stored stored[LOADS_AHEAD];
 #pragma unroll
             for (int j = 0; j < LOADS_AHEAD; ++j) {
-                const int32_t i = min(first + j * THREADS, items - 1);
+                const int32_t i = min(first + j * WINDOW_THREADS, items - 1);
                 stored[j] = load_column(strip, x0 + (i & wide - 1), y0 + (i >> wide_log2));
             }
 #pragma unroll
             for (int j = 0; j < LOADS_AHEAD; ++j) {
-                const int32_t i = first + j * THREADS, row = i >> wide_log2, side = i & wide - 1;
+                const int32_t i = first + j * WINDOW_THREADS, row = i >> wide_log2, side = i & wide - 1;
                 if (i >= items) break;
                 expand_column(strip, stored[j], window.row(side / BUNDLE_COLUMNS, row) + side % BUNDLE_COLUMNS * COLUMN_WORDS);
             }
@@ -161,7 +161,7 @@ struct AlongX {
         const int64_t y0 = place * WARP * cut.bundles(), x0 = int64_t(window.first_chunk) * TILE, pitch = y_pitch(layout);
         const uint4 no_site = make_uint4(limits.no_site(), limits.no_site(), limits.no_site(), limits.no_site());
 #pragma unroll 4
-        for (int32_t i = threadIdx.x; i < items; i += THREADS) {
+        for (int32_t i = threadIdx.x; i < items; i += WINDOW_THREADS) {
             const int32_t row = i >> wide_log2, quad = i & (1 << wide_log2) - 1;
             const int64_t x = x0 + row, y = y0 + quad * 4;
             const bool inside = x < layout.width() && y < pitch;
@@ -324,7 +324,7 @@ __device__ void shorten_all(const WindowLimits<true> &limits, const ShortKeyOrig
 
 /// A block loads a window and searches its tiles, a warp a tile of 32 lines.
 template <class Lines>
-__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_windows(Lines lines) {
+__global__ void __launch_bounds__(WINDOW_THREADS, WINDOW_BLOCKS_PER_SM) search_windows(Lines lines) {
     extern __shared__ __align__(16) uint32_t shared[];
     if (!lines.layout.is_far()) return;
     const LineCut &cut = lines.cut;
@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) search_windows(Lines l
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
     __shared__ uint8_t all_sites[MOST_CHUNKS];
     typename Lines::Window window(shared, all_sites, cut, blockIdx.x / across % segments);
-    for (int32_t i = threadIdx.x; i < 2 * (cut.margin + 1) * TILE; i += THREADS)
+    for (int32_t i = threadIdx.x; i < 2 * (cut.margin + 1) * TILE; i += WINDOW_THREADS)
         shared[i] = lines.way_word(i - (cut.margin + 1) * TILE);
     constexpr bool SHORT_KEYS = Lines::NEAREST && Lines::AXIS == 0;
     __shared__ int32_t range[4];
@@ -372,7 +372,8 @@ struct Searches {
 
 template <class Lines>
 Launch launch_of(const Lines &lines) {
-    return {"search_windows", lines.across() * lines.cut.segments() * lines.slabs(), THREADS, Lines::Window::bytes(lines.cut)};
+    return {"search_windows", lines.across() * lines.cut.segments() * lines.slabs(), WINDOW_THREADS,
+            Lines::Window::bytes(lines.cut)};
 }
 
 template <bool NEAREST>

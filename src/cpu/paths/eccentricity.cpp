@@ -21,7 +21,6 @@ namespace apsis::cpu::paths {
 namespace {
 
 constexpr int64_t NARROW_STEP = 1 << 20;  // the longest step with which 32 bits are tried
-constexpr int64_t TINY_SIZE = 24;         // in components up to this size every pixel has a field, if the budget allows it
 constexpr int64_t CHUNK = 64;             // small components that a task solves
 
 using Report = EccentricityJob::Report;
