@@ -106,6 +106,54 @@ struct StripColumns {
     __device__ Sites at(int64_t x) const { return sites_of(stored(x)); }
 };
 
+// ---- The distances in a column of a strip, of two rows in the halves of a word ----
+
+constexpr int HALF_STRIP = STRIP / 2;   // rows r and r + HALF_STRIP share a word
+constexpr uint32_t BOTH = 0x00010001u;  // 1 in both halves
+
+/// For rows r and r + HALF_STRIP of a strip, a half each: LEAST where the row's bit in a word is set, and all ones elsewhere.
+template <uint32_t LEAST>
+__device__ uint32_t at_bits(uint32_t word, int r) {
+    return (~word >> r & BOTH) * (0xffff - LEAST) + LEAST * BOTH;
+}
+
+/// Finds two distances, plus LEAST, for each row of a column of a strip.  `up` is that to the last row with a bit in `above`
+/// that is not below this row.  `nearest` is the lesser of `up` and the distance down to a row with a bit in `below`.  `first`
+/// is `up` of the row above the strip, and `last` the distance down of the row below it.  Calls lay(r, up, nearest) for rows r
+/// and r + HALF_STRIP together, 0 <= r < HALF_STRIP.
+template <uint32_t LEAST, class Lay>
+__device__ void scan_rows(uint32_t above, uint32_t below, uint32_t first, uint32_t last, Lay lay) {
+    const uint32_t lower = above & 0xffff, upper = below >> HALF_STRIP;
+    const uint32_t middle_up = lower ? HALF_STRIP - 1 - highest_bit(lower) + LEAST : first + HALF_STRIP;
+    const uint32_t middle_down = upper ? lowest_bit(upper) + LEAST : last + HALF_STRIP;
+    uint32_t up[HALF_STRIP], count = middle_up << 16 | first;
+#pragma unroll
+    for (int r = 0; r < HALF_STRIP; ++r) up[r] = count = __viaddmin_u16x2(count, BOTH, at_bits<LEAST>(above, r));
+    count = last << 16 | middle_down;
+#pragma unroll
+    for (int r = HALF_STRIP - 1; r >= 0; --r) {
+        // Without LEAST both words are the sites, and `up` is 0 at a site.  With it, bit r of `below` is bit r + 1 of `above`.
+        const uint32_t down = r + 1 < HALF_STRIP ? at_bits<LEAST>(above, r + 1) : at_bits<LEAST>(below, r);
+        count = __viaddmin_u16x2(count, BOTH, LEAST ? __vminu2(up[r], down) : up[r]);
+        lay(r, up[r], count);
+    }
+}
+
+/// The distances from each row of a strip to a column's nearest site above, and to its nearest site of all: see scan_rows.
+/// Carries longer than FAR_CARRY count as that.
+template <int32_t FAR_CARRY, class Lay>
+__device__ void scan_column(const Sites &sites, int32_t start, Lay lay) {
+    const uint32_t first = min(start - 1 - sites.before, FAR_CARRY);    // at the row above the strip
+    const uint32_t last = min(sites.after - start - STRIP, FAR_CARRY);  // at the row below it
+    scan_rows<0>(sites.word, sites.word, first, last, lay);
+}
+
+/// The squares of two distances, a half each.
+__device__ inline uint32_t square_both(uint32_t distances) {
+    const uint32_t low = distances & 0xffff, high = distances >> 16;
+    return low * low + (distances & 0xffff0000u) * high;
+}
+
 #endif
 
 }  // namespace apsis::cuda::columns

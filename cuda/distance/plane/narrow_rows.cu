@@ -29,29 +29,29 @@ static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads")
 static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= NARROW_REACH * NARROW_REACH);
 
 /// Block: lays the squares of the columns' distances in shared memory, with columns without sites beyond the row's ends.
-__device__ void lay_squares(uint32_t (&squares)[HALF][NARROW_PITCH], int32_t width, int32_t start, const Sites &mine) {
+__device__ void lay_squares(uint32_t (&squares)[HALF_STRIP][NARROW_PITCH], int32_t width, int32_t start, const Sites &mine) {
     constexpr uint32_t NO_SITE = Shape<SHORT_SPAN>::FAR_CARRY * Shape<SHORT_SPAN>::FAR_CARRY * BOTH;
     const int32_t x = static_cast<int32_t>(threadIdx.x), warps = static_cast<int32_t>(blockDim.x) / WARP;
-    for (int r = x / WARP; r < HALF; r += warps)
+    for (int r = x / WARP; r < HALF_STRIP; r += warps)
         for (int c = x % WARP; c < 2 * NARROW_REACH; c += WARP) squares[r][c < NARROW_REACH ? c : width + c] = NO_SITE;
     if (x < width)
-        scan_column<SHORT_SPAN>(mine.word, mine.before, mine.after, start,
-                                [&](int r, uint32_t, uint32_t near) { squares[r][NARROW_REACH + x] = square_both(near); });
+        scan_column<Shape<SHORT_SPAN>::FAR_CARRY>(
+            mine, start, [&](int r, uint32_t, uint32_t near) { squares[r][NARROW_REACH + x] = square_both(near); });
     __syncthreads();
 }
 
 /// Block: searches a strip outward.  `mine` is this thread's column, if it has one.
 template <Form FORM>
-__device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const Layout &layout, const NearOutput &target,
+__device__ void search_near_rows(uint32_t (&squares)[HALF_STRIP][NARROW_PITCH], const Layout &layout, const NearOutput &target,
                                  int64_t image, int64_t strip, const Sites &mine) {
     const int32_t width = static_cast<int32_t>(layout.columns.count), start = static_cast<int32_t>(strip * STRIP);
     const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
     lay_squares(squares, width, start, mine);
     const int32_t quads = (width + QUAD - 1) / QUAD;
     const int32_t across = target.format.aligned ? quads : (quads + WARP - 1) / WARP * WARP;  // lanes of a row
-    for (int32_t item = x; item - lane < HALF * across; item += threads) {
+    for (int32_t item = x; item - lane < HALF_STRIP * across; item += threads) {
         const int32_t r = item / across, left = item % across * QUAD, beyond_row = across * QUAD;
-        const bool out = r >= HALF || left >= width;
+        const bool out = r >= HALF_STRIP || left >= width;
         const uint32_t *const line = squares[out ? 0 : r];
         const int column = NARROW_REACH + (out ? 0 : left);
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
@@ -67,7 +67,7 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF][NARROW_PITCH], const 
         }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const int64_t y = start + r + half * HALF;
+            const int64_t y = start + r + half * HALF_STRIP;
             uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = half ? best[c] >> 16 : best[c] & 0xffff;
@@ -243,7 +243,7 @@ template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Layout layout, NearOutput target) {
     wait_for_kernel_before();
     __shared__ union {
-        alignas(16) uint32_t squares[HALF][NARROW_PITCH];
+        alignas(16) uint32_t squares[HALF_STRIP][NARROW_PITCH];
         StripShared far;
     } shared;
     const Columns &columns = layout.columns;

@@ -103,7 +103,7 @@ struct BothSides {
     }
 };
 
-/// The least costs of a lane's four pixels in rows r and r + HALF, and which of the two rows the warp has settled.
+/// The least costs of a lane's four pixels in rows r and r + HALF_STRIP, and which of the two rows the warp has settled.
 struct PatchCosts {
     uint32_t best[QUAD];
     bool settled[2];
@@ -167,12 +167,12 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
     return patch;
 }
 
-/// A block takes a span of a strip: distances alone, of rows r and r + HALF at once.  Of both sides of a signed map it is a
+/// A block takes a span of a strip: distances alone, of rows r and r + HALF_STRIP at once.  Of both sides of a signed map it is a
 /// strip of the outside, which has the first half of all images.
 template <Form FORM, int SPAN, class Sides>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, NearOutput target) {
     wait_for_kernel_before();
-    __shared__ __align__(16) uint32_t squares[HALF][Shape<SPAN>::PITCH];
+    __shared__ __align__(16) uint32_t squares[HALF_STRIP][Shape<SPAN>::PITCH];
     const BlockSpan<SPAN> block(layout, blockIdx.x);
     const int64_t image = block.image, strip = block.strip, other_side = Sides::ARE_BOTH ? image + layout.images : image;
     if (layout.is_far(image, strip)) return;
@@ -187,12 +187,12 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, N
     }
     const WarpPatch<SPAN> patch(layout, block);
     const int height = patch.height();
-    patch.each_row(min(height, HALF), [&](int r) {
+    patch.each_row(min(height, HALF_STRIP), [&](int r) {
         const Sides sides(*reinterpret_cast<const uint4 *>(squares[r] + patch.column));
         const PatchCosts found = search_patch<SPAN>(squares[r], patch.column, patch.out, target.limit, sides);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const int row = r + half * HALF;
+            const int row = r + half * HALF_STRIP;
             if (row >= height) break;
             patch.mark(row, !found.settled[half], other_side);
             if (!found.settled[half]) continue;

@@ -28,9 +28,7 @@ struct Shape {
                   FAR_CARRY > REACH + STRIP && PITCH % QUAD == 0);
 };
 
-constexpr int FIRST_STEPS = 4;          // columns after which a warp checks whether its search is hopeless
-constexpr int HALF = STRIP / 2;         // rows r and r + HALF share a register
-constexpr uint32_t BOTH = 0x00010001u;  // one in both halves
+constexpr int FIRST_STEPS = 4;  // columns after which a warp checks whether its search is hopeless
 static_assert(PATCH == WARP * QUAD && FIRST_STEPS % QUAD == 0);
 
 /// Where a block works: a span of a strip of an image.
@@ -46,48 +44,6 @@ struct BlockSpan {
         left = number % spans(layout) * SPAN;
     }
 };
-
-/// For rows r and r + HALF of a strip, a half each: LEAST where the row's bit in a word is set, and all ones elsewhere.
-template <uint32_t LEAST>
-__device__ uint32_t at_bits(uint32_t word, int r) {
-    return (~word >> r & BOTH) * (0xffff - LEAST) + LEAST * BOTH;
-}
-
-/// Finds two distances, plus LEAST, for each row of a column of a strip.  `up` is that to the last row with a bit in `above`
-/// that is not below this row.  `nearest` is the lesser of `up` and the distance down to a row with a bit in `below`.  `first`
-/// is `up` of the row above the strip, and `last` the distance down of the row below it.  Calls lay(r, up, nearest) for rows r
-/// and r + HALF together, 0 <= r < HALF.
-template <uint32_t LEAST, class Lay>
-__device__ void scan_rows(uint32_t above, uint32_t below, uint32_t first, uint32_t last, Lay lay) {
-    const uint32_t lower = above & 0xffff, upper = below >> HALF;
-    const uint32_t middle_up = lower ? HALF - 1 - highest_bit(lower) + LEAST : first + HALF;
-    const uint32_t middle_down = upper ? lowest_bit(upper) + LEAST : last + HALF;
-    uint32_t up[HALF], count = middle_up << 16 | first;
-#pragma unroll
-    for (int r = 0; r < HALF; ++r) up[r] = count = __viaddmin_u16x2(count, BOTH, at_bits<LEAST>(above, r));
-    count = last << 16 | middle_down;
-#pragma unroll
-    for (int r = HALF - 1; r >= 0; --r) {
-        // Without LEAST both words are the sites, and `up` is 0 at a site.  With it, bit r of `below` is bit r + 1 of `above`.
-        const uint32_t down = r + 1 < HALF ? at_bits<LEAST>(above, r + 1) : at_bits<LEAST>(below, r);
-        count = __viaddmin_u16x2(count, BOTH, LEAST ? __vminu2(up[r], down) : up[r]);
-        lay(r, up[r], count);
-    }
-}
-
-/// The distances from each row of a strip to a column's nearest site above, and to its nearest site of all: see scan_rows.
-template <int SPAN, class Lay>
-__device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Lay lay) {
-    const uint32_t first = min(start - 1 - before, Shape<SPAN>::FAR_CARRY);    // at the row above the strip
-    const uint32_t last = min(after - start - STRIP, Shape<SPAN>::FAR_CARRY);  // at the row below it
-    scan_rows<0>(word, word, first, last, lay);
-}
-
-/// The squares of two distances, a half each.
-__device__ inline uint32_t square_both(uint32_t distances) {
-    const uint32_t low = distances & 0xffff, high = distances >> 16;
-    return low * low + (distances & 0xffff0000u) * high;
-}
 
 /// How results are written, and up to which cost.
 struct NearOutput {
@@ -123,7 +79,7 @@ __device__ bool are_near(const Sites &sites, int32_t start) {
     return sites.word || sites.before >= start - (REACH + 1) || sites.after <= start + STRIP + REACH;
 }
 
-/// The same for both sides of a signed map.  Calls lay(r, square) for rows r and r + HALF together, with the squares of the
+/// The same for both sides of a signed map.  Calls lay(r, square) for rows r and r + HALF_STRIP together, with the squares of the
 /// distances to the nearest pixels of the other side, flipped at sites.
 template <int SPAN, class Lay>
 __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int32_t start, Lay lay) {
@@ -158,7 +114,7 @@ __device__ bool scan_block(const Columns &columns, const BlockSpan<SPAN> &block,
         if constexpr (BOTH_SIDES)
             scan_sides<SPAN>(strip, sites[i], start, lay_column);
         else
-            scan_column<SPAN>(sites[i].word, sites[i].before, sites[i].after, start, lay_column);
+            scan_column<Shape<SPAN>::FAR_CARRY>(sites[i], start, lay_column);
     });
     __syncthreads();
     return true;

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, NearOutp
     const bool is_near = scan_block < false,
                FORM == Form::OTHER > (columns, block, target, [&](int c, int r, uint32_t up, uint32_t nearest) {
                            keys[r * PITCH + c] = Key::of_column(up & 0xffff, nearest & 0xffff);
-                           keys[(r + HALF) * PITCH + c] = Key::of_column(up >> 16, nearest >> 16);
+                           keys[(r + HALF_STRIP) * PITCH + c] = Key::of_column(up >> 16, nearest >> 16);
                        });
     if (!is_near) return mark_block(layout, block);
 

@@ -74,15 +74,15 @@ __host__ __device__ int64_t x_pitch(const Layout &layout) { return layout.tiles(
 
 /// The word of a site in the voxel's own column: of a pair of planes, or with NEAREST of the upper or the lower one of them.
 template <bool NEAREST>
-__device__ uint32_t z_word(const NearLimits<NEAREST> &limits, bool upper, uint32_t up, uint32_t down) {
+__device__ uint32_t z_word(const NearLimits<NEAREST> &limits, bool upper, uint32_t up, uint32_t nearest) {
     if constexpr (NEAREST) {
-        const uint32_t above = upper ? up >> 16 : up & 0xffff, below = upper ? down >> 16 : down & 0xffff;
-        const uint32_t distance = min(above, below), offset = above <= below ? -above : below;
+        const uint32_t above = upper ? up >> 16 : up & 0xffff, distance = upper ? nearest >> 16 : nearest & 0xffff;
+        const uint32_t offset = above == distance ? -distance : distance;
         const uint32_t cost = limits.weight[2] * distance * distance;
         return distance < limits.max_distance ? (cost << COST_SHIFT | ZERO_OFFSETS) + (offset << 2 * OFFSET_BITS)
                                               : limits.no_site;
     } else {
-        return z_costs(limits.weight[2], limits.max_distance, up, down);
+        return z_costs(limits.weight[2], limits.max_distance, nearest);
     }
 }
 
@@ -100,7 +100,7 @@ __device__ void search_tile(const NearLimits<NEAREST> &limits, const uint32_t (&
             if constexpr (NEAREST)
                 best[i] = min(best[i], min(before - offset, after + offset) + (cost << COST_SHIFT));
             else
-                best[i] = __viaddmin_u16x2(__vminu2(before, after), cost * ONES, best[i]);
+                best[i] = __viaddmin_u16x2(__vminu2(before, after), cost * BOTH, best[i]);
         }
     }
 }
@@ -119,21 +119,13 @@ __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS_PER_SM)
     const uint32_t along = static_cast<uint32_t>((layout.height() + BLOCK_ROWS - 1) / BLOCK_ROWS);
     const uint32_t slab = blockIdx.x / across / along, strip = NEAREST ? slab / 2 : slab;
     const int64_t x = blockIdx.x % across * WARP + lane, top = blockIdx.x / across % along * BLOCK_ROWS;
-    uint32_t word[WARP_ROWS];
-    int32_t before[WARP_ROWS], after[WARP_ROWS];
+    Sites sites[WARP_ROWS];
 #pragma unroll
-    for (int i = 0; i < WARP_ROWS; ++i) {
-        const int64_t y = top - REACH + warp * WARP_ROWS + i;
-        const bool inside = x < layout.width() && y >= 0 && y < layout.height();
-        const int64_t at = inside ? columns.at(y, strip, x) : 0;
-        word[i] = inside ? columns.words[at] : 0;
-        before[i] = inside ? columns.before[at] : NO_SITE_BEFORE;
-        after[i] = inside ? columns.after[at] : NO_SITE_AFTER;
-    }
+    for (int i = 0; i < WARP_ROWS; ++i) sites[i] = load_column(columns, strip, x, top - REACH + warp * WARP_ROWS + i);
 #pragma unroll
     for (int i = 0; i < WARP_ROWS; ++i)
-        scan_column(word[i], before[i], after[i], static_cast<int32_t>(strip * STRIP), [&](int r, uint32_t up, uint32_t down) {
-            words[(r * LOADED_ROWS + warp * WARP_ROWS + i) * WARP + lane] = z_word(limits, slab % 2, up, down);
+        scan_column<MOST_CARRY>(sites[i], static_cast<int32_t>(strip * STRIP), [&](int r, uint32_t up, uint32_t nearest) {
+            words[(r * LOADED_ROWS + warp * WARP_ROWS + i) * WARP + lane] = z_word(limits, slab % 2, up, nearest);
         });
     __syncthreads();
     for (int tile = warp; tile < HALF_STRIP * (BLOCK_ROWS / TILE); tile += NEAR_THREADS / WARP) {

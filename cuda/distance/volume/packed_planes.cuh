@@ -1,14 +1,15 @@
 // Shared by near search and windows: words with 16-bit costs of two planes, and marks of tiles that are left to the argmin.
 #pragma once
 
+#include "cuda/columns/columns.h"
 #include "cuda/distance/volume/layout.h"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::volume {
 
-constexpr int HALF_STRIP = STRIP / 2;   // planes r and r + HALF_STRIP of a strip share a word
-constexpr uint32_t ONES = 0x00010001u;  // 1 in both halves of a word
-constexpr int32_t MOST_CARRY = 1000;    // a longer carry counts as this
+using namespace columns;
+
+constexpr int32_t MOST_CARRY = 1000;  // a longer carry counts as this
 
 /// How many planes are stored: all, or without NEAREST pairs; pair r of a strip holds planes r and r + HALF_STRIP.
 template <bool NEAREST>
@@ -17,30 +18,19 @@ __host__ __device__ int64_t count_stored_planes(const Layout &layout) {
     return NEAREST ? depth : depth / STRIP * HALF_STRIP + (rest < HALF_STRIP ? rest : HALF_STRIP);
 }
 
-/// The distances along a column from each plane of a strip to the nearest site above and below, planes r and r + HALF_STRIP in
-/// one word: calls visit(r, up, down) for 0 <= r < HALF_STRIP.
-template <class Visit>
-__device__ void scan_column(uint32_t word, int32_t before, int32_t after, int32_t start, Visit visit) {
-    const uint32_t lower = word & 0xffff, upper = word >> HALF_STRIP;
-    const uint32_t above = min(start - 1 - before, MOST_CARRY);     // from the plane above the strip
-    const uint32_t below = min(after - start - STRIP, MOST_CARRY);  // from the plane below it
-    uint32_t up[HALF_STRIP], count = (lower ? HALF_STRIP - 1 - highest_bit(lower) : above + HALF_STRIP) << 16 | above;
-#pragma unroll
-    for (int r = 0; r < HALF_STRIP; ++r) up[r] = count = (count + ONES) & ~((word >> r & ONES) * 0xffff);
-    count = below << 16 | (upper ? static_cast<uint32_t>(lowest_bit(upper)) : below + HALF_STRIP);
-#pragma unroll
-    for (int r = HALF_STRIP - 1; r >= 0; --r) {
-        count = (count + ONES) & ~((word >> r & ONES) * 0xffff);
-        visit(r, up[r], count);
-    }
+/// A row's column at x in a strip; without sites beyond the image.  There is no branch: with one, loads would wait for each
+/// other.
+__device__ inline Sites load_column(const Columns &columns, int64_t strip, int64_t x, int64_t y) {
+    const bool inside = x < columns.count && y >= 0 && y < columns.batch;
+    const int64_t at = inside ? columns.at(y, strip, x) : 0;
+    const Sites stored = {__ldg(columns.words + at), __ldg(columns.before + at), __ldg(columns.after + at)};
+    return inside ? stored : Sites{0, NO_SITE_BEFORE, NO_SITE_AFTER};
 }
 
-/// The word of a pair of planes: the costs of their sites in the voxel's own column, by the distances to the sites above and
-/// below.  Greater ones than `max_distance` count as that.
-__device__ inline uint32_t z_costs(uint32_t weight, uint32_t max_distance, uint32_t up, uint32_t down) {
-    const uint32_t near = __vimin3_u16x2(up, down, max_distance * ONES);
-    const uint32_t low = near & 0xffff, high = near >> 16;
-    return (low * low + (near & 0xffff0000u) * high) * weight;
+/// The word of a pair of planes: the costs of their sites in the voxel's own column, by the distances to the nearest ones.
+/// Greater ones than `max_distance` count as that.
+__device__ inline uint32_t z_costs(uint32_t weight, uint32_t max_distance, uint32_t nearest) {
+    return square_both(__vminu2(nearest, max_distance * BOTH)) * weight;
 }
 
 /// The distance that a cost of 16 bits stands for.

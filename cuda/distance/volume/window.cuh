@@ -87,7 +87,7 @@ struct WindowLimits {
     bool serves() const { return chunks[0] > 0 && chunks[1] > 0 && max_exact > 0; }
     /// A cost in its place in a key, or in both halves of a word of costs.
     __device__ uint32_t cost_word(int32_t cost) const {
-        return NEAREST ? static_cast<uint32_t>(cost) << COST_SHIFT : cost * ONES;
+        return NEAREST ? static_cast<uint32_t>(cost) << COST_SHIFT : cost * BOTH;
     }
     __device__ uint32_t way_cost(int axis, int32_t distance) const { return cost_word(weight[axis] * distance * distance); }
     /// The distance along x or y whose cost is the low 16 bits of `cost`.
@@ -183,13 +183,13 @@ __device__ uint32_t greatest_word(const uint32_t (&word)[TILE]) {
         word, [](uint32_t a, uint32_t b, uint32_t c) { return NEAREST ? __vimax3_u32(a, b, c) : __vimax3_u16x2(a, b, c); });
 }
 
-/// The key of one plane's site in the voxel's own column, by the distances to the sites above and below.  With d the lesser
-/// distance it is d (d w ± 1), with w and 1 in their places in the key, which gives cost and offset together.  From
+/// The key of one plane's site in the voxel's own column, by the distances to the site above and to the nearest one.  With d
+/// the latter it is d (d w ± 1), with w and 1 in their places in the key, which gives cost and offset together.  From
 /// `max_distance` on it has the cost of no site.
-__device__ inline uint32_t z_key(const WindowLimits<true> &limits, int32_t above, int32_t below) {
+__device__ inline uint32_t z_key(const WindowLimits<true> &limits, int32_t above, int32_t nearest) {
     constexpr int32_t ONE = 1 << STEP_BITS;
-    const int32_t distance = __vimin3_s32(above, below, limits.max_distance);
-    return distance * (distance * limits.cost_word(limits.weight[2]) + (above <= below ? -ONE : ONE)) + ZERO_OFFSETS;
+    const int32_t distance = min(nearest, limits.max_distance);
+    return distance * (distance * limits.cost_word(limits.weight[2]) + (above == nearest ? -ONE : ONE)) + ZERO_OFFSETS;
 }
 
 /// The offset along z, and the step along y, that a key along y holds.
@@ -201,9 +201,9 @@ __device__ inline int32_t step_of_key(uint32_t key) { return static_cast<int32_t
 /// The least and the greatest offset along z, and step along y, of the keys that a thread has added; at first 0 of each.  Two
 /// keys share a word.  For z whole lower halves of keys are compared, because its offset has their highest bits.
 class OffsetRange {
-    static constexpr uint32_t STEPS = ((1 << STEP_BITS) - 1) * ONES;
-    uint32_t least_ = ZERO_OFFSETS * ONES, greatest_ = ZERO_OFFSETS * ONES;
-    uint32_t least_step_ = STEP_BIAS * ONES, greatest_step_ = STEP_BIAS * ONES;
+    static constexpr uint32_t STEPS = ((1 << STEP_BITS) - 1) * BOTH;
+    uint32_t least_ = ZERO_OFFSETS * BOTH, greatest_ = ZERO_OFFSETS * BOTH;
+    uint32_t least_step_ = STEP_BIAS * BOTH, greatest_step_ = STEP_BIAS * BOTH;
 
   public:
     /// Warp: adds those keys of a chunk whose costs are exact.

@@ -56,30 +56,17 @@ struct AlongY {
 
     /// The word of a way: its cost, and with NEAREST the step of its offset.
     __device__ int32_t way_word(int32_t d) const { return limits.way_cost(AXIS, d) + (NEAREST ? step_of(d) : 0); }
-    /// The stored data of a column.
-    struct Stored {
-        uint32_t word;
-        int32_t before, after;
-    };
-    __device__ Stored load_column(int64_t strip, int64_t x, int64_t y) const {
-        const Columns &columns = layout.columns;
-        const bool inside = x < layout.width() && y < layout.height();
-        const int64_t at = inside ? columns.at(y, strip, x) : 0;  // no branch: with one, loads would wait for each other
-        const Stored stored = {__ldg(columns.words + at), __ldg(columns.before + at), __ldg(columns.after + at)};
-        return inside ? stored : Stored{0, NO_SITE_BEFORE, NO_SITE_AFTER};
-    }
-    __device__ void expand_column(int64_t strip, const Stored &stored, uint32_t *to) const {
+    __device__ void expand_column(int64_t strip, const Sites &stored, uint32_t *to) const {
         uint32_t laid[4];
-        scan_column(stored.word, stored.before, stored.after, static_cast<int32_t>(strip * STRIP),
-                    [&](int r, uint32_t up, uint32_t down) {
-                        if constexpr (NEAREST) {
-                            to[r] = z_key(limits, up & 0xffff, down & 0xffff);
-                            to[HALF_STRIP + r] = z_key(limits, up >> 16, down >> 16);
-                        } else {
-                            laid[r % 4] = z_costs(limits.weight[2], limits.max_distance, up, down);
-                            if (r % 4 == 0) *reinterpret_cast<uint4 *>(to + r) = make_uint4(laid[0], laid[1], laid[2], laid[3]);
-                        }
-                    });
+        scan_column<MOST_CARRY>(stored, static_cast<int32_t>(strip * STRIP), [&](int r, uint32_t up, uint32_t nearest) {
+            if constexpr (NEAREST) {
+                to[r] = z_key(limits, up & 0xffff, nearest & 0xffff);
+                to[HALF_STRIP + r] = z_key(limits, up >> 16, nearest >> 16);
+            } else {
+                laid[r % 4] = z_costs(limits.weight[2], limits.max_distance, nearest);
+                if (r % 4 == 0) *reinterpret_cast<uint4 *>(to + r) = make_uint4(laid[0], laid[1], laid[2], laid[3]);
+            }
+        });
     }
     /// Block: fills the window with costs from columns of bits along z.
     __device__ void load(const Window &window, int64_t strip, int64_t place) const {
@@ -88,11 +75,11 @@ struct AlongY {
         const int64_t x0 = place * wide, y0 = int64_t(window.first_chunk) * TILE;
 #pragma unroll 1
         for (int32_t first = threadIdx.x; first < items; first += LOADS_AHEAD * WINDOW_THREADS) {
-            Stored stored[LOADS_AHEAD];
+            Sites stored[LOADS_AHEAD];
 #pragma unroll
             for (int j = 0; j < LOADS_AHEAD; ++j) {
                 const int32_t i = min(first + j * WINDOW_THREADS, items - 1);
-                stored[j] = load_column(strip, x0 + (i & wide - 1), y0 + (i >> wide_log2));
+                stored[j] = load_column(layout.columns, strip, x0 + (i & wide - 1), y0 + (i >> wide_log2));
             }
 #pragma unroll
             for (int j = 0; j < LOADS_AHEAD; ++j) {
