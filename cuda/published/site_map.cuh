@@ -10,6 +10,7 @@
 // in for the complete map, and the outputs.
 #pragma once
 
+#include "core/columns.h"
 #include "core/exclaves.h"
 #include "cuda/runtime/pixel_writer.h"
 #include "cuda/runtime/progress.h"
@@ -73,8 +74,7 @@ __device__ void for_pixels(const SiteMaps &maps, Body body) {
     });
 }
 
-constexpr int BEAM_BLOCKS_PER_SM = 2;      // blocks on a multiprocessor: beams take 84 registers
-constexpr int64_t MARK_WORDS = 16 * WARP;  // words of marks that a warp takes: one square in 500 gives each lane one
+constexpr int BEAM_BLOCKS_PER_SM = 2;  // blocks on a multiprocessor: beams take 84 registers
 
 static __global__ void __launch_bounds__(BLOCK) fill(View set, bool complement, SiteMaps maps) {
     for_pixels(maps, [&](int x, int y, int64_t z) {
@@ -120,37 +120,17 @@ static __global__ void __launch_bounds__(BLOCK) mark_squares(SiteMaps mixed, Sit
     });
 }
 
-/// Exposes the exclaves behind a square.  Squares have the numbers of their marks.
-__device__ inline void expose(const SiteMaps &mixed, const SiteMaps &complete, int64_t square) {
-    const int64_t pitch = ceil_div(mixed.width, WARP) * WARP, line = square / pitch, z = line / mixed.height;
-    expose_exclaves(mixed.slice(z), static_cast<int>(square % pitch), static_cast<int>(line % mixed.height),
-                    [&](int x, int y, Site site) { offer_site(complete.at(x, y, z), x, y, site); });
-}
-
-/// Exposes the exclaves behind the marked squares.  A warp collects squares from some words, until each lane has one.
+/// Exposes the exclaves behind the marked squares.  A thread takes a word of marks.
 static __global__ void __launch_bounds__(BLOCK, BEAM_BLOCKS_PER_SM)
     expose_marked(SiteMaps mixed, SiteMaps complete, const uint32_t *marks, int64_t words) {
-    __shared__ int64_t waiting[WARPS][2 * WARP];
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    int64_t *const mine = waiting[warp];
-    for (int64_t part = first_item() / WARP; part < ceil_div(words, MARK_WORDS); part += item_step() / WARP) {
-        int count = 0;
-        for (int64_t at = part * MARK_WORDS + lane; at - lane < min((part + 1) * MARK_WORDS, words); at += WARP) {
-            uint32_t word = at < words ? marks[at] : 0;
-            while (const uint32_t lanes = __ballot_sync(ALL_LANES, word != 0)) {
-                if (word) mine[count + __popc(lanes & ((1u << lane) - 1))] = at * WARP + __ffs(static_cast<int>(word)) - 1;
-                word &= word - 1;
-                count += __popc(lanes);
-                __syncwarp();
-                if (count < WARP) continue;
-                count -= WARP;
-                expose(mixed, complete, mine[count + lane]);
-                __syncwarp();
-            }
+    const int64_t across = ceil_div(mixed.width, WARP);
+    for (int64_t item = first_item(); item < words; item += item_step())
+        for (uint32_t word = marks[item]; word; word &= word - 1) {
+            const int64_t line = item / across, z = line / mixed.height;
+            const int x = static_cast<int>(item % across) * WARP + lowest_bit(word);
+            expose_exclaves(mixed.slice(z), x, static_cast<int>(line % mixed.height),
+                            [&](int to_x, int to_y, Site site) { offer_site(complete.at(to_x, to_y, z), to_x, to_y, site); });
         }
-        if (lane < count) expose(mixed, complete, mine[lane]);
-        __syncwarp();
-    }
 }
 
 static __global__ void __launch_bounds__(BLOCK) write(SiteMaps maps, Output output) {
@@ -198,8 +178,7 @@ inline int64_t count_marks(const SiteMaps &maps) { return ceil_div(maps.width, W
 inline void complete_map(const SiteMaps &mixed, const SiteMaps &complete, uint32_t *marks, cudaStream_t stream) {
     const int64_t words = count_marks(mixed);
     launch("mark_squares", mark_squares, count_patches(mixed), BLOCK, stream, mixed, complete, marks);
-    launch("expose_marked", expose_marked, ceil_div(ceil_div(words, MARK_WORDS), WARPS), BLOCK, stream, mixed, complete, marks,
-           words);
+    launch("expose_marked", expose_marked, ceil_div(words, BLOCK), BLOCK, stream, mixed, complete, marks, words);
 }
 
 /// Queues the outputs.
