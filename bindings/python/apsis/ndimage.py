@@ -63,7 +63,7 @@ def label(input: Array, structure: Optional[ArrayLike] = None, output: Any = Non
     Parameters and results are those of scipy.ndimage.label: (labels, how many), or the number alone if `output` is an array.
     Structures other than those of 4 and 8, 6, 18 and 26 neighbours take NumPy, on the CPU, many times as long.
     """
-    array = input if arrays.on_device(input) else np.asanyarray(input)
+    array = _taken(input)
     if getattr(array.dtype, "kind", "") == "c":
         raise TypeError("input is complex, which label does not take")
     shape = tuple(array.shape)
@@ -164,6 +164,15 @@ def remove_small_objects(ar: np.ndarray[Any, Any], min_size: Optional[int] = Non
 
 # ---- What they share ----
 
+def _taken(input: Array) -> Array:
+    """What is not an array of CuPy's as one of NumPy's."""
+    if not arrays.on_device(input):
+        return np.asanyarray(input)
+    if type(input).__module__.partition(".")[0] != "cupy":
+        raise TypeError(f"input is a {type(input).__name__} on a GPU, but must be an array of NumPy or CuPy")
+    return input
+
+
 def _generate(axes: int, connectivity: int) -> np.ndarray[Any, Any]:
     """The structure of the neighbours that differ along at most so many axes."""
     structure: np.ndarray[Any, Any] = np.abs(np.indices((3,) * axes) - 1).sum(axis=0) <= connectivity
@@ -225,7 +234,8 @@ def _transform(input: Array, dtype: type, return_distances: bool, return_indices
     for given, wanted, name in ((distances, return_distances, "distances"), (indices, return_indices, "indices")):
         if given is not None and not wanted:
             raise RuntimeError(f"return_{name} must be True if {name} is supplied")
-    array = arrays.as_set("input", input if arrays.on_device(input) or np.ndim(input) else np.atleast_1d(input))
+    array = _taken(input)
+    array = arrays.as_set("input", array if array.ndim else array.reshape(1))
     if distances is not None:
         _require(distances, "distances", array.shape, dtype)
     if indices is not None:
