@@ -74,20 +74,23 @@ def _bare(name: str, array: Any) -> Array:
         raise TypeError(f"{name} is {reprlib.repr(array)}, but must be an array")
     if is_data_array(array):
         return _bare(name, array.data)
-    if _maker(array) == "torch":
-        return array.numpy()
     try:
+        if _maker(array) == "torch":
+            return array.numpy()
         return array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
     except ValueError as reason:
         raise wrong(f"{name} is no array: {reason}") from None
+    except (TypeError, RuntimeError) as reason:
+        raise TypeError(f"{name} is a {type(array).__name__} that is no array in memory: {reason}") from None
 
 
 def as_set(name: str, array: Any) -> Array:
     """An array as a set, of one byte a pixel: its non-zero elements."""
+    given = array
     if _maker(array) == "torch":
         array = array.detach()
-        if not on_device(array) and array.element_size() != 1:
-            array = array != 0
+        if array.device.type == "cpu" and not array.is_sparse and array.element_size() != 1:
+            array = array != 0  # of every type, those that NumPy lacks among them
     array = _bare(name, array)
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
@@ -95,7 +98,7 @@ def as_set(name: str, array: Any) -> Array:
         array = array.data
     dtype, shape, strides = _layout(array)
     if dtype.kind not in "biufc":
-        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but must be an array of numbers or bools")
+        raise TypeError(f"{name} is a {type(given).__name__} of dtype {dtype}, but must be an array of numbers or bools")
     if not 1 <= len(shape) <= 3:
         raise wrong(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
     is_byte = dtype.itemsize == 1

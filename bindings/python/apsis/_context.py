@@ -424,6 +424,8 @@ def _images(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Option
 
 def _results(outputs: list[Optional[Output]], *others: Any) -> Any:
     given = [*(output.result for output in outputs if output is not None), *others]
+    if not given:
+        raise wrong("dtype is None, and nothing else is asked for")
     return given[0] if len(given) == 1 else tuple(given)
 
 

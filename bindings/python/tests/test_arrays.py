@@ -43,6 +43,12 @@ def check_tensors(torch):
     assert apsis.distance(torch.from_numpy(MASK), dtype=torch.float64).dtype == torch.float64
     with pytest.raises(ValueError, match="out has strides"):
         apsis.distance(torch.from_numpy(MASK), out=torch.zeros((1, 30)).expand(20, 30))
+    np.testing.assert_array_equal(apsis.distance(torch.from_numpy(MASK).bfloat16()), apsis.distance(MASK))
+    for wrong in (torch.zeros((2, 2)).to_sparse(), torch.zeros((2, 2), device="meta")):
+        with pytest.raises(TypeError, match="^set is a Tensor that is no array in memory"):
+            apsis.distance(wrong)
+    with pytest.raises(TypeError, match="^out is a Tensor that is no array in memory"):
+        apsis.distance(MASK, out=torch.zeros(MASK.shape, dtype=torch.bfloat16))
 
 
 def test_coordinates():
