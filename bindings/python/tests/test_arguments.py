@@ -141,6 +141,7 @@ def test_options(name, value, kind, words):
 
 @pytest.mark.parametrize("call, kind, words", [
     (lambda: apsis.table(MASK), TypeError, "known is array"),
+    (lambda: apsis.table(apsis.components(MASK, statistics=True)[2][0]), TypeError, r"known is (np\.void)?\("),
     (lambda: ndimage.distance_transform_edt(MASK, distances=[[1]]), TypeError, r"distances is \[\[1\]\], but must be an array"),
     (lambda: ndimage.distance_transform_edt(MASK, return_indices=True, indices=np.broadcast_to(np.int32(0), (2, 6, 7))),
      ValueError, "indices is read-only"),
