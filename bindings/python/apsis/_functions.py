@@ -237,7 +237,8 @@ def table(known: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
     array([0, 2])
     """
     if getattr(getattr(known, "dtype", None), "names", None) is None or known.ndim != 1:
-        raise TypeError(f"known is {reprlib.repr(known)}, but must be the statistics of components, or the extents of eccentricity")
+        raise TypeError(f"known is {reprlib.repr(known)}, but must be the statistics of components, or the extents of "
+                        "eccentricity")
     columns = {"label": np.arange(1, len(known) + 1)}
     for name in known.dtype.names or ():
         field = known[name]

@@ -131,9 +131,8 @@ def test_types_are_checked():
     """By mypy, the package and a program that uses it: what is right is taken, and what is wrong is refused."""
     pytest.importorskip("mypy")
     assert (FOLDER / "apsis" / "py.typed").exists()
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--no-incremental", "--cache-dir",
-                           os.devnull, "-c",
-                           PROGRAM], capture_output=True, text=True, cwd=FOLDER)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--no-incremental",
+                           "--cache-dir", os.devnull, "-c", PROGRAM], capture_output=True, text=True, cwd=FOLDER)
     errors = [line.split(": error:")[0] for line in done.stdout.splitlines() if ": error:" in line]
     wrong = [f"<string>:{number}" for number, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# wrong")]
     assert errors == wrong, done.stdout + done.stderr
