@@ -37,6 +37,8 @@ def is_data_array(array: Any) -> bool:
 
 def on_device(array: Array) -> bool:
     """Whether an array lies on a GPU."""
+    if _maker(array) == "torch":  # of which some tensors raise if they are asked for their interface
+        return bool(getattr(array, "is_cuda", False))
     return hasattr(array, "__cuda_array_interface__")
 
 
@@ -68,19 +70,20 @@ def stream_of(array: Array) -> tuple[int, Any]:
 
 def _bare(name: str, array: Any) -> Array:
     """An array of NumPy, or one on a GPU, without what is around it."""
-    if on_device(array):
-        return array
     if array is None or isinstance(array, (str, bytes, bool, int, float, complex, np.generic)):
         raise TypeError(f"{name} is {reprlib.repr(array)}, but must be an array")
     if is_data_array(array):
         return _bare(name, array.data)
     try:
+        if on_device(array):
+            _layout(array)  # of which a sparse tensor has none
+            return array
         if _maker(array) == "torch":
             return array.numpy()
         return array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
     except ValueError as reason:
         raise wrong(f"{name} is no array: {reason}") from None
-    except (TypeError, RuntimeError) as reason:
+    except (AttributeError, TypeError, RuntimeError) as reason:
         raise TypeError(f"{name} is a {type(array).__name__} that is no array in memory: {reason}") from None
 
 
@@ -89,7 +92,7 @@ def as_set(name: str, array: Any) -> Array:
     given = array
     if _maker(array) == "torch":
         array = array.detach()
-        if array.device.type == "cpu" and not array.is_sparse and array.element_size() != 1:
+        if not array.is_sparse and array.element_size() != 1:
             array = array != 0  # of every type, those that NumPy lacks among them
     array = _bare(name, array)
     if isinstance(array, np.ma.MaskedArray):

@@ -254,6 +254,15 @@ def test_tensors_with_gradients():
         apsis.distance(there, out=torch.zeros((1, 60), device="cuda").expand(50, 60))
 
 
+def test_tensors_that_are_no_arrays():
+    torch = one_of(PyTorch).library
+    mask = random_set(50, 60)
+    there = torch.from_numpy(mask).cuda()
+    np.testing.assert_array_equal(apsis.distance(there.bfloat16()).cpu().numpy(), apsis.distance(mask))
+    with pytest.raises(TypeError, match="^set is a Tensor that is no array in memory"):
+        apsis.distance(there.float().to_sparse())
+
+
 def test_plain_arrays_without_outputs():
     plain = one_of(Plain)
     there = plain.to_device(random_set(50, 60))
