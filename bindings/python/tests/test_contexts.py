@@ -138,6 +138,7 @@ def interrupt():
 def ring(*_):
     raise TimeoutError
 signal.signal(signal.SIGALRM, ring)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background programs begin without it
 context = apsis.Context(sys.argv[3], progress=(lambda done: None) if sys.argv[1] == "progress" else None)
 for attempt in range(3):
     try:
