@@ -45,6 +45,8 @@ test_python() {
     rm -f "$results"
     (cd bindings/python && "$python" -m pytest -q -p no:cacheprovider --junit-xml="$results") || true
     count_results "$results"
+    count env --chdir=bindings/python APSIS_LIBRARY="$PWD/build/test/tests/fake_device/libapsis-fake.so" \
+        "$python" -m pytest -q -p no:cacheprovider -k plain tests/test_gpu.py
     local -x PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1
     gallery python "$python" examples/gallery.py
     verbs python "$python" verbs.py

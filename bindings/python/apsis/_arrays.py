@@ -37,6 +37,8 @@ def is_data_array(array: Any) -> bool:
 
 def on_device(array: Array) -> bool:
     """Whether an array lies on a GPU."""
+    if _maker(array) == "torch":  # of which some tensors raise if they are asked for their interface
+        return bool(getattr(array, "is_cuda", False))
     return hasattr(array, "__cuda_array_interface__")
 
 
@@ -50,42 +52,48 @@ def device_of(array: Array) -> int:
     return 0
 
 
-def stream_of(array: Array) -> int:
-    """The stream on which whoever made the array works: that of the array, or the library's current one."""
-    stream = array.__cuda_array_interface__.get("stream")
-    if stream is not None:
-        return int(stream)
+def stream_of(array: Array) -> tuple[int, Any]:
+    """The stream on which an array is worked on, and what keeps it from being destroyed, if that is known."""
     if _maker(array) == "cupy":
         import cupy
-        return int(cupy.cuda.get_current_stream().ptr)
+        current = cupy.cuda.get_current_stream(device_of(array))
+        return int(current.ptr), current
     if _maker(array) == "torch":
         import torch
-        return int(torch.cuda.current_stream(array.device).cuda_stream)
-    return 0
+        current = torch.cuda.current_stream(array.device)
+        return int(current.cuda_stream), current
+    number = array.__cuda_array_interface__.get("stream") or 0
+    return 0 if number == 1 else int(number), None  # 1 is CUDA's default stream, too
 
 
 # ---- What a caller gives ----
 
 def _bare(name: str, array: Any) -> Array:
     """An array of NumPy, or one on a GPU, without what is around it."""
-    if on_device(array):
-        return array
     if array is None or isinstance(array, (str, bytes, bool, int, float, complex, np.generic)):
         raise TypeError(f"{name} is {reprlib.repr(array)}, but must be an array")
     if is_data_array(array):
         return _bare(name, array.data)
-    if _maker(array) == "torch":
-        return array.numpy()
     try:
+        if on_device(array):
+            _layout(array)  # of which a sparse tensor has none
+            return array
+        if _maker(array) == "torch":
+            return array.numpy()
         return array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
     except ValueError as reason:
         raise wrong(f"{name} is no array: {reason}") from None
+    except (AttributeError, TypeError, RuntimeError) as reason:
+        raise TypeError(f"{name} is a {type(array).__name__} that is no array in memory: {reason}") from None
 
 
 def as_set(name: str, array: Any) -> Array:
     """An array as a set, of one byte a pixel: its non-zero elements."""
-    if _maker(array) == "torch" and not on_device(array):
-        array = array.detach() if array.element_size() == 1 else array.detach() != 0
+    given = array
+    if _maker(array) == "torch":
+        array = array.detach()
+        if not array.is_sparse and array.element_size() != 1:
+            array = array != 0  # of every type, those that NumPy lacks among them
     array = _bare(name, array)
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
@@ -93,7 +101,7 @@ def as_set(name: str, array: Any) -> Array:
         array = array.data
     dtype, shape, strides = _layout(array)
     if dtype.kind not in "biufc":
-        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but must be an array of numbers or bools")
+        raise TypeError(f"{name} is a {type(given).__name__} of dtype {dtype}, but must be an array of numbers or bools")
     if not 1 <= len(shape) <= 3:
         raise wrong(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
     is_byte = dtype.itemsize == 1
@@ -127,20 +135,23 @@ def index_type(name: str, wanted: Any, set: Array) -> Optional[np.dtype[Any]]:
 class Output(NamedTuple):
     """An output of a call: the array that is filled, and what the caller gets."""
 
+    name: str
     array: Array
     result: Array
 
 
-def make_output(dtype: Optional[np.dtype[Any]], set: Any, bare: Array) -> Optional[Output]:
+def make_output(name: str, dtype: Optional[np.dtype[Any]], set: Any, bare: Array) -> Optional[Output]:
     """A new output of the kind and place of the set, unless dtype is None."""
     if dtype is None:
         return None
     array = empty(bare, dtype)
-    return Output(array, _dressed(array, set))
+    return Output(name, array, _dressed(array, set))
 
 
 def given_output(name: str, out: Any, allowed: tuple[type, ...], set: Array) -> Output:
     """An output of the caller's."""
+    if getattr(out, "requires_grad", False):
+        raise wrong(f"{name} requires a gradient, but must be a plain tensor, such as {name}.detach()")
     if not (isinstance(out, np.ndarray) or on_device(out) or _maker(out) in ("torch", "xarray")):
         raise TypeError(f"{name} is {reprlib.repr(out)}, but must be an array")
     array = _bare(name, out)
@@ -154,7 +165,7 @@ def given_output(name: str, out: Any, allowed: tuple[type, ...], set: Array) -> 
         raise wrong(f"{name} is read-only")
     if _repeats(shape, strides):
         raise wrong(f"{name} has strides {strides}: its elements overlap")
-    return Output(array, out)
+    return Output(name, array, out)
 
 
 def _alternatives(types: tuple[type, ...]) -> str:
@@ -180,8 +191,8 @@ def _repeats(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     return 0 not in shape and any(stride == 0 and n > 1 for stride, n in zip(strides, shape))
 
 
-def as_image(array: Array, kind: Optional[int] = None) -> c.Image:
-    """The image of an array, which it keeps, and the stream that this is worked on.  `kind` is the type of a set."""
+def as_image(name: str, array: Array, kind: Optional[int] = None) -> c.Image:
+    """The image of an array, which it keeps with its name and place.  `kind` is the type of a set."""
     dtype, shape, strides = _layout(array)
     memory = c.DEVICE if on_device(array) else c.HOST
     data = array.__cuda_array_interface__["data"][0] if on_device(array) else array.ctypes.data
@@ -191,8 +202,9 @@ def as_image(array: Array, kind: Optional[int] = None) -> c.Image:
     image = c.Image(data=data if 0 not in size else None, type=kind or _TYPES[dtype.str[1:]], ndim=len(size), memory=memory)
     image.size[:len(size)] = size
     image.stride[:len(step)] = step
-    image.array = array
-    image.stream = stream_of(array) if on_device(array) else 0
+    image.name, image.array = name, array
+    if on_device(array):
+        image.device, (image.stream, image.keeper) = device_of(array), stream_of(array)
     return image
 
 

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from . import _arrays as arrays
 from . import _library as c
 from ._arrays import INDICES, LABELS, LENGTHS, Array, Output
-from ._errors import BudgetWarning, error, in_python
+from ._errors import BudgetWarning, error, in_python, wrong
 from ._options import Spacing, flag, flags, options, whole
 
 #: What is known of one component: see apsis_component.  Coordinates are x, y, z: the last axis of an array first.
@@ -96,6 +96,8 @@ class Context:
         self._lock = threading.Lock()
         self._busy: set[int] = set()  # the threads of the call that is running
         self._left: Optional[threading.Event] = None  # the end of a call that was interrupted
+        self._stream = 0
+        self._keeper: Any = None  # of the last call: see stream_of
         number = _device_number(device)
         for name, callback in (("progress", progress), ("log", log)):
             if callback is not None and not callable(callback):
@@ -224,8 +226,8 @@ class Context:
         images = _images(inputs, outputs)
 
         def call() -> int:
-            return self._set_stream(images) or int(
-                function(self._handle, *map(arrays.reference, images), ctypes.byref(chosen)))
+            return self._on_streams(images, lambda: int(
+                function(self._handle, *map(arrays.reference, images), ctypes.byref(chosen))))
         self._do(call, images)
 
     def _transform_counted(self, function: Any, source: Array, outputs: list[Optional[Output]],
@@ -237,9 +239,9 @@ class Context:
         known = None if known_type is None else np.empty(_ROOM, known_type)
 
         def call() -> int:
-            return self._set_stream(images) or int(
+            return self._on_streams(images, lambda: int(
                 function(self._handle, *map(arrays.reference, images), None if known is None else known.ctypes.data,
-                         0 if known is None else len(known), ctypes.byref(count), ctypes.byref(chosen)))
+                         0 if known is None else len(known), ctypes.byref(count), ctypes.byref(chosen))))
         is_long = function is c.lib.apsis_eccentricity
         self._do(call, images, is_long)
         if known is not None and count.value > len(known):
@@ -248,12 +250,31 @@ class Context:
             self._do(call, images, is_long, warn=False)  # it has warned
         return count.value, None if known is None else known[:count.value]
 
-    def _set_stream(self, images: list[Optional[c.Image]]) -> int:
-        """Work on arrays on a GPU is queued where their library works."""
+    def _on_streams(self, images: list[Optional[c.Image]], call: Callable[[], int]) -> int:
+        """Makes a call on the stream of the first array on a GPU, behind what is queued on those of the others.
+
+        If they are several, the call's end is waited for: none but the first stream would be behind it.
+        """
+        streams = {image.stream: image.keeper for image in images if image is not None and image.memory == c.DEVICE}
+        status = c.OK
+        for stream in reversed(streams):
+            status = status or int(c.lib.apsis_set_stream(self._handle, stream))
+            self._stream, self._keeper = stream, streams[stream]
+        status = status or call()
+        return status or (int(c.lib.apsis_sync(self._handle)) if len(streams) > 1 else c.OK)
+
+    def _leave_stream(self) -> None:
+        """The stream must be there until the next call: a context keeps it that long, if it can, or else leaves it now."""
+        if self._stream and self._keeper is None:
+            c.lib.apsis_set_stream(self._handle, None)
+            self._stream = 0
+
+    def _check_places(self, images: Sequence[Optional[c.Image]]) -> None:
+        """Raises unless all arrays on a GPU are on that of the context."""
         for image in images:
-            if image is not None and image.memory == c.DEVICE:
-                return int(c.lib.apsis_set_stream(self._handle, image.stream))
-        return c.OK
+            if image is not None and image.memory == c.DEVICE and image.device != self.device:
+                own = "the CPU" if self.device == c.CPU else f"device {self.device}"
+                raise wrong(f"{image.name} lies on device {image.device}, but the work is done on {own}")
 
     def _check_open(self) -> None:
         if not self._handle:
@@ -264,9 +285,11 @@ class Context:
         """Makes a call that gives a status, while no other is made in this context, and raises what is wrong."""
         with self._turn():
             self._check_open()
+            self._check_places(images)
             status = self._run(call, images, is_long)
             raised, self._report.raised = self._report.raised, None
             message = "" if status == c.OK else c.lib.apsis_message(self._handle).decode()
+            self._leave_stream()
         if raised:
             raise raised
         if status != c.OK:
@@ -385,22 +408,24 @@ def _output(name: str, out: Optional[Array], dtype_name: str, dtype: Optional[DT
             source: Array) -> Optional[Output]:
     if out is not None:
         return arrays.given_output(name, out, allowed, source)
-    return arrays.make_output(None if dtype is None else arrays.dtype_of(dtype_name, dtype, allowed), set, source)
+    return arrays.make_output(name, None if dtype is None else arrays.dtype_of(dtype_name, dtype, allowed), set, source)
 
 
 def _index_output(name: str, out: Optional[Array], type_name: str, wanted: Any, set: Any, source: Array) -> Optional[Output]:
     if out is not None:
         return arrays.given_output(name, out, INDICES, source)
-    return arrays.make_output(arrays.index_type(type_name, wanted, source), set, source)
+    return arrays.make_output(name, arrays.index_type(type_name, wanted, source), set, source)
 
 
 def _images(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
-    return [*(arrays.as_image(array, c.U8) for array in inputs),
-            *(None if output is None else arrays.as_image(output.array) for output in outputs)]
+    return [*(arrays.as_image(name, array, c.U8) for name, array in zip(("set", "seeds"), inputs)),
+            *(None if output is None else arrays.as_image(output.name, output.array) for output in outputs)]
 
 
 def _results(outputs: list[Optional[Output]], *others: Any) -> Any:
     given = [*(output.result for output in outputs if output is not None), *others]
+    if not given:
+        raise wrong("dtype is None, and nothing else is asked for")
     return given[0] if len(given) == 1 else tuple(given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, Callable, Optional, Union
 
 import numpy as np
@@ -235,6 +236,9 @@ def table(known: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
     >>> apsis.table(known)["lower_x"]
     array([0, 2])
     """
+    if getattr(getattr(known, "dtype", None), "names", None) is None or known.ndim != 1:
+        raise TypeError(f"known is {reprlib.repr(known)}, but must be the statistics of components, or the extents of "
+                        "eccentricity")
     columns = {"label": np.arange(1, len(known) + 1)}
     for name in known.dtype.names or ():
         field = known[name]

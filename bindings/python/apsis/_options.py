@@ -32,16 +32,16 @@ def flags(**given: Any) -> int:
     return sum(getattr(c, name.upper()) for name, value in given.items() if flag(name, value))
 
 
-def whole(name: str, value: Any, most: int) -> int:
-    """A whole number from 0 to `most`; None is 0, which stands for the default."""
+def whole(name: str, value: Any, most: int, least: int = 0) -> int:
+    """A whole number from `least` to `most`; None is 0, which stands for the default."""
     if value is None:
         return 0
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {reprlib.repr(value)}, but must be a whole number") from None
-    if not 0 <= number <= most:
-        raise wrong(f"{name} is {number}, but must be from 0 to {most}")
+    if not least <= number <= most:
+        raise wrong(f"{name} is {number}, but must be from {least} to {most}")
     return number
 
 
@@ -53,6 +53,8 @@ def real(name: str, value: Any) -> float:
         return float(value)
     except TypeError:
         raise TypeError(f"{name} is {reprlib.repr(value)}, but must be a number") from None
+    except OverflowError:
+        raise wrong(f"{name} is {reprlib.repr(value)}, larger than a float holds") from None
 
 
 def steps(name: str, value: Any, axes: int) -> list[float]:
@@ -85,16 +87,16 @@ def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "eu
     filled = c.Options(struct_size=ctypes.sizeof(c.Options), flags=flags)
     filled.metric = _one_of("metric", metric, c.METRICS, ALIASES)
     filled.method = _one_of("method", method, c.METHODS, {})
-    filled.largest = whole("largest", largest, _MOST_INT32)
+    filled.largest = whole("largest", largest, _MOST_INT32, least=1)
     filled.min_area = whole("min_area", min_area, _MOST_INT64)
-    filled.max_area = whole("max_area", max_area, _MOST_INT64)
-    filled.budget = whole("budget", budget, _MOST_INT64)
+    filled.max_area = whole("max_area", max_area, _MOST_INT64, least=1)
+    filled.budget = whole("budget", budget, _MOST_INT64, least=1)
     if max_distance is not None:
         filled.max_distance = real("max_distance", max_distance)
         if not filled.max_distance >= 0:
             raise wrong(f"max_distance is {filled.max_distance:g}, but must be positive, or None for no limit")
     image_axes = 2 if flags & c.SLICES else axes
-    filled.connectivity = whole("connectivity", connectivity, _MOST_INT32)
+    filled.connectivity = whole("connectivity", connectivity, _MOST_INT32, least=1)
     if filled.connectivity > image_axes:
         raise wrong(f"connectivity is {filled.connectivity}, but must be at most {image_axes}, the number of axes")
     if axes == 1:

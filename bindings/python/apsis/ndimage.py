@@ -11,6 +11,8 @@ background, distances are infinite, or -1 for distance_transform_cdt, and indice
 from __future__ import annotations
 
 import itertools
+import math
+import reprlib
 import warnings
 from typing import Any, Optional, Union
 
@@ -20,7 +22,7 @@ from numpy.typing import ArrayLike
 from . import _arrays as arrays
 from ._arrays import Array
 from ._context import context_for, outside
-from ._options import ALIASES, steps
+from ._options import ALIASES, real, steps
 
 __all__ = ["distance_transform_cdt", "distance_transform_edt", "expand_labels", "find_objects", "label",
            "remove_small_objects"]
@@ -63,7 +65,7 @@ def label(input: Array, structure: Optional[ArrayLike] = None, output: Any = Non
     Parameters and results are those of scipy.ndimage.label: (labels, how many), or the number alone if `output` is an array.
     Structures other than those of 4 and 8, 6, 18 and 26 neighbours take NumPy, on the CPU, many times as long.
     """
-    array = input if arrays.on_device(input) else np.asanyarray(input)
+    array = _taken(input)
     if getattr(array.dtype, "kind", "") == "c":
         raise TypeError("input is complex, which label does not take")
     shape = tuple(array.shape)
@@ -118,7 +120,7 @@ def expand_labels(label_image: ArrayLike, distance: float = 1, spacing: Any = 1)
     Parameters and results are those of skimage.segmentation.expand_labels.
     """
     label_image = np.asarray(label_image)
-    if distance < 0:
+    if real("distance", distance) < 0:
         return label_image.copy()
     # What lies at no distance is the label itself; a limit of 0 would be none.
     limit = max(float(distance), np.finfo(float).tiny)
@@ -136,15 +138,16 @@ def remove_small_objects(ar: np.ndarray[Any, Any], min_size: Optional[int] = Non
     is the older parameter: those of fewer elements are left out.
     """
     ar = np.asarray(ar)
-    least = int(max_size) + 1
+    least = math.floor(real("max_size", max_size)) + 1
     if min_size is not None:
-        least = int(min_size)
+        least = math.ceil(real("min_size", min_size))
         warnings.warn("min_size is deprecated since scikit-image 0.26: use max_size, which leaves out those of max_size "
                       "elements, too", FutureWarning, stacklevel=outside())
     if not (ar.dtype == bool or np.issubdtype(ar.dtype, np.integer)):
         raise TypeError(f"Only bool or integer image types are supported. Got {ar.dtype}.")
     if out is None:
         out = np.empty_like(ar)
+    _require(out, "out", ar.shape, None)
     if out.dtype == bool:
         kept, _ = context_for(ar).components(ar, connectivity=connectivity, min_area=least, dtype=bool)
         np.copyto(out, kept)  # which may be `ar`
@@ -163,6 +166,15 @@ def remove_small_objects(ar: np.ndarray[Any, Any], min_size: Optional[int] = Non
 
 
 # ---- What they share ----
+
+def _taken(input: Array) -> Array:
+    """What is not an array of CuPy's as one of NumPy's."""
+    if not arrays.on_device(input):
+        return np.asanyarray(input)
+    if type(input).__module__.partition(".")[0] != "cupy":
+        raise TypeError(f"input is a {type(input).__name__} on a GPU, but must be an array of NumPy or CuPy")
+    return input
+
 
 def _generate(axes: int, connectivity: int) -> np.ndarray[Any, Any]:
     """The structure of the neighbours that differ along at most so many axes."""
@@ -225,7 +237,8 @@ def _transform(input: Array, dtype: type, return_distances: bool, return_indices
     for given, wanted, name in ((distances, return_distances, "distances"), (indices, return_indices, "indices")):
         if given is not None and not wanted:
             raise RuntimeError(f"return_{name} must be True if {name} is supplied")
-    array = arrays.as_set("input", input if arrays.on_device(input) or np.ndim(input) else np.atleast_1d(input))
+    array = _taken(input)
+    array = arrays.as_set("input", array if array.ndim else array.reshape(1))
     if distances is not None:
         _require(distances, "distances", array.shape, dtype)
     if indices is not None:
@@ -254,8 +267,13 @@ def _coordinates(nearest: Array, indices: Optional[Array]) -> Array:
     return indices
 
 
-def _require(array: Array, name: str, shape: tuple[int, ...], dtype: type) -> None:
+def _require(array: Array, name: str, shape: tuple[int, ...], dtype: Optional[type]) -> None:
+    """Raises what SciPy does, unless an array that is given can take a result; of any type if dtype is None."""
+    if not hasattr(array, "dtype"):
+        raise TypeError(f"{name} is {reprlib.repr(array)}, but must be an array")
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only")
     if tuple(array.shape) != tuple(shape):
         raise RuntimeError(f"{name} array has wrong shape")
-    if np.dtype(str(array.dtype).rpartition(".")[2]) != dtype:
+    if dtype is not None and np.dtype(str(array.dtype).rpartition(".")[2]) != dtype:
         raise RuntimeError(f"{name} array must be {np.dtype(dtype).name}")

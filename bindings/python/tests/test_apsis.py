@@ -44,6 +44,15 @@ def test_axes_are_in_the_order_of_the_array():
     assert known["lower"][0][2] == z and known["lower"][0][0] <= x <= known["upper"][0][0] and known["lower"][0][1] <= y
 
 
+def test_spacings_that_lie_far_apart():
+    """The spacings of edt's own tests."""
+    mask = np.zeros((30, 31, 250), bool)
+    mask[0, 0, 0] = mask[-1, -1, -1] = True
+    for spacing in ((1000000, 1200000, 40), (1e-7,) * 3, (1e8,) * 3):
+        distance = apsis.distance(mask, spacing=spacing, dtype=np.float64)
+        np.testing.assert_allclose(distance, brute_distance(mask, spacing)[0], rtol=1e-14)
+
+
 @pytest.mark.parametrize("view", [lambda a: a.T, lambda a: a[::-1], lambda a: a[1:-2, ::3], lambda a: a[::-2, ::-1],
                                   lambda a: np.broadcast_to(a[3], a.shape)])
 def test_views_are_taken_as_they_lie(view):

@@ -73,7 +73,7 @@ def test_axes(verb):
     for shape in ((), (2, 2, 2, 2)):
         with pytest.raises(ValueError, match=f"^set has {len(shape)} axes, but 1, 2 or 3"):
             verb[0](np.ones(shape))
-    with pytest.raises((TypeError, ValueError), match="^set is (no array|a ndarray of dtype object)"):  # as NumPy has it
+    with pytest.raises((TypeError, ValueError), match="^set is (no array|a list of dtype object)"):  # as NumPy has it
         verb[0]([[1, 2], [3]])
 
 
@@ -113,6 +113,7 @@ def test_there_are_flags():
     ("max_distance", -1, ValueError, "max_distance is -1, but must be positive, or None"),
     ("max_distance", float("nan"), ValueError, "max_distance is nan"),
     ("max_distance", "far", TypeError, "max_distance is 'far', but must be a number"),
+    ("max_distance", 10**400, ValueError, "max_distance is 1000.*, larger than a float holds"),
     ("spacing", (1, 2, 3), ValueError, "spacing has 3 numbers, but the array has 2 axes"),
     ("spacing", (1, 0), ValueError, r"spacing\[1\] is 0, but must be positive"),
     ("spacing", (1, "x"), TypeError, r"spacing\[1\] is 'x', but must be a number"),
@@ -123,6 +124,7 @@ def test_there_are_flags():
     ("metric", "chamfer", NotImplementedError, "^metric is chamfer, which is for paths, and for sequential-scan"),
     ("method", "magic", ValueError, "method is 'magic', but must be one of auto"),
     ("nearest", np.int16, ValueError, "nearest is int16, but must be int32 or int64"),
+    ("dtype", None, ValueError, "dtype is None, and nothing else is asked for"),
     ("dtype", "float", ValueError, None), ("dtype", "flat", TypeError, "dtype is 'flat', but must be a dtype"),
     ("device", "gpu", ValueError, "device is 'gpu', but must be"), ("device", 1.5, ValueError, "device is 1.5"),
     ("device", [1], ValueError, r"device is \[1\]"),
@@ -137,9 +139,26 @@ def test_options(name, value, kind, words):
         apsis.distance(MASK, **{name: value})
 
 
+@pytest.mark.parametrize("call, kind, words", [
+    (lambda: apsis.table(MASK), TypeError, "known is array"),
+    (lambda: apsis.table(apsis.components(MASK, statistics=True)[2][0]), TypeError, r"known is (np\.void)?\("),
+    (lambda: ndimage.distance_transform_edt(MASK, distances=[[1]]), TypeError, r"distances is \[\[1\]\], but must be an array"),
+    (lambda: ndimage.distance_transform_edt(MASK, return_indices=True, indices=np.broadcast_to(np.int32(0), (2, 6, 7))),
+     ValueError, "indices is read-only"),
+    (lambda: ndimage.remove_small_objects(MASK, out=[[1]]), TypeError, "out is"),
+    (lambda: ndimage.remove_small_objects(MASK, max_size="3"), TypeError, "max_size is '3', but must be a number"),
+    (lambda: ndimage.expand_labels(MASK.astype(int), "1"), TypeError, "distance is '1', but must be a number"),
+])
+def test_other_functions(call, kind, words):
+    with pytest.raises(kind, match=f"^{words}"):
+        call()
+
+
 @pytest.mark.parametrize("name", ["largest", "min_area", "max_area", "connectivity"])
 def test_whole_numbers(name):
-    for value, kind in ((-1, ValueError), (1.5, TypeError), ("1", TypeError), (2**70, ValueError)):
+    for value, kind in ((-1, ValueError), (1.5, TypeError), ("1", TypeError), (2**70, ValueError), (0, ValueError)):
+        if name == "min_area" and value == 0:
+            continue
         with pytest.raises(kind, match=f"^{name} is"):
             apsis.components(MASK, **{name: value})
     np.testing.assert_array_equal(apsis.components(MASK, **{name: None})[0], apsis.components(MASK)[0])

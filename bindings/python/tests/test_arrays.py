@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import os
 import pathlib
 import subprocess
 import sys
@@ -43,6 +44,12 @@ def check_tensors(torch):
     assert apsis.distance(torch.from_numpy(MASK), dtype=torch.float64).dtype == torch.float64
     with pytest.raises(ValueError, match="out has strides"):
         apsis.distance(torch.from_numpy(MASK), out=torch.zeros((1, 30)).expand(20, 30))
+    np.testing.assert_array_equal(apsis.distance(torch.from_numpy(MASK).bfloat16()), apsis.distance(MASK))
+    for wrong in (torch.zeros((2, 2)).to_sparse(), torch.zeros((2, 2), device="meta")):
+        with pytest.raises(TypeError, match="^set is a Tensor that is no array in memory"):
+            apsis.distance(wrong)
+    with pytest.raises(TypeError, match="^out is a Tensor that is no array in memory"):
+        apsis.distance(MASK, out=torch.zeros(MASK.shape, dtype=torch.bfloat16))
 
 
 def test_coordinates():
@@ -124,8 +131,8 @@ def test_types_are_checked():
     """By mypy, the package and a program that uses it: what is right is taken, and what is wrong is refused."""
     pytest.importorskip("mypy")
     assert (FOLDER / "apsis" / "py.typed").exists()
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--no-incremental", "-c",
-                           PROGRAM], capture_output=True, text=True, cwd=FOLDER)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--no-incremental",
+                           "--cache-dir", os.devnull, "-c", PROGRAM], capture_output=True, text=True, cwd=FOLDER)
     errors = [line.split(": error:")[0] for line in done.stdout.splitlines() if ": error:" in line]
     wrong = [f"<string>:{number}" for number, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# wrong")]
     assert errors == wrong, done.stdout + done.stderr

@@ -138,7 +138,8 @@ def interrupt():
 def ring(*_):
     raise TimeoutError
 signal.signal(signal.SIGALRM, ring)
-context = apsis.Context("cpu", progress=(lambda done: None) if sys.argv[1] == "progress" else None)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background programs begin without it
+context = apsis.Context(sys.argv[3], progress=(lambda done: None) if sys.argv[1] == "progress" else None)
 for attempt in range(3):
     try:
         threading.Thread(target=interrupt).start()
@@ -151,10 +152,11 @@ for attempt in range(3):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signals here")
+@pytest.mark.parametrize("device", ["cpu", *["best"] * (apsis.device_count() > 0)])
 @pytest.mark.parametrize("progress", ["progress", "none"])
 @pytest.mark.parametrize("name, raised", [("SIGINT", "KeyboardInterrupt"), ("SIGALRM", "TimeoutError")])
-def test_signals_are_answered(progress, name, raised):
-    done = run(PROGRAM, progress, name)
+def test_signals_are_answered(device, progress, name, raised):
+    done = run(PROGRAM, progress, name, device)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     kinds, times = zip(*(line.split() for line in done.stdout.splitlines()))
     assert kinds == (raised,) * 3
