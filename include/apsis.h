@@ -537,6 +537,32 @@ APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_i
                                            const apsis_image *nearest,
                                            const apsis_options *options);
 
+/** What is known of the shortest paths to the rows beside a slab, and to its own.  This structure is final. */
+typedef struct apsis_slab_paths {
+    int64_t        start;        /**< The rows of the image before it. */
+    int64_t        extent;       /**< The rows of the image, at most 2^30. */
+    const int64_t *above;        /**< `last` of the slab before; NULL: no path leads there. */
+    const int64_t *above_seeds;  /**< Its `last_seeds`, if there is `above` and nearest seeds are wanted. */
+    const int64_t *below;        /**< `first` of the slab behind, */
+    const int64_t *below_seeds;  /**< and its `first_seeds`. */
+    int64_t *first, *last;       /**< Lengths to its first and last row, as whole numbers; at first INT64_MAX: no path. */
+    int64_t *first_seeds, *last_seeds; /**< The nearest seeds; at first -1.  NULL, as each of these: not wanted. */
+} apsis_slab_paths;
+
+/**
+ * The rows of a slab, of what apsis_geodesic gives for the whole image: the same, byte for byte, when no call
+ * finds shorter paths in any slab.  Until then, call it for the slabs in any order, without outputs; a slab
+ * of which nothing beside it has changed may be left out.  Contexts are as for components, scratch memory is
+ * at most twice that of apsis_geodesic for the slab, and the call returns when it is done.
+ *
+ * @param slab     Its place.  What it tells is brought up to date.
+ * @param changed  Receives how many elements of that have changed.
+ */
+APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_image *set,
+                                           const apsis_image *seeds, const apsis_slab_paths *slab,
+                                           const apsis_image *distance, const apsis_image *nearest,
+                                           int64_t *changed, const apsis_options *options);
+
 /*
  * Components of an image that is cut in the same way.  A slab numbers its own 1, 2,
  * 3, ... by their lowest index: local numbers.  Slabs are joined by those in their

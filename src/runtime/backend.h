@@ -95,6 +95,15 @@ struct GeodesicJob {
     int axes = 2;
     bool complement = false;
     Steps steps;
+    int64_t indices = 0;      // of the pixels of all the image: none is larger
+    int64_t first_index = 0;  // of the first pixel of the set, if that is a slab
+    // Of a slab: the shortest paths that come in through its first and its last row, and those to these rows.  APSIS_I64: at z
+    // = 0 and 1 the lengths for both rows, INT64_MAX where there is none; then the seeds, if they are wanted.  Rows of planes
+    // are along y.
+    View entering, told;
+    int64_t longest_entering = 0;
+
+    bool wants_seeds() const { return nearest || told.size[2] > 2; }
 };
 
 /// The most components at any connectivity: every other pixel of a volume, or of each slice.
