@@ -484,8 +484,8 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * apsis_slab_distance as apsis_distance does, but not before the arrays are copied,
  * behind earlier work on the stream.  Neither can be captured into a CUDA graph.
  *
- * Slabs are for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO, without APSIS_SLICES:
- * otherwise APSIS_ERROR_UNSUPPORTED.
+ * Slabs are for APSIS_AUTO, without APSIS_SLICES, and those of APSIS_CHESSBOARD give no
+ * nearest pixels: otherwise APSIS_ERROR_UNSUPPORTED.
  */
 
 /**
@@ -530,6 +530,7 @@ typedef struct apsis_slab {
  * @param set       APSIS_BIT or APSIS_U8: the slab.
  * @param slab      Its place; above and below merged from all other slabs.
  * @param distance  Of the size of the set, as is nearest.  Either may be NULL.
+ * @param nearest   With it alone, the complete Voronoi map.
  */
 APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
                                            const apsis_slab *slab,

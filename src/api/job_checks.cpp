@@ -232,11 +232,12 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
     check_slab(set, slab->start, slab->extent, options, job);
-    if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
+    if (options.metric == APSIS_CHESSBOARD && nearest)
         throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
-                    "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK",
-                    name_of(options.method), int(options.metric));
+                    "nearest is not NULL, but the metric is APSIS_CHESSBOARD: of several sites as near, the lowest may be one "
+                    "that is not told");
     fill_in(options, job);
     const int64_t end = slab->start + job.set.size[job.axes - 1];
     check_sites("above", slab->above, job.columns(), -1, 0, slab->start);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/chessboard.h"
 #include "core/measure.h"
 #include "core/steps.h"
 #include "runtime/error.h"
@@ -41,6 +42,17 @@ struct DistanceJob {
 
     /// The number of columns along the last axis.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
+
+    /// Calls body(row, distances) for the first and the last row of a slab, in 3-D plane, with the chessboard distances from its
+    /// pixels to the sites beyond; without sites there, not at all.  Sites are those of a side: of the set, or of its complement.
+    template <class Body>
+    void for_chessboard_beyond(int side, Body body) const {
+        const int64_t last = set.size[axes - 1] - 1, height = axes == 3 ? set.size[1] : 1;
+        if (slab.above[side])
+            body(int64_t(0), entering_chessboard(slab.above[side], -1, slab.start, set.size[0], height));
+        if (slab.below[side])
+            body(last, entering_chessboard(slab.below[side], INT64_MAX, slab.start + last, set.size[0], height));
+    }
 
     /// The work of a published method, in host memory on every device.
     struct Report {
