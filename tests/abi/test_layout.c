@@ -69,8 +69,8 @@ static void slabs(void **state) {
     FIELD(apsis_slab_paths, start, 0, 8);
     FIELD(apsis_slab_paths, extent, 8, 8);
     FIELD(apsis_slab_paths, above, 16, 8);
-    FIELD(apsis_slab_paths, above_seeds, 24, 8);
-    FIELD(apsis_slab_paths, below, 32, 8);
+    FIELD(apsis_slab_paths, below, 24, 8);
+    FIELD(apsis_slab_paths, above_seeds, 32, 8);
     FIELD(apsis_slab_paths, below_seeds, 40, 8);
     FIELD(apsis_slab_paths, first, 48, 8);
     FIELD(apsis_slab_paths, last, 56, 8);

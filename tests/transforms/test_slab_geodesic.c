@@ -183,7 +183,7 @@ static void lowest_seeds(bench *b) {
     const apsis_image from = {.data = (void *)(uintptr_t)seeds, .type = APSIS_U8, .ndim = 2, .size = {5, 1}};
     const apsis_image lengths = {.data = length, .type = APSIS_I64, .ndim = 2, .size = {5, 1}};
     const apsis_image sources = {.data = nearest, .type = APSIS_I64, .ndim = 2, .size = {5, 1}};
-    const apsis_slab_paths slab = {1, 3, above, above_seeds, below, below_seeds, first, NULL, NULL, last_seeds};
+    const apsis_slab_paths slab = {1, 3, above, below, above_seeds, below_seeds, first, NULL, NULL, last_seeds};
     apsis_options options = APSIS_OPTIONS_INIT;
     for (int is_diagonal = 0; is_diagonal < 2; ++is_diagonal) {
         options.metric = is_diagonal ? APSIS_CHESSBOARD : APSIS_CITY_BLOCK;
