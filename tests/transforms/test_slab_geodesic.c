@@ -141,7 +141,7 @@ static void long_paths(bench *b) {
     options.metric = APSIS_CITY_BLOCK;
     const int64_t extent = (int64_t)1 << 30, start = extent / 2, before = start * W;
     for (int i = 0; i < COUNT(ends); ++i)
-        for (int64_t far = ends[i] - H - 2; far <= ends[i]; far += 3)
+        for (int64_t far = ends[i] - H - 2; far <= ends[i]; far += b->place == ON_CPU ? 3 : 14)
             for (int side = 0; side < 2; ++side) {
                 int64_t beside[W];
                 for (int x = 0; x < W; ++x) beside[x] = INT64_MAX, seed[x] = -1;
@@ -164,7 +164,7 @@ static void long_paths(bench *b) {
                     const int64_t want = x < 2 ? far + down : x == 2 ? -1 : (y < 20 ? 20 - y : y - 20) + (x == 4 ? 0 : 1);
                     const int64_t who = x < 2 ? (x ? 5 : seed[0]) : x == 2 ? -1 : before + 20 * W + 4;
                     assert_true(length[k] == want);
-                    assert_true(nearest[k] == (x == 0 && far + down > far + down + 1 ? 5 : who));
+                    assert_true(nearest[k] == who);
                     if (y == 0) assert_true(first[x] == (x == 2 ? INT64_MAX : want) && first_seeds[x] == nearest[k]);
                     if (y == H - 1) assert_true(last[x] == (x == 2 ? INT64_MAX : want) && last_seeds[x] == nearest[k]);
                 }
@@ -201,9 +201,137 @@ static void lowest_seeds(bench *b) {
     }
 }
 
+/** A slab without rows tells what it is told; one without columns tells nothing. */
+static void empty_slabs(bench *b) {
+    const int64_t above[3] = {4, INT64_MAX, 0}, below[3] = {9, 8, 7}, above_seeds[3] = {2, -1, 5}, below_seeds[3] = {9, 9, 11};
+    int64_t first[3] = {9, 8, 7}, last[3] = {-5, -5, -5}, first_seeds[3] = {0, 0, 0}, last_seeds[3] = {0, 0, 0}, changed;
+    const apsis_image none = {.type = APSIS_U8, .ndim = 2, .size = {3, 0}};
+    const apsis_image out = {.type = APSIS_F32, .ndim = 2, .size = {3, 0}};
+    const apsis_slab_paths slab = {2, 4, above, below, above_seeds, below_seeds, first, last, first_seeds, last_seeds};
+    assert_ok(b->ctx, apsis_slab_geodesic(b->ctx, &none, &none, &slab, &out, NULL, &changed, NULL));
+    assert_int_equal(changed, 9);
+    assert_memory_equal(first, below, sizeof first);
+    assert_memory_equal(last, above, sizeof last);
+    assert_memory_equal(first_seeds, below_seeds, sizeof first_seeds);
+    assert_memory_equal(last_seeds, above_seeds, sizeof last_seeds);
+    const apsis_slab_paths end = {.start = 4, .extent = 4, .last = last};
+    assert_ok(b->ctx, apsis_slab_geodesic(b->ctx, &none, &none, &end, NULL, NULL, &changed, NULL));
+    assert_int_equal(changed, 2);
+    const apsis_image thin = {.type = APSIS_U8, .ndim = 2, .size = {0, 3}};
+    const apsis_slab_paths any = {.start = 1, .extent = 9, .above = above, .first = first};
+    assert_ok(b->ctx, apsis_slab_geodesic(b->ctx, &thin, &thin, &any, NULL, NULL, &changed, NULL));
+    assert_int_equal(changed, 0);
+}
+
+/* ---- What is refused ---- */
+
+/** A slab of 3 x 2 pixels in an image of 9 rows, which every case below spoils in one place. */
+typedef struct call {
+    uint8_t mask[6], seed[6];
+    int64_t length[6], index[6], above[3], below[3], above_seeds[3], below_seeds[3], told[4][3];
+    apsis_image set, seeds, distance, nearest;
+    apsis_slab_paths slab;
+    apsis_options options;
+} call;
+
+static call *good_call(void) {
+    static call c;
+    c = (call){.mask = {1, 1, 1, 0, 1, 1},
+               .seed = {1},
+               .above = {4, INT64_MAX, 0},
+               .below = {INT64_MAX, (int64_t)1 << 60, 7},
+               .above_seeds = {0, -1, 14},
+               .below_seeds = {-1, 26, 3},
+               .options = APSIS_OPTIONS_INIT};
+    c.set = c.seeds = (apsis_image){.data = c.mask, .type = APSIS_U8, .ndim = 2, .size = {3, 2}};
+    c.seeds.data = c.seed;
+    c.distance = c.nearest = (apsis_image){.data = c.length, .type = APSIS_I64, .ndim = 2, .size = {3, 2}};
+    c.nearest.data = c.index;
+    c.slab = (apsis_slab_paths){5,         9,         c.above,   c.below,   c.above_seeds, c.below_seeds,
+                                c.told[0], c.told[1], c.told[2], c.told[3]};
+    c.options.metric = APSIS_CITY_BLOCK;
+    return &c;
+}
+
+static apsis_status find(bench *b, const call *c) {
+    return apsis_slab_geodesic(b->ctx, &c->set, &c->seeds, &c->slab, &c->distance, &c->nearest, NULL, &c->options);
+}
+
+#define REFUSED(spoil, status, words)                    \
+    do {                                                 \
+        call *c = good_call();                           \
+        assert_ok(b->ctx, find(b, c));                   \
+        spoil;                                           \
+        assert_fails(b->ctx, find(b, c), status, words); \
+    } while (0)
+
+static void bad_places(bench *b) {
+    REFUSED(c->slab.start = -1, APSIS_ERROR_ARGUMENT, "start is -1|0 to 7");
+    REFUSED(c->slab.start = 8, APSIS_ERROR_ARGUMENT, "start is 8|0 to 7|2 of 9");
+    REFUSED(c->slab.extent = ((int64_t)1 << 30) + 1, APSIS_ERROR_ARGUMENT, "extent|1073741825");
+    REFUSED(c->above[1] = -1, APSIS_ERROR_ARGUMENT, "above[1] is -1|0 to 2^60");
+    REFUSED(c->below[1] = ((int64_t)1 << 60) + 1, APSIS_ERROR_ARGUMENT, "below[1] is 1152921504606846977");
+    REFUSED(c->below[0] = 5, APSIS_ERROR_ARGUMENT, "below_seeds[0] is -1|0 to 26");
+    REFUSED(c->above_seeds[2] = 27, APSIS_ERROR_ARGUMENT, "above_seeds[2] is 27|0 to 26");
+    REFUSED(c->slab.above_seeds = NULL, APSIS_ERROR_ARGUMENT, "above_seeds is NULL|above");
+    REFUSED(c->slab.below_seeds = NULL, APSIS_ERROR_ARGUMENT, "below_seeds is NULL|below");
+    REFUSED(c->slab.start = 0, APSIS_ERROR_ARGUMENT, "above[0] is 4|INT64_MAX|ends");
+    REFUSED(c->slab.start = 7, APSIS_ERROR_ARGUMENT, "below[1]|INT64_MAX|ends");
+    call *c = good_call(); /* seeds count only where they are wanted */
+    c->slab = (apsis_slab_paths){.start = 5, .extent = 9, .above = c->above, .first = c->told[0]};
+    assert_ok(b->ctx, apsis_slab_geodesic(b->ctx, &c->set, &c->seeds, &c->slab, &c->distance, NULL, NULL, &c->options));
+    c->slab.last_seeds = c->told[3];
+    assert_fails(b->ctx, apsis_slab_geodesic(b->ctx, &c->set, &c->seeds, &c->slab, NULL, NULL, NULL, &c->options),
+                 APSIS_ERROR_ARGUMENT, "above_seeds is NULL");
+}
+
+static void bad_images_and_options(bench *b) {
+    const call *good = good_call();
+    assert_fails(b->ctx, apsis_slab_geodesic(b->ctx, NULL, &good->seeds, &good->slab, NULL, NULL, NULL, NULL),
+                 APSIS_ERROR_ARGUMENT, "slab_geodesic|set|NULL");
+    assert_fails(b->ctx, apsis_slab_geodesic(b->ctx, &good->set, NULL, &good->slab, NULL, NULL, NULL, NULL),
+                 APSIS_ERROR_ARGUMENT, "seeds|NULL");
+    assert_fails(b->ctx, apsis_slab_geodesic(b->ctx, &good->set, &good->seeds, NULL, NULL, NULL, NULL, NULL),
+                 APSIS_ERROR_ARGUMENT, "slab|NULL");
+    assert_int_equal(apsis_slab_geodesic(NULL, &good->set, &good->seeds, &good->slab, NULL, NULL, NULL, NULL),
+                     APSIS_ERROR_ARGUMENT);
+    REFUSED(c->seeds.size[1] = 1, APSIS_ERROR_ARGUMENT, "seeds|size");
+    REFUSED(c->distance.data = c->index, APSIS_ERROR_ARGUMENT, "distance|nearest");
+    REFUSED(c->options.flags = APSIS_SIGNED, APSIS_ERROR_ARGUMENT, "APSIS_SIGNED");
+    REFUSED((c->options.flags = APSIS_SLICES, c->set.ndim = c->seeds.ndim = c->distance.ndim = c->nearest.ndim = 3,
+             c->set.size[2] = c->seeds.size[2] = c->distance.size[2] = c->nearest.size[2] = 1),
+            APSIS_ERROR_UNSUPPORTED, "APSIS_SLICES");
+    REFUSED(c->options.method = APSIS_SWEEP, APSIS_ERROR_ARGUMENT, "APSIS_SWEEP");
+    REFUSED(c->options.metric = APSIS_EUCLIDEAN, APSIS_ERROR_ARGUMENT, "distance|Euclidean");
+    /* Whether a type is too small goes by the image, not by the slab. */
+    REFUSED((c->nearest.type = APSIS_I32, c->slab.extent = (int64_t)1 << 30), APSIS_ERROR_RANGE, "nearest|3221225471");
+    REFUSED((c->distance.type = APSIS_I32, c->slab.extent = (int64_t)1 << 30), APSIS_ERROR_RANGE, "distance|APSIS_I32");
+}
+
+static int stop(void *calls, double done) {
+    assert_true(done >= 0 && done <= 1);
+    ++*(int *)calls;
+    return 1;
+}
+
+static void cancelling(bench *b) {
+    int calls = 0;
+    call *c = good_call();
+    c->told[0][0] = c->told[2][0] = 77;
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, stop, &calls));
+    assert_fails(b->ctx, find(b, c), APSIS_ERROR_CANCELLED, "slab_geodesic");
+    assert_int_equal(calls, 1);
+    assert_true(c->told[0][0] == 77 && c->told[2][0] == 77); /* what was told before still holds */
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
+    assert_ok(b->ctx, find(b, c));
+    assert_true(c->told[0][0] == 0 && c->told[2][0] == 15);
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE), TEST(every_cut_of_small_ones, EVERYWHERE),
                                       TEST(random_cuts, EVERYWHERE),            TEST(a_path_back_and_forth, EVERYWHERE),
-                                      TEST(long_paths, WITH_HOST_IMAGES),       TEST(lowest_seeds, WITH_HOST_IMAGES)};
+                                      TEST(long_paths, WITH_HOST_IMAGES),       TEST(lowest_seeds, WITH_HOST_IMAGES),
+                                      TEST(empty_slabs, WITH_HOST_IMAGES),      TEST(bad_places, WITH_HOST_IMAGES),
+                                      TEST(bad_images_and_options, WITH_HOST_IMAGES), TEST(cancelling, WITH_HOST_IMAGES)};
     return RUN_CASES(cases, argc, argv);
 }
