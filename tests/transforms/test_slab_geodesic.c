@@ -15,7 +15,7 @@ static void choose_seeds(chance *c, uint8_t *seeds, int64_t pixels, int64_t one_
 static void every_cut_of_every_3x4(bench *b) {
     chance c = {1};
     uint8_t mask[12], seeds[12];
-    for (int i = 0; i < 4096; i += mask_step(b, 4096, 37)) {
+    for (int i = 0; i < 4096; i += mask_step(b, 4096, 149)) {
         for (int k = 0; k < 12; ++k) mask[k] = i >> k & 1;
         choose_seeds(&c, seeds, 12, 6);
         problem p = new_problem(2, 3, 4, 1, mask);
