@@ -62,8 +62,8 @@ __device__ void for_border(const FieldShape &shape, const View &rows, Body body)
     for (int64_t i = first_item(); i < 2 * columns; i += item_step()) {
         const int64_t side = i >= columns, column = i - side * columns;
         const int64_t x = column % rows.size[0], y = column / rows.size[0];
-        body(i, shape.axes == 2 ? shape.cell_of(x, side * (shape.height - 1), 0)
-                                : shape.cell_of(x, y, side * (shape.depth - 1)));
+        body(i,
+             shape.axes == 2 ? shape.cell_of(x, side * (shape.height - 1), 0) : shape.cell_of(x, y, side * (shape.depth - 1)));
     }
 }
 
@@ -281,8 +281,8 @@ void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCond
     launch("start_names", start_names<Name, Length>, scratch.blocks(), BLOCK, stream, tasks, scratch.names, lengths,
            job.first_index, condition);
     if (job.entering)
-        launch("enter_names", enter_names<Name, Length>, scratch.border_blocks(job.entering), BLOCK, stream, tasks, scratch.names,
-               lengths, job.entering, condition);
+        launch("enter_names", enter_names<Name, Length>, scratch.border_blocks(job.entering), BLOCK, stream, tasks,
+               scratch.names, lengths, job.entering, condition);
     run_names(tasks, scratch.names, lengths, job.steps, condition, stream);
 }
 

@@ -15,8 +15,8 @@ namespace apsis::cuda::paths {
 
 GeodesicPlan plan_of(const GeodesicJob &job) {
     using Short = Lengths<int32_t>;
-    const auto longest = static_cast<double>(job.longest_entering) +
-                         static_cast<double>(job.steps.most) * static_cast<double>(job.set.pixels());
+    const auto longest =
+        static_cast<double>(job.longest_entering) + static_cast<double>(job.steps.most) * static_cast<double>(job.set.pixels());
     GeodesicPlan plan;
     plan.may_be_short = job.steps.most <= Short::MOST_STEP && job.longest_entering <= Short::LONGEST - job.steps.most;
     plan.may_be_long =

@@ -61,7 +61,8 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
     check_indices_fit("nearest", nearest, pixels);
     const bool wants_seeds = nearest || slab->first_seeds || slab->last_seeds;
     check_beside({"above", slab->above, slab->above_seeds, slab->start > 0}, columns, wants_seeds, job.indices);
-    check_beside({"below", slab->below, slab->below_seeds, slab->start + rows < slab->extent}, columns, wants_seeds, job.indices);
+    check_beside({"below", slab->below, slab->below_seeds, slab->start + rows < slab->extent}, columns, wants_seeds,
+                 job.indices);
     return job;
 }
 

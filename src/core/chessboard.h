@@ -32,15 +32,15 @@ inline void spread_chessboard(int32_t *line, int64_t length, int64_t step, int32
 }
 
 /// The distances from all pixels of a row to the sites in their columns, `none` where there is none.
-inline std::vector<int32_t> entering_chessboard(const int64_t *sites, int64_t none, int64_t row, int64_t width, int64_t height) {
+inline std::vector<int32_t> entering_chessboard(const int64_t *sites, int64_t none, int64_t row, int64_t width,
+                                                int64_t height) {
     std::vector<int32_t> distance(static_cast<size_t>(width * height));
     for (size_t c = 0; c < distance.size(); ++c)
         distance[c] = sites[c] == none ? NO_CHESSBOARD : static_cast<int32_t>(sites[c] < row ? row - sites[c] : sites[c] - row);
     const auto longest = static_cast<size_t>(std::max(width, height));
     std::vector<int32_t> least(longest);
     std::vector<int64_t> waiting(longest);
-    for (int64_t y = 0; y < height; ++y)
-        spread_chessboard(distance.data() + y * width, width, 1, least.data(), waiting.data());
+    for (int64_t y = 0; y < height; ++y) spread_chessboard(distance.data() + y * width, width, 1, least.data(), waiting.data());
     for (int64_t x = 0; x < width && height > 1; ++x)
         spread_chessboard(distance.data() + x, height, width, least.data(), waiting.data());
     return distance;

@@ -48,8 +48,7 @@ struct DistanceJob {
     template <class Body>
     void for_chessboard_beyond(int side, Body body) const {
         const int64_t last = set.size[axes - 1] - 1, height = axes == 3 ? set.size[1] : 1;
-        if (slab.above[side])
-            body(int64_t(0), entering_chessboard(slab.above[side], -1, slab.start, set.size[0], height));
+        if (slab.above[side]) body(int64_t(0), entering_chessboard(slab.above[side], -1, slab.start, set.size[0], height));
         if (slab.below[side])
             body(last, entering_chessboard(slab.below[side], INT64_MAX, slab.start + last, set.size[0], height));
     }

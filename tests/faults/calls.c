@@ -122,11 +122,8 @@ static apsis_status slab_paths(apsis_context *ctx, call_outputs *out) {
     for (int c = 0; c < COLUMNS; ++c) below[c] = c % 7 ? INT64_MAX : 1000 * c, below_seeds[c] = 3 * COLUMNS + c;
     const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
                       real = map_of_paths(out->real, APSIS_F32, 3), index = map_of_paths(out->index, APSIS_I32, 3);
-    const apsis_slab_paths slab = {.extent = 4,
-                                   .below = below,
-                                   .below_seeds = below_seeds,
-                                   .first = first,
-                                   .first_seeds = seeds_of_first};
+    const apsis_slab_paths slab = {
+        .extent = 4, .below = below, .below_seeds = below_seeds, .first = first, .first_seeds = seeds_of_first};
     const apsis_status st = apsis_slab_geodesic(ctx, &set, &seeds, &slab, &real, &index, NULL, NULL);
     for (int c = 0; st == APSIS_OK && c < COLUMNS; ++c) out->index[3 * COLUMNS + c] = (int32_t)(first[c] ^ seeds_of_first[c]);
     return st;

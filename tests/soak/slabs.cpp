@@ -113,8 +113,8 @@ void run_distance(apsis_context *context, const Problem &p, const Route &route, 
                                   given(below[1], 1, has_below)};
         Buffer set = set_of(context, p, route, slabs[k], SET);
         Maps maps(context, p, route, slabs[k]);
-        if (!answered(context,
-                      apsis_slab_distance(context, set.image(), &place, maps.images[0], maps.images[1], &p.options), out))
+        if (!answered(context, apsis_slab_distance(context, set.image(), &place, maps.images[0], maps.images[1], &p.options),
+                      out))
             return;
         set.check_unchanged();
         maps.append_to(out);

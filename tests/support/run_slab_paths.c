@@ -12,8 +12,8 @@ static int64_t *take_columns(const problem *p, int64_t value) {
 }
 
 /** Calls apsis_slab_geodesic for slab k.  With outputs, they go into those of the image. */
-static int64_t run_one(bench *b, const problem *p, const uint8_t *seeds, const given *how, const cut *at, int k,
-                       const told *of, uint8_t *const out[2]) {
+static int64_t run_one(bench *b, const problem *p, const uint8_t *seeds, const given *how, const cut *at, int k, const told *of,
+                       uint8_t *const out[2]) {
     const int64_t before = at->start[k] * columns_of(p);
     int64_t size[3] = {p->size[0], p->size[1], p->size[2]};
     size[p->ndim - 1] = at->start[k + 1] - at->start[k];

@@ -247,8 +247,8 @@ static call *good_call(void) {
     c.seeds.data = c.seed;
     c.distance = c.nearest = (apsis_image){.data = c.length, .type = APSIS_I64, .ndim = 2, .size = {3, 2}};
     c.nearest.data = c.index;
-    c.slab = (apsis_slab_paths){5,         9,         c.above,   c.below,   c.above_seeds, c.below_seeds,
-                                c.told[0], c.told[1], c.told[2], c.told[3]};
+    c.slab =
+        (apsis_slab_paths){5, 9, c.above, c.below, c.above_seeds, c.below_seeds, c.told[0], c.told[1], c.told[2], c.told[3]};
     c.options.metric = APSIS_CITY_BLOCK;
     return &c;
 }
@@ -328,10 +328,15 @@ static void cancelling(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE), TEST(every_cut_of_small_ones, EVERYWHERE),
-                                      TEST(random_cuts, EVERYWHERE),            TEST(a_path_back_and_forth, EVERYWHERE),
-                                      TEST(long_paths, WITH_HOST_IMAGES),       TEST(lowest_seeds, WITH_HOST_IMAGES),
-                                      TEST(empty_slabs, WITH_HOST_IMAGES),      TEST(bad_places, WITH_HOST_IMAGES),
-                                      TEST(bad_images_and_options, WITH_HOST_IMAGES), TEST(cancelling, WITH_HOST_IMAGES)};
+    static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE),
+                                      TEST(every_cut_of_small_ones, EVERYWHERE),
+                                      TEST(random_cuts, EVERYWHERE),
+                                      TEST(a_path_back_and_forth, EVERYWHERE),
+                                      TEST(long_paths, WITH_HOST_IMAGES),
+                                      TEST(lowest_seeds, WITH_HOST_IMAGES),
+                                      TEST(empty_slabs, WITH_HOST_IMAGES),
+                                      TEST(bad_places, WITH_HOST_IMAGES),
+                                      TEST(bad_images_and_options, WITH_HOST_IMAGES),
+                                      TEST(cancelling, WITH_HOST_IMAGES)};
     return RUN_CASES(cases, argc, argv);
 }
