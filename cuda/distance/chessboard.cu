@@ -21,7 +21,10 @@
 // (core/chessboard.h).  The sweeps along the last axis then begin with these.
 //
 // Cost: linear.  In bytes a pixel, with a key of 8 (4 if nearest sites are not output): 2-D 1 + 8 + 16 + 8 + 8, and in 3-D 32
-// more, plus the halos and the outputs.  A slab has 16 more, or 8.
+// more, plus the halos and the outputs.  A slab, whose keys have 4, has 8 more.
+#include <utility>
+#include <vector>
+
 #include "core/keys.h"
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
@@ -292,32 +295,38 @@ void run_sweeps(const Keys<Key> &keys, bool from_sites, cudaStream_t stream) {
         }
 }
 
+/// The distances from a row of a slab, in 3-D plane, to sites outside of it.
+struct Entering {
+    int64_t row;
+    std::vector<int32_t> distance;  // [column]
+};
+
 /// Stores the keys of a slab, and those that come in from outside.  Waits until these are copied.
 template <class Key>
-void start_slab(const DistanceJob &job, bool inside, const Scratch<Key> &scratch, cudaStream_t stream) {
-    const int64_t columns = job.columns();
-    launch("start_keys", start_keys<Key>, ceil_div(job.set.pixels(), BLOCK), BLOCK, stream, scratch.keys);
-    job.for_chessboard_beyond(inside, [&](int64_t row, const std::vector<int32_t> &distance) {
-        check(cudaMemcpyAsync(scratch.entering, distance.data(), distance.size() * sizeof(int32_t), cudaMemcpyHostToDevice,
-                              stream),
+void start_slab(const std::vector<Entering> &entering, const Scratch<Key> &scratch, int64_t pixels, cudaStream_t stream) {
+    launch("start_keys", start_keys<Key>, ceil_div(pixels, BLOCK), BLOCK, stream, scratch.keys);
+    for (const Entering &from : entering) {
+        const auto columns = static_cast<int64_t>(from.distance.size());
+        check(cudaMemcpyAsync(scratch.entering, from.distance.data(), from.distance.size() * sizeof(int32_t),
+                              cudaMemcpyHostToDevice, stream),
               "copying the distances to sites outside of a slab");
         check(cudaStreamSynchronize(stream), "waiting for the distances to sites outside of a slab");
         launch("enter_distances", enter_distances<Key>, ceil_div(columns, BLOCK), BLOCK, stream, scratch.keys,
-               scratch.keys.data + row * columns, static_cast<const int32_t *>(scratch.entering), columns);
-    });
+               scratch.keys.data + from.row * columns, static_cast<const int32_t *>(scratch.entering), columns);
+    }
 }
 
 /// Computes one map.  Its progress goes from `begin` to `end`.
 template <class Key>
-void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream, const Progress &progress,
-              double begin, double end) {
+void run_once(const DistanceJob &job, bool inside, const std::vector<Entering> &entering, Scratch<Key> &scratch,
+              cudaStream_t stream, const Progress &progress, double begin, double end) {
     const Keys<Key> &keys = scratch.keys;
     const Ends<Key> &ends = scratch.ends;
     const auto tell = [&](double done) { report(progress, begin + (end - begin) * done, stream); };
     pack_columns(job.set, 1, job.complement != inside, keys.columns, stream);
     tell(0.1);
 
-    if (job.is_slab()) start_slab(job, inside, scratch, stream);
+    if (job.is_slab()) start_slab(entering, scratch, job.set.pixels(), stream);
     if (!keys.slices) run_sweeps<true>(keys, !job.is_slab(), stream);
     tell(0.5);
     run_sweeps<false>(keys, keys.slices && !job.is_slab(), stream);
@@ -345,8 +354,13 @@ void chessboard(const DistanceJob &job, void *memory, cudaStream_t stream, const
     with_key(job, [&](auto key) {
         Carver carver(memory);
         Scratch<decltype(key)> scratch(job, carver);
-        run_once(job, false, scratch, stream, progress, 0, job.is_signed ? 0.5 : 1);
-        if (job.is_signed) run_once(job, true, scratch, stream, progress, 0.5, 1);
+        std::vector<Entering> entering[2];  // before any work is queued
+        for (int side = 0; side < (job.is_signed ? 2 : 1); ++side)
+            job.for_chessboard_beyond(side, [&](int64_t row, std::vector<int32_t> distance) {
+                entering[side].push_back({row, std::move(distance)});
+            });
+        run_once(job, false, entering[0], scratch, stream, progress, 0, job.is_signed ? 0.5 : 1);
+        if (job.is_signed) run_once(job, true, entering[1], scratch, stream, progress, 0.5, 1);
     });
 }
 
