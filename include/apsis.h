@@ -496,8 +496,8 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * apsis_slab_distance as apsis_distance does, but not before the arrays are copied,
  * behind earlier work on the stream.  Neither can be captured into a CUDA graph.
  *
- * Slabs are for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO, without APSIS_SLICES:
- * otherwise APSIS_ERROR_UNSUPPORTED.
+ * Slabs are for APSIS_AUTO, without APSIS_SLICES, and those of APSIS_CHESSBOARD give no
+ * nearest pixels: otherwise APSIS_ERROR_UNSUPPORTED.
  */
 
 /**
@@ -534,10 +534,10 @@ typedef struct apsis_slab {
 
 /**
  * The rows of a slab, of what apsis_distance gives for the whole image.  Options
- * and outputs are the same; nearest pixels are indices in the whole image, and
- * whether a type is too small goes by its size.  The scratch memory of a CPU context
- * is at most twice that of apsis_distance for the slab alone (apsis_workspace_size);
- * of a CUDA one, APSIS_ERROR_WORKSPACE tells how much.
+ * and outputs are the same; nearest pixels are indices in the whole image, and so its
+ * complete Voronoi map; whether a type is too small goes by its size.  The scratch memory of
+ * a CPU context is at most twice that of apsis_distance for the slab alone
+ * (apsis_workspace_size); of a CUDA one, APSIS_ERROR_WORKSPACE tells how much.
  *
  * @param set       APSIS_BIT or APSIS_U8: the slab.
  * @param slab      Its place; above and below merged from all other slabs.
@@ -548,6 +548,34 @@ APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_i
                                            const apsis_image *distance,
                                            const apsis_image *nearest,
                                            const apsis_options *options);
+
+/** What is known of the shortest paths to the rows beside a slab, and to its own.  This structure is final. */
+typedef struct apsis_slab_paths {
+    int64_t        start;       /**< The rows of the image before it. */
+    int64_t        extent;      /**< The rows of the image, at most 2^30. */
+    const int64_t *above;       /**< `last` of the slab before it; NULL: no path leads there. */
+    const int64_t *below;       /**< `first` of the slab behind it, likewise. */
+    const int64_t *above_seeds; /**< Their seeds, needed with `above` and `below` where nearest seeds are wanted. */
+    const int64_t *below_seeds;
+    int64_t       *first;       /**< The lengths to its first row, as whole numbers; INT64_MAX: no path. */
+    int64_t       *last;        /**< Those to its last row. */
+    int64_t       *first_seeds; /**< The nearest seeds; -1: no path.  NULL, as each of the four: not wanted. */
+    int64_t       *last_seeds;
+} apsis_slab_paths;
+
+/**
+ * The rows of a slab, of what apsis_geodesic gives for the whole image, byte for byte, when calls for all slabs
+ * have changed nothing.  Until then call it for them in any order, without outputs; one whose `above` and `below`
+ * are as in its last call may be left out.  Contexts may differ; calls return when they are done, and
+ * APSIS_ERROR_WORKSPACE tells how much scratch memory they need.
+ *
+ * @param slab     Its place, what it is told, and what it tells; the latter is at first INT64_MAX, and -1.
+ * @param changed  Receives how many elements of what it tells have changed.
+ */
+APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_image *set,
+                                           const apsis_image *seeds, const apsis_slab_paths *slab,
+                                           const apsis_image *distance, const apsis_image *nearest,
+                                           int64_t *changed, const apsis_options *options);
 
 /*
  * Components of an image that is cut in the same way.  A slab numbers its own 1, 2,

@@ -17,8 +17,14 @@
 // the new key is the result of this same sweep, and min(min(s, w), w) = min(s, w).  The accesses are volatile, so that each is
 // one of 8 (or 4) bytes.
 //
+// Of a slab all keys are stored first, those of its first and last row with their distances to the sites outside of it
+// (core/chessboard.h).  The sweeps along the last axis then begin with these.
+//
 // Cost: linear.  In bytes a pixel, with a key of 8 (4 if nearest sites are not output): 2-D 1 + 8 + 16 + 8 + 8, and in 3-D 32
-// more, plus the halos and the outputs.
+// more, plus the halos and the outputs.  A slab, whose keys have 4, has 8 more.
+#include <utility>
+#include <vector>
+
 #include "core/keys.h"
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
@@ -219,12 +225,32 @@ __global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> 
     }
 }
 
+// ---- Slabs ----
+
+/// Stores the keys of the sites.
+template <class Key>
+__global__ void __launch_bounds__(BLOCK) start_keys(Keys<Key> keys) {
+    const int64_t pixels = keys.width * keys.height * keys.depth;
+    for (int64_t i = first_item(); i < pixels; i += item_step()) {
+        const int64_t row = i / keys.width;
+        keys.data[i] = keys.start(i % keys.width, row % keys.height, row / keys.height);
+    }
+}
+
+/// Lowers the keys of a row, in 3-D plane, to the distances of sites outside of the slab.
+template <class Key>
+__global__ void __launch_bounds__(BLOCK) enter_distances(Keys<Key> keys, Key *row, const int32_t *distance, int64_t columns) {
+    for (int64_t i = first_item(); i < columns; i += item_step())
+        if (distance[i] != NO_CHESSBOARD) row[i] = min(row[i], static_cast<Key>(distance[i]) << keys.shift);
+}
+
 // ---- The passes ----
 
 template <class Key>
 struct Scratch {
     Keys<Key> keys;
     Ends<Key> ends;
+    int32_t *entering;  // [column]
 
     Scratch(const DistanceJob &job, Carver &carver) {
         keys.columns = shape_columns(job.set, 1);
@@ -237,6 +263,7 @@ struct Scratch {
         const int64_t ends_count = ceil_div(keys.width, WARP) * keys.height * keys.depth;
         ends.to_right = carver.take<Key>(ends_count);
         ends.to_left = carver.take<Key>(ends_count);
+        entering = carver.take<int32_t>(job.is_slab() ? job.columns() : 0);
     }
 };
 
@@ -268,19 +295,41 @@ void run_sweeps(const Keys<Key> &keys, bool from_sites, cudaStream_t stream) {
         }
 }
 
+/// The distances from a row of a slab, in 3-D plane, to sites outside of it.
+struct Entering {
+    int64_t row;
+    std::vector<int32_t> distance;  // [column]
+};
+
+/// Stores the keys of a slab, and those that come in from outside.  Waits until these are copied.
+template <class Key>
+void start_slab(const std::vector<Entering> &entering, const Scratch<Key> &scratch, int64_t pixels, cudaStream_t stream) {
+    launch("start_keys", start_keys<Key>, ceil_div(pixels, BLOCK), BLOCK, stream, scratch.keys);
+    for (const Entering &from : entering) {
+        const auto columns = static_cast<int64_t>(from.distance.size());
+        check(cudaMemcpyAsync(scratch.entering, from.distance.data(), from.distance.size() * sizeof(int32_t),
+                              cudaMemcpyHostToDevice, stream),
+              "copying the distances to sites outside of a slab");
+        check(cudaStreamSynchronize(stream), "waiting for the distances to sites outside of a slab");
+        launch("enter_distances", enter_distances<Key>, ceil_div(columns, BLOCK), BLOCK, stream, scratch.keys,
+               scratch.keys.data + from.row * columns, static_cast<const int32_t *>(scratch.entering), columns);
+    }
+}
+
 /// Computes one map.  Its progress goes from `begin` to `end`.
 template <class Key>
-void run_once(const DistanceJob &job, bool inside, Scratch<Key> &scratch, cudaStream_t stream, const Progress &progress,
-              double begin, double end) {
+void run_once(const DistanceJob &job, bool inside, const std::vector<Entering> &entering, Scratch<Key> &scratch,
+              cudaStream_t stream, const Progress &progress, double begin, double end) {
     const Keys<Key> &keys = scratch.keys;
     const Ends<Key> &ends = scratch.ends;
     const auto tell = [&](double done) { report(progress, begin + (end - begin) * done, stream); };
     pack_columns(job.set, 1, job.complement != inside, keys.columns, stream);
     tell(0.1);
 
-    if (!keys.slices) run_sweeps<true>(keys, true, stream);
+    if (job.is_slab()) start_slab(entering, scratch, job.set.pixels(), stream);
+    if (!keys.slices) run_sweeps<true>(keys, !job.is_slab(), stream);
     tell(0.5);
-    run_sweeps<false>(keys, keys.slices, stream);
+    run_sweeps<false>(keys, keys.slices && !job.is_slab(), stream);
     tell(0.8);
 
     const int64_t rows = keys.height * keys.depth, tiles = ceil_div(keys.width, WARP) * rows;
@@ -305,8 +354,13 @@ void chessboard(const DistanceJob &job, void *memory, cudaStream_t stream, const
     with_key(job, [&](auto key) {
         Carver carver(memory);
         Scratch<decltype(key)> scratch(job, carver);
-        run_once(job, false, scratch, stream, progress, 0, job.is_signed ? 0.5 : 1);
-        if (job.is_signed) run_once(job, true, scratch, stream, progress, 0.5, 1);
+        std::vector<Entering> entering[2];  // before any work is queued
+        for (int side = 0; side < (job.is_signed ? 2 : 1); ++side)
+            job.for_chessboard_beyond(side, [&](int64_t row, std::vector<int32_t> distance) {
+                entering[side].push_back({row, std::move(distance)});
+            });
+        run_once(job, false, entering[0], scratch, stream, progress, 0, job.is_signed ? 0.5 : 1);
+        if (job.is_signed) run_once(job, true, entering[1], scratch, stream, progress, 0.5, 1);
     });
 }
 

@@ -5,6 +5,8 @@
 // walk with 64 bits goes on where the first has ended.  It is queued in any case, so that nothing is read back and the host
 // does not wait.
 //
+// Paths that come into a slab begin with the lengths that they have in its first and last row; so do their names.
+//
 // Cost: that of one field (field.h).  Memory: 8 bytes a pixel, or 4 where no path can be too long for 32 bits; and for names 4,
 // or 8 if there are 2^30 pixels.
 #include "cuda/paths/field_tasks.cuh"
@@ -52,6 +54,60 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
+/// A pixel of the first and of the last row of a slab for each thread in turn, in 3-D plane: calls body(i, cell), where i numbers
+/// the lengths in an array of such rows.
+template <class Body>
+__device__ void for_border(const FieldShape &shape, const View &rows, Body body) {
+    const int64_t columns = rows.size[0] * rows.size[1];
+    for (int64_t i = first_item(); i < 2 * columns; i += item_step()) {
+        const int64_t side = i >= columns, column = i - side * columns;
+        const int64_t x = column % rows.size[0], y = column / rows.size[0];
+        body(i,
+             shape.axes == 2 ? shape.cell_of(x, side * (shape.height - 1), 0) : shape.cell_of(x, y, side * (shape.depth - 1)));
+    }
+}
+
+/// Begins the paths that come into a slab.
+template <class Length>
+__global__ void __launch_bounds__(BLOCK) enter_lengths(FieldTasks<Length> tasks, Length *lengths, View entering) {
+    const int64_t *const rows = reinterpret_cast<const int64_t *>(entering.data);
+    for_border(tasks.shape, entering, [&](int64_t i, int64_t cell) {
+        if (rows[i] == INT64_MAX) return;
+        const Length length = static_cast<Length>(rows[i]);
+        if (length >= atomic_min(lengths + cell, length)) return;
+        wake(tasks, 0, static_cast<uint32_t>(cell / tasks.shape.tile_cells()), length);
+    });
+}
+
+/// Names the seeds of these paths, where they are shortest paths.
+template <class Name, class Length>
+__global__ void __launch_bounds__(BLOCK)
+    enter_names(FieldTasks<Name> tasks, Name *names, const Length *lengths, View entering, DeviceCondition condition) {
+    if (!condition.holds()) return;
+    const int64_t *const rows = reinterpret_cast<const int64_t *>(entering.data);
+    const int64_t seeds = 2 * entering.size[0] * entering.size[1];  // where they begin
+    for_border(tasks.shape, entering, [&](int64_t i, int64_t cell) {
+        if (rows[i] != lengths[cell]) return;
+        const Name name = static_cast<Name>(rows[seeds + i]);
+        if (name >= atomic_min(names + cell, name)) return;
+        wake(tasks, 0, static_cast<uint32_t>(cell / tasks.shape.tile_cells()), name);
+    });
+}
+
+/// Tells of the first and the last row of a slab.
+template <class Name, class Length>
+__global__ void __launch_bounds__(BLOCK)
+    tell_rows(FieldShape shape, const Length *lengths, const Name *names, View told, DeviceCondition condition) {
+    if (!condition.holds()) return;
+    int64_t *const rows = reinterpret_cast<int64_t *>(told.data);
+    const int64_t seeds = 2 * told.size[0] * told.size[1];
+    for_border(shape, told, [&](int64_t i, int64_t cell) {
+        const bool is_reached = lengths[cell] >= 0 && lengths[cell] <= Lengths<Length>::LONGEST;
+        rows[i] = is_reached ? int64_t(lengths[cell]) : INT64_MAX;
+        if (told.size[2] > 2) rows[seeds + i] = is_reached ? int64_t(names[cell]) : -1;
+    });
+}
+
 constexpr int LAST_WIDENED = 1024;  // cells that one block widens
 
 /// A value of 32 bits as one of 64.
@@ -89,13 +145,13 @@ __global__ void __launch_bounds__(LAST_WIDENED)
 /// Names the seeds, and makes walls of cells that no path leads to.
 template <class Name, class Length>
 __global__ void __launch_bounds__(BLOCK)
-    start_names(FieldTasks<Name> tasks, Name *names, const Length *lengths, DeviceCondition condition) {
+    start_names(FieldTasks<Name> tasks, Name *names, const Length *lengths, int64_t first_index, DeviceCondition condition) {
     using Limits = Lengths<Name>;
     if (!condition.holds()) return;
     const FieldShape &shape = tasks.shape;
     for (int64_t cell = first_item() * GROUP; cell < shape.cells(); cell += item_step() * GROUP) {
         const FourCells<Length> length = four_cells(lengths, cell);
-        const int64_t index = shape.index_of(shape.place_of(cell));
+        const int64_t index = first_index + shape.index_of(shape.place_of(cell));
         bool is_any = false;
         FourCells<Name> name;
 #pragma unroll
@@ -170,7 +226,7 @@ struct Scratch {
         lengths =
             plan.may_be_long ? static_cast<void *>(carver.take<int64_t>(shape.cells())) : carver.take<int32_t>(shape.cells());
         tasks = carver.take<uint8_t>(static_cast<int64_t>(std::max(narrow.used(), wide.used())));
-        names = carver.take<Name>(job.nearest ? shape.cells() : 0);
+        names = carver.take<Name>(job.wants_seeds() ? shape.cells() : 0);
         bytes = carver.used();
     }
 
@@ -180,6 +236,7 @@ struct Scratch {
         return FieldTasks<Value>(shape, 1, carver);
     }
     int64_t blocks() const { return ceil_div(shape.cells(), BLOCK * GROUP); }
+    static int64_t border_blocks(const View &rows) { return ceil_div(2 * rows.size[0] * rows.size[1], BLOCK); }
     /// Where both may be needed, work on 64-bit lengths runs only if a path was too long for 32, and other work only if none
     /// was.
     DeviceCondition if_long(bool is_long) const {
@@ -194,6 +251,9 @@ void find_lengths(const GeodesicJob &job, const Scratch<Name> &scratch, cudaStre
     clear_tasks(tasks, {}, stream);
     launch("start_image", start_image<Length>, scratch.blocks(), BLOCK, stream, tasks, lengths, job.set, job.seeds,
            job.complement);
+    if (job.entering)
+        launch("enter_lengths", enter_lengths<Length>, scratch.border_blocks(job.entering), BLOCK, stream, tasks, lengths,
+               job.entering);
     run_fields(tasks, lengths, job.steps, scratch.too_long, {}, stream);
 }
 
@@ -218,14 +278,23 @@ void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCond
     const FieldTasks<Name> tasks = scratch.template tasks_of<Name>();
     const Length *const lengths = static_cast<const Length *>(scratch.lengths);
     clear_tasks(tasks, condition, stream);
-    launch("start_names", start_names<Name, Length>, scratch.blocks(), BLOCK, stream, tasks, scratch.names, lengths, condition);
+    launch("start_names", start_names<Name, Length>, scratch.blocks(), BLOCK, stream, tasks, scratch.names, lengths,
+           job.first_index, condition);
+    if (job.entering)
+        launch("enter_names", enter_names<Name, Length>, scratch.border_blocks(job.entering), BLOCK, stream, tasks,
+               scratch.names, lengths, job.entering, condition);
     run_names(tasks, scratch.names, lengths, job.steps, condition, stream);
 }
 
 template <class Length, class Name>
 void write_all(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCondition condition, cudaStream_t stream) {
-    launch("write_image", write_image<Name, Length>, scratch.blocks(), BLOCK, stream, scratch.shape,
-           static_cast<const Length *>(scratch.lengths), scratch.names, job.distance, job.nearest, job.steps, condition);
+    const Length *const lengths = static_cast<const Length *>(scratch.lengths);
+    if (job.told)
+        launch("tell_rows", tell_rows<Name, Length>, scratch.border_blocks(job.told), BLOCK, stream, scratch.shape, lengths,
+               scratch.names, job.told, condition);
+    if (!job.distance && !job.nearest) return;
+    launch("write_image", write_image<Name, Length>, scratch.blocks(), BLOCK, stream, scratch.shape, lengths, scratch.names,
+           job.distance, job.nearest, job.steps, condition);
 }
 
 template <class Name>
@@ -242,8 +311,8 @@ void run(const GeodesicJob &job, const GeodesicPlan &plan, void *memory, cudaStr
         continue_with_64_bits(job, scratch, scratch.if_long(true), stream);
     else if (plan.may_be_long)
         find_lengths<int64_t>(job, scratch, stream);
-    report(progress, job.nearest ? 0.5 : 0.9, stream);
-    if (job.nearest)
+    report(progress, job.wants_seeds() ? 0.5 : 0.9, stream);
+    if (job.wants_seeds())
         each([&](DeviceCondition condition) { find_names<int32_t>(job, scratch, condition, stream); },
              [&](DeviceCondition condition) { find_names<int64_t>(job, scratch, condition, stream); });
     report(progress, 0.95, stream);

@@ -149,6 +149,18 @@ apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
     });
 }
 
+apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_image *set, const apsis_image *seeds,
+                                 const apsis_slab_paths *slab, const apsis_image *distance, const apsis_image *nearest,
+                                 int64_t *changed, const apsis_options *options) {
+    return guard("slab_geodesic", context, [&] {
+        GeodesicJob job = check_slab_geodesic(*context, set, seeds, slab, distance, nearest, options);
+        slabs::BorderPaths paths(*slab, job);
+        if (job.set.pixels() > 0) run(*context, job);
+        const int64_t found = paths.tell();
+        if (changed) *changed = found;
+    });
+}
+
 apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
                               apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options) {
     return guard("slab_parts", context, [&] {

@@ -254,7 +254,7 @@ class DistanceCut {
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const auto is_outside = [](const View &view) { return !view || view.memory == APSIS_HOST; };
     return context.own_memory() == APSIS_DEVICE && is_outside(job.set) && is_outside(job.distance) && is_outside(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && job.measure.metric != APSIS_CHESSBOARD &&
+           !job.is_slab() && job.method == APSIS_AUTO && !(job.measure.metric == APSIS_CHESSBOARD && job.nearest) &&
            !(job.is_batch() && job.nearest);
 }
 

@@ -71,13 +71,6 @@ int axes_of(const apsis_image *set, const apsis_options &options) {
     return 2;
 }
 
-/// Throws unless the type of an output holds all indices of so many pixels.
-void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels) {
-    if (!image || pixels <= __int128(1) << (image->type == APSIS_I32 ? 31 : 63)) return;
-    throw Error(APSIS_ERROR_RANGE, "%s: type is %s, but an index may be as large as %.0f", name,
-                image->type == APSIS_I32 ? "APSIS_I32" : "APSIS_I64", static_cast<double>(pixels - 1));
-}
-
 /// An image of a call, and the view to fill in.
 struct Argument {
     const char *name;
@@ -160,13 +153,7 @@ void check_slab(const apsis_image *set, int64_t start, int64_t extent, const aps
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.slab.start = start;
     job.slab.extent = extent;
-    const int64_t rows = job.set.size[job.axes - 1];
-    if (extent < 0 || extent > LONGEST_AXIS)
-        throw Error(APSIS_ERROR_ARGUMENT, "slab: extent is %lld, but must be from 0 to 2^30", static_cast<long long>(extent));
-    if (start < 0 || start > extent - rows)
-        throw Error(APSIS_ERROR_ARGUMENT, "start is %lld, but must be from 0 to %lld: the slab has %lld of %lld rows",
-                    static_cast<long long>(start), static_cast<long long>(extent - rows), static_cast<long long>(rows),
-                    static_cast<long long>(extent));
+    check_place(start, extent, job.set.size[job.axes - 1]);
 }
 
 /// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
@@ -196,6 +183,21 @@ void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t co
 void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
     if (image && image->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: memory is APSIS_DEVICE, but the context is a CPU one", name);
+}
+
+void check_place(int64_t start, int64_t extent, int64_t rows) {
+    if (extent < 0 || extent > LONGEST_AXIS)
+        throw Error(APSIS_ERROR_ARGUMENT, "slab: extent is %lld, but must be from 0 to 2^30", static_cast<long long>(extent));
+    if (start < 0 || start > extent - rows)
+        throw Error(APSIS_ERROR_ARGUMENT, "start is %lld, but must be from 0 to %lld: the slab has %lld of %lld rows",
+                    static_cast<long long>(start), static_cast<long long>(extent - rows), static_cast<long long>(rows),
+                    static_cast<long long>(extent));
+}
+
+void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels) {
+    if (!image || pixels <= __int128(1) << (image->type == APSIS_I32 ? 31 : 63)) return;
+    throw Error(APSIS_ERROR_RANGE, "%s: type is %s, but an index may be as large as %.0f", name,
+                image->type == APSIS_I32 ? "APSIS_I32" : "APSIS_I64", static_cast<double>(pixels - 1));
 }
 
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
@@ -230,11 +232,12 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
     check_slab(set, slab->start, slab->extent, options, job);
-    if (options.method != APSIS_AUTO || options.metric == APSIS_CHESSBOARD)
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
+    if (options.metric == APSIS_CHESSBOARD && nearest)
         throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: method is %s and metric %d, but slabs are for APSIS_AUTO, and "
-                    "for APSIS_EUCLIDEAN and APSIS_CITY_BLOCK",
-                    name_of(options.method), int(options.metric));
+                    "nearest is not NULL, but the metric is APSIS_CHESSBOARD: of several sites as near, the lowest may be one "
+                    "that is not told");
     fill_in(options, job);
     const int64_t end = slab->start + job.set.size[job.axes - 1];
     check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
@@ -327,6 +330,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
     check_indices_fit("nearest", nearest, job.set.pixels());
+    job.indices = job.set.pixels();
     return job;
 }
 

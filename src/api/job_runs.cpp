@@ -41,8 +41,10 @@ ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
 GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
     job.set = staging.input(job.set);
     job.seeds = staging.input(job.seeds);
+    if (job.entering) job.entering = staging.input(job.entering);
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);
+    stage_output(job.told, staging);
     return job;
 }
 EccentricityJob stage_job(EccentricityJob job, Staging &staging) {
@@ -100,7 +102,9 @@ const char *waits(const apsis_context &, const ComponentsJob &job) {
     if (job.as_parts || job.numbers) return "what slabs tell is in host memory";
     return job.components || job.count ? "components and their count are for the host" : nullptr;
 }
-const char *waits(const apsis_context &, const GeodesicJob &) { return nullptr; }
+const char *waits(const apsis_context &, const GeodesicJob &job) {
+    return job.told ? "what slabs tell is in host memory" : nullptr;
+}
 const char *waits(const apsis_context &, const EccentricityJob &) { return "eccentricities take as many fields as it needs"; }
 
 /// Throws if the call cannot be captured, before any work is queued.

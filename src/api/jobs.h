@@ -4,6 +4,7 @@
 #include "api/image.h"
 #include "runtime/context.h"
 #include "slabs/join.h"
+#include "slabs/paths.h"
 
 namespace apsis {
 
@@ -29,8 +30,16 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
                                     const apsis_image *labels, const apsis_options *given);
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
                            const apsis_image *distance, const apsis_image *nearest, const apsis_options *given, bool need_data);
+GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
+                                const apsis_slab_paths *slab, const apsis_image *distance, const apsis_image *nearest,
+                                const apsis_options *given);
 EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
                                    const apsis_image *farthest, const apsis_options *given, bool need_data);
+
+/// Throws unless a slab of so many rows lies in the image.
+void check_place(int64_t start, int64_t extent, int64_t rows);
+/// Throws if the type of an output does not hold all indices of so many pixels.
+void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels);
 
 /// Fills in the neighbours and the selection of a components job.
 void fill_in(const apsis_options &options, ComponentsJob &job);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/chessboard.h"
 #include "core/measure.h"
 #include "core/steps.h"
 #include "runtime/error.h"
@@ -44,6 +45,16 @@ struct DistanceJob {
 
     /// The number of columns along the last axis.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
+
+    /// Calls body(row, distances) for the first and the last row of a slab, in 3-D plane, with the chessboard distances from its
+    /// pixels to the sites beyond; without sites there, not at all.  Sites are those of a side: of the set, or of its complement.
+    template <class Body>
+    void for_chessboard_beyond(int side, Body body) const {
+        const int64_t last = set.size[axes - 1] - 1, height = axes == 3 ? set.size[1] : 1;
+        if (slab.above[side]) body(int64_t(0), entering_chessboard(slab.above[side], -1, slab.start, set.size[0], height));
+        if (slab.below[side])
+            body(last, entering_chessboard(slab.below[side], INT64_MAX, slab.start + last, set.size[0], height));
+    }
 
     /// The work of a published method, in host memory on every device.
     struct Report {
@@ -98,6 +109,15 @@ struct GeodesicJob {
     int axes = 2;
     bool complement = false;
     Steps steps;
+    int64_t indices = 0;      // of the pixels of all the image: none is larger
+    int64_t first_index = 0;  // of the first pixel of the set, if that is a slab
+    // Of a slab: the shortest paths that come in through its first and its last row, and those to these rows.  APSIS_I64: at z
+    // = 0 and 1 the lengths for both rows, INT64_MAX where there is none; then the seeds, if they are wanted.  Rows of planes
+    // are along y.
+    View entering, told;
+    int64_t longest_entering = 0;
+
+    bool wants_seeds() const { return nearest || told.size[2] > 2; }
 };
 
 /// The most components at any connectivity: every other pixel of a volume, or of each slice.

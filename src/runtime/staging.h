@@ -44,7 +44,7 @@ class Staging {
 
     const apsis_context &context_;
     Carver &carver_;
-    Copy copies_[4];
+    Copy copies_[6];
     int count_ = 0;
 };
 

@@ -65,6 +65,17 @@ static void slabs(void **state) {
     FIELD(apsis_slab, below, 24, 8);
     FIELD(apsis_slab, complement_above, 32, 8);
     FIELD(apsis_slab, complement_below, 40, 8);
+    assert_int_equal(sizeof(apsis_slab_paths), 80);
+    FIELD(apsis_slab_paths, start, 0, 8);
+    FIELD(apsis_slab_paths, extent, 8, 8);
+    FIELD(apsis_slab_paths, above, 16, 8);
+    FIELD(apsis_slab_paths, below, 24, 8);
+    FIELD(apsis_slab_paths, above_seeds, 32, 8);
+    FIELD(apsis_slab_paths, below_seeds, 40, 8);
+    FIELD(apsis_slab_paths, first, 48, 8);
+    FIELD(apsis_slab_paths, last, 56, 8);
+    FIELD(apsis_slab_paths, first_seeds, 64, 8);
+    FIELD(apsis_slab_paths, last_seeds, 72, 8);
     assert_int_equal(sizeof(apsis_part), 88);
     FIELD(apsis_part, first, 0, 8);
     FIELD(apsis_part, area, 8, 8);

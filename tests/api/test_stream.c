@@ -358,6 +358,8 @@ static void refused_in_a_graph(bench *b) {
     REFUSED(apsis_distance(ctx, &host, distance, NULL, NULL), "host memory");
     REFUSED(apsis_slab_summary(ctx, set, 0, &count, NULL, NULL), "a slab tells");
     REFUSED(apsis_slab_distance(ctx, set, &(apsis_slab){.extent = 131}, distance, NULL, NULL), "outside of a slab");
+    REFUSED(apsis_slab_geodesic(ctx, set, set, &(apsis_slab_paths){.extent = 131}, distance, NULL, NULL, NULL),
+            "slabs|host memory");
     REFUSED(apsis_copy(ctx, &host, set), "host memory");
     REFUSED(apsis_alloc(ctx, APSIS_DEVICE, &more), "memory");
     REFUSED(apsis_sync(ctx), "waited for");

@@ -197,14 +197,21 @@ class FakeDevice final : public Backend {
 
     size_t geodesic_scratch(const GeodesicJob &job) const override { return cpu_->geodesic_scratch(job); }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true}, {"seeds", job.seeds, true}, {"distance", job.distance}, {"nearest", job.nearest}},
+        transform({{"set", job.set, true},
+                   {"seeds", job.seeds, true},
+                   {"entering", job.entering, true},
+                   {"distance", job.distance},
+                   {"nearest", job.nearest},
+                   {"told", job.told}},
                   scratch, geodesic_scratch(job), progress,
                   [this, job](const Views &views, void *memory, const Progress &told) {
                       GeodesicJob host = job;
                       host.set = views[0].view;
                       host.seeds = views[1].view;
-                      host.distance = views[2].view;
-                      host.nearest = views[3].view;
+                      host.entering = views[2].view;
+                      host.distance = views[3].view;
+                      host.nearest = views[4].view;
+                      host.told = views[5].view;
                       cpu_->geodesic(host, memory, told);
                   });
     }

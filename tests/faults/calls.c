@@ -71,6 +71,16 @@ static apsis_status signed_slab(apsis_context *ctx, call_outputs *out) {
     return apsis_slab_distance(ctx, &set, &slab, &real, &index, &o);
 }
 
+static apsis_status chessboard_slab(apsis_context *ctx, call_outputs *out) {
+    int64_t above[CALL_WIDTH];
+    for (int x = 0; x < CALL_WIDTH; ++x) above[x] = x % 30 ? -1 : 70 - x;
+    const apsis_image set = noise(0.002, 2), real = image(out->real, APSIS_F32, 2);
+    const apsis_slab slab = {.start = 80, .extent = 80 + CALL_HEIGHT, .above = above};
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.metric = APSIS_CHESSBOARD;
+    return apsis_slab_distance(ctx, &set, &slab, &real, NULL, &o);
+}
+
 static apsis_status voronoi(apsis_context *ctx, call_outputs *out) {
     const apsis_image set = noise(0.02, 2), index = image(out->index, APSIS_I32, 2);
     apsis_options o = APSIS_OPTIONS_INIT;
@@ -104,6 +114,21 @@ static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     return apsis_geodesic(ctx, &set, &seeds, &real, &index, NULL);
 }
 
+/** The upper planes of a volume, with a path that comes in from below. */
+static apsis_status slab_paths(apsis_context *ctx, call_outputs *out) {
+    enum { COLUMNS = 13 * 11 };
+    static uint8_t seed[CALL_PIXELS];
+    int64_t below[COLUMNS], below_seeds[COLUMNS], first[COLUMNS], seeds_of_first[COLUMNS];
+    for (int c = 0; c < COLUMNS; ++c) below[c] = c % 7 ? INT64_MAX : 1000 * c, below_seeds[c] = 3 * COLUMNS + c;
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
+                      real = map_of_paths(out->real, APSIS_F32, 3), index = map_of_paths(out->index, APSIS_I32, 3);
+    const apsis_slab_paths slab = {
+        .extent = 4, .below = below, .below_seeds = below_seeds, .first = first, .first_seeds = seeds_of_first};
+    const apsis_status st = apsis_slab_geodesic(ctx, &set, &seeds, &slab, &real, &index, NULL, NULL);
+    for (int c = 0; st == APSIS_OK && c < COLUMNS; ++c) out->index[3 * COLUMNS + c] = (int32_t)(first[c] ^ seeds_of_first[c]);
+    return st;
+}
+
 static apsis_status farthest(apsis_context *ctx, call_outputs *out, double density, apsis_method method) {
     const apsis_image set = map_of_paths(noise_of(size_of_paths, density), APSIS_U8, 2),
                       real = map_of_paths(out->real, APSIS_F32, 2);
@@ -121,7 +146,8 @@ const named_call calls[] = {{"distance", distance},         {"signed volume", si
                             {"components", components},     {"largest components", largest},
                             {"tile fill", tile_fill},       {"geodesic", geodesic},
                             {"eccentricity", eccentricity}, {"every source", every_source},
-                            {"slab summary", slab_summary}, {"signed slab", signed_slab}};
+                            {"slab summary", slab_summary}, {"signed slab", signed_slab},
+                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

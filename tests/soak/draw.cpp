@@ -206,7 +206,9 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    return p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK && o.method == APSIS_AUTO && !(o.flags & APSIS_SLICES);
+    if (o.method != APSIS_AUTO || o.flags & APSIS_SLICES) return false;
+    if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
+    return p.transform == APSIS_GEODESIC;
 }
 
 bool is_exact(apsis_method method) {

@@ -1,4 +1,5 @@
-// A distance map in slabs: a summary of each, merged, and the map of each, one behind the other.
+// A distance map in slabs: a summary of each, merged, and the map of each, one behind the other.  Paths in slabs: again and again,
+// until nothing changes.
 #include <algorithm>
 
 #include "bench.h"
@@ -19,38 +20,77 @@ std::array<int64_t, 3> size_of(const Problem &p, const Slab &slab) {
     return size;
 }
 
-Buffer set_of(apsis_context *context, const Problem &p, const Route &route, const Slab &slab, int64_t columns) {
-    Buffer set(context, route.place, p.type[SET], p.ndim, size_of(p, slab), p.layout[SET]);
-    set.put(p.set.data() + slab.start * columns);
+int64_t columns_of(const Problem &p) { return p.ndim == 3 ? p.size[0] * p.size[1] : p.size[0]; }
+
+Buffer set_of(apsis_context *context, const Problem &p, const Route &route, const Slab &slab, int image) {
+    Buffer set(context, route.place, p.type[image], p.ndim, size_of(p, slab), p.layout[image]);
+    set.put((image == SET ? p.set : p.seeds).data() + slab.start * columns_of(p));
     return set;
 }
 
-}  // namespace
+/// The outputs of a slab.
+struct Maps {
+    std::vector<Buffer> buffers;
+    const apsis_image *images[2] = {};
 
-void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
+    Maps(apsis_context *context, const Problem &p, const Route &route, const Slab &slab) {
+        buffers.reserve(2);
+        for (int i = FIRST; i <= SECOND; ++i) {
+            if (!p.type[i]) continue;
+            buffers.emplace_back(context, route.place, p.type[i], p.ndim, size_of(p, slab), p.layout[i]);
+            images[i - FIRST] = buffers.back().image();
+        }
+    }
+    /// Puts them behind those of the slabs before.
+    void append_to(Outcome &out) {
+        size_t at = 0;
+        for (int i = 0; i < 2; ++i) {
+            if (!images[i]) continue;
+            const std::vector<uint8_t> pixels = buffers[at++].get();
+            out.output[i].insert(out.output[i].end(), pixels.begin(), pixels.end());
+        }
+    }
+};
+
+std::vector<Slab> slabs_of(const Problem &p, const Route &route) {
     const int64_t extent = p.size[static_cast<size_t>(p.ndim - 1)];
-    const int64_t columns = p.ndim == 3 ? p.size[0] * p.size[1] : p.size[0];
+    const size_t columns = static_cast<size_t>(columns_of(p));
+    const std::vector<int64_t> no_row(columns, INT64_MAX), none(columns, -1);
     std::vector<Slab> slabs;
     int64_t start = 0;
     std::vector<int64_t> cuts = route.cuts;
     cuts.push_back(extent);
-    const std::vector<int64_t> none_above(static_cast<size_t>(columns), -1),
-        none_below(static_cast<size_t>(columns), INT64_MAX);
     for (int64_t cut : cuts) {
         const int64_t end = std::clamp(cut, start, extent);
-        slabs.push_back({start, end - start, {none_below, none_below}, {none_above, none_above}});
+        slabs.push_back({start, end - start, {no_row, no_row}, {none, none}});
         start = end;
     }
+    return slabs;
+}
+
+/// Whether a call has answered.
+bool answered(apsis_context *context, apsis_status status, Outcome &out) {
+    out.status = status;
+    if (status != APSIS_OK) out.message = apsis_message(context);
+    return status == APSIS_OK;
+}
+
+void run_distance(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
+    const int64_t extent = p.size[static_cast<size_t>(p.ndim - 1)], columns = columns_of(p);
+    const std::vector<int64_t> none_above(static_cast<size_t>(columns), -1),
+        none_below(static_cast<size_t>(columns), INT64_MAX);
+    std::vector<Slab> slabs = slabs_of(p, route);
     const int sides = p.options.flags & APSIS_SIGNED ? 2 : 1;
     for (Slab &each : slabs) {
-        Buffer set = set_of(context, p, route, each, columns);
+        Buffer set = set_of(context, p, route, each, SET);
         for (int side = 0; side < sides; ++side) {
             apsis_options options = p.options;
             if (side) options.flags ^= APSIS_COMPLEMENT;
-            out.status =
-                apsis_slab_summary(context, set.image(), each.start, each.first[side].data(), each.last[side].data(), &options);
-            if (out.status != APSIS_OK) out.message = apsis_message(context);
-            if (out.status != APSIS_OK) return;
+            if (!answered(context,
+                          apsis_slab_summary(context, set.image(), each.start, each.first[side].data(), each.last[side].data(),
+                                             &options),
+                          out))
+                return;
         }
         set.check_unchanged();
     }
@@ -71,26 +111,59 @@ void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, 
                                   given(below[0], 0, has_below),
                                   given(above[1], 1, has_above),
                                   given(below[1], 1, has_below)};
-        Buffer set = set_of(context, p, route, slabs[k], columns);
-        std::vector<Buffer> outputs;
-        const apsis_image *images[2] = {};
-        outputs.reserve(2);
-        for (int i = FIRST; i <= SECOND; ++i) {
-            if (!p.type[i]) continue;
-            outputs.emplace_back(context, route.place, p.type[i], p.ndim, size_of(p, slabs[k]), p.layout[i]);
-            images[i - FIRST] = outputs.back().image();
-        }
-        out.status = apsis_slab_distance(context, set.image(), &place, images[0], images[1], &p.options);
-        if (out.status != APSIS_OK) out.message = apsis_message(context);
-        if (out.status != APSIS_OK) return;
+        Buffer set = set_of(context, p, route, slabs[k], SET);
+        Maps maps(context, p, route, slabs[k]);
+        if (!answered(context, apsis_slab_distance(context, set.image(), &place, maps.images[0], maps.images[1], &p.options),
+                      out))
+            return;
         set.check_unchanged();
-        size_t at = 0;
-        for (int i = 0; i < 2; ++i) {
-            if (!images[i]) continue;
-            const std::vector<uint8_t> pixels = outputs[at++].get();
-            out.output[i].insert(out.output[i].end(), pixels.begin(), pixels.end());
-        }
+        maps.append_to(out);
     }
+}
+
+void run_geodesic(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
+    std::vector<Slab> slabs = slabs_of(p, route);
+    for (Slab &each : slabs) each.last[0] = each.first[0], each.first[1] = each.last[1];  // lengths, and seeds
+    const auto find_paths = [&](size_t k, Maps *maps, int64_t &changed) {
+        const bool has_above = k > 0, has_below = k + 1 < slabs.size();
+        const apsis_slab_paths place = {slabs[k].start,
+                                        p.size[static_cast<size_t>(p.ndim - 1)],
+                                        has_above ? slabs[k - 1].last[0].data() : nullptr,
+                                        has_below ? slabs[k + 1].first[0].data() : nullptr,
+                                        has_above ? slabs[k - 1].last[1].data() : nullptr,
+                                        has_below ? slabs[k + 1].first[1].data() : nullptr,
+                                        slabs[k].first[0].data(),
+                                        slabs[k].last[0].data(),
+                                        p.type[SECOND] ? slabs[k].first[1].data() : nullptr,
+                                        p.type[SECOND] ? slabs[k].last[1].data() : nullptr};
+        Buffer set = set_of(context, p, route, slabs[k], SET), seeds = set_of(context, p, route, slabs[k], SEEDS);
+        int64_t found = 0;
+        const apsis_status status =
+            apsis_slab_geodesic(context, set.image(), seeds.image(), &place, maps ? maps->images[0] : nullptr,
+                                maps ? maps->images[1] : nullptr, &found, &p.options);
+        set.check_unchanged();
+        seeds.check_unchanged();
+        changed += found;
+        return answered(context, status, out);
+    };
+    for (int64_t changed = 1; changed > 0;) {
+        changed = 0;
+        for (size_t k = 0; k < slabs.size(); ++k)
+            if (!find_paths(k, nullptr, changed)) return;
+    }
+    int64_t changed = 0;
+    for (size_t k = 0; k < slabs.size(); ++k) {
+        Maps maps(context, p, route, slabs[k]);
+        if (!find_paths(k, &maps, changed)) return;
+        maps.append_to(out);
+    }
+    if (changed) out.fault = "paths of slabs have changed after all";
+}
+
+}  // namespace
+
+void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
+    p.transform == APSIS_GEODESIC ? run_geodesic(context, p, route, out) : run_distance(context, p, route, out);
 }
 
 }  // namespace soak

@@ -66,8 +66,14 @@ static void far_sites(bench *b) {
     const apsis_slab slab = {.start = start, .extent = extent, .above = above, .below = below};
     assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slab, &squares, &sites, NULL));
     assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slab, &lengths, NULL, NULL));
+    int64_t chessboard[W * H];
+    const apsis_image others = {.data = chessboard, .type = APSIS_I64, .ndim = 2, .size = {W, H}};
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.metric = APSIS_CHESSBOARD;
+    assert_ok(b->ctx, apsis_slab_distance(b->ctx, &set, &slab, &others, NULL, &options));
     for (int64_t i = 0; i < W * H; ++i) {
         const int64_t x = i % W, y = start + i / W;
+        assert_true(chessboard[i] == (y < extent - 1 - y ? y : extent - 1 - y));
         const int64_t up = x * x + y * y, down = (x - 2) * (x - 2) + (extent - 1 - y) * (extent - 1 - y);
         assert_true(square[i] == (up < down ? up : down));
         assert_true(nearest[i] == (up <= down ? 0 : 2 + W * (extent - 1)));
@@ -188,6 +194,11 @@ static call *good_call(void) {
 static apsis_status finish(bench *b, const call *c) {
     return apsis_slab_distance(b->ctx, &c->set, &c->slab, &c->distance, NULL, &c->options);
 }
+static apsis_status find_nearest(bench *b, const call *c) {
+    static int64_t index[6];
+    const apsis_image nearest = {.data = index, .type = APSIS_I64, .ndim = 2, .size = {3, 2}};
+    return apsis_slab_distance(b->ctx, &c->set, &c->slab, NULL, &nearest, &c->options);
+}
 static apsis_status summarize(bench *b, call *c) {
     return apsis_slab_summary(b->ctx, &c->set, c->slab.start, c->first, c->last, &c->options);
 }
@@ -264,7 +275,7 @@ static void bad_options(bench *b) {
     REFUSED(c->options.flags = APSIS_SLICES, finish, APSIS_ERROR_UNSUPPORTED, "APSIS_SLICES");
     REFUSED(c->options.flags = APSIS_CONNECTED, finish, APSIS_ERROR_ARGUMENT, "cells");
     REFUSED(c->options.flags = 1u << 30, summarize, APSIS_ERROR_ARGUMENT, "flags");
-    REFUSED(c->options.metric = APSIS_CHESSBOARD, finish, APSIS_ERROR_UNSUPPORTED, "metric");
+    REFUSED(c->options.metric = APSIS_CHESSBOARD, find_nearest, APSIS_ERROR_UNSUPPORTED, "nearest|APSIS_CHESSBOARD");
     REFUSED(c->options.metric = APSIS_CHAMFER, finish, APSIS_ERROR_UNSUPPORTED, "APSIS_CHAMFER");
     REFUSED(c->options.method = APSIS_SWEEP, finish, APSIS_ERROR_UNSUPPORTED, "APSIS_SWEEP");
     REFUSED(c->options.spacing[0] = -1, finish, APSIS_ERROR_ARGUMENT, "spacing");

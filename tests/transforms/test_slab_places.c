@@ -15,8 +15,10 @@ static void mixed_slabs(bench *b) {
         fill_mask(mask, size, NOISE, i % 3 ? 0.03 : 0.3, &c);
         problem p = new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], mask);
         p.options.flags = roll_below(&c, 2) ? APSIS_SIGNED : 0;
-        p.options.metric = roll_below(&c, 3) ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
-        check_every_cut(places, 2, &p, &PLAIN, &c);
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
+        given how = PLAIN;
+        if (p.options.metric == APSIS_CHESSBOARD) how.nearest = 0;
+        check_every_cut(places, 2, &p, &how, &c);
     }
     apsis_destroy(cpu.ctx);
 }
@@ -118,6 +120,7 @@ static void random_slabs(bench *b, int ndim, const int64_t sizes[][3], int count
         if (how.nearest == APSIS_I32 && size[0] * (ndim == 3 ? size[1] : 1) * extent > INT32_MAX) how.nearest = APSIS_I64;
         if (ndim == 3 && roll_below(&c, 3) == 0) p.options.spacing[0] = p.options.spacing[1] = 1, p.options.spacing[2] = 2;
         if (p.options.spacing[0] && how.distance == APSIS_I64) how.distance = APSIS_F32;
+        if (!p.options.spacing[0] && !how.nearest && roll_below(&c, 3) == 0) p.options.metric = APSIS_CHESSBOARD;
         const int64_t most = extent - rows_of(&p), places[] = {0, most, most / 2, roll_below(&c, most + 1)};
         const surroundings around = choose_surroundings(&c, extent);
         check_slab(b, &cpu, &p, &how, places[roll_below(&c, COUNT(places))], extent, &around, &c);

@@ -1,6 +1,15 @@
 /* Slabs: however an image is cut, the bytes are those of apsis_distance of all of it. */
 #include "run_slabs.h"
 
+/** Of chessboard maps in slabs there are no nearest pixels. */
+static given without_nearest(given how) {
+    how.nearest = 0;
+    if (!how.distance) how.distance = APSIS_F32;
+    return how;
+}
+
+static given plain_for(const problem *p) { return p->options.metric == APSIS_CHESSBOARD ? without_nearest(PLAIN) : PLAIN; }
+
 /* ---- Every cut of small images ---- */
 
 static void every_cut_of_every_2x5(bench *b) {
@@ -10,9 +19,10 @@ static void every_cut_of_every_2x5(bench *b) {
     for (int i = 0; i < 1024; i += mask_step(b, 1024, 7)) {
         for (int k = 0; k < 10; ++k) mask[k] = i >> k & 1;
         problem p = new_problem(2, 2, 5, 1, mask);
-        p.options.metric = roll_below(&c, 2) ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
         p.options.flags = flags[roll_below(&c, COUNT(flags))];
-        check_every_cut(&b, 1, &p, &PLAIN, &c);
+        const given how = plain_for(&p);
+        check_every_cut(&b, 1, &p, &how, &c);
     }
 }
 
@@ -25,7 +35,9 @@ static void every_cut_of_small_ones(bench *b) {
         fill_mask(mask, size, NOISE, i % 3 ? 0.03 : 0.3, &c);
         problem p = new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], mask);
         p.options.flags = i % 2 ? APSIS_SIGNED : 0;
-        check_every_cut(&b, 1, &p, &PLAIN, &c);
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
+        const given how = plain_for(&p);
+        check_every_cut(&b, 1, &p, &how, &c);
     }
 }
 
@@ -39,11 +51,12 @@ static void choose_problem(chance *c, problem *p) {
     do
         for (int a = 0; a < 3; ++a) p->size[a] = a < p->ndim ? sizes[roll_below(c, COUNT(sizes))] : 1;
     while (pixels_of(p) > (is_small ? 3000 : 30000));
-    p->options.metric = roll_below(c, 3) ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
+    p->options.metric = (apsis_metric)roll_below(c, 3);
     p->options.flags = (roll_below(c, 4) ? 0 : APSIS_COMPLEMENT) | (roll_below(c, 3) ? 0 : APSIS_SIGNED);
     p->options.max_distance = limits[roll_below(c, COUNT(limits))];
-    if (roll_below(c, 3) == 0) set_spacing(p, 3, 2, 5, 0.5);
-    if (roll_below(c, 6) == 0) { /* no common measure: rounding goes by the size of the image */
+    const bool is_chessboard = p->options.metric == APSIS_CHESSBOARD;
+    if (roll_below(c, 3) == 0) set_spacing(p, 3, is_chessboard ? 3 : 2, is_chessboard ? 3 : 5, 0.5);
+    if (roll_below(c, 6) == 0 && !is_chessboard) { /* no common measure: rounding goes by the size of the image */
         p->options.spacing[0] = 1;
         p->options.spacing[1] = 1.4142135623730951;
         p->options.spacing[2] = 0.7;
@@ -61,6 +74,7 @@ static given choose_images(chance *c, const problem *p) {
     if (roll_below(c, 3) == 0) how.set_layout = (unsigned)roll_below(c, LAYOUTS);
     if (roll_below(c, 3) == 0) how.distance_layout = (unsigned)roll_below(c, LAYOUTS);
     if (roll_below(c, 3) == 0) how.nearest_layout = (unsigned)roll_below(c, LAYOUTS);
+    if (p->options.metric == APSIS_CHESSBOARD) how = without_nearest(how);
     return how;
 }
 

@@ -5,6 +5,9 @@
 // the moves along y with theirs, then the moves along x.  One sweep along each axis, forwards and backwards, follows every
 // path in that order.  Anything else that a sweep combines is also a path, and no shorter.  So the least key is the nearest
 // site, of several the lowest.  Linear time; 8 bytes a pixel.
+//
+// A slab's first and last row begin with their distances to the sites outside of it, of which only distances are known
+// (core/chessboard.h).
 #include <algorithm>
 
 #include "core/keys.h"
@@ -60,6 +63,15 @@ void start_row(const DistanceJob &job, const Keys &keys, bool sites_are_set, int
         row[x] = is_set(job.set, pixels, x) == sites_are_set ? static_cast<Key>(index + x) : NO_KEY;
 }
 
+/// Starts the first and the last row of a slab, in 3-D plane.
+void start_border(const DistanceJob &job, const Keys &keys, int side) {
+    job.for_chessboard_beyond(side, [&](int64_t row, const std::vector<int32_t> &distance) {
+        Key *const to = job.axes == 3 ? keys.row(0, row) : keys.row(row, 0);
+        for (size_t c = 0; c < distance.size(); ++c)
+            if (distance[c] != NO_CHESSBOARD) to[c] = std::min(to[c], static_cast<Key>(distance[c]) * keys.format.step());
+    });
+}
+
 void finish_row(const DistanceJob &job, const Keys &keys, bool inside, int64_t y, int64_t z) {
     const Key *const row = keys.row(y, z);
     const int64_t image = job.axes == 3 ? 0 : z * keys.height * keys.width;
@@ -89,6 +101,7 @@ void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progr
                          [&](int64_t i) { body(i % height, i / height); });
         };
         each_row(0.0, 0.2, [&](int64_t y, int64_t z) { start_row(job, keys, (side == 1) == job.complement, y, z); });
+        start_border(job, keys, side);
         if (job.axes == 3) {
             const auto sweep = [&](int64_t z, int64_t by) {
                 parallel_for(arena, height, {}, 0, 0, [&](int64_t y) { relax_from_plane(keys, y, z, z - by); });

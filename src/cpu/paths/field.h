@@ -40,7 +40,7 @@ class Field {
         source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
     }
 
-    Length *length;  // [cell]; the caller sets it to UNSEEN, or to 0 for a source
+    Length *length;  // [cell]; the caller sets it to UNSEEN, to 0 for a source, or to the length of a path from outside
     Length *source;  // [cell]; the caller sets it to a source's own name
 
     /// Makes walls of all cells.
@@ -52,14 +52,15 @@ class Field {
 
     /// Finds the field of all sources.  Calls tick(visited pixels) now and then; with nearest sources all pixels are visited
     /// once more.  When lengths become large, calls flush(below), which must record all lengths less than `below` and set them
-    /// to SETTLED.
-    template <class Tick, class Flush>
-    void run(Tick tick, Flush flush) {
+    /// to SETTLED.  When lengths are known, calls name(), which may set names of sources that paths come from outside.
+    template <class Tick, class Flush, class Name>
+    void run(Tick tick, Flush flush, Name name) {
         shift = visits_ = 0;
         do {
             wake_all(length);
             spread(length, tick);
             if constexpr (NEAREST) {
+                name();
                 wake_all(source);
                 spread(source, tick);
             }

@@ -4,6 +4,8 @@
 // Lengths have 32 bits where steps are small numbers and nearest seeds, if they are wanted, can be named in 32 bits.  Paths may
 // be longer: whenever lengths become large, the settled pixels are written, and the other lengths are counted from there.
 //
+// Paths that come into a slab begin with the lengths that they have there.
+//
 // Cost: that of a field.  Memory is 4 or 8 bytes a pixel, and as much again for the nearest seeds.
 #include "cpu/paths/geodesic.h"
 
@@ -34,18 +36,66 @@ class Geodesic {
         slice_ = slice;
         field_.clear();
         each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
+        for_entering([this](int64_t cell, int64_t length, int64_t) {
+            field_.length[cell] = static_cast<Length>(std::min<int64_t>(field_.length[cell], length));
+        });
         const double pixels = static_cast<double>(job_.set.pixels()) * (NEAREST ? 2 : 1);
         const auto tick = [&](int64_t visited) {
             if (progress) progress(0.1 + 0.8 * std::min(static_cast<double>(visited) / pixels, 1.0));
         };
-        field_.run(tick, [&](Length below) {
+        const auto flush = [&](Length below) {
             for (int64_t row = 0; row < grid_.rows(); ++row) write_settled(row % grid_.height, row / grid_.height, below);
-        });
+        };
+        field_.run(tick, flush, [this] { name_entering(); });
         each_row(0.9, 1.0, [this](int64_t y, int64_t z) { write_row(y, z); });
     }
 
   private:
-    int64_t index_of(int64_t y, int64_t z) const { return (z * grid_.height + y) * grid_.width; }
+    int64_t index_of(int64_t y, int64_t z) const { return job_.first_index + (z * grid_.height + y) * grid_.width; }
+
+    /// Calls body(cell, length, seed) for the pixels at which a path comes into a slab.
+    template <class Body>
+    void for_entering(Body body) const {
+        const View &from = job_.entering;
+        if (!from) return;
+        for (int side = 0; side < 2; ++side)
+            for (int64_t row = 0; row < from.size[1]; ++row) {
+                const int64_t *const lengths = reinterpret_cast<const int64_t *>(from.row(row, side));
+                const int64_t *const seeds = NEAREST ? reinterpret_cast<const int64_t *>(from.row(row, 2 + side)) : nullptr;
+                const int64_t last = side ? (job_.axes == 3 ? grid_.depth : grid_.height) - 1 : 0;
+                const int64_t first = job_.axes == 3 ? grid_.row(row, last) : grid_.row(last, 0);
+                for (int64_t x = 0; x < grid_.width; ++x)
+                    if (lengths[x] != INT64_MAX) body(first + x, lengths[x], NEAREST ? seeds[x] : 0);
+            }
+    }
+
+    /// Names the seeds that paths come from outside, where these are shortest paths.
+    void name_entering() const {
+        if constexpr (NEAREST)
+            for_entering([this](int64_t cell, int64_t length, int64_t seed) {
+                if (field_.length[cell] < 0 || field_.length[cell] != length - field_.shift) return;
+                field_.source[cell] = std::min(field_.source[cell], static_cast<Length>(seed));
+            });
+    }
+
+    /// Tells of the wanted pixels, if the row is a slab's first or last.
+    template <class Wanted>
+    void tell(int64_t y, int64_t z, Wanted wanted) const {
+        const View &to = job_.told;
+        const int64_t at = job_.axes == 3 ? z : y, row = job_.axes == 3 ? y : 0, first = grid_.row(y, z);
+        const Length *const length = field_.length + first, most = longest();
+        for (int side = 0; to && side < 2; ++side) {
+            if (at != (side ? (job_.axes == 3 ? grid_.depth : grid_.height) - 1 : 0)) continue;
+            int64_t *const lengths = reinterpret_cast<int64_t *>(to.row(row, side));
+            int64_t *const seeds = NEAREST ? reinterpret_cast<int64_t *>(to.row(row, 2 + side)) : nullptr;
+            for (int64_t x = 0; x < grid_.width; ++x) {
+                if (!wanted(x)) continue;
+                const bool is_reached = length[x] >= 0 && length[x] <= most;
+                lengths[x] = is_reached ? length[x] + field_.shift : INT64_MAX;
+                if constexpr (NEAREST) seeds[x] = is_reached ? seed_of(first + x) : -1;
+            }
+        }
+    }
 
     /// Calls body(x) for the pixels of a row that are in a set, or with `outside` for the other pixels.
     template <class Body>
@@ -99,6 +149,7 @@ class Geodesic {
         if constexpr (NEAREST)
             write_pixels(job_.nearest, y, z + slice_, wanted,
                          [&](int64_t x, auto pixel) { return static_cast<decltype(pixel)>(seed_of(first + x)); });
+        tell(y, z, wanted);
         for (int64_t x = 0; x < grid_.width; ++x)
             if (wanted(x)) length[x] = Lengths::SETTLED;
     }
@@ -121,6 +172,7 @@ class Geodesic {
         const auto write = [&](auto wanted) {
             write_pixels(job_.distance, y, z + slice_, wanted, value);
             if constexpr (NEAREST) write_pixels(job_.nearest, y, z + slice_, wanted, seed);
+            tell(y, z, wanted);
         };
         shift ? write(left) : write(all);
     }
@@ -136,11 +188,12 @@ template <class Body>
 auto with_types(const GeodesicJob &job, Body body) {
     const auto nearest = [&](auto length) {
         using Length = decltype(length);
-        return job.nearest ? body(static_cast<Geodesic<Length, true> *>(nullptr))
-                           : body(static_cast<Geodesic<Length, false> *>(nullptr));
+        return job.wants_seeds() ? body(static_cast<Geodesic<Length, true> *>(nullptr))
+                                 : body(static_cast<Geodesic<Length, false> *>(nullptr));
     };
-    const bool few = !job.nearest || job.set.pixels() < UNSEEN<int32_t>;
-    return few && job.steps.most <= NARROW_STEP ? nearest(int32_t()) : nearest(int64_t());
+    const bool few = !job.wants_seeds() || job.indices < UNSEEN<int32_t>;
+    const bool is_near = job.longest_entering < UNSEEN<int32_t> - job.steps.most;
+    return few && is_near && job.steps.most <= NARROW_STEP ? nearest(int32_t()) : nearest(int64_t());
 }
 
 int64_t slices_of(const GeodesicJob &job) { return job.axes == 2 ? job.set.size[2] : 1; }

@@ -46,17 +46,26 @@ class TileQueue {
 
     /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
     int64_t next(uint64_t &spans) {
+        int64_t empty = 0;  // buckets, one behind the other
         while (waiting_) {
             const int64_t at = first_[now_ % RING];
             if (at < 0) {
                 ++now_;
+                ++empty;
+                continue;
+            }
+            if (tile_[at].least >> width_ > now_) {  // it was beyond the ring
+                const bool is_gap = empty == RING - 1;
+                empty = 0;
+                if (is_gap) {
+                    skip_gap();
+                } else {
+                    unlink(at);
+                    link(at);
+                }
                 continue;
             }
             unlink(at);
-            if (tile_[at].least >> width_ > now_) {  // it was beyond the ring
-                link(at);
-                continue;
-            }
             --waiting_;
             spans = std::exchange(tile_[at].spans, 0);
             return at;
@@ -87,6 +96,19 @@ class TileQueue {
         tile_[at].behind = first;
         if (first >= 0) tile_[first].before = at;
         first = at;
+    }
+
+    /// Goes on to the least length that a tile waits for.  All of them are in one bucket, since the others are empty.  Paths that
+    /// come into a slab may be much longer than those before them.
+    void skip_gap() {
+        const int64_t first = std::exchange(first_[now_ % RING], -1);
+        Length least = tile_[first].least;
+        for (int64_t at = first; at >= 0; at = tile_[at].behind) least = std::min(least, tile_[at].least);
+        now_ = least >> width_;
+        for (int64_t at = first, next; at >= 0; at = next) {
+            next = tile_[at].behind;
+            link(at);
+        }
     }
 
     void unlink(int64_t at) {

@@ -148,6 +148,21 @@ pub struct apsis_slab {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct apsis_slab_paths {
+    pub start: i64,
+    pub extent: i64,
+    pub above: *const i64,
+    pub below: *const i64,
+    pub above_seeds: *const i64,
+    pub below_seeds: *const i64,
+    pub first: *mut i64,
+    pub last: *mut i64,
+    pub first_seeds: *mut i64,
+    pub last_seeds: *mut i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct apsis_part {
     pub first: i64,
     pub area: i64,
@@ -241,6 +256,16 @@ extern "C" {
         slab: *const apsis_slab,
         distance: *const apsis_image,
         nearest: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_geodesic(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        seeds: *const apsis_image,
+        slab: *const apsis_slab_paths,
+        distance: *const apsis_image,
+        nearest: *const apsis_image,
+        changed: *mut i64,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_slab_parts(
