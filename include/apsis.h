@@ -538,19 +538,18 @@ APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_i
                                            const apsis_options *options);
 
 /*
- * Components of an image that is cut in the same way.  A slab numbers its own 1, 2,
- * 3, ... by their lowest index: local numbers.  Slabs are joined by those in their
- * first and last rows, and each local number gets its number in the image:
+ * Components of an image that is cut in the same way.  A slab numbers its own 1, 2, 3, ... by
+ * their lowest index.  It tells the numbers in its first row and in its last, its faces, and
+ * is told what they are in the image; the others follow from that:
  *
- *     1. apsis_slab_parts        of each slab: its local numbers
- *     2. apsis_slab_join         of all slabs
+ *     1. apsis_slab_parts        of each slab: how many it has, and its faces
+ *     2. apsis_slab_join         of all slabs: numbers in the image, in the same faces
  *     3. apsis_slab_components   of each slab: its labels
  *
  * With the same options in all three the labels, statistics and count are those of
- * apsis_components of the whole image, byte for byte.  Slabs may be on different
- * contexts, of the CPU and of devices.  Calls return when they are done.  Their scratch
- * memory is that of apsis_components for the slab (apsis_workspace_size), and on a
- * device 8 bytes more for each element of first, last and numbers, rounded up to 256.
+ * apsis_components of the whole image, byte for byte.  Slabs may be on different contexts, of
+ * the CPU and of devices.  Calls return when they are done, and APSIS_ERROR_WORKSPACE tells how
+ * much scratch memory they need: little more than apsis_components for the slab.
  * APSIS_SLICES, and methods but APSIS_AUTO, are APSIS_ERROR_UNSUPPORTED.
  */
 
@@ -564,63 +563,67 @@ typedef struct apsis_part {
     int64_t sum[3];   /**< The sums of x, y, z over its pixels. */
 } apsis_part;
 
-/**
- * Numbers the components of a slab.  Options leave none out here: the rest of a component
- * may be in other slabs.  Any output may be NULL.
- *
- * @param set    APSIS_BIT or APSIS_U8: the slab.
- * @param start  The rows of the image before it.
- * @param first  Receives, for each column, the local number in the slab's first row, or 0
- *               outside the set; 0 if it has no rows.
- * @param last   The same of its last row.
- * @param parts  Receives the parts of local numbers 1, 2, ..., the first `capacity` of them.
- * @param count  Receives how many local numbers there are.
- */
-APSIS_API apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set,
-                                        int64_t start, int64_t *first, int64_t *last,
-                                        apsis_part *parts, int64_t capacity, int64_t *count,
-                                        const apsis_options *options);
-
-/** What a slab has told, and what it is told.  This structure is final. */
+/** What a slab tells, and what it is told.  Arrays are yours.  This structure is final. */
 typedef struct apsis_slab_labels {
-    int64_t           start;   /**< The rows of the image before it. */
-    int64_t           rows;    /**< How many it has. */
-    int64_t           count;   /**< Its local numbers. */
-    const int64_t    *first;   /**< [column]; NULL will do if no slab of the call is above. */
-    const int64_t    *last;    /**< [column]; NULL will do if none is below. */
-    const apsis_part *parts;   /**< [count]; NULL will do unless parts are wanted or options leave some out. */
-    int64_t          *numbers; /**< [count]: receives the number in the image of each, or 0 for one that is
-                                    left out.  NULL: not wanted. */
+    int64_t     start;    /**< The rows of the image before it. */
+    int64_t     rows;     /**< How many it has. */
+    int64_t     count;    /**< Its own components. */
+    int64_t     before;   /**< The components of the image that begin in rows before it. */
+    int64_t    *first;    /**< [column]: numbers in its first row, 0 outside the set; NULL will do if no
+                                slab is above.  Once joined: in the image, and if the component begins
+                                at another number or slab, minus that. */
+    int64_t    *last;     /**< [column]: the same of its last row; NULL will do if no slab is below. */
+    apsis_part *parts;    /**< [capacity]: of its own components.  NULL will do unless parts are wanted
+                                or options leave some out. */
+    int64_t     capacity;
+    int64_t    *numbers;  /**< [count]: in the image, of its own components, and 0 of those left out.  NULL
+                                will do unless options leave some out. */
 } apsis_slab_labels;
 
 /**
- * Joins slabs, from the top, each of which begins where the one before it ends.  The work is
- * the host's, on these arrays alone; what they hold is checked.
+ * Numbers the components of a slab, from its start: receives its rows and count, and what
+ * first, last and parts point to.  Options leave none out here: the rest of a component may be
+ * in other slabs.
  *
- * If options leave components out, the slabs must be the whole image.  Otherwise they may be
- * some of it, and what is joined is a slab again: of their rows, with the count and parts
- * that this call gives, and with the first row of the first of them that has rows, and the
- * last row of the last one, each local number replaced by what `numbers` says of it.
+ * @param set  APSIS_BIT or APSIS_U8: the slab.
+ */
+APSIS_API apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set,
+                                        apsis_slab_labels *slab, const apsis_options *options);
+
+/**
+ * Joins slabs, from the top, each of which begins where the one before it ends: receives
+ * before, first, last and numbers.  The work is the host's; what the arrays hold is checked.
+ *
+ * Unless options leave components out, these may be some slabs of the image.  They are a slab
+ * again, to be joined with others: of their rows, with the count and parts of this call, and
+ * copies of the first row of the first one that has rows and the last row of the last one; the
+ * minus there means nothing.  Then apsis_slab_renumber passes on what it was told.
  *
  * @param size   [ndim]: of the image.
  * @param parts  Receives what is known of components 1, 2, ..., the first `capacity` of them.
+ *               May be those of the slabs, if they follow each other in one array.
  * @param count  Receives how many there are.
  */
 APSIS_API apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t *size,
-                                       const apsis_slab_labels *slabs, int64_t slab_count,
+                                       apsis_slab_labels *slabs, int64_t slab_count,
                                        apsis_part *parts, int64_t capacity, int64_t *count,
                                        const apsis_options *options);
+
+/** Gives slabs that became one, when they were joined, the numbers that this one has been told. */
+APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t columns,
+                                           const apsis_slab_labels *joined,
+                                           apsis_slab_labels *slabs, int64_t slab_count);
 
 /**
  * The rows of a slab, of what apsis_components writes for the whole image.
  *
- * @param set      The slab, as it was numbered.  Its components are found again; if they are
- *                 not `count`, APSIS_ERROR_ARGUMENT, though labels have been written.
- * @param numbers  [count]: what apsis_slab_join has told.
- * @param labels   As in apsis_components; APSIS_ERROR_RANGE if a number does not fit.
+ * @param set     The slab, as it was numbered.  Its components are found again; if they are
+ *                not `count`, APSIS_ERROR_ARGUMENT, though labels have been written.
+ * @param slab    As it has been joined.
+ * @param labels  As in apsis_components; APSIS_ERROR_RANGE if a number might not fit.
  */
 APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set,
-                                             const int64_t *numbers, int64_t count,
+                                             const apsis_slab_labels *slab,
                                              const apsis_image *labels,
                                              const apsis_options *options);
 
