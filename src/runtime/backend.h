@@ -21,6 +21,7 @@ using Progress = std::function<void(double)>;
 struct Slab {
     int64_t start = 0, extent = 0;                 // where it begins, and the image's extent
     const int64_t *above[2] = {}, *below[2] = {};  // as in apsis_slab: of the set, and of its complement
+    void *page_locked = nullptr;                   // a back end's own: room for these on their way, or nullptr
 };
 
 /// apsis_distance, its arguments checked and its defaults filled in.
