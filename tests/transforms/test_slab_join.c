@@ -225,7 +225,7 @@ static void bad_arrays(bench *b) {
     REFUSED(two->first[1][5] = 3, "slabs[1]: first[5] is 3|-2 to 2");
     REFUSED(two->first[0][2] = 4, "slabs[0]: first[2] is 4|before it is 1");
     REFUSED(two->first[0][2] = -4, "slabs[0]: first[2] is -4|before it is 1");
-    REFUSED(two->slabs[1].first = two->slabs[0].last, "slabs[1]: first overlaps slabs[0]: last");
+    REFUSED(two->slabs[0].last = two->slabs[1].first, "slabs[1]: first overlaps slabs[0]: last");
     REFUSED(two->slabs[1].last = two->slabs[1].first, "slabs[1]: last overlaps slabs[1]: first");
     REFUSED(two->slabs[0].capacity = 3, "slabs[0]: capacity is 3|count is 4");
     REFUSED(two->slabs[0].last = NULL, "slabs[0]: last is NULL");
