@@ -190,7 +190,8 @@ class CudaBackend final : public Backend {
         const CurrentDevice current(device_);
         const DistancePlan plan = plan_of(job, limits_);
         DistanceJob own = job;
-        if (job.is_slab()) own.slab.page_locked = page_locked_.at_least(4 * static_cast<size_t>(job.columns()) * sizeof(int64_t));
+        if (job.is_slab())
+            own.slab.page_locked = page_locked_.at_least(4 * static_cast<size_t>(job.columns()) * sizeof(int64_t));
         if (plan.run)
             plan.run(own, scratch, ready(), progress);
         else if (plan.volume.serves)

@@ -52,7 +52,8 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     constexpr size_t LABELLED = sizeof(LabelledTile<Tile>);
     if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, LABELLED};
     if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, LABELLED};
-    if (job.first || job.last || codes) plan.end = {"write_face", plan.is_volume ? across * down : across, Tile::THREADS, LABELLED};
+    if (job.first || job.last || codes)
+        plan.end = {"write_face", plan.is_volume ? across * down : across, Tile::THREADS, LABELLED};
 }
 
 }  // namespace

@@ -217,8 +217,7 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_lab
     return job;
 }
 
-void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs,
-                         int64_t slab_count) {
+void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs, int64_t slab_count) {
     check_range("columns", columns, 0, MOST_COLUMNS);
     check_given("joined", joined, "it has been told the numbers");
     check_range("slab_count", slab_count, 0, INT64_MAX);
@@ -244,8 +243,7 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
     ComponentsJob selection;
     selection.axes = job.axes;
     fill_in(read_options(given), selection);
-    if (selection.selects() && slab->count > 0)
-        check_given("slab: numbers", slab->numbers, "options leave components out");
+    if (selection.selects() && slab->count > 0) check_given("slab: numbers", slab->numbers, "options leave components out");
     const int64_t most = labels->type == APSIS_I32 ? INT32_MAX : INT64_MAX;
     if (!slab->numbers && slab->before > most - slab->count)
         throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but numbers may go up to %lld",

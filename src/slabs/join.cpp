@@ -156,14 +156,13 @@ class Join {
         const auto take = [&](const apsis_part &part) {
             if (accepts(part)) areas.push_back(part.area);
         };
-        walk(
-            [](apsis_slab_labels &) {},
-            [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
-                for (int64_t local = from; local < to; ++local) take(in.parts[local - 1]);
-            },
-            [&](const apsis_slab_labels &, int64_t node) {
-                if (parent_[node] == node) take(part_[node]);
-            });
+        walk([](apsis_slab_labels &) {},
+             [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
+                 for (int64_t local = from; local < to; ++local) take(in.parts[local - 1]);
+             },
+             [&](const apsis_slab_labels &, int64_t node) {
+                 if (parent_[node] == node) take(part_[node]);
+             });
         if (static_cast<int64_t>(areas.size()) <= job_.largest) return;
         const auto last = areas.begin() + (job_.largest - 1);
         std::nth_element(areas.begin(), last, areas.end(), std::greater<int64_t>());
@@ -199,20 +198,19 @@ class Join {
     void number_components() {
         const bool needs_parts = job_.needs_parts();
         std::vector<int64_t> number(local_.size());  // of a node; minus that if the component begins at another node
-        walk(
-            [&](apsis_slab_labels &in) { in.before = count_; },
-            [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
-                if (!needs_parts && !in.numbers) return void(count_ += to - from);
-                for (int64_t local = from; local < to; ++local) {
-                    const int64_t given = number_of(needs_parts ? in.parts + (local - 1) : nullptr);
-                    if (in.numbers) in.numbers[local - 1] = given;
-                }
-            },
-            [&](const apsis_slab_labels &in, int64_t node) {
-                const int64_t root = root_of(node);
-                number[node] = root < node ? -number[root] : number_of(needs_parts ? &part_[node] : nullptr);
-                if (in.numbers) in.numbers[local_[node] - 1] = std::abs(number[node]);
-            });
+        walk([&](apsis_slab_labels &in) { in.before = count_; },
+             [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
+                 if (!needs_parts && !in.numbers) return void(count_ += to - from);
+                 for (int64_t local = from; local < to; ++local) {
+                     const int64_t given = number_of(needs_parts ? in.parts + (local - 1) : nullptr);
+                     if (in.numbers) in.numbers[local - 1] = given;
+                 }
+             },
+             [&](const apsis_slab_labels &in, int64_t node) {
+                 const int64_t root = root_of(node);
+                 number[node] = root < node ? -number[root] : number_of(needs_parts ? &part_[node] : nullptr);
+                 if (in.numbers) in.numbers[local_[node] - 1] = std::abs(number[node]);
+             });
         for (int64_t k = 0; k < job_.slab_count; ++k)
             for (int64_t *face : {slab(k).first, slab(k).last})
                 for_face(slab(k), face, [&](int64_t &node) { node = node ? number[node - 1] : 0; });

@@ -103,7 +103,8 @@ class Bench : public Gpu {
             std::vector<apsis_component> known(static_cast<size_t>(most));
             std::vector<apsis_part> parts(static_cast<size_t>(most));
             const double whole = call_ms(false, [&] {
-                check(gpu_, apsis_components(gpu_, &set, &labels, known.data(), most, c.statistics ? &count : NULL, &c.options));
+                check(gpu_,
+                      apsis_components(gpu_, &set, &labels, known.data(), most, c.statistics ? &count : NULL, &c.options));
             });
             for (const int slabs : {1, 8}) {
                 const double ms = call_ms(false, [&] {

@@ -206,7 +206,8 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    return p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK && o.method == APSIS_AUTO && !(o.flags & APSIS_SLICES);
+    if (o.method != APSIS_AUTO || (o.flags & APSIS_SLICES)) return false;
+    return p.transform == APSIS_COMPONENTS || (p.transform == APSIS_DISTANCE && o.metric <= APSIS_CITY_BLOCK);
 }
 
 bool is_exact(apsis_method method) {

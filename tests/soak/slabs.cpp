@@ -1,5 +1,7 @@
-// A distance map in slabs: a summary of each, merged, and the map of each, one behind the other.
+// A distance map in slabs: a summary of each, merged, and the map of each, one behind the other.  Components in slabs: the
+// faces of each, joined, and the labels of each.
 #include <algorithm>
+#include <cstring>
 
 #include "bench.h"
 
@@ -25,6 +27,64 @@ Buffer set_of(apsis_context *context, const Problem &p, const Route &route, cons
     return set;
 }
 
+/// A slab's faces and arrays; `is` points to them.
+struct Labels {
+    Slab slab;
+    std::vector<int64_t> first, last, numbers;
+    std::vector<apsis_part> parts;
+    apsis_slab_labels is = {};
+};
+
+void run_components(apsis_context *context, const Problem &p, const Route &route, const std::vector<Slab> &slabs,
+                    int64_t columns, Outcome &out) {
+    const auto went = [&](apsis_status status) {
+        out.status = status;
+        if (status != APSIS_OK) out.message = apsis_message(context);
+        return status == APSIS_OK;
+    };
+    const apsis_options &o = p.options;
+    const bool selects = o.flags & (APSIS_NO_BORDER | APSIS_NO_INNER) || o.largest || o.min_area || o.max_area;
+    std::vector<Labels> all(slabs.size());
+    std::vector<apsis_slab_labels> told;
+    for (size_t k = 0; k < slabs.size(); ++k) {
+        Labels &each = all[k];
+        each.slab = slabs[k];
+        each.first.resize(static_cast<size_t>(columns)), each.last.resize(static_cast<size_t>(columns));
+        each.is.start = each.slab.start, each.is.first = each.first.data(), each.is.last = each.last.data();
+        Buffer set = set_of(context, p, route, each.slab, columns);
+        if (!went(apsis_slab_parts(context, set.image(), &each.is, &o))) return;
+        if (selects) each.numbers.resize(static_cast<size_t>(each.is.count)), each.is.numbers = each.numbers.data();
+        each.parts.resize(static_cast<size_t>(each.is.count));
+        apsis_slab_labels again = {};
+        again.start = each.slab.start, again.parts = each.parts.data(), again.capacity = each.is.count;
+        if (!went(apsis_slab_parts(context, set.image(), &again, &o))) return;
+        each.is.parts = each.parts.data(), each.is.capacity = each.is.count;
+        set.check_unchanged();
+        told.push_back(each.is);
+    }
+    const int64_t capacity = std::max<int64_t>(p.capacity, 0);
+    std::vector<apsis_part> parts(static_cast<size_t>(capacity));
+    int64_t count;
+    if (!went(apsis_slab_join(context, p.ndim, p.size.data(), told.data(), static_cast<int64_t>(told.size()), parts.data(),
+                              capacity, &count, &o)))
+        return;
+    if (p.count) out.count = count;
+    if (p.capacity >= 0) {
+        std::vector<apsis_component> known(static_cast<size_t>(std::min(capacity, count)));
+        apsis_slab_measure(static_cast<int64_t>(known.size()), parts.data(), known.data());
+        out.records = untouched_records(p);
+        if (!known.empty()) std::memcpy(out.records.data(), known.data(), known.size() * sizeof known[0]);
+    }
+    for (size_t k = 0; p.type[FIRST] && k < slabs.size(); ++k) {
+        Buffer set = set_of(context, p, route, slabs[k], columns);
+        Buffer labels(context, route.place, p.type[FIRST], p.ndim, size_of(p, slabs[k]), p.layout[FIRST]);
+        if (!went(apsis_slab_components(context, set.image(), &told[k], labels.image(), &o))) return;
+        set.check_unchanged();
+        const std::vector<uint8_t> pixels = labels.get();
+        out.output[0].insert(out.output[0].end(), pixels.begin(), pixels.end());
+    }
+}
+
 }  // namespace
 
 void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
@@ -41,6 +101,7 @@ void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, 
         slabs.push_back({start, end - start, {none_below, none_below}, {none_above, none_above}});
         start = end;
     }
+    if (p.transform == APSIS_COMPONENTS) return run_components(context, p, route, slabs, columns, out);
     const int sides = p.options.flags & APSIS_SIGNED ? 2 : 1;
     for (Slab &each : slabs) {
         Buffer set = set_of(context, p, route, each, columns);

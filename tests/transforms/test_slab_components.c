@@ -81,8 +81,8 @@ static apsis_slab_labels become_one(bench *b, const problem *p, group *of, wante
         one.count += of->slabs[k].count; /* at most */
     }
     take_results(&one, wants);
-    assert_ok(b->ctx, apsis_slab_join(b->ctx, p->ndim, p->size, of->slabs, of->count, one.parts, one.capacity, &one.count,
-                                      &options));
+    assert_ok(b->ctx,
+              apsis_slab_join(b->ctx, p->ndim, p->size, of->slabs, of->count, one.parts, one.capacity, &one.count, &options));
     one.first = copy_face(of, false, columns_of(p));
     one.last = copy_face(of, true, columns_of(p));
     return one;
@@ -156,8 +156,7 @@ static joined join_slabs(bench *b, const problem *p, group *all, const asked *ho
     const int64_t capacity = how->capacity < 0 ? 0 : how->capacity;
     const int way = c ? (int)roll_below(c, 4) : 0;
     const bool in_place = wants.parts && way == 1;
-    apsis_part *parts =
-        in_place ? gather_parts(all, capacity) : must_alloc((size_t)(capacity + 1) * sizeof *parts);
+    apsis_part *parts = in_place ? gather_parts(all, capacity) : must_alloc((size_t)(capacity + 1) * sizeof *parts);
     joined out;
     if (way == 2)
         out.count = join_by_groups(b, p, all, parts, capacity, wants, c);

@@ -239,7 +239,7 @@ static void bad_arrays(bench *b) {
     REFUSED(two->parts[0][0].upper[1] = 2, "slabs[0]: parts[0]");
     REFUSED(two->parts[0][0].lower[0] = -1, "slabs[0]: parts[0]");
     REFUSED(two->parts[0][0].sum[0] = INT64_MAX, "slabs[0]: parts[0]");
-    REFUSED(two->parts[1][0].sum[1] = 2 * 7 - 1, "slabs[1]: parts[0]");
+    REFUSED(two->parts[1][0].sum[1] = 2 * 6 - 1, "slabs[1]: parts[0]");
 }
 
 static void bad_calls(bench *b) {

@@ -34,8 +34,8 @@ struct EarlierRow {
 
 struct Blocks {
     int64_t width, height, depth;
-    bool volume;                        // rows of different z can be neighbours
-    bool has_outside;                   // the image is a slab: components go on before its first row or plane, and after its last
+    bool volume;       // rows of different z can be neighbours
+    bool has_outside;  // the image is a slab: components go on before its first row or plane, and after its last
     int64_t block_height, block_depth;  // extents of a block
     EarlierRow earlier[4];
     int earlier_rows;
@@ -89,8 +89,8 @@ struct Blocks {
             if (blocks < 2) return length;  // the first and the last have 1 border row, others 2
             return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + rest - 1;
         };
-        return rows() - inner(height, block_height, has_outside && !volume) *
-                            (volume ? inner(depth, block_depth, has_outside) : depth);
+        return rows() -
+               inner(height, block_height, has_outside && !volume) * (volume ? inner(depth, block_depth, has_outside) : depth);
     }
     /// Whether a row lies at the border of its image.
     bool at_edge(int64_t y, int64_t z) const { return y == 0 || y == height - 1 || (volume && (z == 0 || z == depth - 1)); }

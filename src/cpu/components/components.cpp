@@ -196,7 +196,8 @@ class Labelling {
         const uint32_t parts = recall_begins(scratch, block);
         std::fill_n(scratch.number, parts + 1, 0);
         slots_.for_parts(block, [&](uint32_t slot) {
-            const int64_t key = slots_.key[slot] & ~ELSEWHERE, row = key >> ORDINAL_BITS, ordinal = key & ((int64_t(1) << ORDINAL_BITS) - 1);
+            const int64_t key = slots_.key[slot] & ~ELSEWHERE, row = key >> ORDINAL_BITS,
+                          ordinal = key & ((int64_t(1) << ORDINAL_BITS) - 1);
             scratch.number[scratch.begin[block.at(row % blocks_.height, row / blocks_.height)] + ordinal] = -1 - int64_t(slot);
         });
     }

@@ -8,7 +8,7 @@
 namespace apsis::cpu::components {
 
 constexpr uint32_t NO_SLOT = UINT32_MAX;
-constexpr int ORDINAL_BITS = 30;  // bits of a key for a part's place among the parts that begin in its row
+constexpr int ORDINAL_BITS = 30;                 // bits of a key for a part's place among the parts that begin in its row
 constexpr int64_t ELSEWHERE = int64_t(1) << 62;  // a flag in the key of a root: the component begins in another slab
 
 class Slots {

@@ -55,7 +55,7 @@ class Statistics {
     const Blocks &blocks_;
     const Parts &parts_;
     int64_t numbered_;
-    int64_t start_[3];       // the first pixel in the image
+    int64_t start_[3];   // the first pixel in the image
     int64_t count_ = 0;  // components that the array has room for
 };
 
