@@ -258,6 +258,9 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
         job.told.numbers = view_of(slab->numbers, slab->count, 1);
     else
         take_faces(job, *slab, job.told.first, job.told.last);
+    check_apart("slab: first", job.told.first, "labels", job.labels);
+    check_apart("slab: last", job.told.last, "labels", job.labels);
+    check_apart("slab: numbers", job.told.numbers, "labels", job.labels);
     return job;
 }
 

@@ -35,7 +35,7 @@ struct EarlierRow {
 struct Blocks {
     int64_t width, height, depth;
     bool volume;       // rows of different z can be neighbours
-    bool has_outside;  // the image is a slab: components go on before its first row or plane, and after its last
+    bool has_outside;  // the image is a slab, and components go on before its first row or plane, and after its last one
     int64_t block_height, block_depth;  // extents of a block
     EarlierRow earlier[4];
     int earlier_rows;
