@@ -154,26 +154,6 @@ static void slabs_of_volumes(bench *b) {
     random_slabs(b, 3, sizes, COUNT(sizes), extents, COUNT(extents), 600, 7);
 }
 
-/** The centre of a circle of sites above the slab: more of them may be nearest to it than a block holds. */
-static void a_centre(bench *b) {
-    enum { R = 15 * 1105, W = 2 * R + 37, START = 70000 }; /* circles of such radii have pixels exactly on them */
-    const given how = {.set = APSIS_U8, .distance = APSIS_I64, .nearest = APSIS_I64};
-    uint8_t *mask = must_alloc(2 * W);
-    int64_t *above = must_alloc(W * sizeof *above);
-    bench cpu = open_cpu();
-    memset(mask, 0, 2 * W);
-    for (int64_t x = 0, rows = 0; x < W; ++x) {
-        const int64_t dx = x - W / 2, left = (int64_t)R * R - dx * dx;
-        while (rows * rows < left) ++rows;
-        while (rows > 0 && (rows - 1) * (rows - 1) >= left) --rows;
-        above[x] = left >= 4 ? START + 1 - rows : -1;
-    }
-    problem p = new_problem(2, W, 2, 1, mask);
-    compare_slab(b, &cpu, &p, &how, &(apsis_slab){.start = START, .extent = START + 2, .above = above});
-    apsis_destroy(cpu.ctx);
-    free(mask), free(above);
-}
-
 /** Volumes small beside the distance of their sites, which the argmin searches. */
 static void slabs_of_far_volumes(bench *b) {
     static const int64_t sizes[][3] = {{20, 10, 12}, {9, 12, 5}, {40, 3, 4}};
@@ -182,9 +162,8 @@ static void slabs_of_far_volumes(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {
-        TEST(mixed_slabs, EVERYWHERE),          TEST(slabs_of_planes, WITH_DEVICE), TEST(slabs_of_narrow_rows, WITH_DEVICE),
-        TEST(slabs_of_wide_rows, WITH_DEVICE),  TEST(a_centre, WITH_DEVICE),        TEST(slabs_of_volumes, WITH_DEVICE),
-        TEST(slabs_of_far_volumes, WITH_DEVICE)};
+    static const test_case cases[] = {TEST(mixed_slabs, EVERYWHERE),           TEST(slabs_of_planes, WITH_DEVICE),
+                                      TEST(slabs_of_narrow_rows, WITH_DEVICE), TEST(slabs_of_wide_rows, WITH_DEVICE),
+                                      TEST(slabs_of_volumes, WITH_DEVICE),     TEST(slabs_of_far_volumes, WITH_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }
