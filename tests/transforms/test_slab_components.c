@@ -337,8 +337,47 @@ static void random_volumes_on(bench *const benches[2]) {
 }
 static void random_volumes(bench *b) { with_cpu(b, random_volumes_on); }
 
+/* ---- Memory ---- */
+
+/** That of apsis_components; and for what a slab is told 32 bytes a column or 8 a number, and on a device 1/16 byte a pixel. */
+static void the_scratch_memory(bench *b) {
+    enum { W = 300, H = 100 };
+    chance c = {5};
+    const int64_t size[3] = {W, H, 1};
+    uint8_t *mask = must_alloc(W * H);
+    fill_mask(mask, size, NOISE, 0.3, &c);
+    frame set = frame_open(b, APSIS_U8, 2, size, PACKED), labels = frame_open(b, APSIS_I32, 2, size, PACKED);
+    frame_put(&set, mask);
+    int64_t first[W], last[W], *numbers = must_alloc(W * H * sizeof *numbers);
+    apsis_part *parts = must_alloc(W * H * sizeof *parts);
+    apsis_slab_labels slab = {.start = 9, .first = first, .last = last, .parts = parts, .capacity = W * H};
+    const apsis_memory own = b->place == ON_CPU ? APSIS_HOST : APSIS_DEVICE;
+    for (int step = 0; step < 3; ++step) {
+        const apsis_image *images[2] = {&set.image, step ? &labels.image : NULL};
+        size_t bytes;
+        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_COMPONENTS, images, 2, NULL, &bytes));
+        if (step == 0 && own == APSIS_DEVICE) bytes += 2 * (W * 8 + 255) / 256 * 256;
+        if (step == 1) bytes += 32 * W + (own == APSIS_DEVICE ? 128 * 128 * 3 / 16 : 0) + 1024;
+        if (step == 2 && own == APSIS_DEVICE) bytes += ((size_t)slab.count * 8 + 255) / 256 * 256;
+        apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
+        assert_ok(b->ctx, apsis_alloc(b->ctx, own, &memory));
+        assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes));
+        if (step == 0)
+            assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &slab, NULL));
+        else
+            assert_ok(b->ctx, apsis_slab_components(b->ctx, &set.image, &slab, &labels.image, NULL));
+        for (int64_t i = 0; i < slab.count; ++i) numbers[i] = i + 1;
+        if (step == 1) slab.numbers = numbers;
+        assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
+        apsis_free(b->ctx, &memory);
+    }
+    frame_close(&set), frame_close(&labels);
+    free(mask), free(numbers), free(parts);
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE), TEST(every_cut_of_volumes, EVERYWHERE),
-                                      TEST(random_planes, EVERYWHERE), TEST(random_volumes, EVERYWHERE)};
+                                      TEST(random_planes, EVERYWHERE), TEST(random_volumes, EVERYWHERE),
+                                      TEST(the_scratch_memory, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

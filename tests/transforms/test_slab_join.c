@@ -414,42 +414,6 @@ static void damaged_arrays(bench *b) {
 
 /* ---- Around the calls ---- */
 
-/** That of apsis_components; and for what a slab is told 32 bytes a column or 8 a number, and on a device 1/16 byte a pixel. */
-static void the_scratch_memory(bench *b) {
-    enum { W = 300, H = 100 };
-    chance c = {5};
-    const int64_t size[3] = {W, H, 1};
-    uint8_t *mask = must_alloc(W * H);
-    fill_mask(mask, size, NOISE, 0.3, &c);
-    frame set = frame_open(b, APSIS_U8, 2, size, PACKED), labels = frame_open(b, APSIS_I32, 2, size, PACKED);
-    frame_put(&set, mask);
-    int64_t first[W], last[W], *numbers = must_alloc(W * H * sizeof *numbers);
-    apsis_part *parts = must_alloc(W * H * sizeof *parts);
-    apsis_slab_labels slab = {.start = 9, .first = first, .last = last, .parts = parts, .capacity = W * H};
-    const apsis_memory own = b->place == ON_CPU ? APSIS_HOST : APSIS_DEVICE;
-    for (int step = 0; step < 3; ++step) {
-        const apsis_image *images[2] = {&set.image, step ? &labels.image : NULL};
-        size_t bytes;
-        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_COMPONENTS, images, 2, NULL, &bytes));
-        if (step == 0 && own == APSIS_DEVICE) bytes += 2 * (W * 8 + 255) / 256 * 256;
-        if (step == 1) bytes += 32 * W + (own == APSIS_DEVICE ? 128 * 128 * 3 / 16 : 0) + 1024;
-        if (step == 2 && own == APSIS_DEVICE) bytes += ((size_t)slab.count * 8 + 255) / 256 * 256;
-        apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
-        assert_ok(b->ctx, apsis_alloc(b->ctx, own, &memory));
-        assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes));
-        if (step == 0)
-            assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &slab, NULL));
-        else
-            assert_ok(b->ctx, apsis_slab_components(b->ctx, &set.image, &slab, &labels.image, NULL));
-        for (int64_t i = 0; i < slab.count; ++i) numbers[i] = i + 1;
-        if (step == 1) slab.numbers = numbers;
-        assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
-        apsis_free(b->ctx, &memory);
-    }
-    frame_close(&set), frame_close(&labels);
-    free(mask), free(numbers), free(parts);
-}
-
 static int stop(void *calls, double done) {
     assert_true(done >= 0 && done <= 1);
     ++*(int *)calls;
@@ -472,21 +436,13 @@ static void cancelling(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(what_slabs_tell, EVERYWHERE),
-                                      TEST(what_they_are_told, EVERYWHERE),
-                                      TEST(numbers_of_one, EVERYWHERE),
-                                      TEST(numbers_of_a_group, EVERYWHERE),
-                                      TEST(large_numbers, EVERYWHERE),
-                                      TEST(a_slab_far_below, EVERYWHERE),
-                                      TEST(nothing_there, EVERYWHERE),
-                                      TEST(bad_places, ON_CPU),
-                                      TEST(bad_arrays, ON_CPU),
-                                      TEST(bad_calls, ON_CPU),
-                                      TEST(bad_groups, ON_CPU),
-                                      TEST(bad_slabs, EVERYWHERE),
-                                      TEST(damaged_answers, EVERYWHERE),
-                                      TEST(damaged_arrays, ON_CPU),
-                                      TEST(the_scratch_memory, EVERYWHERE),
+    static const test_case cases[] = {TEST(what_slabs_tell, EVERYWHERE), TEST(what_they_are_told, EVERYWHERE),
+                                      TEST(numbers_of_one, EVERYWHERE),  TEST(numbers_of_a_group, EVERYWHERE),
+                                      TEST(large_numbers, EVERYWHERE),   TEST(a_slab_far_below, EVERYWHERE),
+                                      TEST(nothing_there, EVERYWHERE),   TEST(bad_places, ON_CPU),
+                                      TEST(bad_arrays, ON_CPU),          TEST(bad_calls, ON_CPU),
+                                      TEST(bad_groups, ON_CPU),          TEST(bad_slabs, EVERYWHERE),
+                                      TEST(damaged_answers, EVERYWHERE), TEST(damaged_arrays, ON_CPU),
                                       TEST(cancelling, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
