@@ -111,6 +111,7 @@ class CudaBackend final : public Backend {
             if (cudaEventDestroy(handover_) != cudaSuccess) cudaGetLastError();
             queue_.reset();
             number_.reset();
+            page_locked_.reset();
         } catch (const Error &) {  // the device has failed: there is nothing to wait for
         }
     }
@@ -188,19 +189,24 @@ class CudaBackend final : public Backend {
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         const DistancePlan plan = plan_of(job, limits_);
+        DistanceJob own = job;
+        if (job.is_slab())
+            own.slab.page_locked = page_locked_.at_least(4 * static_cast<size_t>(job.columns()) * sizeof(int64_t));
         if (plan.run)
-            plan.run(job, scratch, ready(), progress);
+            plan.run(own, scratch, ready(), progress);
         else if (plan.volume.serves)
-            volume::distance_in_volume(job, plan.volume, scratch, ready(), progress);
+            volume::distance_in_volume(own, plan.volume, scratch, ready(), progress);
         else
-            plane::distance_by_rows(job, plan.plane, scratch, ready(), progress);
+            plane::distance_by_rows(own, plan.plane, scratch, ready(), progress);
     }
 
     size_t summary_scratch(const SummaryJob &job) const override { return columns::summary_scratch(job); }
 
     void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        columns::summary(job, scratch, ready(), progress);
+        SummaryJob own = job;
+        own.slab.page_locked = page_locked_.at_least(2 * static_cast<size_t>(job.columns()) * sizeof(uint32_t));
+        columns::summary(own, scratch, ready(), progress);
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override {
@@ -277,6 +283,7 @@ class CudaBackend final : public Backend {
     cudaEvent_t handover_ = nullptr;
     std::unique_ptr<plane::CudaTransferQueue> queue_;  // made for the first host images
     std::unique_ptr<HostNumber> number_;               // made when components are first counted
+    PageLocked page_locked_;                           // what slabs tell and are told; holds nothing between calls
 };
 
 }  // namespace

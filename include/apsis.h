@@ -472,32 +472,31 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
 
 /* ---- Slabs -------------------------------------------------------------- *
  *
- * An image too large for one memory, or spread over several, is cut across its
- * last axis into slabs: some of its rows, in 3-D some of its planes.  All that a
- * slab must know of the others is, in each column of pixels along that axis, the
- * nearest pixel of the set before the slab, and after it.  So a file is read
- * twice and its map written once, and ranks pass on two integers a column:
+ * An image too large for one memory, or spread over several, is cut across its last axis into
+ * slabs: some of its rows, in 3-D some of its planes.  All that a slab must know of the others
+ * is, in each column of pixels along that axis, the nearest pixel of the set before the slab,
+ * and after it.  So a file is read twice and its map written once, and ranks pass on two
+ * integers a column:
  *
  *     1. apsis_slab_summary    of each slab: the first and the last row in each column
  *     2. apsis_slab_merge      those of all slabs above one, and of all below it
  *     3. apsis_slab_distance   of each slab
  *
- * A signed map needs 1 and 2 of the complement as well: once more, with APSIS_COMPLEMENT
- * turned on, or off if it is on.
+ * A signed map needs 1 and 2 of the complement as well: once more, with APSIS_COMPLEMENT turned
+ * on, or off if it is on.
  *
- * The pixels are those of apsis_distance of the whole image, byte for byte,
- * however it is cut; a slab may have no rows.  Rows are counted in the whole
- * image.  There is one column for each x; in 3-D read "plane" for "row", and
- * column x + width * y.  Arrays have an element for each column, are in host
- * memory, and are not kept.
+ * The pixels are those of apsis_distance of the whole image, byte for byte, however it is cut;
+ * a slab may have no rows.  Rows are counted in the whole image.  There is one column for each
+ * x; in 3-D read "plane" for "row", and column x + width * y.  Arrays have an element for each
+ * column, are in host memory, and are not kept.
  *
  * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
- * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and
- * apsis_slab_distance as apsis_distance does, but not before the arrays are copied,
- * behind earlier work on the stream.  Neither can be captured into a CUDA graph.
+ * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and apsis_slab_distance
+ * as apsis_distance does, but not before the arrays are copied, behind earlier work on the
+ * stream.  Neither can be captured into a CUDA graph.
  *
- * Slabs are for APSIS_AUTO, without APSIS_SLICES, and those of APSIS_CHESSBOARD give no
- * nearest pixels: otherwise APSIS_ERROR_UNSUPPORTED.
+ * Slabs are for APSIS_AUTO without APSIS_SLICES, and those of APSIS_CHESSBOARD give no nearest
+ * pixels: otherwise APSIS_ERROR_UNSUPPORTED.
  */
 
 /**
@@ -514,10 +513,10 @@ APSIS_API apsis_status apsis_slab_summary(apsis_context *context, const apsis_im
                                           const apsis_options *options);
 
 /**
- * Merges what is known of two slabs, or more: all_first becomes the lower first
- * row of each column, and all_last the higher last one.  In any order and
- * grouping the outcome is the same, so that minima and maxima of MPI or NCCL do as
- * well.  first and all_first, or last and all_last, may be NULL.  Any thread.
+ * Merges what is known of two slabs, or more: all_first becomes the lower first row of each
+ * column, and all_last the higher last one.  In any order and grouping the outcome is the same,
+ * so that minima and maxima of MPI or NCCL do as well.  first and all_first, or last and
+ * all_last, may be NULL.  Any thread.
  */
 APSIS_API void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last,
                                 int64_t *all_first, int64_t *all_last);
@@ -533,21 +532,19 @@ typedef struct apsis_slab {
 } apsis_slab;
 
 /**
- * The rows of a slab, of what apsis_distance gives for the whole image.  Options
- * and outputs are the same; nearest pixels are indices in the whole image, and so its
- * complete Voronoi map; whether a type is too small goes by its size.  The scratch memory of
- * a CPU context is at most twice that of apsis_distance for the slab alone
- * (apsis_workspace_size); of a CUDA one, APSIS_ERROR_WORKSPACE tells how much.
+ * The rows of a slab, of what apsis_distance gives for the whole image.  Options and outputs are
+ * the same; nearest pixels are indices in the whole image, and so its complete Voronoi map;
+ * whether a type is too small goes by its size.  The scratch memory of a CPU context is at most
+ * twice that of apsis_distance for the slab alone (apsis_workspace_size); of a CUDA one,
+ * APSIS_ERROR_WORKSPACE tells how much.
  *
  * @param set       APSIS_BIT or APSIS_U8: the slab.
  * @param slab      Its place; above and below merged from all other slabs.
  * @param distance  Of the size of the set, as is nearest.  Either may be NULL.
  */
 APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
-                                           const apsis_slab *slab,
-                                           const apsis_image *distance,
-                                           const apsis_image *nearest,
-                                           const apsis_options *options);
+                                           const apsis_slab *slab, const apsis_image *distance,
+                                           const apsis_image *nearest, const apsis_options *options);
 
 /** What is known of the shortest paths to the rows beside a slab, and to its own.  This structure is final. */
 typedef struct apsis_slab_paths {
@@ -578,20 +575,18 @@ APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_i
                                            int64_t *changed, const apsis_options *options);
 
 /*
- * Components of an image that is cut in the same way.  A slab numbers its own 1, 2,
- * 3, ... by their lowest index: local numbers.  Slabs are joined by those in their
- * first and last rows, and each local number gets its number in the image:
+ * Components of an image that is cut in the same way.  A slab numbers its own 1, 2, 3, ... by
+ * their lowest index.  It tells the numbers in its first row and in its last, its faces, and is
+ * told what they are in the image; the others follow from that:
  *
- *     1. apsis_slab_parts        of each slab: its local numbers
- *     2. apsis_slab_join         of all slabs
+ *     1. apsis_slab_parts        of each slab: how many it has, and its faces
+ *     2. apsis_slab_join         of all slabs: numbers in the image, in the same faces
  *     3. apsis_slab_components   of each slab: its labels
  *
  * With the same options in all three the labels, statistics and count are those of
- * apsis_components of the whole image, byte for byte.  Slabs may be on different
- * contexts, of the CPU and of devices.  Calls return when they are done.  Their scratch
- * memory is that of apsis_components for the slab (apsis_workspace_size), and on a
- * device 8 bytes more for each element of first, last and numbers, rounded up to 256.
- * APSIS_SLICES, and methods but APSIS_AUTO, are APSIS_ERROR_UNSUPPORTED.
+ * apsis_components of the whole image, byte for byte.  Slabs may be on different contexts, of
+ * the CPU and of devices.  Calls return when they are done, and APSIS_ERROR_WORKSPACE tells how
+ * much scratch memory they need: little more than apsis_components for the slab.
  */
 
 /** What is known of a component, or of its pixels in a slab: whole numbers, that files and
@@ -604,64 +599,56 @@ typedef struct apsis_part {
     int64_t sum[3];   /**< The sums of x, y, z over its pixels. */
 } apsis_part;
 
-/**
- * Numbers the components of a slab.  Options leave none out here: the rest of a component
- * may be in other slabs.  Any output may be NULL.
- *
- * @param set    APSIS_BIT or APSIS_U8: the slab.
- * @param start  The rows of the image before it.
- * @param first  Receives, for each column, the local number in the slab's first row, or 0
- *               outside the set; 0 if it has no rows.
- * @param last   The same of its last row.
- * @param parts  Receives the parts of local numbers 1, 2, ..., the first `capacity` of them.
- * @param count  Receives how many local numbers there are.
- */
-APSIS_API apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set,
-                                        int64_t start, int64_t *first, int64_t *last,
-                                        apsis_part *parts, int64_t capacity, int64_t *count,
-                                        const apsis_options *options);
-
-/** What a slab has told, and what it is told.  This structure is final. */
+/** What a slab tells, and is told.  Arrays may be left out.  This structure is final. */
 typedef struct apsis_slab_labels {
-    int64_t           start;   /**< The rows of the image before it. */
-    int64_t           rows;    /**< How many it has. */
-    int64_t           count;   /**< Its local numbers. */
-    const int64_t    *first;   /**< [column]; NULL will do if no slab of the call is above. */
-    const int64_t    *last;    /**< [column]; NULL will do if none is below. */
-    const apsis_part *parts;   /**< [count]; NULL will do unless parts are wanted or options leave some out. */
-    int64_t          *numbers; /**< [count]: receives the number in the image of each, or 0 for one that is
-                                    left out.  NULL: not wanted. */
+    int64_t     start;    /**< The rows of the image before it. */
+    int64_t     rows;     /**< How many it has. */
+    int64_t     count;    /**< Its own components. */
+    int64_t     before;   /**< The components of the image that begin in rows before it. */
+    int64_t    *first;    /**< [column]: numbers in its first row, 0 outside the set; needed if a slab is
+                                above.  Joined: those of the image, with a minus but for the number
+                                that has the component's lowest pixel. */
+    int64_t    *last;     /**< [column]: the same of its last row; needed if a slab is below. */
+    apsis_part *parts;    /**< [capacity]: of its own components; needed if parts are wanted, or options
+                                leave some out. */
+    int64_t     capacity;
+    int64_t    *numbers;  /**< [count]: those of the image, 0 of what is left out; needed if options do so. */
 } apsis_slab_labels;
 
+/** Numbers the components of a slab, APSIS_BIT or APSIS_U8, from its start: receives rows, count
+ *  and what first, last and parts point to.  Options leave none out here: the rest of a
+ *  component may be in other slabs. */
+APSIS_API apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set,
+                                        apsis_slab_labels *slab, const apsis_options *options);
+
 /**
- * Joins slabs, from the top, each of which begins where the one before it ends.  The work is
- * the host's, on these arrays alone; what they hold is checked.
+ * Joins slabs, from the top, each of which begins where the one before it ends: receives
+ * before, first, last and numbers.  The work is the host's; what the arrays hold is checked.
  *
- * If options leave components out, the slabs must be the whole image.  Otherwise they may be
- * some of it, and what is joined is a slab again: of their rows, with the count and parts
- * that this call gives, and with the first row of the first of them that has rows, and the
- * last row of the last one, each local number replaced by what `numbers` says of it.
+ * Unless options leave components out, these may be some slabs of the image.  They are a slab
+ * again, to be joined with others: of their rows, with the count and parts of this call, and
+ * copies of the first row of the first one that has rows and the last row of the last one; the
+ * minus there means nothing.  Then apsis_slab_renumber passes on what it was told.
  *
  * @param size   [ndim]: of the image.
  * @param parts  Receives what is known of components 1, 2, ..., the first `capacity` of them.
+ *               May be those of the slabs, if they follow each other in one array.
  * @param count  Receives how many there are.
  */
 APSIS_API apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t *size,
-                                       const apsis_slab_labels *slabs, int64_t slab_count,
-                                       apsis_part *parts, int64_t capacity, int64_t *count,
-                                       const apsis_options *options);
+                                       apsis_slab_labels *slabs, int64_t slab_count, apsis_part *parts,
+                                       int64_t capacity, int64_t *count, const apsis_options *options);
 
-/**
- * The rows of a slab, of what apsis_components writes for the whole image.
- *
- * @param set      The slab, as it was numbered.  Its components are found again; if they are
- *                 not `count`, APSIS_ERROR_ARGUMENT, though labels have been written.
- * @param numbers  [count]: what apsis_slab_join has told.
- * @param labels   As in apsis_components; APSIS_ERROR_RANGE if a number does not fit.
- */
+/** Gives slabs that became one, when they were joined, the numbers that this one has been told. */
+APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t columns,
+                                           const apsis_slab_labels *joined, apsis_slab_labels *slabs,
+                                           int64_t slab_count);
+
+/** The rows of a slab that has been joined, of what apsis_components writes for the whole image.
+ *  Its components are found again; if they are not `count`, APSIS_ERROR_ARGUMENT, though labels
+ *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels. */
 APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set,
-                                             const int64_t *numbers, int64_t count,
-                                             const apsis_image *labels,
+                                             const apsis_slab_labels *slab, const apsis_image *labels,
                                              const apsis_options *options);
 
 /** Makes of the parts of whole components what apsis_components says of them.  Any thread. */

@@ -325,12 +325,6 @@ void carve_carries(Columns &columns, const DistanceJob &job, Carver &carver) {
     if (job.is_slab()) carve_outside(columns, job, carver);
 }
 
-int64_t find_chunk_ends(const Columns &columns, cudaStream_t stream) {
-    const Chunks chunks(columns);
-    launch("find_chunks", find_chunks<1>, chunks.all, STRETCHES * WARP, stream, columns, chunks.strips);
-    return chunks.strips;
-}
-
 void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream) {
     if (job.is_slab()) take_outside(columns, job, inside, stream);
     columns.is_mirrored ? carry_sides<2>(columns, stream) : carry_sides<1>(columns, stream);

@@ -42,9 +42,14 @@ void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, 
 void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver);
 void take_outside(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream);
 
-/// Queues the search for the last and the first site of each chunk of columns, which go to `before` and `after` in the place of
-/// the chunk's first strip.  Returns how many strips a chunk has.
-int64_t find_chunk_ends(const Columns &columns, cudaStream_t stream);
+/// The first and the last row of each column with a pixel of the set, [image][column]; all bits are 1 where there is none.
+struct ColumnEnds {
+    uint32_t *first = nullptr;
+    int32_t *last = nullptr;
+};
+
+/// Queues the search for them, along y.  Of the columns only their shape is used.
+void find_ends(const View &set, bool complement, const Columns &columns, const ColumnEnds &ends, cudaStream_t stream);
 
 #if defined(__CUDACC__)
 

@@ -5,10 +5,8 @@
 // side of the first one, up to the first site of the other side.  Which side the rows behind that are on is not known, nor does
 // it matter to the rows of the slab.
 //
-// Cost: some 40 bytes a column.
+// Cost: some 40 bytes a column, and at most a pass over the pixels for what a slab tells.
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
@@ -68,14 +66,6 @@ __global__ void __launch_bounds__(BLOCK) begin_carries(Columns columns, Outside 
 /// A set's columns are numbered here as the caller's are.
 View set_of(const SummaryJob &job) { return job.axes == 3 ? swap_y_z(job.set) : job.set; }
 
-Columns carve_summary(const SummaryJob &job, Carver &carver) {
-    Columns columns = shape_columns(set_of(job), 1);
-    carve_words(columns, carver);
-    columns.before = carver.take<int32_t>(columns.stored());
-    columns.after = carver.take<int32_t>(columns.stored());
-    return columns;
-}
-
 }  // namespace
 
 void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver) {
@@ -89,16 +79,27 @@ void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver) {
 void take_outside(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream) {
     const int64_t all = columns.images() * columns.count;
     Outside outside;
-    int64_t *room = columns.outside;
+    // The caller's arrays are not kept: they are copied to page-locked memory, if there is some, and from there at once.
+    auto *const page_locked = static_cast<int64_t *>(job.slab.page_locked);
+    int64_t taken = 0;
+    const auto copy = [&](int64_t *to, const int64_t *from, int64_t count) {
+        const size_t bytes = static_cast<size_t>(count) * sizeof *from;
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying the sites outside of a slab");
+    };
     const auto take = [&](const int64_t *from) -> const int64_t * {
         if (!from) return nullptr;
-        const size_t bytes = static_cast<size_t>(all) * sizeof *from;
-        check(cudaMemcpyAsync(room, from, bytes, cudaMemcpyHostToDevice, stream), "copying the sites outside of a slab");
-        return std::exchange(room, room + all);
+        int64_t *const to = columns.outside + taken;
+        if (page_locked)
+            std::copy_n(from, all, page_locked + taken);
+        else
+            copy(to, from, all);
+        taken += all;
+        return to;
     };
     for (int s = 0; s < (columns.is_mirrored ? 2 : 1); ++s)
         outside.above[s] = take(job.slab.above[s + inside]), outside.below[s] = take(job.slab.below[s + inside]);
-    check(cudaStreamSynchronize(stream), "waiting for the sites outside of a slab");  // the caller's arrays are not kept
+    if (page_locked && taken > 0) copy(columns.outside, page_locked, taken);
+    if (taken > 0) check(cudaStreamSynchronize(stream), "waiting for the sites outside of a slab");
     if (job.axes == 3 && columns.count == all) outside.width = job.set.size[0], outside.height = job.set.size[1];
     launch("begin_carries", columns.is_mirrored ? begin_carries<2> : begin_carries<1>, ceil_div(all, BLOCK), BLOCK, stream,
            columns, outside);
@@ -106,34 +107,27 @@ void take_outside(const Columns &columns, const DistanceJob &job, bool inside, c
 
 size_t summary_scratch(const SummaryJob &job) {
     Carver carver;
-    carve_summary(job, carver);
+    carver.take<uint32_t>(2 * job.columns());
     return carver.used();
 }
 
 void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
-    Carver carver(memory);
-    const Columns columns = carve_summary(job, carver);
-    std::vector<int32_t> found(static_cast<size_t>(job.columns()));  // before any work is queued
-    pack_columns(set_of(job), 1, job.complement, columns, stream);
+    const int64_t columns = job.columns();
+    const size_t bytes = 2 * static_cast<size_t>(columns) * sizeof(uint32_t);
+    auto *const first = static_cast<uint32_t *>(memory);
+    auto *const last = reinterpret_cast<int32_t *>(first + columns);
+    const View set = set_of(job);
+    check(cudaMemsetAsync(memory, 0xff, bytes, stream), "clearing what a slab tells");
+    find_ends(set, job.complement, shape_columns(set, 1), {first, last}, stream);
+    check(cudaMemcpyAsync(job.slab.page_locked, memory, bytes, cudaMemcpyDeviceToHost, stream), "reading what a slab tells");
     report(progress, 0.8, stream);
-    const int64_t chunk = find_chunk_ends(columns, stream), chunks = ceil_div(columns.strips(), chunk);
-    const auto read = [&](bool is_last, const int32_t *ends, int64_t *to) {
-        if (!to) return;
-        std::fill(to, to + job.columns(), is_last ? -1 : INT64_MAX);
-        for (int64_t i = 0; i < chunks; ++i) {
-            const int64_t first_strip = chunk * (is_last ? i : chunks - 1 - i);
-            const size_t row = static_cast<size_t>(columns.count) * sizeof(int32_t);
-            check(cudaMemcpy2DAsync(found.data(), row, ends + columns.at(0, first_strip, 0),
-                                    row * static_cast<size_t>(columns.strips()), row, static_cast<size_t>(columns.batch),
-                                    cudaMemcpyDeviceToHost, stream),
-                  "reading what a slab tells");
-            check(cudaStreamSynchronize(stream), "waiting for what a slab tells");
-            for (size_t c = 0; c < found.size(); ++c)
-                if (found[c] != (is_last ? NO_SITE_BEFORE : NO_SITE_AFTER)) to[c] = job.slab.start + found[c];
-        }
-    };
-    read(false, columns.after, job.first);
-    read(true, columns.before, job.last);
+    check(cudaStreamSynchronize(stream), "waiting for what a slab tells");
+    const auto *const found = static_cast<const uint32_t *>(job.slab.page_locked);
+    for (int64_t c = 0; c < columns; ++c) {
+        const bool is_empty = found[c] == UINT32_MAX;
+        if (job.first) job.first[c] = is_empty ? INT64_MAX : job.slab.start + found[c];
+        if (job.last) job.last[c] = is_empty ? -1 : job.slab.start + found[columns + c];
+    }
     report(progress, 1, stream);
 }
 

@@ -7,6 +7,7 @@
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
 #include "cuda/runtime/cub.h"  // before CUB's other headers
 
+#include "cuda/components/faces.cuh"
 #include "cuda/components/label_row_pairs.cuh"
 #include "cuda/components/label_rows.cuh"
 #include "cuda/components/merge.cuh"
@@ -27,6 +28,7 @@ class Components {
     Components(const ComponentsJob &job, const Plan &plan, void *memory) : job_(job), plan_(plan) {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // a component for so many pixels: 1/11 byte a pixel
         tiles_.width = job.set.size[0], tiles_.height = job.set.size[1], tiles_.depth = job.set.size[2];
+        (plan.is_volume ? tiles_.start_z : tiles_.start_y) = job.start;
         tiles_.across = plan.across, tiles_.down = plan.down, tiles_.deep = plan.deep;
         tiles_.kept_words = plan.kept_words, tiles_.most_kept_parts = plan.most_kept_parts, tiles_.has_nodes = plan.has_nodes;
         if (plan.stores_roots) tiles_.root_store = job.labels;
@@ -48,13 +50,15 @@ class Components {
         report(progress, 0.4, stream);
         if (tiles_.has_nodes) join_nodes<Tile>(plan_, tiles_, stream);
         if (job_.selects()) select_components<Tile>(job_, plan_, tiles_, search_, stream);
+        if (tiles_.elsewhere) leave_elsewhere<Tile>(job_, plan_, tiles_, stream);
         if (!plan_.counts_alone) scan_firsts(scan_, scan_bytes_, stream);
         report(progress, 0.6, stream);
-        if (job_.count || job_.components) number->ask(tiles_.firsts_before + tiles_.tile_rows(), stream);
+        if (job_.count || job_.components)
+            number->ask(tiles_.firsts_before + tiles_.tile_rows() + (tiles_.elsewhere ? 1 : 0), stream);
         if (job_.components) measure(*number, stream);
         if (job_.labels) write_labels<Tile>(job_, plan_, tiles_, stream);
-        if (job_.first) write_row_or_plane<Tile>(job_.first, false, plan_, tiles_, stream);
-        if (job_.last) write_row_or_plane<Tile>(job_.last, true, plan_, tiles_, stream);
+        if (job_.first) write_end<Tile>(job_.first, false, plan_, tiles_, stream);
+        if (job_.last) write_end<Tile>(job_.last, true, plan_, tiles_, stream);
         if (job_.count) *job_.count = number->wait();
         report(progress, 1, stream);
     }
@@ -64,7 +68,7 @@ class Components {
         const int64_t count = tiles_.count(), nodes = tiles_.has_nodes ? count << Tile::NODE_BITS : 0;
         tiles_.bits = carver.take<uint32_t>(count * tiles_.kept_words);
         tiles_.firsts = carver.take<uint32_t>(count * tiles_.kept_words);
-        tiles_.firsts_before = carver.take<uint32_t>(tiles_.tile_rows() + 1);
+        tiles_.firsts_before = carver.take<uint32_t>(tiles_.tile_rows() + 2);
         tiles_.nodes = carver.take<uint32_t>(tiles_.has_nodes ? count : 0);
         tiles_.kept_part_count = carver.take<uint32_t>(count);
         tiles_.measured_again = carver.take<uint32_t>(count + 1);
@@ -73,6 +77,7 @@ class Components {
         // Taken even if it goes unused: components are found where their roots are.
         const auto lowest = carver.take<uint32_t>(plan_.links_at_random ? nodes : 0);
         tiles_.lowest = plan_.links_at_random && !job_.components ? lowest : nullptr;
+        tiles_.elsewhere = job_.told.has_faces() ? carver.take<uint32_t>(std::max<int64_t>(nodes, 1)) : nullptr;
         tiles_.area = job_.selects() ? carver.take<unsigned long long>(nodes) : nullptr;
         tiles_.first = carver.take<uint16_t>(nodes);
         tiles_.rim = carver.take<uint16_t>(tiles_.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
@@ -91,8 +96,8 @@ class Components {
     /// the bytes that it needs.
     size_t scan_firsts(void *memory, size_t bytes, cudaStream_t stream) const {
         const CallersError callers;
-        check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles_.firsts_before, tiles_.firsts_before, tiles_.tile_rows() + 1,
-                                            stream),
+        check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles_.firsts_before, tiles_.firsts_before,
+                                            tiles_.tile_rows() + (tiles_.elsewhere ? 2 : 1), stream),
               "scanning");
         return bytes;
     }

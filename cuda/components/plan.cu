@@ -37,7 +37,8 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
                   deep = ceil_div(depth, Tile::PLANES), count = across * down * deep;
     plan.has_nodes = across * down > 1 || (plan.is_volume && deep > 1);
     const int64_t most = plan.has_nodes ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
-    if (count > most || job.set.pixels() / 2 > int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES)
+    const int64_t codes = job.told.has_faces() ? 2 * job.columns() : 0;
+    if (count > most || job.set.pixels() / 2 + codes > int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
                     static_cast<long long>(width), static_cast<long long>(height), static_cast<long long>(depth));
     plan.across = static_cast<uint32_t>(across), plan.down = static_cast<uint32_t>(down);
@@ -51,7 +52,8 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     constexpr size_t LABELLED = sizeof(LabelledTile<Tile>);
     if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, LABELLED};
     if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, LABELLED};
-    if (job.first || job.last) plan.write_end = {"write_end", plan.is_volume ? across * down : across, Tile::THREADS, LABELLED};
+    if (job.first || job.last || codes)
+        plan.end = {"write_face", plan.is_volume ? across * down : across, Tile::THREADS, LABELLED};
 }
 
 }  // namespace

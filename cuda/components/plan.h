@@ -17,7 +17,7 @@ struct Plan {
     uint32_t across = 0, down = 0, deep = 0;       // tiles
     uint32_t kept_words = 0, most_kept_parts = 0;  // of a tile
     bool links_at_random = false;                  // roots are linked in random order
-    Launch label, areas, remeasure, write, write_end;
+    Launch label, areas, remeasure, write, end;    // `end`: the tiles of the first row or plane, or of the last
 };
 
 /// Pure arithmetic: no call of CUDA.  Throws APSIS_ERROR_UNSUPPORTED if an image is too large.

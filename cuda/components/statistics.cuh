@@ -93,7 +93,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
     const auto bits = [](unsigned long long of, int from, int count) {
         return static_cast<long long>(of >> from & ((1ull << count) - 1));
     };
-    const long long origin[3] = {place.x, place.y, place.z}, area = kept.area;
+    const long long origin[3] = {place.x, place.y + tiles.start_y, place.z + tiles.start_z}, area = kept.area;
     ComponentSums sums = {index_at<Tile>(tiles, place, kept.first), area, {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
@@ -109,7 +109,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
 /// The same for some pixels of a part.
 template <class Tile>
 __device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place, const Tiles &tiles) {
-    const long long origin[3] = {place.x, place.y, place.z}, area = added.area;
+    const long long origin[3] = {place.x, place.y + tiles.start_y, place.z + tiles.start_z}, area = added.area;
     ComponentSums sums = {INT64_MAX, area, {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {

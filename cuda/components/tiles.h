@@ -96,6 +96,7 @@ constexpr uint32_t NONE_KEPT = UINT32_MAX, ONLY_NODES_KEPT = NONE_KEPT - 1, FEW_
 /// The tiles of an image, and what they keep in global memory.
 struct Tiles {
     int64_t width, height, depth;
+    int64_t start_y, start_z;  // of a slab that is measured: the rows or planes of the image before it
     uint32_t across, down, deep;
     uint32_t kept_words;        // words of a tile that can hold pixels: fewer than WORDS * ROWS * PLANES in a small image
     uint32_t most_kept_parts;   // whose sums a tile has room for: MOST_KEPT_PARTS, or fewer where it has few words
@@ -103,7 +104,8 @@ struct Tiles {
     uint32_t *bits;             // [tile][word]: the set
     uint32_t *firsts;           // [tile][word]: the first pixels of parts that represent a component
     uint32_t *firsts_before;    // [tile row]: [row of the image][column of tiles].  How many first pixels it has; after the
-                                // scan, how many come before it; at the end, how many there are in all
+                                // scan, how many come before it; at the end, how many there are in all, and then that and
+                                // how many are `elsewhere`
     uint32_t *nodes;            // [tile]: how many
     uint32_t *parent;           // [node]: itself or another node of its component; in the end its root
     uint32_t *lowest;           // [node]: of a root, the first pixel of its component (position_of), where roots are linked in
@@ -112,6 +114,8 @@ struct Tiles {
     uint16_t *rim;              // [tile][rim row][word][slot]: nodes
     uint16_t *side;             // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;        // [tile][left, right][32 rows]: which rows have such a node
+    uint32_t *elsewhere;        // [node]: of a root, 0 or, if its component begins in another slab, a code (faces.cuh); null if
+                                // no face tells of such components
     unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; null if none are selected
     uint32_t *kept_part_count;  // [tile]: how many parts have kept sums, the nodes first; or ONLY_NODES_KEPT or NONE_KEPT
     uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, their numbers
@@ -202,15 +206,21 @@ __device__ FirstPixel pixel_of_position(const Tiles &tiles, uint32_t position) {
     return {y / Tile::ROWS * tiles.across + x / WIDTH, static_cast<int>(y % Tile::ROWS * WIDTH + x % WIDTH)};
 }
 
-/// The number of a node's component, or 0 if the component is left out.
+/// The first pixel of a root's component.
+template <class Tile>
+__device__ FirstPixel first_of_root(const Tiles &tiles, uint32_t root) {
+    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
+        if (tiles.lowest) return pixel_of_position<Tile>(tiles, tiles.lowest[root]);
+    return first_of_node<Tile>(tiles, root);
+}
+
+/// The number of a node's component, or 0 if the component is left out, or its code if it is elsewhere.
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
     const uint32_t root = tiles.parent[node];
-    FirstPixel pixel;
-    if constexpr (Tile::RANDOM_LINKING_TILES > 0)
-        pixel = tiles.lowest ? pixel_of_position<Tile>(tiles, tiles.lowest[root]) : first_of_node<Tile>(tiles, root);
-    else
-        pixel = first_of_node<Tile>(tiles, root);
+    if (tiles.elsewhere)
+        if (const uint32_t code = tiles.elsewhere[root]) return code;
+    const FirstPixel pixel = first_of_root<Tile>(tiles, root);
     return number_of_first<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
 }
 
@@ -219,7 +229,8 @@ template <class Tile>
 __device__ int64_t index_at(const Tiles &tiles, const TilePlace &place, int pixel) {
     const int at = pixel / 32, row = at / Tile::WORDS;
     const int64_t x = place.x + at % Tile::WORDS * 32 + pixel % 32;
-    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
+    const int64_t y = place.y + row % Tile::ROWS + tiles.start_y, z = place.z + row / Tile::ROWS + tiles.start_z;
+    return (z * tiles.height + y) * tiles.width + x;
 }
 
 /// Makes a node, with this first pixel, a root of the union-find.
@@ -229,6 +240,7 @@ __device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t 
     tiles.parent[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
     if (tiles.area) tiles.area[node] = 0;
+    if (tiles.elsewhere) tiles.elsewhere[node] = 0;
     if constexpr (Tile::RANDOM_LINKING_TILES > 0)
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }

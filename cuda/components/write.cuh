@@ -1,34 +1,19 @@
-// Last step: writes the labels, or the selected set.  Every run gets the number of its component.  In a slab of an image a
-// table gives it the number that it has there; and the numbers of the first and last row, in 3-D plane, are written by blocks
-// for the tiles there.
+// Last step: writes the labels, or the selected set.  Every run gets the number of its component, in a slab the one that this
+// has in the image (faces.cuh).
 //
 // Cost: 1/4 byte a pixel in and the output.
 #pragma once
 
-#include "cuda/components/label.cuh"
+#include <type_traits>
+
+#include "cuda/components/faces.cuh"
 
 namespace apsis::cuda::components {
 
-/// What is written for the number of a component: itself, or what a table says of it.
+/// What is written for the number of a component: itself, or what a slab has been told of it (Told).
 struct OwnNumbers {
     __device__ uint32_t of(uint32_t number) const { return number; }
 };
-struct GivenNumbers {
-    const int64_t *number;
-    int64_t count;
-
-    __device__ int64_t of(uint32_t own) const { return own > 0 && own <= count ? __ldg(number + (own - 1)) : 0; }
-};
-
-/// Block: gives every run the number of its root.
-template <class Tile>
-__device__ void number_runs(LabelledTile<Tile> &labelled, uint32_t runs) {
-    labelled.for_runs(runs, [&](uint32_t run) {
-        if (const uint32_t root = labelled.parents[run]; root < labelled.ENTRIES)
-            labelled.parents[run] = labelled.parents[root];
-    });
-    __syncthreads();
-}
 
 /// The labels of four pixels side by side: of at most two runs.
 template <class Tile, class Numbers>
@@ -97,22 +82,16 @@ __device__ void write_pixels(const LabelledTile<Tile> &labelled, const TilePlace
     }
 }
 
-/// Block: labels a tile once more, and gives every run the number of its component.
-template <class Tile>
-__device__ void number_tile(LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles) {
-    const uint32_t runs = recall_tile(labelled, place, tiles);
-    number_roots(labelled, runs, place, tiles);
-    number_runs(labelled, runs);
-}
-
 /// Writes the labels of a tile, a block each.
 template <class Tile, class Numbers>
 __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     write_tile(View labels, bool complement, Tiles tiles, Numbers numbers) {
-    extern __shared__ __align__(16) uint8_t memory[];
-    LabelledTile<Tile> &labelled = *reinterpret_cast<LabelledTile<Tile> *>(memory);
+    LabelledTile<Tile> &labelled = shared_tile<Tile>();
     const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
-    number_tile(labelled, place, tiles);
+    const uint32_t runs = recall_tile(labelled, place, tiles);
+    number_roots(labelled, runs, place, tiles);
+    if constexpr (std::is_same_v<Numbers, Told>) mark_elsewhere(labelled, place, tiles, numbers, {true, true});
+    number_runs(labelled, runs);
     if (tiles.root_store)
         write_quads<Tile>(labelled, place, labels, numbers);
     else
@@ -121,35 +100,9 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
 template <class Tile>
 void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    if (!job.numbers)
+    if (!job.told.is_any)
         return launch(plan.write, write_tile<Tile, OwnNumbers>, stream, job.labels, job.complement, tiles, OwnNumbers());
-    const GivenNumbers numbers = {reinterpret_cast<const int64_t *>(job.numbers.data), job.numbers.size[0]};
-    launch(plan.write, write_tile<Tile, GivenNumbers>, stream, job.labels, job.complement, tiles, numbers);
-}
-
-/// Writes the numbers of the first row of the image, or of the last one, or of its first or last plane; a block for each of the
-/// tiles there.
-template <class Tile>
-__global__ void __launch_bounds__(Tile::THREADS) write_end(View end, bool is_last, Tiles tiles) {
-    extern __shared__ __align__(16) uint8_t memory[];
-    LabelledTile<Tile> &labelled = *reinterpret_cast<LabelledTile<Tile> *>(memory);
-    const TilePlace place = place_of<Tile>(tiles, blockIdx.x + (is_last ? tiles.count() - gridDim.x : 0));
-    number_tile(labelled, place, tiles);
-    constexpr bool IS_VOLUME = Tile::PLANES > 1;
-    constexpr int WORDS = IS_VOLUME ? Tile::ROWS * Tile::WORDS : Tile::WORDS;  // of the tile's row or plane
-    const int64_t in_tile = is_last ? (IS_VOLUME ? tiles.depth - place.z : tiles.height - place.y) - 1 : 0;
-    for (int i = threadIdx.x; i < WORDS * 32; i += Tile::THREADS) {
-        const int word = i / 32, at = static_cast<int>(in_tile) * WORDS + word;
-        const int64_t x = place.x + word % Tile::WORDS * 32 + i % 32, y = IS_VOLUME ? place.y + word / Tile::WORDS : 0;
-        if (x >= end.size[0] || y >= end.size[1]) continue;
-        const bool is_set = labelled.word[at] >> i % 32 & 1;
-        put(end, end.row(y, 0), x, int64_t(is_set ? labelled.parents[labelled.run_at(at, i % 32)] - labelled.ENTRIES : 0));
-    }
-}
-
-template <class Tile>
-void write_row_or_plane(const View &end, bool is_last, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    launch(plan.write_end, write_end<Tile>, stream, end, is_last, tiles);
+    launch(plan.write, write_tile<Tile, Told>, stream, job.labels, job.complement, tiles, Told(job));
 }
 
 }  // namespace apsis::cuda::components

@@ -1,5 +1,5 @@
-// Events; and a number that the device computes and the host waits for, while the device continues with the work queued behind
-// it.
+// Events; a number that the device computes and the host waits for, while the device continues with the work queued behind it;
+// and page-locked memory, through which arrays go.
 #pragma once
 
 #include "cuda/runtime/launch.h"
@@ -47,6 +47,30 @@ class HostNumber {
   private:
     uint32_t *number_ = nullptr;
     Event arrived_;
+};
+
+/// Page-locked memory that grows.  Its device must be current again in reset(), which comes before the end.
+class PageLocked {
+  public:
+    PageLocked() = default;
+    PageLocked(const PageLocked &) = delete;
+    PageLocked &operator=(const PageLocked &) = delete;
+
+    void *at_least(size_t bytes) {
+        if (bytes <= bytes_) return memory_;
+        reset();
+        check(cudaMallocHost(&memory_, bytes), "allocating page-locked memory");
+        bytes_ = bytes;
+        return memory_;
+    }
+    void reset() {
+        if (memory_ && cudaFreeHost(memory_) != cudaSuccess) cudaGetLastError();
+        memory_ = nullptr, bytes_ = 0;
+    }
+
+  private:
+    void *memory_ = nullptr;
+    size_t bytes_ = 0;
 };
 
 }  // namespace apsis::cuda

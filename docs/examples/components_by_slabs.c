@@ -22,20 +22,19 @@ int main(int argc, char **argv) {
         if (k == slabs) must(!apsis_slab_join(ctx, 2, size, slab, slabs, NULL, 0, NULL, NULL), "cannot join", ctx), rewind(in);
         apsis_slab_labels *s = &slab[k % slabs];
         s->start = k % slabs * rows;
-        s->rows = size[1] - s->start < rows ? size[1] - s->start : rows;
-        const apsis_image set = {.data = pixels, .type = APSIS_U8, .ndim = 2, .size = {size[0], s->rows}};
-        const apsis_image numbers = {.data = labels, .type = APSIS_I32, .ndim = 2, .size = {size[0], s->rows}};
-        const size_t count = (size_t)(size[0] * s->rows);
+        const int64_t height = size[1] - s->start < rows ? size[1] - s->start : rows;
+        const apsis_image set = {.data = pixels, .type = APSIS_U8, .ndim = 2, .size = {size[0], height}};
+        const apsis_image numbers = {.data = labels, .type = APSIS_I32, .ndim = 2, .size = {size[0], height}};
+        const size_t count = (size_t)(size[0] * height);
         must(fread(pixels, 1, count, in) == count, "IN is too short", ctx);
         if (k < slabs) {
-            int64_t *first = malloc((size_t)size[0] * sizeof *first), *last = malloc((size_t)size[0] * sizeof *last);
-            must(!apsis_slab_parts(ctx, &set, s->start, first, last, NULL, 0, &s->count, NULL), "cannot number", ctx);
-            s->first = first, s->last = last, s->numbers = malloc((size_t)s->count * sizeof *s->numbers);
+            s->first = malloc((size_t)size[0] * sizeof *s->first), s->last = malloc((size_t)size[0] * sizeof *s->last);
+            must(s->first && s->last && !apsis_slab_parts(ctx, &set, s, NULL), "cannot number", ctx);
             continue;
         }
-        must(!apsis_slab_components(ctx, &set, s->numbers, s->count, &numbers, NULL), "cannot label", ctx);
+        must(!apsis_slab_components(ctx, &set, s, &numbers, NULL), "cannot label", ctx);
         must(fwrite(labels, sizeof *labels, count, out) == count, "cannot write", ctx);
-        free((void *)s->first), free((void *)s->last), free(s->numbers);
+        free(s->first), free(s->last);
     }
     free(pixels), free(labels), free(slab), fclose(in), apsis_destroy(ctx);
     return fclose(out) != 0;

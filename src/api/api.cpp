@@ -161,22 +161,20 @@ apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_image *set,
     });
 }
 
-apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
-                              apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options) {
+apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, apsis_slab_labels *slab,
+                              const apsis_options *options) {
     return guard("slab_parts", context, [&] {
-        ComponentsJob job = check_slab_parts(*context, set, start, first, last, parts, capacity, options);
-        int64_t found = 0;
-        job.count = &found;
-        if (job.set.pixels() > 0 && (first || last || parts || count)) run(*context, job);
-        if (job.set.pixels() == 0)  // there may be columns, without rows
-            for (int64_t *row : {first, last})
-                if (row) std::fill_n(row, job.columns(), 0);
-        slabs::move_parts(job, start, parts, std::min(found, capacity));
-        if (count) *count = found;
+        ComponentsJob job = check_slab_parts(*context, set, slab, options);
+        slab->rows = job.set.size[job.axes - 1];
+        slab->count = 0;
+        job.count = &slab->count;
+        if (job.set.pixels() > 0) return run(*context, job);
+        for (int64_t *face : {slab->first, slab->last})  // there may be columns, without rows
+            if (face) std::fill_n(face, job.columns(), 0);
     });
 }
 
-apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, const apsis_slab_labels *slabs,
+apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
                              int64_t slab_count, apsis_part *parts, int64_t capacity, int64_t *count,
                              const apsis_options *options) {
     return guard("slab_join", context, [&] {
@@ -185,16 +183,24 @@ apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t
     });
 }
 
-apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set, const int64_t *numbers, int64_t count,
+apsis_status apsis_slab_renumber(apsis_context *context, int64_t columns, const apsis_slab_labels *joined,
+                                 apsis_slab_labels *slabs, int64_t slab_count) {
+    return guard("slab_renumber", context, [&] {
+        check_slab_renumber(columns, joined, slabs, slab_count);
+        slabs::renumber(columns, *joined, slabs, slab_count);
+    });
+}
+
+apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set, const apsis_slab_labels *slab,
                                    const apsis_image *labels, const apsis_options *options) {
     return guard("slab_components", context, [&] {
-        ComponentsJob job = check_slab_components(*context, set, numbers, count, labels, options);
+        ComponentsJob job = check_slab_components(*context, set, slab, labels, options);
         int64_t found = 0;
         job.count = &found;
         if (job.set.pixels() > 0) run(*context, job);
-        if (found != count)
-            throw Error(APSIS_ERROR_ARGUMENT, "count is %lld, but the set has %lld components with these options",
-                        static_cast<long long>(count), static_cast<long long>(found));
+        if (found != slab->count)
+            throw Error(APSIS_ERROR_ARGUMENT, "slab: count is %lld, but the set has %lld components with these options",
+                        static_cast<long long>(slab->count), static_cast<long long>(found));
     });
 }
 

@@ -32,7 +32,8 @@ SummaryJob stage_job(SummaryJob job, Staging &staging) {
 }
 ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
     job.set = staging.input(job.set);
-    if (job.numbers) job.numbers = staging.input(job.numbers);
+    for (View *told : {&job.told.first, &job.told.last, &job.told.numbers})
+        if (*told) *told = staging.input(*told);
     stage_output(job.labels, staging);
     stage_output(job.first, staging);
     stage_output(job.last, staging);
@@ -99,7 +100,7 @@ const char *waits(const apsis_context &context, const DistanceJob &job) {
     return nullptr;
 }
 const char *waits(const apsis_context &, const ComponentsJob &job) {
-    if (job.as_parts || job.numbers) return "what slabs tell is in host memory";
+    if (job.as_parts || job.told.is_any) return "what slabs tell is in host memory";
     return job.components || job.count ? "components and their count are for the host" : nullptr;
 }
 const char *waits(const apsis_context &, const GeodesicJob &job) {

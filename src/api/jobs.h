@@ -22,11 +22,12 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                          const apsis_options *given, bool need_data);
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data);
-ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, int64_t start, int64_t *first,
-                               int64_t *last, apsis_part *parts, int64_t capacity, const apsis_options *given);
-slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, const apsis_slab_labels *slabs, int64_t slab_count,
+ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
+                               const apsis_options *given);
+slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
                                apsis_part *parts, int64_t capacity, const apsis_options *given);
-ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const int64_t *numbers, int64_t count,
+void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs, int64_t slab_count);
+ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                     const apsis_image *labels, const apsis_options *given);
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
                            const apsis_image *distance, const apsis_image *nearest, const apsis_options *given, bool need_data);

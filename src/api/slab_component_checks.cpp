@@ -1,6 +1,9 @@
 // Makes checked jobs from the arguments of the calls on components of slabs.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "api/jobs.h"
 #include "api/options.h"
@@ -49,13 +52,30 @@ View view_of(const int64_t *array, int64_t width, int64_t height) {
     return view;
 }
 
+/// The faces of a slab as views.
+void take_faces(const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last) {
+    const int64_t height = job.axes == 3 ? job.set.size[1] : 1, rows = job.set.size[job.axes - 1];
+    if (rows > 0) first = view_of(slab.first, job.set.size[0], height), last = view_of(slab.last, job.set.size[0], height);
+}
+
 // ---- Slabs to be joined ----
 
-/// Throws unless the numbers in a row of a slab are local ones.
-void check_row(const std::string &name, const int64_t *row, int64_t columns, int64_t count) {
-    check_given(name, row, "another slab lies there");
+/// Throws unless the numbers in a face of a slab are from 0, or its negative, to `most`.
+void check_face(const std::string &name, const int64_t *face, int64_t columns, int64_t most, bool may_be_negative) {
+    const int64_t least = may_be_negative ? -most : 0;
     for (int64_t c = 0; c < columns; ++c)
-        if (row[c] < 0 || row[c] > count) check_range(name + "[" + to_string(c) + "]", row[c], 0, count);
+        if (face[c] < least || face[c] > most) check_range(name + "[" + to_string(c) + "]", face[c], least, most);
+}
+
+/// Throws unless the numbers in a first row are in order: a component with a pixel there begins there.
+void check_first(const std::string &name, const int64_t *face, int64_t columns) {
+    for (int64_t c = 0, most = 0; c < columns; ++c) {
+        const int64_t number = std::abs(face[c]);
+        if (number > most + 1)
+            throw Error(APSIS_ERROR_ARGUMENT, "%s[%lld] is %lld, but the largest number before it is %lld", name.c_str(),
+                        static_cast<long long>(c), static_cast<long long>(face[c]), static_cast<long long>(most));
+        most = std::max(most, number);
+    }
 }
 
 /// Throws unless the parts of a slab can be those of its local numbers: in their order, in the slab, and of no more pixels.
@@ -68,8 +88,8 @@ void check_parts(const std::string &name, const apsis_slab_labels &slab, const s
         for (int a = 0; a < 3 && fits; ++a) {
             const bool is_cut = a == job.axes - 1;
             const int64_t low = is_cut ? slab.start : 0, high = is_cut ? slab.start + slab.rows : job.set.size[a];
-            fits = part.lower[a] >= low && part.upper[a] < high && part.sum[a] / part.area >= part.lower[a] &&
-                   part.sum[a] / part.area <= part.upper[a];
+            fits = part.lower[a] >= low && part.upper[a] < high && part.sum[a] >= __int128(part.lower[a]) * part.area &&
+                   part.sum[a] <= __int128(part.upper[a]) * part.area;
         }
         if (!fits)
             throw Error(APSIS_ERROR_ARGUMENT,
@@ -108,38 +128,70 @@ void check_places(const slabs::JoinJob &job) {
 void check_slab(const slabs::JoinJob &job, int64_t k) {
     const apsis_slab_labels &slab = job.slabs[k], &top = job.slabs[0], &bottom = job.slabs[job.slab_count - 1];
     if (slab.rows == 0 || job.columns() == 0) return;
-    if (slab.start > top.start) check_row(name_of(k, "first"), slab.first, job.columns(), slab.count);
-    if (slab.start + slab.rows < bottom.start + bottom.rows)
-        check_row(name_of(k, "last"), slab.last, job.columns(), slab.count);
+    const std::string first = name_of(k, "first"), last = name_of(k, "last"), parts = name_of(k, "parts");
+    if (slab.start > top.start) check_given(first, slab.first, "another slab lies there");
+    if (slab.start + slab.rows < bottom.start + bottom.rows) check_given(last, slab.last, "another slab lies there");
+    for (const auto &[name, face] : {std::pair(first, slab.first), std::pair(last, slab.last)})
+        if (face) check_face(name, face, job.columns(), slab.count, true);
+    if (slab.first) check_first(first, slab.first, job.columns());
     if (!job.needs_parts() || slab.count == 0) return;
-    check_given(name_of(k, "parts"), slab.parts, "parts are wanted, or options select by them");
-    check_parts(name_of(k, "parts"), slab, job);
+    check_given(parts, slab.parts, "parts are wanted, or options select by them");
+    if (slab.capacity < slab.count)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s is %lld, but count is %lld, and all parts are needed",
+                    name_of(k, "capacity").c_str(), static_cast<long long>(slab.capacity), static_cast<long long>(slab.count));
+    check_parts(parts, slab, job);
+}
+
+/// Throws if two faces, which are written to, share memory.
+void check_faces_apart(const slabs::JoinJob &job) {
+    const size_t bytes = static_cast<size_t>(job.columns()) * sizeof(int64_t);
+    std::vector<std::pair<uintptr_t, std::string>> faces;
+    for (int64_t k = 0; k < job.slab_count && bytes > 0; ++k)
+        for (const auto &[face, field] : {std::pair(job.slabs[k].first, "first"), std::pair(job.slabs[k].last, "last")})
+            if (face && job.slabs[k].rows > 0) faces.emplace_back(reinterpret_cast<uintptr_t>(face), name_of(k, field));
+    std::sort(faces.begin(), faces.end());
+    for (size_t i = 1; i < faces.size(); ++i)
+        if (faces[i].first - faces[i - 1].first < bytes)
+            throw Error(APSIS_ERROR_ARGUMENT, "%s overlaps %s", faces[i].second.c_str(), faces[i - 1].second.c_str());
+}
+
+// ---- Slabs that have been joined ----
+
+constexpr int64_t MOST_COLUMNS = LONGEST_AXIS * LONGEST_AXIS;
+
+/// Throws unless the numbers in the image of a slab can be those of components.
+void check_told(const std::string &name, const apsis_slab_labels &slab, int64_t columns) {
+    check_range(name + ": count", slab.count, 0, INT64_MAX);
+    check_range(name + ": before", slab.before, 0, INT64_MAX - slab.count);
+    if (slab.numbers) return check_face(name + ": numbers", slab.numbers, slab.count, INT64_MAX, false);
+    if (slab.first) check_face(name + ": first", slab.first, columns, slab.before + slab.count, true);
+    if (slab.last) check_face(name + ": last", slab.last, columns, slab.before + slab.count, true);
 }
 
 }  // namespace
 
-ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, int64_t start, int64_t *first,
-                               int64_t *last, apsis_part *parts, int64_t capacity, const apsis_options *given) {
+ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
+                               const apsis_options *given) {
+    check_given("slab", slab, "its start and arrays are needed");
     ComponentsJob job = check_slab_set(context, set, nullptr, given);
     const int axis = job.axes - 1;
-    check_range("start", start, 0, LONGEST_AXIS - job.set.size[axis]);
-    check_capacity("parts", parts, capacity);
+    check_range("slab: start", slab->start, 0, LONGEST_AXIS - job.set.size[axis]);
+    check_capacity("slab: parts", slab->parts, slab->capacity);
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
-    size[axis] += start;
-    if (parts) check_sums("set: size, with the rows before it,", size);
-    const int64_t height = job.axes == 3 ? size[1] : 1;
-    job.first = view_of(first, size[0], height);
-    job.last = view_of(last, size[0], height);
-    check_apart("set", job.set, "first", job.first);
-    check_apart("set", job.set, "last", job.last);
-    check_apart("first", job.first, "last", job.last);
-    job.components = reinterpret_cast<apsis_component *>(parts);
+    size[axis] += slab->start;
+    if (slab->parts) check_sums("set: size, with the rows before it,", size);
+    take_faces(job, *slab, job.first, job.last);
+    check_apart("set", job.set, "slab: first", job.first);
+    check_apart("set", job.set, "slab: last", job.last);
+    check_apart("slab: first", job.first, "slab: last", job.last);
+    job.components = reinterpret_cast<apsis_component *>(slab->parts);
     job.as_parts = true;
-    job.capacity = capacity;
+    job.start = slab->start;
+    job.capacity = slab->capacity;
     return job;
 }
 
-slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, const apsis_slab_labels *slabs, int64_t slab_count,
+slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
                                apsis_part *parts, int64_t capacity, const apsis_options *given) {
     slabs::JoinJob job;
     check_given("size", size, "that of the image is needed");
@@ -161,28 +213,54 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, const apsis_sl
     job.slab_count = slab_count;
     check_places(job);
     for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k);
+    check_faces_apart(job);
     return job;
 }
 
-ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const int64_t *numbers, int64_t count,
+void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs, int64_t slab_count) {
+    check_range("columns", columns, 0, MOST_COLUMNS);
+    check_given("joined", joined, "it has been told the numbers");
+    check_range("slab_count", slab_count, 0, INT64_MAX);
+    if (slab_count > 0) check_given("slabs", slabs, "slab_count is not 0");
+    check_told("joined", *joined, joined->rows > 0 ? columns : 0);
+    for (int64_t k = 0; k < slab_count; ++k) {
+        const apsis_slab_labels &slab = slabs[k];
+        check_range(name_of(k, "before"), slab.before, 0, joined->count);
+        if (slab.rows > 0 && slab.first) check_face(name_of(k, "first"), slab.first, columns, joined->count, true);
+        if (slab.rows > 0 && slab.last) check_face(name_of(k, "last"), slab.last, columns, joined->count, true);
+        if (slab.numbers) check_face(name_of(k, "numbers"), slab.numbers, slab.count, joined->count, false);
+    }
+}
+
+ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                     const apsis_image *labels, const apsis_options *given) {
+    check_given("slab", slab, "it has been told the numbers");
     check_given("labels", labels, "an image is needed");
     ComponentsJob job = check_slab_set(context, set, labels, given);
     const int64_t pixels = job.set.pixels();
-    check_range("count", count, 0, pixels / 2 + pixels % 2);
-    if (count > 0) check_given("numbers", numbers, "count is not 0");
+    check_range("slab: count", slab->count, 0, pixels / 2 + pixels % 2);
+    check_told("slab", *slab, pixels > 0 ? job.columns() : 0);
+    ComponentsJob selection;
+    selection.axes = job.axes;
+    fill_in(read_options(given), selection);
+    if (selection.selects() && slab->count > 0) check_given("slab: numbers", slab->numbers, "options leave components out");
     const int64_t most = labels->type == APSIS_I32 ? INT32_MAX : INT64_MAX;
-    for (int64_t i = 0; i < count; ++i) {
-        if (numbers[i] >= 0 && numbers[i] <= most) continue;
-        const auto number = static_cast<long long>(numbers[i]);
-        if (numbers[i] < 0)
-            throw Error(APSIS_ERROR_ARGUMENT, "numbers[%lld] is %lld, but cannot be negative", static_cast<long long>(i),
-                        number);
-        throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but numbers[%lld] is %lld", static_cast<long long>(i),
-                    number);
-    }
-    job.numbers = view_of(numbers, count, 1);
-    check_apart("numbers", job.numbers, "labels", job.labels);
+    if (!slab->numbers && slab->before > most - slab->count)
+        throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but numbers may go up to %lld",
+                    static_cast<long long>(slab->before + slab->count));
+    for (int64_t i = 0; slab->numbers && i < slab->count; ++i)
+        if (slab->numbers[i] > most)
+            throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but slab: numbers[%lld] is %lld",
+                        static_cast<long long>(i), static_cast<long long>(slab->numbers[i]));
+    job.told.is_any = true;
+    job.told.before = slab->before, job.told.count = slab->count;
+    if (slab->numbers)
+        job.told.numbers = view_of(slab->numbers, slab->count, 1);
+    else
+        take_faces(job, *slab, job.told.first, job.told.last);
+    check_apart("slab: first", job.told.first, "labels", job.labels);
+    check_apart("slab: last", job.told.last, "labels", job.labels);
+    check_apart("slab: numbers", job.told.numbers, "labels", job.labels);
     return job;
 }
 

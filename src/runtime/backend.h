@@ -22,6 +22,7 @@ using Progress = std::function<void(double)>;
 struct Slab {
     int64_t start = 0, extent = 0;                 // where it begins, and the image's extent
     const int64_t *above[2] = {}, *below[2] = {};  // as in apsis_slab: of the set, and of its complement
+    void *page_locked = nullptr;                   // a back end's own: room for these on their way, or nullptr
 };
 
 /// apsis_distance, its arguments checked and its defaults filled in.
@@ -74,12 +75,23 @@ struct SummaryJob : DistanceJob {
     int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
 };
 
+/// What a slab has been told, for its labels: the fields of apsis_slab_labels.  Views of APSIS_I64; they are without data where
+/// the caller's arrays are NULL or empty.
+struct ToldLabels {
+    View first, last;
+    View numbers;  // in place of numbers 1, 2, ... in labels, and 0 beyond: then `first`, `last` and `before` are not used
+    int64_t before = 0, count = 0;
+    bool is_any = false;
+
+    bool has_faces() const { return first || last; }
+};
+
 /// apsis_components, checked likewise.
 struct ComponentsJob {
     View set;
     View labels;       // numbers, or a set; without data: not wanted
     View first, last;  // APSIS_I64: the numbers in the first and the last row, in 3-D plane; without data: not wanted
-    View numbers;      // APSIS_I64, in place of numbers 1, 2, ... in labels, and 0 beyond; without data: these themselves
+    ToldLabels told;
     int axes = 2;
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
@@ -88,6 +100,7 @@ struct ComponentsJob {
     int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
     apsis_component *components = nullptr;  // host memory on every device, like the count
     bool as_parts = false;                  // each is an apsis_part: sums in place of the centroid
+    int64_t start = 0;                      // of parts: the rows of the image before the set
     int64_t capacity = 0;
     int64_t *count = nullptr;
 

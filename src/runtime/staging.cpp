@@ -55,8 +55,13 @@ void Staging::upload() {
 }
 
 void Staging::download() {
-    for (int i = 0; i < count_; ++i)
-        if (copies_[i].is_output) to_host(*context_.backend, copies_[i].inside, copies_[i].outside);
+    for (int i = 0; i < count_; ++i) {
+        if (!copies_[i].is_output) continue;
+        if (is_packed(copies_[i].outside))
+            context_.backend->copy(copies_[i].inside, copies_[i].outside);  // run() waits for all of them
+        else
+            to_host(*context_.backend, copies_[i].inside, copies_[i].outside);
+    }
 }
 
 void Staging::settle() noexcept {

@@ -1,16 +1,18 @@
 // Joins the components of slabs by the local numbers in the rows that face each other, in 3-D planes.
 //
-// Only a component with a pixel in such a row can go on in another slab.  Those are the nodes of a union-find.  Local numbers,
-// slab after slab, are in the order of the image; so are nodes, and the lowest node of a tree is its root: it has the lowest
-// pixel.  A walk over all local numbers in that order then counts roots and what is no node, without what is left out.
+// Only a component with a pixel in such a row, a face, can go on in another slab.  Those are the nodes of a union-find.  Local
+// numbers, slab after slab, are in the order of the image; so are nodes, and the lowest node of a tree is its root: it has the
+// lowest pixel.  A walk over all local numbers in that order then counts roots and what is no node, without what is left out.
 //
-// Cost: a search for each run of equal numbers in a row, and memory for the nodes.  Between two nodes the walk is one addition,
-// unless the numbers or the parts there are asked for.
+// Cost: a search for each run of equal numbers in a last row, and memory for the nodes.  Between two nodes the walk is one
+// addition, unless the numbers or the parts there are asked for.
 #include "slabs/join.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace apsis::slabs {
@@ -33,14 +35,11 @@ void add(apsis_part &to, const apsis_part &part) {
 
 class Join {
   public:
-    explicit Join(const JoinJob &job) : job_(job) {
-        for (int64_t k = 0; k < job.slab_count; ++k)
-            if (job.slabs[k].rows > 0 && job.columns() > 0) facing_.push_back(k);
-    }
+    explicit Join(const JoinJob &job) : job_(job) {}
 
     int64_t run() {
         find_nodes();
-        for (size_t i = 1; i < facing_.size(); ++i) join_slabs(facing_[i - 1], facing_[i]);
+        join_slabs();
         if (job_.needs_parts()) gather_parts();
         if (job_.largest < INT64_MAX) find_least_area();
         number_components();
@@ -50,40 +49,48 @@ class Join {
   private:
     const apsis_slab_labels &slab(int64_t k) const { return job_.slabs[k]; }
 
+    /// Calls body(number) for the numbers in a face of a slab, if it has one; body may replace them.
+    template <class Body>
+    void for_face(const apsis_slab_labels &in, int64_t *face, Body body) const {
+        if (face && in.rows > 0) std::for_each_n(face, job_.columns(), body);
+    }
+
     // ---- Nodes ----
 
-    /// Finds the nodes: the local numbers of each slab in its rows that face others, in order, each once.
+    /// Finds the nodes: the local numbers of each slab in its faces, in order, each once.  Those of the first row are 1, 2, ...,
+    /// as they begin there (check_face).  From here on faces hold 1 + node.
     void find_nodes() {
-        begin_.assign(static_cast<size_t>(job_.slab_count) + 1, 0);
-        for (int64_t k = 0, i = 0, faces = static_cast<int64_t>(facing_.size()); k < job_.slab_count; ++k) {
-            std::vector<int64_t> found;
-            if (i < faces && facing_[i] == k) {
-                if (i > 0) take_numbers(slab(k).first, found);
-                if (i + 1 < faces) take_numbers(slab(k).last, found);
-                ++i;
-            }
-            std::sort(found.begin(), found.end());
-            local_.insert(local_.end(), found.begin(), std::unique(found.begin(), found.end()));
-            begin_[k + 1] = static_cast<int64_t>(local_.size());
+        std::vector<int64_t> in_first;  // [slab]: how many numbers its first row has
+        for (int64_t k = 0; k < job_.slab_count; ++k) {
+            int64_t most = 0, before = 0;
+            for_face(slab(k), slab(k).first, [&](int64_t number) { most = std::max(most, std::abs(number)); });
+            const auto begin = static_cast<int64_t>(local_.size());
+            for (int64_t local = 1; local <= most; ++local) local_.push_back(local);
+            for_face(slab(k), slab(k).last, [&](int64_t number) {
+                if (number != before && std::abs(number) > most) local_.push_back(std::abs(number));
+                before = number;
+            });
+            std::sort(local_.begin() + begin + most, local_.end());
+            local_.erase(std::unique(local_.begin() + begin + most, local_.end()), local_.end());
+            begin_.push_back(begin);
+            in_first.push_back(most);
         }
+        begin_.push_back(static_cast<int64_t>(local_.size()));
         parent_.resize(local_.size());
         std::iota(parent_.begin(), parent_.end(), 0);
-    }
-
-    void take_numbers(const int64_t *row, std::vector<int64_t> &found) const {
-        for (int64_t c = 0, before = 0; c < job_.columns(); before = row[c++])
-            if (row[c] && row[c] != before) found.push_back(row[c]);
-    }
-
-    /// The nodes in a row of slab k; -1 outside the set.
-    std::vector<int64_t> nodes_in(int64_t k, const int64_t *row) const {
-        std::vector<int64_t> nodes(static_cast<size_t>(job_.columns()), -1);
-        for (int64_t c = 0; c < job_.columns(); ++c) {
-            if (!row[c]) continue;
-            const auto first = local_.begin() + begin_[k], end = local_.begin() + begin_[k + 1];
-            nodes[c] = c > 0 && row[c] == row[c - 1] ? nodes[c - 1] : std::lower_bound(first, end, row[c]) - local_.begin();
+        for (int64_t k = 0; k < job_.slab_count; ++k) {
+            int64_t before = 0, node = 0;
+            const auto end = local_.begin() + begin_[k + 1], behind = local_.begin() + begin_[k] + in_first[k];
+            const auto take = [&](int64_t &number) {
+                const int64_t local = std::abs(number);
+                if (local != before)
+                    node = local <= in_first[k] ? begin_[k] + local - 1 : std::lower_bound(behind, end, local) - local_.begin();
+                before = local;
+                number = local ? 1 + node : 0;
+            };
+            for_face(slab(k), slab(k).first, take);
+            for_face(slab(k), slab(k).last, take);
         }
-        return nodes;
     }
 
     int64_t root_of(int64_t node) {
@@ -91,27 +98,32 @@ class Join {
         return node;
     }
 
-    /// Joins the components of two slabs.  Neighbours across the cut differ along the last axis, and along one less of the
-    /// others than the connectivity says.
-    void join_slabs(int64_t upper, int64_t lower) {
-        const std::vector<int64_t> above = nodes_in(upper, slab(upper).last), below = nodes_in(lower, slab(lower).first);
+    /// Joins the components of slabs that face each other.  Neighbours across a cut differ along the last axis, and along one
+    /// less of the others than the connectivity says.
+    void join_slabs() {
+        if (job_.columns() == 0) return;
         const int64_t width = job_.set.size[0], height = job_.columns() / width;
-        for (int64_t y = 0; y < height; ++y)
-            for (int64_t other_y = std::max<int64_t>(y - 1, 0); other_y <= std::min(y + 1, height - 1); ++other_y) {
-                const int64_t reach = std::min(job_.connectivity - 1 - (other_y != y), 1);
-                if (reach >= 0) join_rows(above.data() + other_y * width, below.data() + y * width, reach);
-            }
+        const int64_t *above = nullptr;
+        for (int64_t k = 0; k < job_.slab_count; ++k) {
+            if (slab(k).rows == 0) continue;
+            for (int64_t y = 0; above && y < height; ++y)
+                for (int64_t other_y = std::max<int64_t>(y - 1, 0); other_y <= std::min(y + 1, height - 1); ++other_y) {
+                    const int64_t reach = std::min(job_.connectivity - 1 - (other_y != y), 1);
+                    if (reach >= 0) join_rows(above + other_y * width, slab(k).first + y * width, reach);
+                }
+            above = slab(k).last;
+        }
     }
 
     void join_rows(const int64_t *above, const int64_t *below, int64_t reach) {
         const int64_t width = job_.set.size[0];
-        int64_t joined_above = -1, joined_below = -1;  // most pixels are of the runs of those beside them
+        int64_t joined_above = 0, joined_below = 0;  // most pixels are of the runs of those beside them
         for (int64_t x = 0; x < width; ++x) {
-            if (below[x] < 0) continue;
+            if (!below[x]) continue;
             for (int64_t other = std::max<int64_t>(x - reach, 0); other <= std::min(x + reach, width - 1); ++other) {
-                if (above[other] < 0 || (above[other] == joined_above && below[x] == joined_below)) continue;
+                if (!above[other] || (above[other] == joined_above && below[x] == joined_below)) continue;
                 joined_above = above[other], joined_below = below[x];
-                const int64_t one = root_of(joined_above), two = root_of(joined_below);
+                const int64_t one = root_of(joined_above - 1), two = root_of(joined_below - 1);
                 parent_[std::max(one, two)] = std::min(one, two);
             }
         }
@@ -144,13 +156,13 @@ class Join {
         const auto take = [&](const apsis_part &part) {
             if (accepts(part)) areas.push_back(part.area);
         };
-        walk(
-            [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
-                for (int64_t local = from; local < to; ++local) take(in.parts[local - 1]);
-            },
-            [&](const apsis_slab_labels &, int64_t node) {
-                if (parent_[node] == node) take(part_[node]);
-            });
+        walk([](apsis_slab_labels &) {},
+             [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
+                 for (int64_t local = from; local < to; ++local) take(in.parts[local - 1]);
+             },
+             [&](const apsis_slab_labels &, int64_t node) {
+                 if (parent_[node] == node) take(part_[node]);
+             });
         if (static_cast<int64_t>(areas.size()) <= job_.largest) return;
         const auto last = areas.begin() + (job_.largest - 1);
         std::nth_element(areas.begin(), last, areas.end(), std::greater<int64_t>());
@@ -166,11 +178,13 @@ class Join {
 
     // ---- Numbers ----
 
-    /// Calls inner(slab, from, to) for stretches of local numbers that are no nodes, and on_node(slab, node), in order.
-    template <class Inner, class OnNode>
-    void walk(Inner inner, OnNode on_node) {
+    /// Calls begin(slab), then inner(slab, from, to) for stretches of local numbers that are no nodes, and on_node(slab, node),
+    /// in order.
+    template <class Begin, class Inner, class OnNode>
+    void walk(Begin begin, Inner inner, OnNode on_node) {
         for (int64_t k = 0; k < job_.slab_count; ++k) {
             int64_t next = 1;
+            begin(job_.slabs[k]);
             for (int64_t node = begin_[k]; node < begin_[k + 1]; ++node) {
                 inner(slab(k), next, local_[node]);
                 on_node(slab(k), node);
@@ -180,35 +194,38 @@ class Join {
         }
     }
 
+    /// Numbers all components, and writes what slabs are told.
     void number_components() {
         const bool needs_parts = job_.needs_parts();
-        std::vector<int64_t> number(local_.size());
-        walk(
-            [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
-                if (!needs_parts && !in.numbers) return void(count_ += to - from);
-                for (int64_t local = from; local < to; ++local) {
-                    const int64_t given = number_of(needs_parts ? in.parts + (local - 1) : nullptr);
-                    if (in.numbers) in.numbers[local - 1] = given;
-                }
-            },
-            [&](const apsis_slab_labels &in, int64_t node) {
-                const int64_t root = root_of(node);
-                number[node] = root < node ? number[root] : number_of(needs_parts ? &part_[node] : nullptr);
-                if (in.numbers) in.numbers[local_[node] - 1] = number[node];
-            });
+        std::vector<int64_t> number(local_.size());  // of a node; minus that if the component begins at another node
+        walk([&](apsis_slab_labels &in) { in.before = count_; },
+             [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
+                 if (!needs_parts && !in.numbers) return void(count_ += to - from);
+                 for (int64_t local = from; local < to; ++local) {
+                     const int64_t given = number_of(needs_parts ? in.parts + (local - 1) : nullptr);
+                     if (in.numbers) in.numbers[local - 1] = given;
+                 }
+             },
+             [&](const apsis_slab_labels &in, int64_t node) {
+                 const int64_t root = root_of(node);
+                 number[node] = root < node ? -number[root] : number_of(needs_parts ? &part_[node] : nullptr);
+                 if (in.numbers) in.numbers[local_[node] - 1] = std::abs(number[node]);
+             });
+        for (int64_t k = 0; k < job_.slab_count; ++k)
+            for (int64_t *face : {slab(k).first, slab(k).last})
+                for_face(slab(k), face, [&](int64_t &node) { node = node ? number[node - 1] : 0; });
     }
 
     /// The number of the next component, or 0 if it is left out.
     int64_t number_of(const apsis_part *part) {
         if (part && !keeps(*part)) return 0;
-        if (count_ < job_.capacity) parts()[count_] = *part;
+        if (count_ < job_.capacity && parts() + count_ != part) parts()[count_] = *part;
         return ++count_;
     }
 
     apsis_part *parts() const { return reinterpret_cast<apsis_part *>(job_.components); }
 
     const JoinJob &job_;
-    std::vector<int64_t> facing_;   // the slabs that have rows
     std::vector<int64_t> begin_;    // [slab]: its first node
     std::vector<int64_t> local_;    // [node]: its local number
     std::vector<int64_t> parent_;   // [node]: a lower node of its tree, or itself
@@ -217,17 +234,63 @@ class Join {
     int64_t count_ = 0;
 };
 
+/// What some slabs that became one have been told: the number in the image of each of its numbers.
+class Told {
+  public:
+    /// `own` are its faces before it was told.
+    Told(const apsis_slab_labels &slab, const int64_t *own_first, const int64_t *own_last, int64_t columns) : slab_(slab) {
+        const auto take = [&](const int64_t *own, const int64_t *told) {
+            for (int64_t c = 0; own && told && slab.rows > 0 && c < columns; ++c)
+                if (told[c] < 0) elsewhere_.emplace_back(std::abs(own[c]), -told[c]);
+        };
+        take(own_first, slab.first);
+        take(own_last, slab.last);
+        std::sort(elsewhere_.begin(), elsewhere_.end());
+        elsewhere_.erase(std::unique(elsewhere_.begin(), elsewhere_.end()), elsewhere_.end());
+    }
+
+    /// The number in the image; minus that if the component begins elsewhere.
+    int64_t of(int64_t own) const {
+        if (own == 0) return 0;
+        const auto listed = at(own);
+        if (listed != elsewhere_.end() && listed->first == own) return -listed->second;
+        return slab_.numbers ? slab_.numbers[own - 1] : slab_.before + own - (listed - elsewhere_.begin());
+    }
+
+    /// How many components of the image begin before those with greater numbers than this one.
+    int64_t up_to(int64_t own) const { return slab_.before + own - (at(own + 1) - elsewhere_.begin()); }
+
+  private:
+    using Listed = std::pair<int64_t, int64_t>;  // a number of the slab, and its number in the image
+
+    std::vector<Listed>::const_iterator at(int64_t own) const {
+        return std::lower_bound(elsewhere_.begin(), elsewhere_.end(), Listed(own, 0));
+    }
+
+    const apsis_slab_labels &slab_;
+    std::vector<Listed> elsewhere_;  // those that begin elsewhere, in order
+};
+
 }  // namespace
 
 int64_t join(const JoinJob &job) { return Join(job).run(); }
 
-void move_parts(const ComponentsJob &job, int64_t start, apsis_part *parts, int64_t count) {
-    const int last = job.axes - 1;
-    for (apsis_part *part = parts; part < parts + count; ++part) {
-        part->first += start * job.columns();
-        part->lower[last] += start;
-        part->upper[last] += start;
-        part->sum[last] += start * part->area;
+void renumber(int64_t columns, const apsis_slab_labels &joined, apsis_slab_labels *slabs, int64_t slab_count) {
+    const int64_t *first = nullptr, *last = nullptr;
+    for (int64_t k = slab_count - 1; k >= 0; --k)
+        if (slabs[k].rows > 0) {
+            if (!last) last = slabs[k].last;
+            first = slabs[k].first;
+        }
+    const Told told(joined, first, last, columns);
+    for (apsis_slab_labels *slab = slabs; slab < slabs + slab_count; ++slab) {
+        slab->before = told.up_to(slab->before);
+        for (int64_t *face : {slab->first, slab->last})
+            for (int64_t c = 0; face && slab->rows > 0 && c < columns; ++c) {
+                const int64_t number = told.of(std::abs(face[c]));
+                face[c] = face[c] < 0 ? -std::abs(number) : number;
+            }
+        for (int64_t i = 0; slab->numbers && i < slab->count; ++i) slab->numbers[i] = std::abs(told.of(slab->numbers[i]));
     }
 }
 

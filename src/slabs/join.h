@@ -8,7 +8,7 @@ namespace apsis::slabs {
 /// apsis_slab_join, its arguments checked and its defaults filled in.  From the components job it uses the size of the set,
 /// which is that of the image, the neighbours, the selection, and the array of parts.
 struct JoinJob : ComponentsJob {
-    const apsis_slab_labels *slabs = nullptr;
+    apsis_slab_labels *slabs = nullptr;
     int64_t slab_count = 0;
 
     bool needs_parts() const { return selects() || capacity > 0; }
@@ -17,7 +17,7 @@ struct JoinJob : ComponentsJob {
 /// Returns the number of components.
 int64_t join(const JoinJob &job);
 
-/// Moves parts of a slab of a job to where it is in the image: behind `start` rows.
-void move_parts(const ComponentsJob &job, int64_t start, apsis_part *parts, int64_t count);
+/// apsis_slab_renumber, its arguments checked.
+void renumber(int64_t columns, const apsis_slab_labels &joined, apsis_slab_labels *slabs, int64_t slab_count);
 
 }  // namespace apsis::slabs

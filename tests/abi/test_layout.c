@@ -82,14 +82,16 @@ static void slabs(void **state) {
     FIELD(apsis_part, lower, 16, 24);
     FIELD(apsis_part, upper, 40, 24);
     FIELD(apsis_part, sum, 64, 24);
-    assert_int_equal(sizeof(apsis_slab_labels), 56);
+    assert_int_equal(sizeof(apsis_slab_labels), 72);
     FIELD(apsis_slab_labels, start, 0, 8);
     FIELD(apsis_slab_labels, rows, 8, 8);
     FIELD(apsis_slab_labels, count, 16, 8);
-    FIELD(apsis_slab_labels, first, 24, 8);
-    FIELD(apsis_slab_labels, last, 32, 8);
-    FIELD(apsis_slab_labels, parts, 40, 8);
-    FIELD(apsis_slab_labels, numbers, 48, 8);
+    FIELD(apsis_slab_labels, before, 24, 8);
+    FIELD(apsis_slab_labels, first, 32, 8);
+    FIELD(apsis_slab_labels, last, 40, 8);
+    FIELD(apsis_slab_labels, parts, 48, 8);
+    FIELD(apsis_slab_labels, capacity, 56, 8);
+    FIELD(apsis_slab_labels, numbers, 64, 8);
 }
 
 static void values(void **state) {

@@ -341,6 +341,7 @@ static void refused_in_a_graph(bench *b) {
     apsis_image host = l.images[SET], more = {.type = APSIS_U8, .ndim = 2, .size = {5, 5}};
     int64_t count = 0;
     apsis_component component;
+    apsis_slab_labels slab = {.start = 0};
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     sweep.method = APSIS_SWEEP;
@@ -353,8 +354,8 @@ static void refused_in_a_graph(bench *b) {
     REFUSED(apsis_eccentricity(ctx, set, distance, NULL, NULL, 0, NULL, NULL), "eccentricities");
     REFUSED(apsis_components(ctx, set, index, NULL, 0, &count, NULL), "count");
     REFUSED(apsis_components(ctx, set, index, &component, 1, NULL, NULL), "components");
-    REFUSED(apsis_slab_parts(ctx, set, 0, NULL, NULL, NULL, 0, &count, NULL), "slabs|host memory");
-    REFUSED(apsis_slab_components(ctx, set, &count, 1, index, NULL), "slabs|host memory");
+    REFUSED(apsis_slab_parts(ctx, set, &slab, NULL), "slabs|host memory");
+    REFUSED(apsis_slab_components(ctx, set, &slab, index, NULL), "slabs|host memory");
     REFUSED(apsis_distance(ctx, &host, distance, NULL, NULL), "host memory");
     REFUSED(apsis_slab_summary(ctx, set, 0, &count, NULL, NULL), "a slab tells");
     REFUSED(apsis_slab_distance(ctx, set, &(apsis_slab){.extent = 131}, distance, NULL, NULL), "outside of a slab");

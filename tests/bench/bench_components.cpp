@@ -11,6 +11,7 @@
 //     volume       labels, 512^3 and 1024^3, with 6 and 26 neighbours
 //     forms        sets of bits, labels of 64 bits, slices
 //     selections   masks without small components, of the largest, with holes filled
+//     slabs        labels in one slab and in eight, with statistics and without, beside those of the whole image
 //     tile-fill    labels by APSIS_TILE_FILL, 2048^2, replayed as a CUDA graph, and 16384^2
 //
 // Statistics and counts are in host memory, and a call that gives them returns when it is done: its time has the way
@@ -86,7 +87,64 @@ class Bench : public Gpu {
         for (apsis_image *each : {&set, &labels, &workspace}) apsis_free(gpu_, each);
     }
 
+    /// Labels in slabs, one after the other, beside those of the whole image.  All statistics are taken, into memory that is
+    /// not page-locked.
+    void run_slabs(const Case &c) {
+        if (is_left_out(c)) return;
+        load_mask(c);
+        apsis_image host = image(c, APSIS_U8), set = host, labels = image(c, c.labels);
+        host.data = mask_.data();
+        if (allocate(set) && allocate(labels)) {
+            check(gpu_, apsis_copy(gpu_, &host, &set));
+            int64_t count;
+            check(gpu_, apsis_components(gpu_, &set, NULL, NULL, 0, &count, &c.options));
+            // A slab has components that the whole image has not, but no more than columns at each cut.
+            const int64_t most = c.statistics ? count + 8 * c.size[0] : 0;
+            std::vector<apsis_component> known(static_cast<size_t>(most));
+            std::vector<apsis_part> parts(static_cast<size_t>(most));
+            const double whole = call_ms(false, [&] {
+                check(gpu_,
+                      apsis_components(gpu_, &set, &labels, known.data(), most, c.statistics ? &count : NULL, &c.options));
+            });
+            for (const int slabs : {1, 8}) {
+                const double ms = call_ms(false, [&] {
+                    label_by_slabs(c, set, labels, slabs, parts);
+                    if (c.statistics) apsis_slab_measure(count, parts.data(), known.data());
+                });
+                std::printf("slabs,%s,%lld,%lld,%d,%d,%s,%lld,%.4f,%.4f,%.2f\n", c.mask.c_str(), (long long)c.size[0],
+                            (long long)c.size[1], int(c.options.connectivity), slabs, outputs_of(c).c_str(), (long long)count,
+                            ms, whole, ms / whole);
+            }
+        } else {
+            say_no_memory(c);
+        }
+        for (apsis_image *each : {&set, &labels}) apsis_free(gpu_, each);
+    }
+
   private:
+    void label_by_slabs(const Case &c, const apsis_image &set, const apsis_image &labels, int slabs,
+                        std::vector<apsis_part> &parts) {
+        const auto columns = static_cast<size_t>(set.size[0]);
+        std::vector<int64_t> faces(2 * columns * static_cast<size_t>(slabs));
+        std::vector<apsis_slab_labels> told(static_cast<size_t>(slabs));
+        int64_t start = 0, used = 0;
+        for (int k = 0; k < slabs; ++k) {
+            const apsis_image slab = slab_of(set, k, slabs, start);
+            int64_t *const first = faces.data() + 2 * columns * static_cast<size_t>(k);
+            told[k] = {start, 0, 0, 0, k > 0 ? first : NULL, k + 1 < slabs ? first + columns : NULL, NULL, 0, NULL};
+            if (c.statistics) told[k].parts = parts.data() + used, told[k].capacity = int64_t(parts.size()) - used;
+            check(gpu_, apsis_slab_parts(gpu_, &slab, &told[k], &c.options));
+            used += told[k].count;
+        }
+        int64_t count;
+        const int64_t capacity = c.statistics ? used : 0;
+        check(gpu_, apsis_slab_join(gpu_, 2, set.size, told.data(), slabs, parts.data(), capacity, &count, &c.options));
+        for (int k = 0; k < slabs; ++k) {
+            const apsis_image slab = slab_of(set, k, slabs, start), out = slab_of(labels, k, slabs, start);
+            check(gpu_, apsis_slab_components(gpu_, &slab, &told[k], &out, &c.options));
+        }
+    }
+
     apsis_component *list() const { return static_cast<apsis_component *>(list_.data); }
 
     void timed_call(const Case &c, const apsis_image &set, const apsis_image *labels) {
@@ -215,7 +273,18 @@ void run_tile_fills(Bench &bench) {
             }
 }
 
+void run_slabs(Bench &bench) {
+    std::printf("group,mask,width,height,connectivity,slabs,outputs,components,ms,ms_whole,times_whole\n");
+    for (const char *mask : {"noise-0.5", "noise-0.001", "single", "blobs", "text"})
+        for (const bool statistics : {false, true}) {
+            Case c = plane("slabs", mask, EDGE, 1);
+            c.statistics = statistics;
+            bench.run_slabs(c);
+        }
+}
+
 void run_group(Bench &bench, const std::string &group) {
+    if (group == "slabs") return run_slabs(bench);
     if (group == "forms") return run_forms(bench);
     if (group == "selections") return run_selections(bench);
     if (group == "volume") return run_volumes(bench);

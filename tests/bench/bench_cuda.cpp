@@ -3,6 +3,7 @@
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
 //     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms signed odd slices large volumes npp scale
+//                                                       slabs
 //                                             host
 //
 // The group host times whole calls on host images instead (a clock on the wall, 2 warm-ups, median of 5), page-locked and
@@ -108,7 +109,50 @@ class Bench : public Gpu {
                 std::free(i.data);
     }
 
+    /// A map in slabs, one after the other, beside that of the whole image.
+    void run_slabs(const Case &c) {
+        if (is_left_out(c)) return;
+        load_mask(c);
+        apsis_image host = image(c, APSIS_U8), set = host, distance = image(c, c.distance), nearest = image(c, APSIS_I32);
+        host.data = mask_.data();
+        if (allocate(set) && allocate(distance) && (!c.nearest || allocate(nearest))) {
+            check(gpu_, apsis_copy(gpu_, &host, &set));
+            const double whole = call_ms(
+                false, [&] { check(gpu_, apsis_distance(gpu_, &set, &distance, c.nearest ? &nearest : nullptr, NULL)); });
+            for (const int slabs : {1, 8}) {
+                const double ms = call_ms(false, [&] { map_by_slabs(set, distance, c.nearest ? &nearest : nullptr, slabs); });
+                std::printf("slabs,%s,%lld,%lld,%d,%s,%.4f,%.4f,%.2f\n", c.mask.c_str(), (long long)c.size[0],
+                            (long long)c.size[1], slabs, outputs_of(c).c_str(), ms, whole, ms / whole);
+            }
+        } else {
+            say_no_memory(c);
+        }
+        for (apsis_image *each : {&set, &distance, &nearest}) apsis_free(gpu_, each);
+    }
+
   private:
+    void map_by_slabs(const apsis_image &set, const apsis_image &distance, const apsis_image *nearest, int slabs) {
+        const int64_t columns = set.size[0];
+        const auto size = static_cast<size_t>(columns);
+        std::vector<std::vector<int64_t>> first(slabs), last(slabs);
+        int64_t start = 0;
+        for (int k = 0; k < slabs; ++k) {
+            first[k].resize(size), last[k].resize(size);
+            const apsis_image slab = slab_of(set, k, slabs, start);
+            check(gpu_, apsis_slab_summary(gpu_, &slab, start, first[k].data(), last[k].data(), NULL));
+        }
+        for (int k = 0; k < slabs; ++k) {
+            std::vector<int64_t> above(size, -1), below(size, INT64_MAX);
+            for (int i = 0; i < k; ++i) apsis_slab_merge(columns, NULL, last[i].data(), NULL, above.data());
+            for (int i = k + 1; i < slabs; ++i) apsis_slab_merge(columns, first[i].data(), NULL, below.data(), NULL);
+            const apsis_image slab = slab_of(set, k, slabs, start), out = slab_of(distance, k, slabs, start);
+            const apsis_image which = nearest ? slab_of(*nearest, k, slabs, start) : out;
+            const apsis_slab place = {start, set.size[1], k > 0 ? above.data() : NULL, k + 1 < slabs ? below.data() : NULL,
+                                      NULL,  NULL};
+            check(gpu_, apsis_slab_distance(gpu_, &slab, &place, &out, nearest ? &which : NULL, NULL));
+        }
+    }
+
     /// The time of copying images whole, as CUDA does it by itself.
     double crossing_ms(const std::vector<apsis_image> &images, cudaMemcpyKind kind) {
         void *device;
@@ -299,6 +343,15 @@ void run_group(Bench &bench, const std::string &group) {
                     c.nearest = true;
                     bench.run_host(c, page_locked);
                 }
+    }
+    if (group == "slabs") {
+        std::printf("group,mask,width,height,slabs,outputs,ms,ms_whole,times_whole\n");
+        for (const char *mask : {"noise-0.5", "noise-0.001", "single", "blobs", "text"})
+            for (const bool nearest : {false, true}) {
+                Case c = plane("slabs", mask, 16384, 16384);
+                c.nearest = nearest;
+                bench.run_slabs(c);
+            }
     }
     if (group == "large")
         for (int64_t side : {32768, 65536})

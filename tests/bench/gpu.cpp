@@ -53,6 +53,13 @@ void Gpu::load_mask(const Subject &s) {
     loaded_ = key;
 }
 
+apsis_image Gpu::slab_of(apsis_image image, int k, int slabs, int64_t &start) {
+    start = image.size[1] * k / slabs;
+    image.data = static_cast<uint8_t *>(image.data) + start * image.size[0] * int64_t(pixel_bytes(image.type));
+    image.size[1] = image.size[1] * (k + 1) / slabs - start;
+    return image;
+}
+
 apsis_image Gpu::image(const Subject &s, apsis_type type) {
     apsis_image result = {};
     result.type = type;

@@ -82,6 +82,8 @@ class Gpu {
     void load_mask(const Subject &s);
 
     static apsis_image image(const Subject &s, apsis_type type);
+    /// Slab k of so many, of a packed 2-D image of whole bytes; `start` receives its first row.
+    static apsis_image slab_of(apsis_image image, int k, int slabs, int64_t &start);
     bool has_memory(apsis_status status);
     bool allocate(apsis_image &image) { return has_memory(apsis_alloc(gpu_, APSIS_DEVICE, &image)); }
     static void say_no_memory(const Subject &s);

@@ -137,7 +137,7 @@ bool are_components_allowed(const ComponentsJob &job, const Device &device) {
     if (job.axes == 3 && device.capability == 75) return true;
     ++plans;
     const cuda::components::Plan plan = cuda::components::plan_of(job);
-    for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write, plan.write_end})
+    for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write, plan.end})
         if (!is_allowed("components::", launch, device)) return false;
     return true;
 }

@@ -179,7 +179,9 @@ class FakeDevice final : public Backend {
     size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
         transform({{"set", job.set, true},
-                   {"numbers", job.numbers, true},
+                   {"told first", job.told.first, true},
+                   {"told last", job.told.last, true},
+                   {"numbers", job.told.numbers, true},
                    {"labels", job.labels},
                    {"first", job.first},
                    {"last", job.last}},
@@ -187,10 +189,12 @@ class FakeDevice final : public Backend {
                   [this, job](const Views &views, void *memory, const Progress &told) {
                       ComponentsJob host = job;
                       host.set = views[0].view;
-                      host.numbers = views[1].view;
-                      host.labels = views[2].view;
-                      host.first = views[3].view;
-                      host.last = views[4].view;
+                      host.told.first = views[1].view;
+                      host.told.last = views[2].view;
+                      host.told.numbers = views[3].view;
+                      host.labels = views[4].view;
+                      host.first = views[5].view;
+                      host.last = views[6].view;
                       cpu_->components(host, memory, told);
                   });
     }

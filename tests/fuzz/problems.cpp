@@ -107,8 +107,9 @@ Problem draw_problem(Input &in) {
     other.scratch = in.of({Scratch::OWN, Scratch::EXACT, Scratch::POOL});
     other.callbacks = in.below(2) == 1;
     p.routes = {one, other};
-    if (p.transform == APSIS_DISTANCE && p.options.method == APSIS_AUTO && p.options.metric <= APSIS_CITY_BLOCK &&
-        !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES))) {
+    const bool has_slabs =
+        p.transform == APSIS_COMPONENTS || (p.transform == APSIS_DISTANCE && p.options.metric <= APSIS_CITY_BLOCK);
+    if (has_slabs && p.options.method == APSIS_AUTO && !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES))) {
         Route slabs;
         for (int64_t n = in.below(4); n > 0; --n) slabs.cuts.push_back(in.below(p.size[static_cast<size_t>(p.ndim - 1)] + 1));
         std::sort(slabs.cuts.begin(), slabs.cuts.end());

@@ -138,6 +138,10 @@ struct Listener {
 
 constexpr int64_t SPARE = 2;  ///< Records behind the capacity, that must not be touched.
 
+int64_t record_size(const Problem &p) {
+    return p.transform == APSIS_COMPONENTS ? int64_t(sizeof(apsis_component)) : int64_t(sizeof(apsis_extent));
+}
+
 int inputs_of(const Problem &p) { return p.transform == APSIS_GEODESIC ? 2 : 1; }
 
 /// The images of a call, and the call.
@@ -154,10 +158,8 @@ class Call {
         for (int i = 0; i < IMAGES; ++i)
             if (p.type[i])
                 buffers[i].emplace(context, route.place, p.type[i], p.ndim, p.size, route.plain ? Layout() : p.layout[i]);
-        const int64_t size = p.transform == APSIS_COMPONENTS ? int64_t(sizeof(apsis_component)) : int64_t(sizeof(apsis_extent));
-        if (p.capacity >= 0) records.resize(static_cast<size_t>((p.capacity + SPARE) * size));
-        for (size_t i = 0; i < records.size(); ++i) records[i] = canary(i);
-        spare = static_cast<size_t>(SPARE * size);
+        records = untouched_records(p);
+        spare = static_cast<size_t>(SPARE * record_size(p));
     }
 
     void put(const std::vector<uint8_t> &set, const std::vector<uint8_t> &seeds) {
@@ -260,6 +262,13 @@ void run_whole(Bench &bench, apsis_context *context, const Problem &p, const Rou
 }
 
 }  // namespace
+
+std::vector<uint8_t> untouched_records(const Problem &p) {
+    std::vector<uint8_t> records;
+    if (p.capacity >= 0) records.resize(static_cast<size_t>((p.capacity + SPARE) * record_size(p)));
+    for (size_t i = 0; i < records.size(); ++i) records[i] = canary(i);
+    return records;
+}
 
 Outcome run(Bench &bench, const Problem &p, const Route &route) {
     Outcome out;

@@ -40,6 +40,9 @@ struct Outcome {
 
 Outcome run(Bench &bench, const Problem &p, const Route &route);
 
+/// What the records of a problem hold before the call: canaries.
+std::vector<uint8_t> untouched_records(const Problem &p);
+
 /// In slabs.
 void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, Outcome &out);
 

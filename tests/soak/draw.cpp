@@ -208,7 +208,7 @@ bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
     if (o.method != APSIS_AUTO || o.flags & APSIS_SLICES) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
-    return p.transform == APSIS_GEODESIC;
+    return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
 }
 
 bool is_exact(apsis_method method) {

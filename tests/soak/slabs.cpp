@@ -1,6 +1,7 @@
-// A distance map in slabs: a summary of each, merged, and the map of each, one behind the other.  Paths in slabs: again and again,
-// until nothing changes.
+// A distance map in slabs: a summary of each, merged, and the map of each, one behind the other.  Components in slabs: the
+// faces of each, joined, and the labels of each.  Paths in slabs: again and again, until nothing changes.
 #include <algorithm>
+#include <cstring>
 
 #include "bench.h"
 
@@ -160,10 +161,68 @@ void run_geodesic(apsis_context *context, const Problem &p, const Route &route, 
     if (changed) out.fault = "paths of slabs have changed after all";
 }
 
+/// A slab's faces and arrays; `is` points to them.
+struct Labels {
+    Slab slab;
+    std::vector<int64_t> first, last, numbers;
+    std::vector<apsis_part> parts;
+    apsis_slab_labels is = {};
+};
+
+void run_components(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
+    const std::vector<Slab> slabs = slabs_of(p, route);
+    const int64_t columns = columns_of(p);
+    const apsis_options &o = p.options;
+    const bool selects = o.flags & (APSIS_NO_BORDER | APSIS_NO_INNER) || o.largest || o.min_area || o.max_area;
+    std::vector<Labels> all(slabs.size());
+    std::vector<apsis_slab_labels> told;
+    for (size_t k = 0; k < slabs.size(); ++k) {
+        Labels &each = all[k];
+        each.slab = slabs[k];
+        each.first.resize(static_cast<size_t>(columns)), each.last.resize(static_cast<size_t>(columns));
+        each.is.start = each.slab.start, each.is.first = each.first.data(), each.is.last = each.last.data();
+        Buffer set = set_of(context, p, route, each.slab, SET);
+        if (!answered(context, apsis_slab_parts(context, set.image(), &each.is, &o), out)) return;
+        if (selects) each.numbers.resize(static_cast<size_t>(each.is.count)), each.is.numbers = each.numbers.data();
+        each.parts.resize(static_cast<size_t>(each.is.count));
+        apsis_slab_labels again = {};
+        again.start = each.slab.start, again.parts = each.parts.data(), again.capacity = each.is.count;
+        if (!answered(context, apsis_slab_parts(context, set.image(), &again, &o), out)) return;
+        each.is.parts = each.parts.data(), each.is.capacity = each.is.count;
+        set.check_unchanged();
+        told.push_back(each.is);
+    }
+    const int64_t capacity = std::max<int64_t>(p.capacity, 0);
+    std::vector<apsis_part> parts(static_cast<size_t>(capacity));
+    int64_t count;
+    if (!answered(context,
+                  apsis_slab_join(context, p.ndim, p.size.data(), told.data(), static_cast<int64_t>(told.size()), parts.data(),
+                                  capacity, &count, &o),
+                  out))
+        return;
+    if (p.count) out.count = count;
+    if (p.capacity >= 0) {
+        std::vector<apsis_component> known(static_cast<size_t>(std::min(capacity, count)));
+        apsis_slab_measure(static_cast<int64_t>(known.size()), parts.data(), known.data());
+        out.records = untouched_records(p);
+        if (!known.empty()) std::memcpy(out.records.data(), known.data(), known.size() * sizeof known[0]);
+    }
+    for (size_t k = 0; p.type[FIRST] && k < slabs.size(); ++k) {
+        Buffer set = set_of(context, p, route, slabs[k], SET);
+        Buffer labels(context, route.place, p.type[FIRST], p.ndim, size_of(p, slabs[k]), p.layout[FIRST]);
+        if (!answered(context, apsis_slab_components(context, set.image(), &told[k], labels.image(), &o), out)) return;
+        set.check_unchanged();
+        const std::vector<uint8_t> pixels = labels.get();
+        out.output[0].insert(out.output[0].end(), pixels.begin(), pixels.end());
+    }
+}
+
 }  // namespace
 
 void run_in_slabs(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
-    p.transform == APSIS_GEODESIC ? run_geodesic(context, p, route, out) : run_distance(context, p, route, out);
+    if (p.transform == APSIS_GEODESIC) return run_geodesic(context, p, route, out);
+    if (p.transform == APSIS_COMPONENTS) return run_components(context, p, route, out);
+    run_distance(context, p, route, out);
 }
 
 }  // namespace soak

@@ -22,6 +22,13 @@ cut choose_cut(chance *c, int64_t rows) {
     return at;
 }
 
+problem slab_of(const problem *p, const cut *at, int k) {
+    problem slab = *p;
+    slab.size[p->ndim - 1] = at->start[k + 1] - at->start[k];
+    slab.mask = p->mask + at->start[k] * columns_of(p);
+    return slab;
+}
+
 void fail_at(const cut *at, const char *what) {
     print_error("  cut at");
     for (int k = 1; k < at->slabs; ++k) print_error(" %lld", (long long)at->start[k]);

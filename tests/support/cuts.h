@@ -19,6 +19,9 @@ cut cut_of(unsigned cuts, int64_t rows);
 /** Some slabs, those without rows among them. */
 cut choose_cut(chance *c, int64_t rows);
 
+/** The rows of slab k. */
+problem slab_of(const problem *p, const cut *at, int k);
+
 /** Fails: some result of the slabs is not that of the whole image. */
 void fail_at(const cut *at, const char *what);
 

@@ -22,14 +22,6 @@ static void choose_order(chance *c, int slabs, int order[MOST_SLABS]) {
 
 /* ---- The slabs of a cut ---- */
 
-/** The rows of slab k. */
-static problem slab_of(const problem *p, const cut *at, int k) {
-    problem slab = *p;
-    slab.size[p->ndim - 1] = at->start[k + 1] - at->start[k];
-    slab.mask = p->mask + at->start[k] * columns_of(p);
-    return slab;
-}
-
 /** What slabs tell of the set, and of its complement. */
 typedef struct told {
     int64_t *first[MOST_SLABS], *last[MOST_SLABS];

@@ -3,14 +3,7 @@
 #include "cuts.h"
 #include "run_components.h"
 
-/* ---- An image cut into slabs ---- */
-
-/** A slab, or several that are joined already, with arrays of its own. */
-typedef struct told {
-    apsis_slab_labels is;
-    int64_t *first, *last;
-    apsis_part *parts;
-} told;
+/* ---- A slab ---- */
 
 static int64_t *take_numbers(int64_t count) {
     int64_t *numbers = must_alloc((size_t)(count + 1) * sizeof *numbers);
@@ -18,121 +11,167 @@ static int64_t *take_numbers(int64_t count) {
     return numbers;
 }
 
-static told take_told(int64_t start, int64_t rows, int64_t columns) {
-    told of = {.is = {.start = start, .rows = rows}, .first = take_numbers(columns), .last = take_numbers(columns)};
-    of.is.first = of.first;
-    of.is.last = of.last;
-    return of;
+static void free_slab(apsis_slab_labels *slab) {
+    free(slab->first);
+    free(slab->last);
+    free(slab->parts);
+    free(slab->numbers);
 }
 
-static void free_told(told *of) {
-    free(of->first);
-    free(of->last);
-    free(of->parts);
-    free(of->is.numbers);
+/** What of the three calls is wanted, beside the faces. */
+typedef struct wanted {
+    bool parts, numbers;
+} wanted;
+
+static void take_results(apsis_slab_labels *slab, wanted wants) {
+    if (wants.numbers) slab->numbers = take_numbers(slab->count);
+    if (!wants.parts) return;
+    slab->parts = must_alloc((size_t)(slab->count + 1) * sizeof *slab->parts);
+    memset(slab->parts, POISON, (size_t)(slab->count + 1) * sizeof *slab->parts);
+    slab->capacity = slab->count;
 }
 
-static frame open_slab(bench *b, const problem *p, const cut *at, int k, apsis_type type, unsigned layout) {
-    int64_t size[3] = {p->size[0], p->size[1], p->size[2]};
-    size[p->ndim - 1] = at->start[k + 1] - at->start[k];
-    return frame_open(b, type, p->ndim, size, layout);
-}
-
-static frame open_set(bench *b, const problem *p, const asked *how, const cut *at, int k) {
-    frame set = open_slab(b, p, at, k, how->set, how->set_layout);
-    frame_put(&set, p->mask + at->start[k] * columns_of(p));
-    return set;
-}
-
-/** What a slab tells; its parts too if they are wanted. */
-static told ask_slab(bench *b, const problem *p, const asked *how, const cut *at, int k, bool wants_parts) {
-    told of = take_told(at->start[k], at->start[k + 1] - at->start[k], columns_of(p));
-    frame set = open_set(b, p, how, at, k);
-    assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, of.is.start, of.first, of.last, NULL, 0, &of.is.count, &p->options));
-    if (wants_parts) {
-        of.is.parts = of.parts = must_alloc((size_t)(of.is.count + 1) * sizeof *of.parts);
-        memset(of.parts, POISON, (size_t)(of.is.count + 1) * sizeof *of.parts);
-        assert_ok(b->ctx,
-                  apsis_slab_parts(b->ctx, &set.image, of.is.start, NULL, NULL, of.parts, of.is.count, NULL, &p->options));
-        for (size_t i = 0; i < sizeof *of.parts; ++i) assert_int_equal(((uint8_t *)(of.parts + of.is.count))[i], POISON);
+/** What a slab tells.  The image's ends may be left out. */
+static apsis_slab_labels ask_slab(bench *b, const problem *p, const asked *how, const cut *at, int k, wanted wants, chance *c) {
+    const problem slab = slab_of(p, at, k);
+    apsis_slab_labels told = {.start = at->start[k], .rows = -7, .count = -7};
+    if (!c || at->start[k] > 0 || roll_below(c, 2)) told.first = take_numbers(columns_of(p));
+    if (!c || at->start[k + 1] < rows_of(p) || roll_below(c, 2)) told.last = take_numbers(columns_of(p));
+    frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
+    frame_put(&set, slab.mask);
+    assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &told, &p->options));
+    assert_int_equal(told.rows, rows_of(&slab));
+    take_results(&told, wants);
+    if (wants.parts) {
+        apsis_slab_labels again = {.start = told.start, .parts = told.parts, .capacity = told.capacity};
+        assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &again, &p->options));
+        assert_int_equal(again.count, told.count);
+        for (size_t i = 0; i < sizeof *told.parts; ++i) assert_int_equal(((uint8_t *)(told.parts + told.count))[i], POISON);
     }
     frame_assert_unchanged(&set);
     frame_close(&set);
-    return of;
+    return told;
 }
 
-/** One slab of several that follow each other: its arrays, and `numbers` of theirs to each. */
-static told join_some(bench *b, const problem *p, told *some, int count, bool wants_parts) {
-    const int64_t columns = columns_of(p);
+/* ---- Slabs joined in any grouping ---- */
+
+/** Some slabs that follow each other, which are joined to one. */
+typedef struct group {
+    apsis_slab_labels *slabs;
+    int count;
+} group;
+
+/** A copy of the row that faces the slabs before, or behind, as far as there is one. */
+static int64_t *copy_face(const group *of, bool is_last, int64_t columns) {
+    for (int i = 0; i < of->count; ++i) {
+        const apsis_slab_labels *slab = &of->slabs[is_last ? of->count - 1 - i : i];
+        const int64_t *face = is_last ? slab->last : slab->first;
+        if (!slab->rows) continue;
+        return face ? memcpy(take_numbers(columns), face, (size_t)columns * sizeof *face) : NULL;
+    }
+    return take_numbers(columns);
+}
+
+static apsis_slab_labels become_one(bench *b, const problem *p, group *of, wanted wants) {
     apsis_options options = APSIS_OPTIONS_INIT;
     options.connectivity = p->options.connectivity;
-    apsis_slab_labels slabs[MOST_SLABS];
-    int64_t rows = 0, most = 0;
-    for (int k = 0; k < count; ++k) {
-        some[k].is.numbers = take_numbers(some[k].is.count);
-        slabs[k] = some[k].is;
-        rows += some[k].is.rows;
-        most += some[k].is.count;
+    apsis_slab_labels one = {.start = of->slabs[0].start};
+    for (int k = 0; k < of->count; ++k) {
+        one.rows += of->slabs[k].rows;
+        one.count += of->slabs[k].count; /* at most */
     }
-    told of = take_told(some[0].is.start, rows, columns);
-    if (wants_parts) of.is.parts = of.parts = must_alloc((size_t)(most + 1) * sizeof *of.parts);
-    assert_ok(b->ctx, apsis_slab_join(b->ctx, p->ndim, p->size, slabs, count, of.parts, wants_parts ? most : 0, &of.is.count,
-                                      &options));
-    memset(of.first, 0, (size_t)columns * sizeof *of.first);
-    memset(of.last, 0, (size_t)columns * sizeof *of.last);
-    const told *top = NULL, *bottom = NULL;
-    for (int k = 0; k < count; ++k)
-        if (some[k].is.rows) {
-            if (!top) top = some + k;
-            bottom = some + k;
-        }
-    for (int64_t c = 0; top && c < columns; ++c) {
-        if (top->first[c]) of.first[c] = top->is.numbers[top->first[c] - 1];
-        if (bottom->last[c]) of.last[c] = bottom->is.numbers[bottom->last[c] - 1];
-    }
-    return of;
+    take_results(&one, wants);
+    assert_ok(b->ctx,
+              apsis_slab_join(b->ctx, p->ndim, p->size, of->slabs, of->count, one.parts, one.capacity, &one.count, &options));
+    one.first = copy_face(of, false, columns_of(p));
+    one.last = copy_face(of, true, columns_of(p));
+    return one;
 }
 
-/* ---- Everything in slabs, and compared ---- */
+static void pass_on(bench *b, const problem *p, apsis_slab_labels *one, group *of) {
+    assert_ok(b->ctx, apsis_slab_renumber(b->ctx, columns_of(p), one, of->slabs, of->count));
+    free_slab(one);
+}
+
+/** Joins what is the whole image.  Parts may end in the slabs' own, if these are one array. */
+static int64_t join_whole(bench *b, const problem *p, group *all, apsis_part *parts, int64_t capacity) {
+    int64_t count = -1;
+    assert_ok(b->ctx, apsis_slab_join(b->ctx, p->ndim, p->size, all->slabs, all->count, parts, capacity, &count, &p->options));
+    return count;
+}
+
+/** Groups of slabs, each joined, then these. */
+static int64_t join_by_groups(bench *b, const problem *p, group *all, apsis_part *parts, int64_t capacity, wanted wants,
+                              chance *c) {
+    apsis_slab_labels one[MOST_SLABS];
+    group of[MOST_SLABS], whole = {one, 0};
+    for (int k = 0; k < all->count; k += of[whole.count++].count) {
+        of[whole.count] = (group){all->slabs + k, 1 + (int)roll_below(c, all->count - k)};
+        one[whole.count] = become_one(b, p, &of[whole.count], wants);
+    }
+    const int64_t count = join_whole(b, p, &whole, parts, capacity);
+    for (int i = 0; i < whole.count; ++i) pass_on(b, p, &one[i], &of[i]);
+    return count;
+}
+
+/** Each slab is joined with what those before it have become, as if they came one by one. */
+static int64_t join_one_by_one(bench *b, const problem *p, group *all, apsis_part *parts, int64_t capacity, wanted wants) {
+    apsis_slab_labels pair[MOST_SLABS][2];
+    const int last = all->count - 2;
+    pair[0][0] = all->slabs[0];
+    for (int k = 0; k <= last; ++k) {
+        pair[k][1] = all->slabs[k + 1];
+        if (k < last) pair[k + 1][0] = become_one(b, p, &(group){pair[k], 2}, wants);
+    }
+    const int64_t count = join_whole(b, p, &(group){pair[last], 2}, parts, capacity);
+    for (int k = last; k >= 0; --k) {
+        all->slabs[k + 1] = pair[k][1];
+        if (k > 0) pass_on(b, p, &pair[k][0], &(group){pair[k - 1], 2});
+    }
+    all->slabs[0] = pair[0][0];
+    return count;
+}
+
+/** The slabs' parts behind each other; their own arrays are freed. */
+static apsis_part *gather_parts(group *all, int64_t least) {
+    int64_t count = 0;
+    for (int k = 0; k < all->count; ++k) count += all->slabs[k].count;
+    apsis_part *parts = must_alloc((size_t)(count + least + 1) * sizeof *parts), *next = parts;
+    for (int k = 0; k < all->count; ++k) {
+        apsis_slab_labels *slab = &all->slabs[k];
+        memcpy(next, slab->parts, (size_t)slab->count * sizeof *next);
+        free(slab->parts);
+        slab->parts = next;
+        next += slab->count;
+    }
+    return parts;
+}
 
 typedef struct joined {
-    int64_t *numbers[MOST_SLABS];
     int64_t count;
     apsis_component *component;
 } joined;
 
-/** Joins slabs [begin, end), some of them in groups first. */
-static void join_slabs(bench *b, const problem *p, told *slabs, int count, const asked *how, bool wants_parts, chance *c,
-                       joined *out) {
-    told group[MOST_SLABS];
-    int group_of[MOST_SLABS], groups = 0;
-    for (int k = 0; k < count;) {
-        int some = c && roll_below(c, 2) ? 1 + (int)roll_below(c, count - k) : 1;
-        group[groups] = join_some(b, p, slabs + k, some, wants_parts);
-        for (; some > 0; --some) group_of[k++] = groups;
-        ++groups;
-    }
-    apsis_slab_labels last[MOST_SLABS];
-    for (int i = 0; i < groups; ++i) {
-        group[i].is.numbers = take_numbers(group[i].is.count);
-        last[i] = group[i].is;
-        if (i == 0 && last[i].rows) last[i].first = NULL;
-        if (i == groups - 1 && last[i].rows) last[i].last = NULL;
-    }
+static joined join_slabs(bench *b, const problem *p, group *all, const asked *how, wanted wants, chance *c) {
     const int64_t capacity = how->capacity < 0 ? 0 : how->capacity;
-    apsis_part *parts = must_alloc((size_t)(capacity + 1) * sizeof *parts);
-    assert_ok(b->ctx, apsis_slab_join(b->ctx, p->ndim, p->size, last, groups, parts, capacity, &out->count, &p->options));
-    const int64_t known = capacity < out->count ? capacity : out->count;
-    out->component = must_alloc((size_t)(capacity + 1) * sizeof *out->component);
-    apsis_slab_measure(known, parts, out->component);
+    const int way = c ? (int)roll_below(c, 4) : 0;
+    const bool in_place = wants.parts && way == 1;
+    apsis_part *parts = in_place ? gather_parts(all, capacity) : must_alloc((size_t)(capacity + 1) * sizeof *parts);
+    joined out;
+    if (way == 2)
+        out.count = join_by_groups(b, p, all, parts, capacity, wants, c);
+    else if (way == 3 && all->count > 1)
+        out.count = join_one_by_one(b, p, all, parts, capacity, wants);
+    else
+        out.count = join_whole(b, p, all, parts, capacity);
+    out.component = must_alloc((size_t)(capacity + 1) * sizeof *out.component);
+    apsis_slab_measure(capacity < out.count ? capacity : out.count, parts, out.component);
     free(parts);
-    for (int k = 0; k < count; ++k) {
-        out->numbers[k] = take_numbers(slabs[k].is.count);
-        for (int64_t i = 0; i < slabs[k].is.count; ++i)
-            out->numbers[k][i] = group[group_of[k]].is.numbers[slabs[k].is.numbers[i] - 1];
-    }
-    for (int i = 0; i < groups; ++i) free_told(&group[i]);
+    for (int k = 0; in_place && k < all->count; ++k) all->slabs[k].parts = NULL;
+    return out;
 }
+
+/* ---- Everything in slabs, and compared ---- */
 
 static void fail_in(const problem *p, const cut *at, const char *what) {
     char text[256];
@@ -143,42 +182,47 @@ static void fail_in(const problem *p, const cut *at, const char *what) {
     fail_at(at, what);
 }
 
+/** The labels of slab k, to where they are in the image. */
+static void label_slab(bench *b, const problem *p, const asked *how, const cut *at, int k, const apsis_slab_labels *told,
+                       uint8_t *labels) {
+    const problem slab = slab_of(p, at, k);
+    frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
+    frame out = frame_open(b, how->labels, slab.ndim, slab.size, how->labels_layout);
+    frame_put(&set, slab.mask);
+    assert_ok(b->ctx, apsis_slab_components(b->ctx, &set.image, told, &out.image, &p->options));
+    frame_assert_unchanged(&set);
+    frame_get(&out, labels + (size_t)(at->start[k] * columns_of(p)) * type_size(how->labels));
+    frame_close(&set);
+    frame_close(&out);
+}
+
 /** The slabs in some order, each in one of the benches. */
 static void check_cut(bench *const benches[2], const problem *p, const asked *how, const pieces *whole, const cut *at,
                       chance *c) {
     const apsis_options *o = &p->options;
     const bool selects = o->flags & (APSIS_NO_BORDER | APSIS_NO_INNER) || o->largest || o->min_area || o->max_area;
-    const bool wants_parts = selects || how->capacity > 0;
-    told slabs[MOST_SLABS];
+    const wanted wants = {selects || how->capacity > 0, selects || (c && roll_below(c, 3) == 0)};
+    apsis_slab_labels slabs[MOST_SLABS];
+    group all = {slabs, at->slabs};
     const int turn = c ? (int)roll_below(c, at->slabs) : 0;
     for (int i = 0; i < at->slabs; ++i) {
         const int k = (i + turn) % at->slabs;
-        slabs[k] = ask_slab(benches[c ? roll_below(c, 2) : 0], p, how, at, k, wants_parts);
+        slabs[k] = ask_slab(benches[c ? roll_below(c, 2) : 0], p, how, at, k, wants, c);
     }
-    joined all = {.count = -1};
-    join_slabs(benches[c ? roll_below(c, 2) : 0], p, slabs, at->slabs, how, wants_parts, c, &all);
-    if (all.count != whole->count) fail_in(p, at, "the count");
-    const int64_t known = how->capacity < all.count ? how->capacity : all.count;
-    if (known > 0 && memcmp(all.component, whole->component, (size_t)known * sizeof *all.component))
+    joined out = join_slabs(benches[c ? roll_below(c, 2) : 0], p, &all, how, wants, c);
+    if (out.count != whole->count) fail_in(p, at, "the count");
+    const int64_t known = how->capacity < out.count ? how->capacity : out.count;
+    if (known > 0 && memcmp(out.component, whole->component, (size_t)known * sizeof *out.component))
         fail_in(p, at, "a component");
-    const size_t row = (size_t)columns_of(p) * type_size(how->labels);
     uint8_t *labels = how->labels ? must_alloc((size_t)(pixels_of(p) + 8) * type_size(how->labels)) : NULL;
     for (int k = at->slabs - 1; labels && k >= 0; --k) {
-        bench *b = benches[c ? roll_below(c, 2) : 0];
-        frame set = open_set(b, p, how, at, k), out = open_slab(b, p, at, k, how->labels, how->labels_layout);
-        assert_ok(b->ctx,
-                  apsis_slab_components(b->ctx, &set.image, all.numbers[k], slabs[k].is.count, &out.image, &p->options));
-        frame_assert_unchanged(&set);
-        frame_get(&out, labels + (size_t)at->start[k] * row);
-        frame_close(&set);
-        frame_close(&out);
+        apsis_slab_labels told = slabs[k];
+        if (!selects && c && roll_below(c, 2)) told.numbers = NULL; /* the faces say as much */
+        label_slab(benches[c ? roll_below(c, 2) : 0], p, how, at, k, &told, labels);
     }
-    if (labels && memcmp(labels, whole->labels, (size_t)rows_of(p) * row)) fail_in(p, at, "a label");
-    for (int k = 0; k < at->slabs; ++k) {
-        free_told(&slabs[k]);
-        free(all.numbers[k]);
-    }
-    free(all.component);
+    if (labels && memcmp(labels, whole->labels, (size_t)pixels_of(p) * type_size(how->labels))) fail_in(p, at, "a label");
+    for (int k = 0; k < at->slabs; ++k) free_slab(&slabs[k]);
+    free(out.component);
     free(labels);
 }
 
@@ -293,8 +337,47 @@ static void random_volumes_on(bench *const benches[2]) {
 }
 static void random_volumes(bench *b) { with_cpu(b, random_volumes_on); }
 
+/* ---- Memory ---- */
+
+/** That of apsis_components; and for what a slab is told 32 bytes a column or 8 a number, and on a device 1/16 byte a pixel. */
+static void the_scratch_memory(bench *b) {
+    enum { W = 300, H = 100 };
+    chance c = {5};
+    const int64_t size[3] = {W, H, 1};
+    uint8_t *mask = must_alloc(W * H);
+    fill_mask(mask, size, NOISE, 0.3, &c);
+    frame set = frame_open(b, APSIS_U8, 2, size, PACKED), labels = frame_open(b, APSIS_I32, 2, size, PACKED);
+    frame_put(&set, mask);
+    int64_t first[W], last[W], *numbers = must_alloc(W * H * sizeof *numbers);
+    apsis_part *parts = must_alloc(W * H * sizeof *parts);
+    apsis_slab_labels slab = {.start = 9, .first = first, .last = last, .parts = parts, .capacity = W * H};
+    const apsis_memory own = b->place == ON_CPU ? APSIS_HOST : APSIS_DEVICE;
+    for (int step = 0; step < 3; ++step) {
+        const apsis_image *images[2] = {&set.image, step ? &labels.image : NULL};
+        size_t bytes;
+        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_COMPONENTS, images, 2, NULL, &bytes));
+        if (step == 0 && own == APSIS_DEVICE) bytes += 2 * (W * 8 + 255) / 256 * 256;
+        if (step == 1) bytes += 32 * W + (own == APSIS_DEVICE ? 128 * 128 * 3 / 16 : 0) + 1024;
+        if (step == 2 && own == APSIS_DEVICE) bytes += ((size_t)slab.count * 8 + 255) / 256 * 256;
+        apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
+        assert_ok(b->ctx, apsis_alloc(b->ctx, own, &memory));
+        assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes));
+        if (step == 0)
+            assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &slab, NULL));
+        else
+            assert_ok(b->ctx, apsis_slab_components(b->ctx, &set.image, &slab, &labels.image, NULL));
+        for (int64_t i = 0; i < slab.count; ++i) numbers[i] = i + 1;
+        if (step == 1) slab.numbers = numbers;
+        assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
+        apsis_free(b->ctx, &memory);
+    }
+    frame_close(&set), frame_close(&labels);
+    free(mask), free(numbers), free(parts);
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE), TEST(every_cut_of_volumes, EVERYWHERE),
-                                      TEST(random_planes, EVERYWHERE), TEST(random_volumes, EVERYWHERE)};
+                                      TEST(random_planes, EVERYWHERE), TEST(random_volumes, EVERYWHERE),
+                                      TEST(the_scratch_memory, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

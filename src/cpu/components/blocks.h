@@ -34,7 +34,8 @@ struct EarlierRow {
 
 struct Blocks {
     int64_t width, height, depth;
-    bool volume;                        // rows of different z can be neighbours
+    bool volume;       // rows of different z can be neighbours
+    bool has_outside;  // the image is a slab, and components go on before its first row or plane, and after its last one
     int64_t block_height, block_depth;  // extents of a block
     EarlierRow earlier[4];
     int earlier_rows;
@@ -43,7 +44,8 @@ struct Blocks {
         : width(job.set.size[0]),
           height(job.set.size[1]),
           depth(job.set.size[2]),
-          volume(job.axes == 3) {
+          volume(job.axes == 3),
+          has_outside(job.told.has_faces()) {
         constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: LEAST is worth a task, MOST fits in the L2 cache
         const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
         const int64_t rows = std::max<int64_t>(share / width, 1);
@@ -67,10 +69,11 @@ struct Blocks {
         const int64_t y = i % across() * block_height, z = i / across() * block_depth;
         return {y, std::min(y + block_height, height), z, std::min(z + block_depth, depth)};
     }
-    /// Whether a row has neighbours in another block: a border row.
+    /// Whether a row has neighbours in another block, or outside of a slab: a border row.
     bool is_border(const Block &block, int64_t y, int64_t z) const {
-        return (y == block.y0 && y > 0) || (y == block.y1 - 1 && block.y1 < height) ||
-               (volume && ((z == block.z0 && z > 0) || (z == block.z1 - 1 && block.z1 < depth)));
+        const bool above = has_outside && !volume, before = has_outside && volume;
+        return (y == block.y0 && (above || y > 0)) || (y == block.y1 - 1 && (above || block.y1 < height)) ||
+               (volume && ((z == block.z0 && (before || z > 0)) || (z == block.z1 - 1 && (before || block.z1 < depth))));
     }
     /// How many border rows a block has, at most.
     int64_t borders_of_block() const {
@@ -80,12 +83,14 @@ struct Blocks {
     }
     /// How many border rows the image has.
     int64_t borders() const {
-        const auto inner = [](int64_t length, int64_t extent) {
-            const int64_t blocks = (length + extent - 1) / extent;  // the first and the last have 1 border row, others 2
-            if (blocks < 2) return length;
-            return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + length - (blocks - 1) * extent - 1;
+        const auto inner = [](int64_t length, int64_t extent, bool is_cut) {
+            const int64_t blocks = (length + extent - 1) / extent, rest = length - (blocks - 1) * extent;
+            if (is_cut) return (blocks - 1) * std::max<int64_t>(extent - 2, 0) + std::max<int64_t>(rest - 2, 0);
+            if (blocks < 2) return length;  // the first and the last have 1 border row, others 2
+            return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + rest - 1;
         };
-        return rows() - inner(height, block_height) * (volume ? inner(depth, block_depth) : depth);
+        return rows() -
+               inner(height, block_height, has_outside && !volume) * (volume ? inner(depth, block_depth, has_outside) : depth);
     }
     /// Whether a row lies at the border of its image.
     bool at_edge(int64_t y, int64_t z) const { return y == 0 || y == height - 1 || (volume && (z == 0 || z == depth - 1)); }

@@ -12,6 +12,7 @@
 // Cost: 1 byte a pixel in and the output.  Memory is 1/8 byte a pixel for the bits, the slots, and a block a thread.
 #include "cpu/components/components.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "core/keys.h"
@@ -66,15 +67,23 @@ class Labelling {
         for_blocks(0.4, 0.45, [this](const ThreadScratch &scratch, const Block &block) { join_parts(scratch, block); });
         if (selects_) for_blocks(0.45, 0.5, [this](const ThreadScratch &, const Block &block) { slots_.gather(block); });
         if (job_.largest < INT64_MAX) find_least_rank();
+        for_told([this](uint32_t root, int64_t) {
+            elsewhere_ += !(slots_.key[root] & ELSEWHERE);
+            slots_.key[root] |= ELSEWHERE;
+        });
         for_blocks(0.5, 0.55, [this](const ThreadScratch &scratch, const Block &block) { count_roots(scratch, block); });
         sum_rows();
         if (!job_.labels && !job_.components && !job_.first && !job_.last) return total_;
         for_blocks(0.55, 0.6, [this](const ThreadScratch &scratch, const Block &block) { number_roots(scratch, block); });
+        for_told([this](uint32_t root, int64_t number) { slots_.key[root] = -number; });
         statistics_.begin(total_, arena);
         for_blocks(0.6, 1, [this](const ThreadScratch &scratch, const Block &block) { write(scratch, block); });
         statistics_.finish(arena);
         return total_;
     }
+
+    /// How many components of a slab begin in another one.
+    int64_t elsewhere() const { return elsewhere_; }
 
   private:
     int64_t pixel_size() const { return job_.labels.type == APSIS_I64 ? 8 : 4; }
@@ -137,11 +146,29 @@ class Labelling {
         });
     }
 
+    /// Calls body(root, number) for the runs in the faces of a slab whose components begin in another slab, as it was told.
+    template <class Body>
+    void for_told(Body body) const {
+        const ThreadScratch scratch = scratch_of(0);
+        const auto take = [&](const View &face, int64_t y, int64_t z) {
+            if (!face) return;
+            const int64_t row = row_at(y, z), runs = find_runs(parts_.bits_of(row), blocks_.width, scratch.ends);
+            const auto *const told = reinterpret_cast<const int64_t *>(face.row(blocks_.volume ? y : 0, 0));
+            for (int64_t i = 0; i < runs; ++i)
+                if (const int64_t number = told[scratch.ends[2 * i]]; number < 0)
+                    body(slots_.root_of(static_cast<uint32_t>(slots_.first_of(row) + i)), -number);
+        };
+        for (int64_t y = 0; y < (blocks_.volume ? blocks_.height : 1); ++y) {
+            take(job_.told.first, y, 0);
+            take(job_.told.last, blocks_.volume ? y : blocks_.height - 1, blocks_.depth - 1);
+        }
+    }
+
     // ---- Selections ----
 
     /// Whether a slot represents a component that is kept.
     bool is_root(uint32_t slot, int64_t key) const {
-        if (slots_.root_of(slot) != slot) return false;
+        if (slots_.root_of(slot) != slot || (slots_.key[slot] & ELSEWHERE)) return false;
         return !selects_ || selection_.keeps(slots_.area[slot], slots_.touches[slot], key);
     }
 
@@ -169,7 +196,8 @@ class Labelling {
         const uint32_t parts = recall_begins(scratch, block);
         std::fill_n(scratch.number, parts + 1, 0);
         slots_.for_parts(block, [&](uint32_t slot) {
-            const int64_t key = slots_.key[slot], row = key >> ORDINAL_BITS, ordinal = key & ((int64_t(1) << ORDINAL_BITS) - 1);
+            const int64_t key = slots_.key[slot] & ~ELSEWHERE, row = key >> ORDINAL_BITS,
+                          ordinal = key & ((int64_t(1) << ORDINAL_BITS) - 1);
             scratch.number[scratch.begin[block.at(row % blocks_.height, row / blocks_.height)] + ordinal] = -1 - int64_t(slot);
         });
     }
@@ -216,7 +244,7 @@ class Labelling {
         if (!selects_) {
             for_rows(block, [&](int64_t, int64_t y, int64_t z) { numbers_before_[row_at(y, z)] = parts_begun_[row_at(y, z)]; });
             return slots_.for_parts(block, [this](uint32_t slot) {
-                numbers_before_[slots_.key[slot] >> ORDINAL_BITS] -= slots_.root_of(slot) != slot;
+                numbers_before_[(slots_.key[slot] & ~ELSEWHERE) >> ORDINAL_BITS] -= !is_root(slot, 0);
             });
         }
         find_parts_again(scratch, block);
@@ -277,7 +305,7 @@ class Labelling {
         slots_.mark(scratch, block, parts, [](uint32_t, uint32_t) {});
         name_parts(scratch, block);
         if (job_.components) statistics_.add(scratch, block, parts);
-        if (job_.numbers) renumber(scratch, parts);
+        if (job_.told.numbers) renumber(scratch, parts);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             const auto write_to = [&](const View &image, int64_t image_y, int64_t image_z) {
                 if (image)
@@ -304,7 +332,7 @@ class Labelling {
                     return;
                 }
                 const uint32_t root = slots_.root_of(static_cast<uint32_t>(slot));
-                scratch.number[part] = slots_.key[root];
+                scratch.number[part] = std::abs(slots_.key[root]);
                 scratch.area[part] = ++with_slots;
                 if (root == slot && slots_.key[root] > 0) ++number;
             });
@@ -313,10 +341,10 @@ class Labelling {
 
     /// Replaces the numbers of parts by those of the job's table.
     void renumber(const ThreadScratch &scratch, uint32_t parts) const {
-        const auto *const table = reinterpret_cast<const int64_t *>(job_.numbers.data);
+        const auto *const table = reinterpret_cast<const int64_t *>(job_.told.numbers.data);
         for (uint32_t part = 1; part <= parts; ++part) {
             int64_t &number = scratch.number[part];
-            number = number > 0 && number <= job_.numbers.size[0] ? table[number - 1] : 0;
+            number = number > 0 && number <= job_.told.numbers.size[0] ? table[number - 1] : 0;
         }
     }
 
@@ -324,6 +352,7 @@ class Labelling {
     Blocks blocks_;
     int threads_;
     int64_t total_;  // the last number that was given
+    int64_t elsewhere_ = 0;
     bool selects_;
     bool keeps_parts_;  // the parts of runs are kept in the rows of the output
     Carver carver_;
@@ -373,7 +402,9 @@ void find_components(const ComponentsJob &job, void *scratch, Arena &arena, cons
             count = Labelling(slice, threads, scratch, count, z).run(arena, progress ? part : Progress());
         }
     } else {
-        count = Labelling(job, threads, scratch).run(arena, progress);
+        const int64_t before = job.told.numbers ? 0 : job.told.before;
+        Labelling labelling(job, threads, scratch, before);
+        count = labelling.run(arena, progress) - before + labelling.elsewhere();
     }
     if (job.count) *job.count = count;
     if (progress) progress(1);

@@ -8,13 +8,14 @@
 namespace apsis::cpu::components {
 
 constexpr uint32_t NO_SLOT = UINT32_MAX;
-constexpr int ORDINAL_BITS = 30;  // bits of a key for a part's place among the parts that begin in its row
+constexpr int ORDINAL_BITS = 30;                 // bits of a key for a part's place among the parts that begin in its row
+constexpr int64_t ELSEWHERE = int64_t(1) << 62;  // a flag in the key of a root: the component begins in another slab
 
 class Slots {
   public:
     static int64_t count(const Blocks &blocks) { return blocks.borders() * blocks.runs(); }
     static bool fit(const Blocks &blocks) {
-        return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (63 - ORDINAL_BITS);
+        return count(blocks) < NO_SLOT && blocks.rows() < int64_t(1) << (62 - ORDINAL_BITS);
     }
 
     /// With `measured`, each slot also has an area, and a flag for contact with the image's border.
@@ -29,7 +30,7 @@ class Slots {
 
     uint32_t *parent;  // [slot]
     int64_t *key;      // [slot]: for the first slot of a part, the row in which the part begins, and its ordinal there;
-                       // -1 for other slots
+                       // -1 for other slots.  In the end, for a root, its number, or minus that if it begins elsewhere
     int64_t *area;     // [slot]
     uint8_t *touches;  // [slot]
 

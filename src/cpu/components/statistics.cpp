@@ -52,14 +52,15 @@ void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t 
     for (uint32_t part = 1; part <= parts; ++part)
         if (scratch.number[part] && scratch.area[part]) scratch.sums[scratch.area[part] - 1].clear();
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-        const int64_t row = blocks_.row_at(y, z), first = (row + z_ * blocks_.height) * blocks_.width;
+        const int64_t row = blocks_.row_at(y, z), at_y = y + start_[1], at_z = z + start_[2];
+        const int64_t first = (at_z * blocks_.height + at_y) * blocks_.width;
         const int64_t runs = find_runs(parts_.bits_of(row), blocks_.width, scratch.ends);
         for (int64_t i = 0; i < runs; ++i) {
             const uint32_t part = scratch.part[scratch.run[j] + i];
             const int64_t at = scratch.number[part] - numbered_ - 1;
             if (at < 0 || at >= count_) continue;
             ComponentSums &to = scratch.area[part] ? scratch.sums[scratch.area[part] - 1] : sums()[at];
-            to.add(first + scratch.ends[2 * i], scratch.ends[2 * i], scratch.ends[2 * i + 1], y, z + z_);
+            to.add(first + scratch.ends[2 * i], scratch.ends[2 * i], scratch.ends[2 * i + 1], at_y, at_z);
         }
     });
     for (uint32_t part = 1; part <= parts; ++part) {

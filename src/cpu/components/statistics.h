@@ -34,13 +34,13 @@ static_assert(sizeof(ComponentSums) == sizeof(apsis_component));
 
 class Statistics {
   public:
-    /// Measures the components numbered after `numbered`.  The first row of the image is the first row of slice z of a batch.
+    /// Measures the components numbered after `numbered`.  The first row is that of slice z of a batch, or that of a slab.
     Statistics(const ComponentsJob &job, const Blocks &blocks, const Parts &parts, int64_t numbered, int64_t z)
         : job_(job),
           blocks_(blocks),
           parts_(parts),
           numbered_(numbered),
-          z_(z) {}
+          start_{0, job.axes == 2 ? job.start : 0, job.axes == 2 ? z : job.start} {}
 
     /// `total` is the last number that was given.
     void begin(int64_t total, Arena &arena);
@@ -54,7 +54,8 @@ class Statistics {
     const ComponentsJob &job_;
     const Blocks &blocks_;
     const Parts &parts_;
-    int64_t numbered_, z_;
+    int64_t numbered_;
+    int64_t start_[3];   // the first pixel in the image
     int64_t count_ = 0;  // components that the array has room for
 };
 

@@ -177,9 +177,11 @@ pub struct apsis_slab_labels {
     pub start: i64,
     pub rows: i64,
     pub count: i64,
-    pub first: *const i64,
-    pub last: *const i64,
-    pub parts: *const apsis_part,
+    pub before: i64,
+    pub first: *mut i64,
+    pub last: *mut i64,
+    pub parts: *mut apsis_part,
+    pub capacity: i64,
     pub numbers: *mut i64,
 }
 
@@ -271,30 +273,31 @@ extern "C" {
     pub fn apsis_slab_parts(
         context: *mut apsis_context,
         set: *const apsis_image,
-        start: i64,
-        first: *mut i64,
-        last: *mut i64,
-        parts: *mut apsis_part,
-        capacity: i64,
-        count: *mut i64,
+        slab: *mut apsis_slab_labels,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_slab_join(
         context: *mut apsis_context,
         ndim: i32,
         size: *const i64,
-        slabs: *const apsis_slab_labels,
+        slabs: *mut apsis_slab_labels,
         slab_count: i64,
         parts: *mut apsis_part,
         capacity: i64,
         count: *mut i64,
         options: *const apsis_options,
     ) -> apsis_status;
+    pub fn apsis_slab_renumber(
+        context: *mut apsis_context,
+        columns: i64,
+        joined: *const apsis_slab_labels,
+        slabs: *mut apsis_slab_labels,
+        slab_count: i64,
+    ) -> apsis_status;
     pub fn apsis_slab_components(
         context: *mut apsis_context,
         set: *const apsis_image,
-        numbers: *const i64,
-        count: i64,
+        slab: *const apsis_slab_labels,
         labels: *const apsis_image,
         options: *const apsis_options,
     ) -> apsis_status;
