@@ -253,8 +253,8 @@ APSIS_API apsis_status apsis_create(int version, int device, apsis_context **con
 
 /**
  * Makes a context that spreads APSIS_HOST images over several CUDA devices.  The bytes
- * are the same.  apsis_distance is cut into slabs, or a batch into its images; what is
- * not cut runs on the first device, as do calls with APSIS_DEVICE images.  The stream,
+ * are the same.  apsis_distance and apsis_components are cut into slabs; what is not
+ * cut runs on the first device, as do calls with APSIS_DEVICE images.  The stream,
  * workspace and allocator of the context are those of the first; the others have their
  * own.  A message tells which device has failed.
  *

@@ -8,13 +8,9 @@
 #include "api/cut_runs.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <new>
-#include <optional>
-#include <thread>
 #include <vector>
 
+#include "api/workers.h"
 #include "runtime/packed.h"
 #include "runtime/staging.h"
 
@@ -31,93 +27,6 @@ View part_of(const View &image, int axis, int64_t start, int64_t rows) {
     part.size[axis] = rows;
     return part;
 }
-
-/// The contexts of a call, which work at the same time.  If one fails, the others stop at their next report of progress, if
-/// the caller is told of it.
-class Workers {
-  public:
-    explicit Workers(apsis_context &context) {
-        reports_.reserve(1 + context.others.size());
-        add(context);
-        for (const auto &other : context.others) add(*other);
-    }
-    ~Workers() {
-        for (const Report &report : reports_)
-            report.context->progress_fn = report.told, report.context->progress_user = report.user;
-    }
-    Workers(const Workers &) = delete;
-    Workers &operator=(const Workers &) = delete;
-
-    size_t count() const { return reports_.size(); }
-    apsis_context &operator[](size_t i) const { return *reports_[i].context; }
-
-    /// Calls work(i) for each context: for the first on the calling thread, for each other on one of its own if there is a
-    /// thread to be had.  The caller is told of progress from `from` to `to`.  Throws the first failure.
-    template <class Work>
-    void run(double from, double to, Work work) {
-        from_ = from, to_ = to;
-        const auto one = [&](size_t i) noexcept {
-            try {
-                work(i);
-            } catch (const Error &error) {
-                fail(i, error);
-            } catch (const std::bad_alloc &) {
-                fail(i, Error(APSIS_ERROR_MEMORY, "host memory ran out"));
-            } catch (const std::exception &error) {
-                fail(i, Error(APSIS_ERROR_INTERNAL, "%s", error.what()));
-            }
-        };
-        std::vector<std::thread> threads;
-        std::vector<size_t> here = {0};
-        threads.reserve(count()), here.reserve(count());
-        for (size_t i = 1; i < count(); ++i) try {
-                threads.emplace_back(one, i);
-            } catch (const std::exception &) {
-                here.push_back(i);
-            }
-        for (const size_t i : here) one(i);
-        for (std::thread &thread : threads) thread.join();
-        if (failure_) throw *failure_;
-    }
-
-  private:
-    struct Report {
-        Workers *workers;
-        apsis_context *context;
-        apsis_progress_fn told;  // the caller's
-        void *user;
-    };
-
-    void add(apsis_context &context) {
-        reports_.push_back({this, &context, context.progress_fn, context.progress_user});
-        if (!reports_.front().told) return;  // a report costs the device a wait
-        context.progress_fn = report, context.progress_user = &reports_.back();
-    }
-
-    static int report(void *user, double done) {
-        const Report &from = *static_cast<Report *>(user);
-        Workers &all = *from.workers;
-        if (from.told && from.told(from.user, all.from_ + (all.to_ - all.from_) * done)) return 1;
-        return all.stop_;
-    }
-
-    void fail(size_t i, const Error &error) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        stop_ = true;
-        if (failure_) return;
-        const bool has_place = count() > 1 && error.status != APSIS_ERROR_CANCELLED;
-        if (has_place)
-            failure_.emplace(error.status, "device %d: %s", (*this)[i].backend->device(), error.what());
-        else
-            failure_.emplace(error);
-    }
-
-    std::vector<Report> reports_;
-    double from_ = 0, to_ = 1;
-    std::atomic<bool> stop_{false};
-    std::mutex mutex_;
-    std::optional<Error> failure_;
-};
 
 /// A copy of some rows of a set on a context's device.
 class DeviceSet {
@@ -142,56 +51,81 @@ class DeviceSet {
     View copy_;
 };
 
-/// A distance job in slabs.
-class DistanceCut {
+/// An image cut along its last axis: so many slabs a device, some of them without rows.
+class Cut {
   public:
-    /// With so many slabs a device.
-    DistanceCut(apsis_context &context, const DistanceJob &job, int64_t each)
+    Cut(apsis_context &context, const View &set, int axis, int64_t each)
         : workers_(context),
-          job_(job),
-          axis_(job.is_batch() ? 2 : job.axes - 1),
+          axis_(axis),
           each_(each),
-          slabs_(static_cast<int64_t>(workers_.count()) * each) {}
+          slabs_(static_cast<int64_t>(workers_.count()) * each),
+          whole_(set),
+          sets_(static_cast<size_t>(slabs_)),
+          set_(sets_.size()) {}
+
+  protected:
+    int64_t start_of(int64_t k) const {
+        const int64_t rows = whole_.size[axis_];
+        return rows / slabs_ * k + std::min(rows % slabs_, k);
+    }
+    int64_t rows_of(int64_t k) const { return start_of(k + 1) - start_of(k); }
+    View part_of_slab(const View &image, int64_t k) const { return part_of(image, axis_, start_of(k), rows_of(k)); }
+
+    /// Finds the slabs of the set.  If they are read twice, a device that has one keeps it, where it may allocate memory.
+    void take_sets(bool are_read_twice) {
+        workers_.run(0, 0, [&](size_t i) {
+            each_slab(i, [&](int64_t k) {
+                set_[k] = part_of_slab(whole_, k);
+                const bool is_kept = are_read_twice && each_ == 1 && set_[k].pixels() > 0 && is_packed(set_[k]);
+                if (is_kept && !workers_[i].has_callers_workspace()) set_[k] = sets_[k].of(workers_[i], set_[k]);
+            });
+        });
+    }
+
+    /// Calls body(k) for the slabs of a device.
+    template <class Body>
+    void each_slab(size_t worker, Body body) {
+        const int64_t first = static_cast<int64_t>(worker) * each_;
+        for (int64_t k = first; k < first + each_; ++k) body(k);
+    }
+
+    Workers workers_;
+    int axis_;
+    int64_t each_;   // slabs of a device
+    int64_t slabs_;  // in all
+
+  private:
+    View whole_;
+    std::vector<DeviceSet> sets_;
+
+  protected:
+    std::vector<View> set_;  // [slab], on its device or the host
+};
+
+class DistanceCut : Cut {
+  public:
+    DistanceCut(apsis_context &context, const DistanceJob &job, int64_t each)
+        : Cut(context, job.set, job.is_batch() ? 2 : job.axes - 1, each),
+          job_(job) {}
 
     void run() {
-        keep_sets();
+        take_sets(!job_.is_batch());
         if (!job_.is_batch()) tell_all();
         workers_.run(job_.is_batch() ? 0 : SHARE_TOLD, 1, [&](size_t i) {
-            for (int64_t k = first_of(i); k < first_of(i + 1); ++k)
+            each_slab(i, [&](int64_t k) {
                 if (const DistanceJob part = part_job(k); part.set.pixels() > 0) run_here(workers_[i], part);
+            });
         });
     }
 
   private:
-    int64_t first_of(size_t worker) const { return static_cast<int64_t>(worker) * each_; }
-    int64_t start_of(int64_t k) const {
-        const int64_t rows = job_.set.size[axis_];
-        return rows / slabs_ * k + std::min(rows % slabs_, k);
-    }
-
-    /// A device that has one slab reads it twice, and keeps it, where it may allocate memory.
-    void keep_sets() {
-        sets_ = std::vector<DeviceSet>(static_cast<size_t>(slabs_));
-        set_.resize(sets_.size());
-        workers_.run(0, 0, [&](size_t i) {
-            for (int64_t k = first_of(i); k < first_of(i + 1); ++k) {
-                View &set = set_[k] = part_of(job_.set, axis_, start_of(k), start_of(k + 1) - start_of(k));
-                const bool is_read_twice = each_ == 1 && !job_.is_batch() && set.pixels() > 0;
-                if (is_read_twice && is_packed(set) && !workers_[i].has_callers_workspace())
-                    set = sets_[k].of(workers_[i], set);
-            }
-        });
-    }
-
-    /// The slab's part of the job, without what is outside of it.
     DistanceJob part_job(int64_t k) const {
-        const int64_t start = start_of(k), rows = start_of(k + 1) - start;
         DistanceJob part = job_;
         part.set = set_[k];
-        part.distance = part_of(job_.distance, axis_, start, rows);
-        part.nearest = part_of(job_.nearest, axis_, start, rows);
+        part.distance = part_of_slab(job_.distance, k);
+        part.nearest = part_of_slab(job_.nearest, k);
         if (job_.is_batch()) return part;
-        part.slab.start = start;
+        part.slab.start = start_of(k);
         for (int side = 0; side < sides(); ++side) {
             if (k > 0) part.slab.above[side] = row_of(last_[side], k);
             if (k + 1 < slabs_) part.slab.below[side] = row_of(first_[side], k);
@@ -207,8 +141,9 @@ class DistanceCut {
         const auto columns = static_cast<size_t>(job_.columns());
         for (int side = 0; side < sides(); ++side) first_[side].resize(columns * slabs_), last_[side].resize(columns * slabs_);
         workers_.run(0, SHARE_TOLD, [&](size_t i) {
-            for (int64_t k = first_of(i); k < first_of(i + 1); ++k)
+            each_slab(i, [&](int64_t k) {
                 for (int side = 0; side < sides(); ++side) summarize(workers_[i], k, side);
+            });
         });
         std::vector<int64_t> sites(columns);
         const auto go_on = [&](std::vector<int64_t> &rows, int64_t k, auto nearer) {
@@ -239,33 +174,139 @@ class DistanceCut {
         apsis::run(context, summary);
     }
 
-    Workers workers_;
     const DistanceJob &job_;
-    int axis_;       // that is cut
-    int64_t each_;   // slabs of a device
-    int64_t slabs_;  // in all, some of them without rows
-    std::vector<DeviceSet> sets_;
-    std::vector<View> set_;                    // [slab], on its device or the host
     std::vector<int64_t> first_[2], last_[2];  // [side][slab][column]: of the slab; then the first below it, the last above
 };
 
-}  // namespace
+class ComponentsCut : Cut {
+  public:
+    ComponentsCut(apsis_context &context, const ComponentsJob &job, int64_t each)
+        : Cut(context, job.set, job.axes - 1, each),
+          job_(job),
+          slab_(static_cast<size_t>(slabs_)) {}
 
-bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
-    const auto is_outside = [](const View &view) { return !view || view.memory == APSIS_HOST; };
-    return context.own_memory() == APSIS_DEVICE && is_outside(job.set) && is_outside(job.distance) && is_outside(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && !(job.measure.metric == APSIS_CHESSBOARD && job.nearest) &&
-           !(job.is_batch() && job.nearest);
-}
+    void run() {
+        take_sets(job_.labels.data);
+        workers_.run(0, job_.labels ? SHARE_PARTS : 1,
+                     [&](size_t i) { each_slab(i, [&](int64_t k) { find_parts(workers_[i], k); }); });
+        const int64_t count = join();
+        if (job_.count) *job_.count = count;
+        if (!job_.labels) return;
+        workers_.run(SHARE_PARTS, 1, [&](size_t i) {
+            each_slab(i, [&](int64_t k) {
+                if (set_[k].pixels() > 0) run_here(workers_[i], labels_job(k));
+            });
+        });
+    }
 
-void run_in_slabs(apsis_context &context, const DistanceJob &job) {
-    const int64_t rows = job.set.size[job.is_batch() ? 2 : job.axes - 1];
+  private:
+    static constexpr double SHARE_PARTS = 0.4;               // of the progress: until numbers are known
+    static constexpr int64_t LEAST_ROOM = int64_t(1) << 16;  // parts of a slab for which there is room at first
+
+    /// What a slab tells, and is told; `is` points to it.
+    struct SlabLabels {
+        std::vector<int64_t> first, last, numbers;
+        std::vector<apsis_part> parts;
+        apsis_slab_labels is = {};
+    };
+
+    bool needs_parts() const { return job_.selects() || job_.capacity > 0; }
+
+    void find_parts(apsis_context &context, int64_t k) {
+        SlabLabels &slab = slab_[k];
+        slab.first.resize(static_cast<size_t>(job_.columns())), slab.last.resize(slab.first.size());
+        slab.is.start = start_of(k), slab.is.rows = rows_of(k);
+        slab.is.first = slab.first.data(), slab.is.last = slab.last.data();
+        if (set_[k].pixels() == 0) return;
+        ComponentsJob parts = without_selection();
+        parts.set = set_[k];
+        parts.labels = {};
+        parts.start = slab.is.start;
+        parts.as_parts = true;
+        parts.count = &slab.is.count;
+        take_faces(parts, slab.is, parts.first, parts.last);
+        int64_t room = needs_parts() ? LEAST_ROOM : 0;
+        do {  // a second time if there was no room for all
+            slab.parts.resize(static_cast<size_t>(room));
+            parts.components = reinterpret_cast<apsis_component *>(slab.parts.data());
+            parts.capacity = room;
+            run_here(context, parts);
+            room = slab.is.count;
+        } while (needs_parts() && parts.capacity < room);
+        slab.is.parts = slab.parts.data(), slab.is.capacity = parts.capacity;
+        if (!job_.selects()) return;
+        slab.numbers.resize(static_cast<size_t>(slab.is.count));
+        slab.is.numbers = slab.numbers.data();
+    }
+
+    int64_t join() {
+        std::vector<apsis_slab_labels> told;
+        for (const SlabLabels &slab : slab_) told.push_back(slab.is);
+        slabs::JoinJob join;
+        static_cast<ComponentsJob &>(join) = job_;
+        join.slabs = told.data();
+        join.slab_count = slabs_;
+        const int64_t count = slabs::join(join);
+        for (int64_t k = 0; k < slabs_; ++k) slab_[k].is = told[k];
+        apsis_slab_measure(std::min(count, job_.capacity), reinterpret_cast<const apsis_part *>(job_.components),
+                           job_.components);
+        return count;
+    }
+
+    ComponentsJob labels_job(int64_t k) {
+        apsis_slab_labels &slab = slab_[k].is;
+        ComponentsJob labels = without_selection();
+        labels.set = set_[k];
+        labels.labels = part_of_slab(job_.labels, k);
+        labels.count = &slab.count;
+        take_numbers(slab, labels);
+        return labels;
+    }
+
+    ComponentsJob without_selection() const {
+        ComponentsJob all = job_;
+        all.no_border = all.no_inner = false;
+        all.min_area = 0, all.max_area = all.largest = INT64_MAX;
+        all.components = nullptr;
+        all.capacity = 0;
+        return all;
+    }
+
+    const ComponentsJob &job_;
+    std::vector<SlabLabels> slab_;
+};
+
+template <class SomeCut, class Job>
+void run_cut(apsis_context &context, const Job &job, int64_t rows) {
     for (int64_t each = context.others.empty() ? 2 : 1;; each *= 2) try {
-            return DistanceCut(context, job, each).run();
+            return SomeCut(context, job, each).run();
         } catch (const Error &error) {
             if (error.status != APSIS_ERROR_MEMORY || each >= rows) throw;
             context.log("%s: in more slabs", error.what());
         }
+}
+
+bool is_on_host(const View &view) { return !view || view.memory == APSIS_HOST; }
+
+}  // namespace
+
+bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
+    const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
+    return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
+           !job.is_slab() && job.method == APSIS_AUTO && !has_chessboard_sites && !(job.is_batch() && job.nearest);
+}
+
+bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {
+    return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.labels) && job.method == APSIS_AUTO &&
+           !job.as_parts && !job.told.is_any && !(job.axes == 2 && job.set.size[2] > 1);
+}
+
+void run_in_slabs(apsis_context &context, const DistanceJob &job) {
+    run_cut<DistanceCut>(context, job, job.set.size[job.is_batch() ? 2 : job.axes - 1]);
+}
+
+void run_in_slabs(apsis_context &context, const ComponentsJob &job) {
+    run_cut<ComponentsCut>(context, job, job.set.size[job.axes - 1]);
 }
 
 }  // namespace apsis

@@ -8,8 +8,10 @@ namespace apsis {
 
 /// Whether a job can be run in slabs.
 bool can_be_cut(const apsis_context &context, const DistanceJob &job);
+bool can_be_cut(const apsis_context &context, const ComponentsJob &job);
 
 /// Cuts the job into a slab for each device of the context, or, for one device alone, into two; into more where memory runs out.
 void run_in_slabs(apsis_context &context, const DistanceJob &job);
+void run_in_slabs(apsis_context &context, const ComponentsJob &job);
 
 }  // namespace apsis

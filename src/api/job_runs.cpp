@@ -169,18 +169,6 @@ void run_here(apsis_context &context, const DistanceJob &job) {
                  [&](const DistanceJob &own, void *scratch) { context.backend->distance(own, scratch, context.progress()); });
 }
 
-void run(apsis_context &context, const DistanceJob &job) {
-    check_capture(context, job);
-    const bool can_cut = can_be_cut(context, job);
-    if (can_cut && !context.others.empty()) return run_in_slabs(context, job);
-    try {
-        run_here(context, job);
-    } catch (const Error &error) {
-        if (error.status != APSIS_ERROR_MEMORY || !can_cut) throw;
-        run_in_slabs(context, job);
-    }
-}
-
 void run(apsis_context &context, const SummaryJob &job) {
     if (job.set.pixels() == 0) {
         if (job.first) std::fill_n(job.first, job.columns(), INT64_MAX);
@@ -202,14 +190,34 @@ void run(apsis_context &context, const VoronoiJob &job) {
                  [&](const VoronoiJob &own, void *scratch) { context.backend->voronoi(own, scratch, context.progress()); });
 }
 
-void run(apsis_context &context, const ComponentsJob &job) {
-    check_capture(context, job);
+void run_here(apsis_context &context, const ComponentsJob &job) {
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "components", job.set);
     run_staged(context, job, memory,
                [&](const ComponentsJob &own, void *scratch) { context.backend->components(own, scratch, context.progress()); });
     if (job.components || job.count) context.backend->sync();
 }
+
+namespace {
+
+/// Runs a job on all devices of the context, or on one; in slabs also where memory runs out.
+template <class Job>
+void run_where_it_fits(apsis_context &context, const Job &job) {
+    check_capture(context, job);
+    const bool can_cut = can_be_cut(context, job);
+    if (can_cut && !context.others.empty()) return run_in_slabs(context, job);
+    try {
+        run_here(context, job);
+    } catch (const Error &error) {
+        if (error.status != APSIS_ERROR_MEMORY || !can_cut) throw;
+        run_in_slabs(context, job);
+    }
+}
+
+}  // namespace
+
+void run(apsis_context &context, const DistanceJob &job) { run_where_it_fits(context, job); }
+void run(apsis_context &context, const ComponentsJob &job) { run_where_it_fits(context, job); }
 
 void run(apsis_context &context, const GeodesicJob &job) {
     check_capture(context, job);

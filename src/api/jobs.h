@@ -42,6 +42,11 @@ void check_place(int64_t start, int64_t extent, int64_t rows);
 /// Throws if the type of an output does not hold all indices of so many pixels.
 void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels);
 
+/// The faces of a slab as views; those of a slab without rows are left out.
+void take_faces(const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last);
+/// Fills in what a slab has been told.
+void take_numbers(const apsis_slab_labels &slab, ComponentsJob &job);
+
 /// Fills in the neighbours and the selection of a components job.
 void fill_in(const apsis_options &options, ComponentsJob &job);
 
@@ -66,6 +71,7 @@ size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
 
 /// On the context's own device alone, whole.
 void run_here(apsis_context &context, const DistanceJob &job);
+void run_here(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const SummaryJob &job);
 void run(apsis_context &context, const VoronoiJob &job);

@@ -52,12 +52,6 @@ View view_of(const int64_t *array, int64_t width, int64_t height) {
     return view;
 }
 
-/// The faces of a slab as views.
-void take_faces(const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last) {
-    const int64_t height = job.axes == 3 ? job.set.size[1] : 1, rows = job.set.size[job.axes - 1];
-    if (rows > 0) first = view_of(slab.first, job.set.size[0], height), last = view_of(slab.last, job.set.size[0], height);
-}
-
 // ---- Slabs to be joined ----
 
 /// Throws unless the numbers in a face of a slab are from 0, or its negative, to `most`.
@@ -170,6 +164,20 @@ void check_told(const std::string &name, const apsis_slab_labels &slab, int64_t 
 
 }  // namespace
 
+void take_faces(const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last) {
+    const int64_t height = job.axes == 3 ? job.set.size[1] : 1, rows = job.set.size[job.axes - 1];
+    if (rows > 0) first = view_of(slab.first, job.set.size[0], height), last = view_of(slab.last, job.set.size[0], height);
+}
+
+void take_numbers(const apsis_slab_labels &slab, ComponentsJob &job) {
+    job.told.is_any = true;
+    job.told.before = slab.before, job.told.count = slab.count;
+    if (slab.numbers)
+        job.told.numbers = view_of(slab.numbers, slab.count, 1);
+    else
+        take_faces(job, slab, job.told.first, job.told.last);
+}
+
 ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                const apsis_options *given) {
     check_given("slab", slab, "its start and arrays are needed");
@@ -252,12 +260,7 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
         if (slab->numbers[i] > most)
             throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but slab: numbers[%lld] is %lld",
                         static_cast<long long>(i), static_cast<long long>(slab->numbers[i]));
-    job.told.is_any = true;
-    job.told.before = slab->before, job.told.count = slab->count;
-    if (slab->numbers)
-        job.told.numbers = view_of(slab->numbers, slab->count, 1);
-    else
-        take_faces(job, *slab, job.told.first, job.told.last);
+    take_numbers(*slab, job);
     check_apart("slab: first", job.told.first, "labels", job.labels);
     check_apart("slab: last", job.told.last, "labels", job.labels);
     check_apart("slab: numbers", job.told.numbers, "labels", job.labels);

@@ -1,4 +1,5 @@
 /* One call on several devices, or in slabs on one that has not the memory for all of it: the same bytes as on one device. */
+#include "run_components.h"
 #include "run_distance.h"
 
 /** A context on the device of another, so many times. */
@@ -47,6 +48,52 @@ static void random_problems(bench *b) {
         }
         apsis_destroy(several.ctx);
     }
+}
+
+static void check_same_pieces(bench *one, bench *several, const problem *p, const asked *how) {
+    pieces want = run_components(one, p, how), got = run_components(several, p, how);
+    assert_int_equal(got.count, want.count);
+    if (how->labels) assert_memory_equal(got.labels, want.labels, (size_t)pixels_of(p) * type_size(how->labels));
+    const int64_t known = how->capacity < want.count ? how->capacity : want.count;
+    if (known > 0) assert_memory_equal(got.component, want.component, (size_t)known * sizeof(apsis_component));
+    free_pieces(&want);
+    free_pieces(&got);
+}
+
+static void random_components(bench *b) {
+    static const asked hows[] = {{APSIS_U8, APSIS_I32, PACKED, PACKED, 2000, false},
+                                 {APSIS_BIT, APSIS_I64, PADDED, FLIP_Y, -1, false},
+                                 {APSIS_U8, APSIS_U8, STEPPED, PADDED, 7, false},
+                                 {APSIS_U8, 0, FLIP_Z, PACKED, -1, false}};
+    uint8_t mask[40 * 40 * 9];
+    chance c = {8};
+    for (int count = 1; count <= 4; ++count) {
+        bench several = open_devices(b, count);
+        for (int i = 0; i < effort(60); ++i) {
+            problem p = draw_problem(&c, mask);
+            p.options.flags &= APSIS_COMPLEMENT | APSIS_SLICES;
+            p.options.metric = APSIS_EUCLIDEAN;
+            p.options.connectivity = 1 + (int)roll_below(&c, p.ndim == 3 && !(p.options.flags & APSIS_SLICES) ? 3 : 2);
+            if (roll_below(&c, 3) == 0) p.options.largest = 1 + (int)roll_below(&c, 5);
+            if (roll_below(&c, 3) == 0) p.options.min_area = 1 + roll_below(&c, 5);
+            if (roll_below(&c, 3) == 0) p.options.flags |= roll_below(&c, 2) ? APSIS_NO_BORDER : APSIS_NO_INNER;
+            check_same_pieces(b, &several, &p, &hows[i % COUNT(hows)]);
+        }
+        apsis_destroy(several.ctx);
+    }
+}
+
+/** More components in a slab than there is room for at first. */
+static void many_components(bench *b) {
+    const int64_t size[3] = {600, 520, 1};
+    const asked how = {APSIS_U8, APSIS_I32, PACKED, PACKED, 100000, false};
+    uint8_t *mask = must_alloc((size_t)(size[0] * size[1]));
+    for (int64_t i = 0; i < size[0] * size[1]; ++i) mask[i] = (i / size[0] + i % size[0]) % 2 == 0;
+    const problem p = new_problem(2, size[0], size[1], 1, mask);
+    bench several = open_devices(b, 2);
+    check_same_pieces(b, &several, &p, &how);
+    apsis_destroy(several.ctx);
+    free(mask);
 }
 
 /* ---- Memory ---- */
@@ -107,6 +154,28 @@ static void little_memory(bench *b) {
     free(mask);
 }
 
+/** Labels with half the memory that they ask for at once. */
+static void little_memory_for_labels(bench *b) {
+    const int64_t size[3] = {90, 80, 70};
+    uint8_t *mask = must_alloc((size_t)(size[0] * size[1] * size[2]));
+    chance c = {9};
+    fill_mask(mask, size, NOISE, 0.3, &c);
+    const problem p = new_problem(3, size[0], size[1], size[2], mask);
+    const apsis_image set = {.type = APSIS_U8, .ndim = 3, .size = {size[0], size[1], size[2]}};
+    const apsis_image labels = {.type = APSIS_I32, .ndim = 3, .size = {size[0], size[1], size[2]}};
+    const apsis_image *const images[] = {&set, &labels};
+    size_t all;
+    assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_COMPONENTS, images, 2, NULL, &all));
+    bench little = *b;
+    budget of = {b->ctx, all / 2, 0};
+    assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &little.ctx));
+    assert_ok(little.ctx, apsis_set_allocator(little.ctx, grant, give_back, &of));
+    check_same_pieces(b, &little, &p, &LABELS);
+    assert_true(of.refused > 0);
+    apsis_destroy(little.ctx);
+    free(mask);
+}
+
 /* ---- Progress and errors ---- */
 
 typedef struct reports {
@@ -159,7 +228,9 @@ static void wrong_arguments(bench *b) {
     assert_null(ctx);
 }
 
-static const test_case cases[] = {TEST(random_problems, ON_DEVICE_HOST), TEST(little_memory, ON_DEVICE_HOST),
-                                  TEST(progress, ON_DEVICE_HOST), TEST(wrong_arguments, ON_DEVICE_HOST)};
+static const test_case cases[] = {TEST(random_problems, ON_DEVICE_HOST),          TEST(random_components, ON_DEVICE_HOST),
+                                  TEST(many_components, ON_DEVICE_HOST),          TEST(little_memory, ON_DEVICE_HOST),
+                                  TEST(little_memory_for_labels, ON_DEVICE_HOST), TEST(progress, ON_DEVICE_HOST),
+                                  TEST(wrong_arguments, ON_DEVICE_HOST)};
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

@@ -1,0 +1,102 @@
+// The devices of a context at work on one call, each on a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "runtime/context.h"
+
+namespace apsis {
+
+/// The contexts of a call, which work at the same time.  If one fails, the others stop at their next report of progress, if
+/// the caller is told of it.
+class Workers {
+  public:
+    explicit Workers(apsis_context &context) {
+        reports_.reserve(1 + context.others.size());
+        add(context);
+        for (const auto &other : context.others) add(*other);
+    }
+    ~Workers() {
+        for (const Report &report : reports_)
+            report.context->progress_fn = report.told, report.context->progress_user = report.user;
+    }
+    Workers(const Workers &) = delete;
+    Workers &operator=(const Workers &) = delete;
+
+    size_t count() const { return reports_.size(); }
+    apsis_context &operator[](size_t i) const { return *reports_[i].context; }
+
+    /// Calls work(i) for each context: for the first on the calling thread, for each other on one of its own if there is a
+    /// thread to be had.  The caller is told of progress from `from` to `to`.  Throws the first failure.
+    template <class Work>
+    void run(double from, double to, Work work) {
+        from_ = from, to_ = to;
+        const auto one = [&](size_t i) noexcept {
+            try {
+                work(i);
+            } catch (const Error &error) {
+                fail(i, error);
+            } catch (const std::bad_alloc &) {
+                fail(i, Error(APSIS_ERROR_MEMORY, "host memory ran out"));
+            } catch (const std::exception &error) {
+                fail(i, Error(APSIS_ERROR_INTERNAL, "%s", error.what()));
+            }
+        };
+        std::vector<std::thread> threads;
+        std::vector<size_t> here = {0};
+        threads.reserve(count()), here.reserve(count());
+        for (size_t i = 1; i < count(); ++i) try {
+                threads.emplace_back(one, i);
+            } catch (const std::exception &) {
+                here.push_back(i);
+            }
+        for (const size_t i : here) one(i);
+        for (std::thread &thread : threads) thread.join();
+        if (failure_) throw *failure_;
+    }
+
+  private:
+    struct Report {
+        Workers *workers;
+        apsis_context *context;
+        apsis_progress_fn told;  // the caller's
+        void *user;
+    };
+
+    void add(apsis_context &context) {
+        reports_.push_back({this, &context, context.progress_fn, context.progress_user});
+        if (!reports_.front().told) return;  // a report costs the device a wait
+        context.progress_fn = report, context.progress_user = &reports_.back();
+    }
+
+    static int report(void *user, double done) {
+        const Report &from = *static_cast<Report *>(user);
+        Workers &all = *from.workers;
+        if (from.told && from.told(from.user, all.from_ + (all.to_ - all.from_) * done)) return 1;
+        return all.stop_;
+    }
+
+    void fail(size_t i, const Error &error) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        stop_ = true;
+        if (failure_) return;
+        const bool has_place = count() > 1 && error.status != APSIS_ERROR_CANCELLED;
+        if (has_place)
+            failure_.emplace(error.status, "device %d: %s", (*this)[i].backend->device(), error.what());
+        else
+            failure_.emplace(error);
+    }
+
+    std::vector<Report> reports_;
+    double from_ = 0, to_ = 1;
+    std::atomic<bool> stop_{false};
+    std::mutex mutex_;
+    std::optional<Error> failure_;
+};
+
+}  // namespace apsis
