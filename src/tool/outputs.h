@@ -23,6 +23,8 @@ class Outputs {
 
     /// The file of an output, or nullptr if it was not requested.
     OutputFile *find(std::string_view key) const;
+    /// The name of the first one.
+    const std::string &first() const { return names_[0].path; }
     /// Gives the files their names: all, or none.
     void commit();
     /// Writes the member "outputs" of a JSON object.

@@ -17,7 +17,25 @@ void Progress::phase(const char *name) {
     phase_ = name;
     note_.clear();
     next_ = Clock::now();
+    if (slabs_ == 1) start_ = next_;
     update(0);
+}
+
+void Progress::slab(std::int64_t number, std::int64_t count) {
+    slab_ = number;
+    slabs_ = count;
+    if (number == 0) start_ = Clock::now();
+}
+
+/// The time that is left of the phase, or of all slabs, if the time that it took so far says anything.
+std::string Progress::left(double done) const {
+    const double share = slabs_ == 1 ? done : static_cast<double>(slab_) / static_cast<double>(slabs_);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (seconds < 2 || share <= 0) return "";
+    const double rest = seconds / share * (1 - share);
+    char words[40];
+    std::snprintf(words, sizeof words, rest < 90 ? ", %.0f s left" : ", %.0f min left", rest < 90 ? rest : rest / 60);
+    return words;
 }
 
 void Progress::update(double done) {
@@ -26,7 +44,10 @@ void Progress::update(double done) {
 
 bool Progress::stopped(double done) {
     if (shown_ && Clock::now() >= next_) {
-        std::fprintf(stderr, "\rapsis: %s %3d %%%s\033[K", phase_, static_cast<int>(100 * done), note_.c_str());
+        const std::string slab =
+            slabs_ == 1 ? "" : "slab " + std::to_string(slab_ + 1) + " of " + std::to_string(slabs_) + ", ";
+        std::fprintf(stderr, "\rapsis: %s%s %3d %%%s%s\033[K", slab.c_str(), phase_, static_cast<int>(100 * done),
+                     note_.c_str(), left(done).c_str());
         std::fflush(stderr);
         drawn_ = true;
         next_ = Clock::now() + std::chrono::milliseconds(100);

@@ -16,6 +16,8 @@ class Progress {
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
+    /// Says that a slab begins; the phases that follow are its own.
+    void slab(std::int64_t number, std::int64_t count);
     /// Starts a phase, such as "reading".
     void phase(const char *name);
     /// Shows that this part of the phase, from 0 to 1, is done.  Throws Interrupted if a signal has arrived.
@@ -30,11 +32,14 @@ class Progress {
   private:
     using Clock = std::chrono::steady_clock;
 
+    std::string left(double done) const;
+
     bool shown_;
     bool drawn_ = false;
     const char *phase_ = "";
     std::string note_;
-    Clock::time_point next_ = Clock::now();
+    std::int64_t slab_ = 0, slabs_ = 1;
+    Clock::time_point next_ = Clock::now(), start_ = next_;  // of the phase, or of the first slab
 };
 
 /// Seconds since its construction, or since the last lap.

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <iterator>
 
 #include "tool/failure.h"
+#include "tool/parallel.h"
 
 namespace tool {
 namespace {
@@ -37,42 +37,64 @@ void add_raster_option(Arguments &arguments, const std::string &name, const std:
     arguments.custom(name, "OUT2.tif", help, take_name(name, target));
 }
 
-Statistics measure(const Raster &distances, double least) {
-    const Shape &shape = distances.shape();
-    return with_type(distances.type(), [&](auto zero) {
+void measure(const Raster &distances, std::int64_t extent, int workers, Statistics &statistics, double least) {
+    constexpr std::int64_t kRows = 16;
+    const std::int64_t width = distances.shape().width, rows = extent * (distances.shape().columns() / width);
+    with_type(distances.type(), [&](auto zero) {
         using Distance = decltype(zero);
         using Limits = std::numeric_limits<Distance>;
-        Statistics result;
-        double sum = 0;
-        Distance low = Limits::max(), high = Limits::lowest();
-        for (std::int64_t z = 0; z < shape.depth; ++z)
-            for (std::int64_t y = 0; y < shape.height; ++y) {
-                const auto *row = distances.row_of<Distance>(y, z);
-                for (std::int64_t x = 0; x < shape.width; ++x) {
-                    if (static_cast<double>(row[x]) < least) continue;
-                    if (!is_finite(row[x])) {
-                        ++result.infinite;
-                        continue;
-                    }
-                    ++result.finite;
-                    sum += static_cast<double>(row[x]);
-                    low = std::min(low, row[x]);
-                    high = std::max(high, row[x]);
+        struct Rows {
+            double sums[kRows];  // added from the first row to the last, whichever thread computes them
+            Distance low, high;
+            std::int64_t finite, infinite;
+        };
+        std::vector<Rows> found(static_cast<size_t>(workers));
+        const auto measure_row = [&](Rows &all, std::int64_t y) {
+            const auto *row = distances.row_of<Distance>(y, 0);
+            Distance low = all.low, high = all.high;
+            double sum = 0;
+            std::int64_t finite = 0, infinite = 0;
+            for (std::int64_t x = 0; x < width; ++x) {
+                if (static_cast<double>(row[x]) < least) continue;
+                if (!is_finite(row[x])) {
+                    ++infinite;
+                    continue;
                 }
+                ++finite;
+                sum += static_cast<double>(row[x]);
+                low = std::min(low, row[x]);
+                high = std::max(high, row[x]);
             }
-        if (result.finite > 0) {
-            result.minimum = static_cast<double>(low);
-            result.maximum = static_cast<double>(high);
-            result.mean = sum / static_cast<double>(result.finite);
-        }
-        return result;
+            all.low = low, all.high = high;
+            all.finite += finite, all.infinite += infinite;
+            return sum;
+        };
+        make_and_take(
+            workers, (rows + kRows - 1) / kRows,
+            [&](int worker, std::int64_t i) {
+                Rows &mine = found[static_cast<size_t>(worker)] = {{}, Limits::max(), Limits::lowest(), 0, 0};
+                for (std::int64_t y = i * kRows; y < std::min((i + 1) * kRows, rows); ++y)
+                    mine.sums[y - i * kRows] = measure_row(mine, y);
+            },
+            [&](int worker, std::int64_t) {
+                const Rows &mine = found[static_cast<size_t>(worker)];
+                const bool first = statistics.finite == 0;
+                statistics.infinite += mine.infinite;
+                if (mine.finite == 0) return;
+                statistics.finite += mine.finite;
+                for (const double sum : mine.sums) statistics.sum += sum;
+                const auto low = static_cast<double>(mine.low), high = static_cast<double>(mine.high);
+                statistics.minimum = first ? low : std::min(statistics.minimum, low);
+                statistics.maximum = first ? high : std::max(statistics.maximum, high);
+            });
     });
 }
 
 std::string sentence_of(const std::string &what, const Statistics &statistics) {
     if (statistics.finite == 0 && statistics.infinite == 0) return "the set is empty";
     char numbers[96] = "";
-    std::snprintf(numbers, sizeof numbers, " %.6g to %.6g, mean %.6g", statistics.minimum, statistics.maximum, statistics.mean);
+    std::snprintf(numbers, sizeof numbers, " %.6g to %.6g, mean %.6g", statistics.minimum, statistics.maximum,
+                  statistics.mean());
     const std::string without = std::to_string(statistics.infinite) + " pixels without one";
     if (statistics.finite == 0) return "no " + what + "s: " + without;
     return what + numbers + (statistics.infinite > 0 ? ", " + without : "");
@@ -81,35 +103,19 @@ std::string sentence_of(const std::string &what, const Statistics &statistics) {
 void print_statistics(Json &json, const char *key, const Statistics &statistics) {
     json.key(key).object();
     for (const auto &[name, value] :
-         {std::pair{"minimum", statistics.minimum}, {"maximum", statistics.maximum}, {"mean", statistics.mean}}) {
+         {std::pair{"minimum", statistics.minimum}, {"maximum", statistics.maximum}, {"mean", statistics.mean()}}) {
         json.key(name);
         statistics.finite > 0 ? json.value(value) : json.null();
     }
     json.member("finite", statistics.finite).member("infinite", statistics.infinite).end_object();
 }
 
-void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
-                  Progress &progress) {
-    const Shape &shape = raster.shape();
-    const bool floating = raster.type() == APSIS_F32 || raster.type() == APSIS_F64;
-    std::int64_t z = 0;
-    const TiffImage image = {shape.width,
-                             shape.height,
-                             bits_of(raster.type()),
-                             1,
-                             floating                    ? SampleFormat::kFloat
-                             : raster.type() == APSIS_U8 ? SampleFormat::kUnsigned
-                                                         : SampleFormat::kSigned,
-                             tags,
-                             [&](std::int64_t y, std::uint8_t *row) {
-                                 std::memcpy(row, raster.row(y, z), static_cast<size_t>(raster.row_bytes()));
-                             }};
-    progress.phase("writing");
-    TiffWriter writer(file, settings, image, shape.depth);
-    for (; z < shape.depth; ++z)
-        writer.write(image,
-                     [&](double done) { progress.update((static_cast<double>(z) + done) / static_cast<double>(shape.depth)); });
-    writer.finish();
+TiffImage image_of(apsis_type type, const Shape &shape, const TiffTags &tags) {
+    const bool floating = type == APSIS_F32 || type == APSIS_F64;
+    const SampleFormat format = floating           ? SampleFormat::kFloat
+                                : type == APSIS_U8 ? SampleFormat::kUnsigned
+                                                   : SampleFormat::kSigned;
+    return {shape.width, shape.height, bits_of(type), 1, format, tags, shape.depth};
 }
 
 }  // namespace tool

@@ -21,8 +21,10 @@ constexpr const char *kDistanceTypeWords[] = {"f32", "f64", "i32", "i64"};
 
 /// Statistics of the finite distances, all 0 if none is finite, and the number of infinite ones.
 struct Statistics {
-    double minimum = 0, maximum = 0, mean = 0;
+    double minimum = 0, maximum = 0, sum = 0;
     std::int64_t finite = 0, infinite = 0;
+
+    double mean() const { return finite > 0 ? sum / static_cast<double>(finite) : 0; }
 };
 
 /// Whether a pixel has a distance: infinity, or the largest integer, means that it has none.
@@ -35,8 +37,10 @@ bool is_finite(Distance distance) {
         return distance < Limits::max() && distance > -Limits::max();
 }
 
-/// Leaves out pixels below `least`.  For lengths of paths it is 0, since they are -1 outside the set.
-Statistics measure(const Raster &distances, double least = -std::numeric_limits<double>::infinity());
+/// Adds the first rows, in 3-D planes, of a raster; on so many threads, which do not change the sum.  Leaves out pixels below
+/// `least`: for lengths of paths it is 0, since they are -1 outside the set.
+void measure(const Raster &distances, std::int64_t extent, int workers, Statistics &statistics,
+             double least = -std::numeric_limits<double>::infinity());
 
 /// The sentence about them that follows "OUT.tif: "; `what` is their name in the singular, such as "distance".
 std::string sentence_of(const std::string &what, const Statistics &statistics);
@@ -47,8 +51,7 @@ void print_statistics(Json &json, const char *key, const Statistics &statistics)
 void add_raster(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 void add_raster_option(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
-/// Writes a page for every slice.  The caller commits the file.
-void write_raster(const Raster &raster, OutputFile &file, const OutputSettings &settings, const TiffTags &tags,
-                  Progress &progress);
+/// The file of rasters of this type, a page for every slice.
+TiffImage image_of(apsis_type type, const Shape &shape, const TiffTags &tags = {});
 
 }  // namespace tool

@@ -1,6 +1,7 @@
 // See run.h.
 #include "tool/run.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tool/failure.h"
@@ -15,17 +16,73 @@ std::string size_of(const Shape &shape) {
            (shape.depth == 1 ? " page" : " pages");
 }
 
+/// 1.25 GB.
+std::string bytes_in_words(std::int64_t bytes) {
+    double number = static_cast<double>(bytes);
+    const char *unit = "bytes";
+    for (const char *larger : {"KB", "MB", "GB", "TB", "PB"})
+        if (number >= 1000) number /= 1000, unit = larger;
+    char words[40];
+    std::snprintf(words, sizeof words, "%.4g %s", number, unit);
+    return words;
+}
+
 }  // namespace
 
 Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     : request_(request),
       outputs_(outputs),
       progress_(progress),
-      device_(request.running, progress) {
-    limit_memory(request.running.max_memory.value_or(physical_memory()));
+      device_(request.running, progress),
+      set_(request.input, request.reading, threads()) {
+    limit_memory(request.running.memory.value_or(physical_memory()));
     end_of("prepare");
-    image_ = read_set(request.input, request.reading, progress);
-    shape_ = image_.marks.shape();
+}
+
+void Run::plan(const Maps &maps) {
+    Demand demand;
+    demand.shape = shape();
+    demand.whole = maps.whole;
+    demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
+    demand.sides = maps.options.flags & APSIS_SIGNED ? 2 : 1;
+    demand.reading = set_.reading_bytes();
+    demand.spilling = set_.spilling_bytes();
+    for (const auto &[key, type] : maps.types) {
+        demand.outputs += bits_of(type) / 8;
+        if (!file(key)) continue;
+        demand.writing += TiffWriter::bytes_of(request_.writing, tiff_of(type), threads());
+        // Slabs of whole rows of tiles, or of whole pages, leave nothing waiting.
+        if (shape().dimensions == 2 && !request_.writing.tiled)
+            demand.waiting += TiffWriter::waiting_bytes(request_.writing, tiff_of(type));
+    }
+    demand.scratch = [&](const Shape &slab) { return scratch(maps, slab); };
+    maps_ = maps.types;
+    // What is cut leaves some memory to others.
+    const auto &given = request_.running.memory;
+    cut_ = cut_to_fit(demand, given.value_or(free_memory() / 2), given.value_or(physical_memory()));
+}
+
+/// What the library needs in host memory for a slab.
+std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
+    if (!maps.whole.empty() || device_.number() != APSIS_CPU) return 0;
+    apsis_image images[3] = {};
+    const apsis_image *call[3] = {};
+    const auto describe = [&](size_t place, apsis_type type) {
+        images[place] = {nullptr, type, slab.dimensions, {slab.width, slab.height, slab.depth}, {}, APSIS_HOST, 0};
+        call[place] = &images[place];
+    };
+    describe(0, APSIS_BIT);
+    for (const auto &[key, type] : maps.types) describe(std::string_view(key) == "nearest" ? 2 : 1, type);
+    const bool cells = std::string_view(maps.types[0].first) == "cells", pages = maps.options.flags & APSIS_SLICES;
+    if (cells && !pages) std::swap(call[1], call[2]);  // slabs of nearest pixels
+    size_t bytes = 0;
+    device_.check(apsis_workspace_size(device_.context(), cells && pages ? APSIS_VORONOI : APSIS_DISTANCE, call,
+                                       cells && pages ? 2 : 3, &maps.options, &bytes));
+    return static_cast<std::int64_t>(pages ? bytes : 2 * bytes);  // the library's bound for slabs
+}
+
+void Run::read() {
+    image_ = set_.read(progress_, cut_.spilled ? outputs_.first() : "", cut_.extent);
     warnings_ = image_.warnings;
     end_of("read");
 }
@@ -35,32 +92,50 @@ BinaryImage Run::read_another(const std::string &path) {
     nonzero.volume = request_.reading.volume;
     nonzero.tolerate = request_.reading.tolerate;
     nonzero.max_pixels = request_.reading.max_pixels;
-    BinaryImage other = read_set(path, nonzero, progress_);
-    const std::string size = size_of(shape_), other_size = size_of(other.marks.shape());
+    SetFile file(path, nonzero, threads());
+    BinaryImage other = file.read(progress_);
+    const std::string size = size_of(shape()), other_size = size_of(file.shape());
     if (size != other_size) fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
     warnings_.insert(warnings_.end(), other.warnings.begin(), other.warnings.end());
     end_of("read");
     return other;
 }
 
-Raster Run::indices(const char *what) const {
-    return Raster(shape_.pixels() > INT32_MAX ? APSIS_I64 : APSIS_I32, shape_, what);
-}
-
 apsis_options Run::options() const {
     apsis_options options = APSIS_OPTIONS_INIT;
-    if (image_.complement) options.flags |= APSIS_COMPLEMENT;
-    if (image_.pages > 1 && !request_.reading.volume) options.flags |= APSIS_SLICES;
+    if (set_.complement()) options.flags |= APSIS_COMPLEMENT;
+    if (set_.pages() > 1 && !request_.reading.volume) options.flags |= APSIS_SLICES;
     return options;
 }
 
-void Run::write(std::string_view key, const Raster &raster) {
-    if (OutputFile *file = outputs_.find(key)) write_raster(raster, *file, request_.writing, image_.tags, progress_);
+void Run::transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
+                          const std::function<void(std::int64_t, std::int64_t)> &finished) {
+    SlabMaps maps(device_, image_, shape(), cut_, options, std::move(whole));
+    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
+        progress_.slab(slab, cut_.slabs);
+        progress_.phase("computing");
+        maps.compute(slab, distance, nearest);
+        end_of("transform");
+        finished(cut_.start(slab), cut_.extent_of(slab, shape()));
+    }
+}
+
+TiffImage Run::tiff_of(apsis_type type) const { return image_of(type, shape(), set_.tags()); }
+
+void Run::write(std::string_view key, const Raster &raster, std::int64_t extent) {
+    OutputFile *const file = outputs_.find(key);
+    if (!file) return;
+    progress_.phase("writing");
+    std::unique_ptr<TiffWriter> &writer = writers_[std::string(key)];
+    if (!writer) writer = std::make_unique<TiffWriter>(*file, request_.writing, tiff_of(raster.type()), threads());
+    const std::int64_t rows = extent * (shape().columns() / shape().width);
+    writer->write(raster.row(0, 0), rows, [&](double done) { progress_.update(done); });
+    if (writer->complete()) writer->finish();
     end_of("write");
 }
 
 void Run::draw(std::string_view key, const Picture &picture) {
-    if (OutputFile *file = outputs_.find(key)) write_picture(picture, *file, image_.tags, progress_);
+    if (OutputFile *file = outputs_.find(key)) write_picture(picture, *file, set_.tags(), threads(), progress_);
     end_of("picture");
 }
 
@@ -79,34 +154,60 @@ void Run::finish() {
 }
 
 void Run::print_input(Json &json) const {
-    json.member("input", request_.input).member("width", shape_.width).member("height", shape_.height);
-    json.member("pages", image_.pages).member("volume", request_.reading.volume).member("pixels", shape_.pixels());
-    json.member("sites", image_.sites).member("sites_are", word_of(request_.reading.sites));
+    json.member("input", request_.input).member("width", shape().width).member("height", shape().height);
+    json.member("pages", set_.pages()).member("volume", request_.reading.volume).member("pixels", shape().pixels());
+    if (!request_.running.dry) json.member("sites", image_.sites);
+    json.member("sites_are", word_of(request_.reading.sites));
     json.member_or_null("threshold", request_.reading.threshold);
+}
+
+void Run::print_plan(Json &json) const {
+    json.key("plan").object().member("slabs", cut_.slabs).member("extent", cut_.extent);
+    json.member("set_in_file", cut_.spilled).member("memory", cut_.memory);
+    json.key("bytes").object();
+    for (const auto &[key, type] : maps_)
+        if (file(key)) json.member(key, shape().pixels() * (bits_of(type) / 8));
+    json.end_object().end_object();
+}
+
+void Run::print_plan() const {
+    const std::string rows = shape().dimensions == 2 ? "rows" : request_.reading.volume ? "planes" : "pages";
+    print_out("%s: %s, read once", shown(request_.input).c_str(), shape().words().c_str());
+    print_out("%s\n", cut_.spilled ? ("; the set is kept in a file of " + bytes_in_words(set_.set_bytes())).c_str() : "");
+    if (cut_.slabs == 1)
+        print_out("computed at once");
+    else
+        print_out("computed in %lld slabs of %lld %s", static_cast<long long>(cut_.slabs), static_cast<long long>(cut_.extent),
+                  rows.c_str());
+    print_out(", on %s; %s of memory\n", device_.name().c_str(), bytes_in_words(cut_.memory).c_str());
+    for (const auto &[key, type] : maps_)
+        if (const OutputFile *output = file(key))
+            print_out("%s: %s before compression\n", shown(output->path()).c_str(),
+                      bytes_in_words(shape().pixels() * (bits_of(type) / 8)).c_str());
 }
 
 void Run::print_account(Json &json) const {
     json.key("device").object().key("number");
     device_.number() == APSIS_CPU ? json.null() : json.value(device_.number());
     json.member("name", device_.name()).member("why", device_.why()).end_object();
-    json.member("threads", request_.running.threads.value_or(0));
+    json.member("threads", threads());
     json.key("seconds").object();
     for (const auto &[part, seconds] : seconds_) json.member(part, seconds);
-    json.end_object().key("warnings").array();
+    json.end_object().member("peak_memory", peak_memory()).key("warnings").array();
     for (const std::string &warning : warnings_) json.value(warning);
     json.end_array();
     outputs_.print(json);
 }
 
 void Run::print_set() const {
-    const std::string pages = std::to_string(image_.pages);
+    const std::string pages = std::to_string(set_.pages());
     const std::string depth = request_.reading.volume ? " x " + pages + " pixels"
-                              : image_.pages > 1      ? " pixels, " + pages + " pages"
+                              : set_.pages() > 1      ? " pixels, " + pages + " pages"
                                                       : " pixels";
     print_out("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", shown(request_.input).c_str(),
-              static_cast<long long>(shape_.width), static_cast<long long>(shape_.height), depth.c_str(),
+              static_cast<long long>(shape().width), static_cast<long long>(shape().height), depth.c_str(),
               static_cast<long long>(image_.sites),
-              100 * static_cast<double>(image_.sites) / static_cast<double>(shape_.pixels()));
+              100 * static_cast<double>(image_.sites) / static_cast<double>(shape().pixels()));
 }
 
 std::string Run::device_and_time() const {

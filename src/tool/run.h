@@ -1,7 +1,10 @@
-// One run of a verb: its device, the set that it reads, the outputs that it writes, and how long each part takes.
+// One run of a verb: its device, the set that it reads, how it is cut, the outputs that it writes, and how long each part takes.
 #pragma once
 
 #include <concepts>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "tool/progress.h"
 #include "tool/set.h"
 #include "tool/settings.h"
+#include "tool/slabs.h"
 
 namespace tool {
 
@@ -25,24 +29,36 @@ struct RunRequest {
     RunSettings running;
 };
 
+/// The maps of a verb, by the keys of their outputs.  Maps of no file are for pictures.
+struct Maps {
+    std::vector<std::pair<const char *, apsis_type>> types;
+    std::string whole;                           // why they must be computed at once; "" if slab by slab will do
+    apsis_options options = APSIS_OPTIONS_INIT;  // for slabs
+};
+
 class Run {
   public:
-    /// Makes the context and reads the set.
+    /// Makes the context and opens the image.
     Run(const RunRequest &request, Outputs &outputs, Progress &progress);
 
-    const Shape &shape() const { return shape_; }
+    const Shape &shape() const { return set_.shape(); }
+    std::int64_t threads() const { return request_.running.threads.value_or(0); }
     Progress &progress() const { return progress_; }
+    /// The type of indices of pixels.
+    apsis_type index_type() const { return shape().pixels() > INT32_MAX ? APSIS_I64 : APSIS_I32; }
+    /// The file of an output, or nullptr if it was not requested.
+    OutputFile *file(std::string_view key) const { return outputs_.find(key); }
+    /// Options of a call: which pixels are the set, and whether each page is an image of its own.
+    apsis_options options() const;
+
+    /// Decides how the image is cut.
+    void plan(const Maps &maps);
+    /// Reads the set.
+    void read();
     /// Reads another input, which must have the same size: the set of its non-zero samples.
     BinaryImage read_another(const std::string &path);
 
-    /// The file of an output, or nullptr if it was not requested.
-    OutputFile *file(std::string_view key) const { return outputs_.find(key); }
-    /// A raster of indices.
-    Raster indices(const char *what) const;
-
-    /// Options of a call: which pixels are the set, and whether each page is an image of its own.
-    apsis_options options() const;
-    /// Calls body(device, set), which calls the library.  Then frees the set's memory.
+    /// Calls body(device, set), which calls the library for the whole image.  Then frees the set's memory.
     template <std::invocable<const Device &, BinaryImage &> Body>
     void transform(Body body) {
         progress_.phase("computing");
@@ -51,32 +67,51 @@ class Run {
         end_of("transform");
     }
 
-    /// Writes a raster, or draws a picture, if the output was requested.
-    void write(std::string_view key, const Raster &raster);
+    /// A raster of a map, with room for a slab.
+    Raster map(apsis_type type, const char *what) const { return Raster(type, shape().cut_to(cut_.extent), what); }
+    /// Computes distances and nearest pixels slab by slab, and calls finished(start, extent) for each.
+    void transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
+                         const std::function<void(std::int64_t start, std::int64_t extent)> &finished);
+    const Device &device() const { return device_; }
+
+    /// Writes the next rows of an output, in 3-D planes, if it was requested; all of them without `extent`.
+    void write(std::string_view key, const Raster &raster, std::int64_t extent);
+    void write(std::string_view key, const Raster &raster) { write(key, raster, shape().extent()); }
+    /// Draws a picture, if it was requested.
     void draw(std::string_view key, const Picture &picture);
     /// The slice that a picture shows.
-    std::int64_t slice() const { return request_.reading.volume ? shape_.depth / 2 : 0; }
+    std::int64_t slice() const { return request_.reading.volume ? shape().depth / 2 : 0; }
 
     /// Adds the time since the end of the last part to this part.  A part may end several times.
     void end_of(const std::string &part);
     /// Ends the run: the last check for an interrupt, and the total time.
     void finish();
 
-    // Members of a JSON object: the input; then the device, the times, the warnings and the outputs.
+    // Members of a JSON object: the input; the plan; then the device, the times, the warnings and the outputs.
     void print_input(Json &json) const;
+    void print_plan(Json &json) const;
     void print_account(Json &json) const;
-    /// Prints the line about the set.  device_and_time() is the end of the line about the result.
+    /// Prints the line about the set; what a dry run says.  device_and_time() is the end of the line about the result.
     void print_set() const;
+    void print_plan() const;
     std::string device_and_time() const;
 
   private:
+    std::int64_t limit() const;
+    std::int64_t scratch(const Maps &maps, const Shape &slab) const;
+    TiffImage tiff_of(apsis_type type) const;
+    std::string size() const;
+
     const RunRequest &request_;
     Outputs &outputs_;
     Progress &progress_;
     Stopwatch total_, watch_;
     Device device_;
+    SetFile set_;
     BinaryImage image_;
-    Shape shape_;
+    Cut cut_;
+    std::vector<std::pair<const char *, apsis_type>> maps_;
+    std::map<std::string, std::unique_ptr<TiffWriter>, std::less<>> writers_;
     std::vector<std::pair<std::string, double>> seconds_;
     std::vector<std::string> warnings_;
 };

@@ -2,6 +2,7 @@
 #include "tool/set.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -56,19 +57,41 @@ void mark(const TiffPage &page, const Threshold &threshold, const std::uint8_t *
     }
 }
 
-std::int64_t count_marks(const std::uint8_t *marks, std::int64_t count) {
-    return std::count(marks, marks + count, std::uint8_t{1});
+/// Copies packed samples of one bit to `bits`, in reverse order.
+void copy_bits(const std::uint8_t *samples, std::int64_t count, std::uint8_t *bits) {
+    std::transform(samples, samples + (count + 7) / 8, bits, reversed);
 }
 
-/// Copies packed bits to a row in reverse order, clears the bits beyond its last pixel, and counts the ones.
-std::int64_t copy_bits(const std::uint8_t *samples, std::int64_t count, std::uint8_t *bits) {
-    std::int64_t ones = 0;
-    for (std::int64_t byte = 0; byte < (count + 7) / 8; ++byte) {
-        const std::int64_t left = count - 8 * byte;
-        const std::uint8_t mask = left < 8 ? static_cast<std::uint8_t>((1 << left) - 1) : 0xFF;
-        bits[byte] = reversed(samples[byte]) & mask;
-        ones += std::popcount(bits[byte]);
+/// Packs the marks of samples, the leftmost in the lowest bit.
+void pack(const TiffPage &page, const Threshold &threshold, const std::uint8_t *samples, std::int64_t count,
+          std::uint8_t *bits) {
+    constexpr std::int64_t kChunk = 512;
+    std::uint8_t marks[kChunk];
+    for (std::int64_t x = 0; x < count; x += kChunk) {
+        const std::int64_t some = std::min(kChunk, count - x);
+        std::memset(marks + some / 8 * 8, 0, some % 8 ? 8 : 0);
+        mark(page, threshold, samples + x * page.bits / 8, some, marks);
+        for (std::int64_t at = 0; at < some; at += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, marks + at, 8);
+            bits[(x + at) / 8] = static_cast<std::uint8_t>(eight * 0x0102040810204080 >> 56);
+        }
     }
+}
+
+/// Writes a bit for each sample that counts as non-zero to a row of the set, clears those beyond its last pixel, and counts the
+/// ones.
+std::int64_t mark_row(const TiffPage &page, const Threshold &threshold, const std::uint8_t *samples, std::int64_t count,
+                      std::uint8_t *bits) {
+    // A threshold may change the meaning of samples of one bit.
+    page.bits == 1 && !threshold ? copy_bits(samples, count, bits) : pack(page, threshold, samples, count, bits);
+    if (count % 8) bits[count / 8] &= static_cast<std::uint8_t>((1 << count % 8) - 1);
+    std::int64_t ones = 0, at = 0;
+    for (std::uint64_t eight; at + 64 <= count; at += 64) {
+        std::memcpy(&eight, bits + at / 8, 8);
+        ones += std::popcount(eight);
+    }
+    for (; at < count; at += 8) ones += std::popcount(bits[at / 8]);
     return ones;
 }
 
@@ -133,56 +156,80 @@ std::string nonzero_colour(const TiffPage &page) {
 
 std::int64_t count_nonzero(TiffReader &reader, size_t number, const Report &report) {
     const TiffPage &page = reader.pages()[number];
-    std::vector<std::uint8_t> marks(static_cast<size_t>(std::min(page.block_width, page.width)));
-    std::int64_t nonzero = 0;
-    const auto sink = [&](std::int64_t, std::int64_t, std::int64_t count, const std::uint8_t *samples) {
-        mark(page, {}, samples, count, marks.data());
-        nonzero += count_marks(marks.data(), count);
+    std::atomic<std::int64_t> nonzero{0};
+    const auto sink = [&](const SampleBlock &block) {
+        std::vector<std::uint8_t> bits(static_cast<size_t>((block.columns + 7) / 8));
+        std::int64_t ones = 0;
+        for (std::int64_t y = 0; y < block.rows; ++y) ones += mark_row(page, {}, block.row(y), block.columns, bits.data());
+        nonzero += ones;
     };
-    reader.read(number, sink, report);
+    reader.read(number, sink, [&](std::int64_t rows) { report(static_cast<double>(rows) / static_cast<double>(page.height)); });
     return nonzero;
 }
 
-BinaryImage read_set(const std::string &path, const InputSettings &settings, Progress &progress) {
-    progress.phase("reading");
-    TiffReader reader(path, settings.tolerate);
+apsis_image BinaryImage::slab(std::int64_t start, std::int64_t extent) const {
+    if (!spill) return marks.part(start, extent);
+    const apsis_image image = marks.part(0, extent);
+    const std::int64_t bytes = marks.bytes_of(extent);
+    spill->read(marks.row(0, 0), bytes, marks.bytes_of(start));
+    return image;
+}
+
+SetFile::SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads)
+    : path_(path),
+      settings_(settings),
+      reader_(path, settings.tolerate, threads) {
     const bool by_colour = settings.sites == Sites::kBlack || settings.sites == Sites::kWhite;
-    check_pages(reader, path, by_colour, settings);
+    check_pages(reader_, path, by_colour, settings);
+    const std::vector<TiffPage> &pages = reader_.pages();
+    shape_ = {pages[0].width, pages[0].height, static_cast<std::int64_t>(pages.size()),
+              settings.volume || pages.size() > 1 ? 3 : 2};
+    shape_.check();
+    complement_ = is_complement(settings.sites, pages[0], path);
+}
 
-    const std::vector<TiffPage> &pages = reader.pages();
-    const Shape shape = {pages[0].width, pages[0].height, static_cast<std::int64_t>(pages.size()),
-                         settings.volume || pages.size() > 1 ? 3 : 2};
-    // Samples of one bit are kept as bits, unless a threshold may change their meaning.
-    const bool bits = pages[0].bits == 1 && !settings.threshold;
+/// Reads a page into the set; or, if it is kept in a file, some rows at a time.
+void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report) {
+    const size_t number = static_cast<size_t>(z);
+    const TiffPage &page = reader_.pages()[number];
+    const Raster band =
+        image.spill ? Raster(APSIS_BIT, {page.width, reader_.rows_at_once(number)}, "rows of an image") : Raster();
+    std::int64_t before = 0;  // rows that are in the file already
+    std::atomic<std::int64_t> nonzero{0};
+    const auto sink = [&](const SampleBlock &block) {
+        std::int64_t ones = 0;
+        for (std::int64_t y = 0; y < block.rows; ++y) {
+            std::uint8_t *bits = band ? band.row(block.y + y - before, 0) : image.marks.row(block.y + y, z);
+            ones += mark_row(page, settings_.threshold, block.row(y), block.columns, bits + block.x / 8);
+        }
+        nonzero += ones;
+    };
+    reader_.read(number, sink, [&](std::int64_t rows) {
+        if (band)
+            image.spill->write(band.row(0, 0), (rows - before) * band.row_bytes(),
+                               (z * page.height + before) * band.row_bytes());
+        before = rows;
+        report(static_cast<double>(rows) / static_cast<double>(page.height));
+    });
+    image.sites += nonzero;
+}
+
+BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int64_t extent) {
+    progress.phase("reading");
     BinaryImage image;
-    image.marks = Raster(bits ? APSIS_BIT : APSIS_U8, shape, "an image");
-    image.complement = is_complement(settings.sites, pages[0], path);
-    image.pages = shape.depth;
-    image.tags = pages[0].tags;
-
-    std::int64_t nonzero = 0;
-    for (std::int64_t z = 0; z < shape.depth; ++z) {
-        const size_t number = static_cast<size_t>(z);
-        const auto sink = [&](std::int64_t x, std::int64_t y, std::int64_t count, const std::uint8_t *samples) {
-            if (bits) {
-                nonzero += copy_bits(samples, count, image.marks.row(y, z) + x / 8);
-            } else {
-                std::uint8_t *marks = image.marks.row(y, z) + x;
-                mark(pages[number], settings.threshold, samples, count, marks);
-                nonzero += count_marks(marks, count);
-            }
-        };
-        const auto report = [&](double done) {
-            progress.update((static_cast<double>(z) + done) / static_cast<double>(shape.depth));
-        };
-        reader.read(number, sink, report);
-        if (const std::string warning = reader.warning(); !warning.empty()) {
+    image.complement = complement_;
+    image.marks = Raster(APSIS_BIT, spill.empty() ? shape_ : shape_.cut_to(extent), "an image");
+    if (!spill.empty()) image.spill = std::make_unique<ScratchFile>(spill);
+    for (std::int64_t z = 0; z < shape_.depth; ++z) {
+        read_page(z, image,
+                  [&](double done) { progress.update((static_cast<double>(z) + done) / static_cast<double>(shape_.depth)); });
+        if (const std::string warning = reader_.warning(); !warning.empty()) {
             progress.clear();
-            image.warnings.push_back("page " + std::to_string(number + 1) + " of " + quoted(path) + ": " + warning);
+            image.warnings.push_back("page " + std::to_string(z + 1) + " of " + quoted(path_) + ": " + warning);
             std::fprintf(stderr, "apsis: warning: %s\n", image.warnings.back().c_str());
         }
     }
-    image.sites = image.complement ? shape.pixels() - nonzero : nonzero;
+    if (image.complement) image.sites = shape_.pixels() - image.sites;
     return image;
 }
 

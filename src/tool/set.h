@@ -13,16 +13,45 @@
 namespace tool {
 
 struct BinaryImage {
-    Raster marks;             // the non-zero samples: APSIS_BIT or APSIS_U8
-    bool complement = false;  // the set is the zero samples
-    std::int64_t sites = 0;   // pixels of the set
-    std::int64_t pages = 0;
-    TiffTags tags;
+    Raster marks;  // the non-zero samples, one bit each; of a slab alone, if they are in `spill`
+    std::unique_ptr<ScratchFile> spill;
+    bool complement = false;            // the set is the zero samples
+    std::int64_t sites = 0;             // pixels of the set
     std::vector<std::string> warnings;  // printed already
+
+    /// Some rows, in 3-D planes.  Valid until the next call.
+    apsis_image slab(std::int64_t start, std::int64_t extent) const;
 };
 
-/// Reads all pages, and prints a warning for every page with damage that is tolerated.
-BinaryImage read_set(const std::string &path, const InputSettings &settings, Progress &progress);
+/// A file with an image that can be a set.
+class SetFile {
+  public:
+    /// Opens it, and checks the tags of all pages.
+    SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads);
+
+    const Shape &shape() const { return shape_; }
+    std::int64_t pages() const { return shape_.depth; }
+    const TiffTags &tags() const { return reader_.pages()[0].tags; }
+    /// Whether the set consists of the samples that count as zero.
+    bool complement() const { return complement_; }
+    /// Bytes of the set; of memory that it takes to read beside it, and more to keep it in a file.
+    std::int64_t set_bytes() const { return (shape_.width + 7) / 8 * shape_.height * shape_.depth; }
+    std::int64_t reading_bytes() const { return reader_.reading_bytes(0); }
+    std::int64_t spilling_bytes() const { return (shape_.width + 7) / 8 * reader_.rows_at_once(0); }
+
+    /// Reads all pages, and prints a warning for every page with damage that is tolerated.  Without room in memory the set is kept
+    /// in a file beside `spill`, and slabs are at most `extent` long.
+    BinaryImage read(Progress &progress, const std::string &spill = "", std::int64_t extent = 0);
+
+  private:
+    void read_page(std::int64_t z, BinaryImage &image, const Report &report);
+
+    std::string path_;
+    InputSettings settings_;
+    TiffReader reader_;
+    Shape shape_;
+    bool complement_;
+};
 
 /// Why the samples of a page cannot be a set; "" if they can.
 std::string unusable(const TiffPage &page);

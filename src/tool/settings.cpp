@@ -2,13 +2,31 @@
 #include "tool/settings.h"
 
 #include <charconv>
+#include <string_view>
 
 #include "tool/failure.h"
+#include "tool/io/tiff_encoder.h"
 
 namespace tool {
 namespace {
 
 constexpr const char *kSites[] = {"nonzero", "zero", "black", "white"};
+constexpr const char *kCompressions[] = {"none", "deflate", "zstd", "lzw"};
+
+/// 4G, 512M, 100000.
+std::int64_t parse_size(const std::string &word) {
+    std::int64_t size = 0;
+    const char *end = word.data() + word.size();
+    const auto result = std::from_chars(word.data(), end, size);
+    const std::string_view unit(result.ptr, static_cast<size_t>(end - result.ptr)), units = "KMGT";
+    bool known = result.ec == std::errc() && size > 0 && unit.size() <= 1;
+    if (known && !unit.empty()) {
+        const size_t power = units.find(unit[0]);
+        known = power != units.npos && !__builtin_mul_overflow(size, std::int64_t{1024} << 10 * power, &size);
+    }
+    if (!known) usage("--memory is " + quoted(word) + ", but must be a number of bytes, such as 500000000, 512M or 4G");
+    return size;
+}
 
 int parse_device(const std::string &word) {
     if (word == "auto") return APSIS_BEST;
@@ -22,6 +40,12 @@ int parse_device(const std::string &word) {
 }
 
 }  // namespace
+
+void OutputSettings::check() const {
+    if (compression == Compression::kNone || has_codec(compression)) return;
+    usage(std::string("--compress is ") + kCompressions[static_cast<size_t>(compression)] +
+          ", but this libtiff does not have it");
+}
 
 const char *word_of(Sites sites) { return kSites[static_cast<size_t>(sites)]; }
 
@@ -40,7 +64,7 @@ void InputSettings::add_to(Arguments &arguments) {
                    "image of its own.",
                    volume);
     arguments.integer("--max-pixels", "N",
-                      "Refuse a file of more than N pixels, all pages together. Default: no limit but --max-memory, and what "
+                      "Refuse a file of more than N pixels, all pages together. Default: no limit but --memory, and what "
                       "the data in the file can hold.",
                       1, max_pixels);
     add_tolerate(arguments, tolerate);
@@ -55,26 +79,21 @@ void add_tolerate(Arguments &arguments, bool &tolerate) {
 
 void OutputSettings::add_to(Arguments &arguments) {
     arguments.flag("--tiled", "Write TIFF in tiles of 256 x 256 pixels. Default: in strips.", tiled);
-    arguments.choice("--compress", {"none", "deflate"},
-                     "Compression of the TIFF files written. deflate comes with the predictor for their type. "
-                     "Default: none.",
-                     compression);
+    arguments.choice("--compress", kCompressions,
+                     "Compression of the TIFF files written, with the predictor for their type. Default: none.", compression);
     arguments.flag("--bigtiff", "Write BigTIFF. Default: only when a file might exceed 4 GB.", bigtiff);
     arguments.flag("--overwrite", "Replace output files that exist. Default: refuse.", overwrite);
 }
 
-void RunSettings::add_to(Arguments &arguments, const std::string &needs) {
+void RunSettings::add_to(Arguments &arguments, const std::string &memory_help) {
     arguments.custom("--device", "auto|cpu|N",
                      "Where to compute: the first usable CUDA device, otherwise the CPU (auto, the default); "
                      "the CPU; or CUDA device N. 'apsis devices' lists them. The results are the same bytes.",
                      [this](const std::string &word) { device = parse_device(word); });
     arguments.integer("--threads", "N", "Use at most N threads on the CPU. Default 0: one per core.", 0, threads);
-    arguments.integer("--max-memory", "BYTES",
-                      "Refuse an image that takes more than this in host memory: its pixels, 1 byte each, or 1 bit in a "
-                      "bilevel file; those of each output, 4 bytes, or 8 if f64 or i64, or 1 if u8; and a tile or strip of "
-                      "the file. What the library needs besides is not counted: " +
-                          needs + " a pixel, on the CPU. Default: the memory of this machine.",
-                      1, max_memory);
+    arguments.custom("--memory", "SIZE", "Bytes of host memory, or with K, M, G or T times 1024 and so on. " + memory_help,
+                     [this](const std::string &word) { memory = parse_size(word); });
+    arguments.flag("--dry-run", "Say how it would be done, and what memory and disk it would take; write nothing.", dry);
     arguments.flag("--json", "Print a JSON object about the run on standard output, instead of the summary.", json);
     arguments.choice("--progress", {"auto", "always", "never"},
                      "Show progress on standard error. auto, the default: if that is a terminal.", progress);
@@ -89,7 +108,7 @@ std::string exit_codes() {
            "  11   the library refused an argument          (APSIS_ERROR_ARGUMENT)\n"
            "  12   not in this version or build             (APSIS_ERROR_UNSUPPORTED)\n"
            "  13   no such device, or no driver for it      (APSIS_ERROR_NO_DEVICE)\n"
-           "  14   memory ran out, or over --max-memory     (APSIS_ERROR_MEMORY)\n"
+           "  14   memory ran out, or over --memory         (APSIS_ERROR_MEMORY)\n"
            "  15   the workspace is too small               (APSIS_ERROR_WORKSPACE)\n"
            "  16   a result might not fit the output type   (APSIS_ERROR_RANGE)\n"
            "  17   cancelled                                (APSIS_ERROR_CANCELLED)\n"

@@ -24,7 +24,7 @@ struct InputSettings {
     void add_to(Arguments &arguments);
 };
 
-enum class Compression { kNone, kDeflate };
+enum class Compression { kNone, kDeflate, kZstd, kLzw };
 
 /// How TIFF files are laid out, and whether they may replace others.
 struct OutputSettings {
@@ -34,20 +34,22 @@ struct OutputSettings {
     bool overwrite = false;
 
     void add_to(Arguments &arguments);
+    /// Fails with a usage error if this libtiff cannot compress like that.
+    void check() const;
 };
 
 enum class ProgressMode { kAuto, kAlways, kNever };
 
-/// Where the work runs, and what is printed about it.
+/// Where the work runs, what it may take, and what is printed about it.
 struct RunSettings {
     int device = APSIS_BEST;
-    std::optional<std::int64_t> threads, max_memory;
-    bool json = false;
+    std::optional<std::int64_t> threads, memory;
+    bool dry = false, json = false;
     ProgressMode progress = ProgressMode::kAuto;
     bool quiet = false;
 
-    /// `needs` says how much memory the library needs for a pixel, beside the images.
-    void add_to(Arguments &arguments, const std::string &needs);
+    /// `memory_help` says what --memory limits.
+    void add_to(Arguments &arguments, const std::string &memory_help);
 };
 
 /// An option that every verb with an input file has.

@@ -43,8 +43,7 @@ std::uint8_t *bytes_of(const Raster &raster) {
     std::uint8_t *mark = marks;
     for (std::int64_t z = 0; z < shape.depth; ++z)
         for (std::int64_t y = 0; y < shape.height; ++y)
-            for (std::int64_t x = 0; x < shape.width; ++x)
-                *mark++ = raster.type() == APSIS_BIT ? raster.row(y, z)[x / 8] >> (x % 8) & 1 : raster.row(y, z)[x];
+            for (std::int64_t x = 0; x < shape.width; ++x) *mark++ = raster.row(y, z)[x / 8] >> (x % 8) & 1;
     return marks;
 }
 
@@ -79,11 +78,12 @@ ReadSet read_file(const char *path, const std::int64_t *threshold, bool tolerate
         settings.tolerate = tolerate;
         if (threshold) settings.threshold = *threshold;
         Progress progress(ProgressMode::kNever, true);
-        check_sizes(TiffReader(path, tolerate));
-        const BinaryImage image = read_set(path, settings, progress);
-        const Shape &shape = image.marks.shape();
-        got.width = shape.width, got.height = shape.height, got.pages = image.pages, got.sites = image.sites;
-        got.orientation = image.tags.orientation;
+        check_sizes(TiffReader(path, tolerate, 1));
+        SetFile file(path, settings, 1);
+        const BinaryImage image = file.read(progress);
+        const Shape &shape = file.shape();
+        got.width = shape.width, got.height = shape.height, got.pages = file.pages(), got.sites = image.sites;
+        got.orientation = file.tags().orientation;
         got.marks = bytes_of(image.marks);
     });
     return got;
@@ -93,7 +93,7 @@ std::int64_t count_file(const char *path) {
     std::int64_t count = 0;
     char refused[400] = "";
     attempt(refused, sizeof refused, [&] {
-        TiffReader reader(path);
+        TiffReader reader(path, false, 1);
         check_sizes(reader);
         for (size_t page = 0; page < reader.pages().size(); ++page) {
             if (const std::string why = unusable(reader.pages()[page]); !why.empty()) fail(why);

@@ -49,7 +49,7 @@ static void test_claims(void **state) {
         for (size_t c = 0; c < sizeof compressions / sizeof *compressions; ++c) {
             write_claim(&(Claim){sides[i], sides[i], 1, 1, (uint32_t)compressions[c], 0, 0});
             refused(1, "", "cannot read 'in.tif': it has nothing in strip 0 for ");
-            refused(14, "--tolerate --max-memory 1000000", "more than --max-memory, 1000000");
+            refused(14, "--tolerate --memory 1000000 --picture p.tif", "more than --memory, 1000000; it is computed at once: ");
             write_claim(&(Claim){sides[i], sides[i], 1, 1, (uint32_t)compressions[c], 8, 114});
             refused(1, "", "cannot read 'in.tif': it has only 114 bytes in strip 0 for ");
             assert_in(err_text, "; --tolerate goes on");
@@ -113,16 +113,23 @@ static void test_limits(void **state) {
     write_tiff("in.tif", &kBits, WIDTH, HEIGHT, PAGES);
     refused(1, "--max-pixels 2552", "'in.tif' has 37 x 23 pixels, 3 pages, more than --max-pixels, 2552");
     refused(2, "--max-pixels 0", "--max-pixels is '0'");
-    refused(14, "--max-memory 344",
-            "memory with an image of 37 x 23 x 3 pixels would be 345 bytes, more than --max-memory, 344");
-    refused(14, "--max-memory 10556",
-            "memory with distances of 37 x 23 x 3 pixels would be 10557 bytes, more than --max-memory, 10556");
-    refused(14, "--max-memory 459", "memory with a tile or strip of 37 x 23 pixels of 'in.tif' would be 460 bytes");
+    refused(14, "--memory 1K", "an image of 37 x 23 x 3 pixels takes at least ");
+    assert_in(err_text, " bytes of memory, more than --memory, 1024, in slabs\n");
+    refused(14, "--memory 10556 --picture p.tif",
+            "an image of 37 x 23 x 3 pixels takes 10557 bytes of memory, more than --memory, 10556; it is computed at once: ");
     const Layout fax = {.bits = 1, .photometric = 1, .compression = COMPRESSION_CCITTFAX4, .rows = HEIGHT};
     write_tiff("in.tif", &fax, WIDTH, HEIGHT, PAGES);
-    refused(14, "--max-memory 574", "memory with a tile or strip that is decoded twice would be 575 bytes");
-    succeed("distance in.tif out.tif --max-pixels 2553 --max-memory 10557");
+    succeed("distance in.tif out.tif --max-pixels 2553 --memory 1M");
     assert_int_equal(run("geodesic in.tif out.tif in.tif --max-pixels 1"), 1);
+}
+
+/* What the command says that it takes at least, of a file of one strip of this size: room for it, for fax data twice, and for its
+ * pixels as bits. */
+static void assert_counted(tmsize_t strip, tmsize_t bits, bool fax) {
+    assert_int_equal(run("distance in.tif out.tif --device cpu --memory 1"), 14);
+    assert_in(err_text, "takes at least ");
+    const long long least = atoll(strstr(err_text, "at least ") + strlen("at least ")), decoded = (fax ? 2 : 1) * strip + bits;
+    if (least < decoded || least > decoded + 10000) fail_msg("a strip of %ld bytes: %s", (long)strip, err_text);
 }
 
 /* Blank pages are the ones that compress best. */
@@ -148,6 +155,8 @@ static void test_blank(void **state) {
         TIFFClose(tiff);
         succeed("info in.tif --json");
         assert_in(out_text, "\"nonzero\": 0");
+        if (compressions[c] != COMPRESSION_NONE)
+            assert_counted(bytes, SIDE * SIDE / 8, fax); /* a plain strip is read in parts */
     }
     free(blank);
 }

@@ -56,7 +56,43 @@ static void test_memory(void **state) {
     fail_all("help distance", 1, 1);
 }
 
+/* The most memory that the command held, as it says. */
+static double peak_memory(const char *words) {
+    succeed("distance in.tif out.tif --device cpu --json --overwrite %s", words);
+    assert_in(out_text, "\"peak_memory\": ");
+    return atof(strstr(out_text, "\"peak_memory\": ") + strlen("\"peak_memory\": "));
+}
+
+/* An image of which the distances take 64 MB keeps to less, beside what the program itself takes. */
+static void test_slabs(void **state) {
+    (void)state;
+    enum { SIDE = 4000, MOST_BYTES = 16 << 20 };
+    write_tiff("in.tif", &kBits, WIDTH, HEIGHT, 1);
+    const double program = peak_memory("");
+    uint8_t row[SIDE / 8];
+    uint32_t seed = 3;
+    TIFF *tiff = TIFFOpen("in.tif", "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, SIDE);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, SIDE);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 1);
+    for (uint32_t y = 0; y < SIDE; ++y) {
+        for (int i = 0; i < SIDE / 8; ++i) row[i] = (uint8_t)(next_random(&seed) % 8 == 0);
+        TIFFWriteEncodedStrip(tiff, y, row, sizeof row);
+    }
+    TIFFClose(tiff);
+    char words[80];
+    snprintf(words, sizeof words, "--memory %d --tiled --compress deflate", MOST_BYTES);
+    const double held = peak_memory(words) - program;
+    print_message("%.1f MB are held of %.1f\n", held / 1e6, MOST_BYTES / 1e6);
+    assert_true(held <= 1.1 * MOST_BYTES);
+    assert_true(peak_memory("") - program > 3 * MOST_BYTES);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_memory, start)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_slabs, start),
+        cmocka_unit_test_setup(test_memory, start),
+    };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -92,7 +92,7 @@ static const char *const kHelp[] = {"--nearest",
                                     "141",
                                     "SIGPIPE",
                                     "--max-pixels",
-                                    "--max-memory",
+                                    "--memory",
                                     "3/8 byte",
                                     "--tolerate",
                                     "1,5"};

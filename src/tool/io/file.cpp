@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,17 +168,46 @@ void OutputFile::close() {
     descriptor_ = -1;
 }
 
-int open_input(const std::string &path) {
+InputFile::InputFile(const std::string &path) {
     if (path == "-") fail("cannot read '-': standard input is not read; ./- is a file of that name");
     // Otherwise open() would wait for ever on a FIFO without a writer.
-    const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0) fail("cannot read " + quoted(path) + ": " + system_error(errno));
+    descriptor_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor_ < 0) fail("cannot read " + quoted(path) + ": " + system_error(errno));
     struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        ::close(descriptor);
+    if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+        ::close(descriptor_);
         fail("cannot read " + quoted(path) + ": " + kind_of(status));
     }
-    return descriptor;
+    size_ = status.st_size;
+    written_[0] = status.st_mtim.tv_sec;
+    written_[1] = status.st_mtim.tv_nsec;
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+bool InputFile::changed() const {
+    struct stat now;
+    return fstat(descriptor_, &now) != 0 || now.st_size != size_ || now.st_mtim.tv_sec != written_[0] ||
+           now.st_mtim.tv_nsec != written_[1];
+}
+
+ScratchFile::ScratchFile(const std::string &beside) : file_(beside, true) { file_.create(); }
+
+void ScratchFile::write(const std::uint8_t *bytes, std::int64_t count, std::int64_t at) {
+    for (std::int64_t done = 0; done < count;) {
+        const ssize_t some = pwrite(file_.descriptor(), bytes + done, static_cast<size_t>(count - done), at + done);
+        if (some < 0) fail("cannot write a temporary file beside " + quoted(file_.path()) + ": " + system_error(errno));
+        done += some;
+    }
+}
+
+void ScratchFile::read(std::uint8_t *bytes, std::int64_t count, std::int64_t at) const {
+    for (std::int64_t done = 0; done < count;) {
+        const ssize_t some = pread(file_.descriptor(), bytes + done, static_cast<size_t>(count - done), at + done);
+        if (some <= 0)
+            fail("cannot read a temporary file beside " + quoted(file_.path()) + ": " + system_error(some ? errno : EIO));
+        done += some;
+    }
 }
 
 bool same_file(const std::string &one, const std::string &other) {
@@ -221,6 +251,21 @@ void flush_out() {
 std::int64_t physical_memory() {
     const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? pages * page : INT64_MAX;
+}
+
+std::int64_t free_memory() {
+    long long kilobytes = -1;
+    if (std::FILE *report = std::fopen("/proc/meminfo", "re")) {
+        char line[128];
+        while (kilobytes < 0 && std::fgets(line, sizeof line, report)) std::sscanf(line, "MemAvailable: %lld", &kilobytes);
+        std::fclose(report);
+    }
+    return kilobytes < 0 ? physical_memory() / 2 : kilobytes * 1024;
+}
+
+std::int64_t peak_memory() {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? std::int64_t{usage.ru_maxrss} * 1024 : 0;
 }
 
 void catch_signals() {

@@ -43,8 +43,35 @@ class OutputFile {
     int descriptor_ = -1;
 };
 
-/// Opens a regular file to read, or fails with the reason.
-int open_input(const std::string &path);
+/// A regular file, open to read; the constructor fails with the reason.
+class InputFile {
+  public:
+    explicit InputFile(const std::string &path);
+    ~InputFile();
+    InputFile(const InputFile &) = delete;
+    InputFile &operator=(const InputFile &) = delete;
+
+    int descriptor() const { return descriptor_; }
+    std::int64_t size() const { return size_; }
+    /// Whether it has been written to since it was opened.
+    bool changed() const;
+
+  private:
+    int descriptor_;
+    std::int64_t size_ = 0, written_[2] = {};  // seconds and nanoseconds
+};
+
+/// Numbers that are kept on the disk, in a file that has no name and vanishes with the process.
+class ScratchFile {
+  public:
+    /// In the folder of this file.
+    explicit ScratchFile(const std::string &beside);
+    void write(const std::uint8_t *bytes, std::int64_t count, std::int64_t at);
+    void read(std::uint8_t *bytes, std::int64_t count, std::int64_t at) const;
+
+  private:
+    OutputFile file_;
+};
 
 /// Whether two names are the same file's.
 bool same_file(const std::string &one, const std::string &other);
@@ -64,8 +91,10 @@ void keep_standard_streams();
 /// Writes buffered text to standard output, or throws in the same way.
 void flush_out();
 
-/// Bytes of memory that this machine has.
+/// Bytes of memory that this machine has; those that are free, or can be made so; the most that this process has held.
 std::int64_t physical_memory();
+std::int64_t free_memory();
+std::int64_t peak_memory();
 
 /// Catches the signals that end a program, for pending_signal(); a second signal of the same kind ends it at once.  A file
 /// that grows beyond its limit, and a pipe without a reader, become errors of the call that writes.

@@ -11,6 +11,8 @@
 namespace tool {
 namespace {
 
+constexpr std::int64_t kBandBytes = 4 << 20;  // rows that are drawn before they are compressed
+
 /// Scales a distance by the extreme on its side, positive or negative, so that both extremes get full colour.  Inside a set
 /// distances are often much smaller than outside, and on one common scale they would not show.
 struct Scale {
@@ -106,15 +108,23 @@ Picture picture_of_labels(const Raster &labels, std::int64_t z) {
     });
 }
 
-void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress) {
+void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, std::int64_t threads, Progress &progress) {
     progress.phase("drawing");
     const auto report = [&progress](double done) { progress.update(done); };
     if (ends_with(file.path(), ".png")) return write_png(picture, file, report);
     OutputSettings settings;
     settings.compression = Compression::kDeflate;
-    const TiffImage image = {picture.width, picture.height, 8, 3, SampleFormat::kUnsigned, tags, picture.rows};
-    TiffWriter writer(file, settings, image, 1);
-    writer.write(image, report);
+    const TiffImage image = {picture.width, picture.height, 8, 3, SampleFormat::kUnsigned, tags};
+    const std::int64_t at_once = std::clamp<std::int64_t>(kBandBytes / image.row_bytes(), 1, picture.height);
+    std::vector<std::uint8_t> band(static_cast<size_t>(at_once * image.row_bytes()));
+    TiffWriter writer(file, settings, image, threads);
+    for (std::int64_t y = 0; y < picture.height; y += at_once) {
+        const std::int64_t rows = std::min(at_once, picture.height - y);
+        for (std::int64_t row = 0; row < rows; ++row) picture.rows(y + row, band.data() + row * image.row_bytes());
+        writer.write(band.data(), rows, [&](double done) {
+            report((static_cast<double>(y) + done * static_cast<double>(rows)) / static_cast<double>(picture.height));
+        });
+    }
     writer.finish();
 }
 

@@ -1,6 +1,7 @@
 // Pictures of results.  They are drawn row by row, so that they need no memory of their own.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "tool/arguments.h"
@@ -11,6 +12,9 @@
 #include "tool/results.h"
 
 namespace tool {
+
+/// Fills in one packed row.
+using RowSource = std::function<void(std::int64_t y, std::uint8_t *row)>;
 
 /// Red, green and blue bytes.
 struct Picture {
@@ -31,6 +35,6 @@ Picture picture_of_indices(const Raster &indices, std::int64_t z);
 Picture picture_of_labels(const Raster &labels, std::int64_t z);
 
 /// Writes PNG or TIFF, by the ending of the file's name.  The caller commits the file.
-void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, Progress &progress);
+void write_picture(const Picture &picture, OutputFile &file, const TiffTags &tags, std::int64_t threads, Progress &progress);
 
 }  // namespace tool

@@ -11,6 +11,7 @@ namespace tool {
 namespace {
 
 constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's limit
+constexpr double kMostPixels = 0x1p56;
 
 std::int64_t most = physical_memory(), held = 0;  // bytes of memory
 
@@ -25,7 +26,7 @@ Memory allocate(std::int64_t size, std::int64_t count, const std::string &what) 
         throw Failure{kStatus + APSIS_ERROR_MEMORY,
                       "memory with " + what + " would be " +
                           (overflows ? "more than 2^63" : std::to_string(std::uint64_t(held) + std::uint64_t(bytes))) +
-                          " bytes, more than --max-memory, " + std::to_string(most)};
+                          " bytes, more than --memory, " + std::to_string(most)};
     void *memory = std::calloc(static_cast<size_t>(size), static_cast<size_t>(count));
     if (!memory) throw Failure{kStatus + APSIS_ERROR_MEMORY, "no memory for " + what};
     held += bytes;
@@ -47,15 +48,18 @@ int bits_of(apsis_type type) {
     }
 }
 
-Raster::Raster(apsis_type type, const Shape &shape, const char *what) : shape_(shape) {
-    const std::string size = std::to_string(shape.width) + " x " + std::to_string(shape.height) +
-                             (shape.depth > 1 ? " x " + std::to_string(shape.depth) : "") + " pixels";
-    for (const std::int64_t extent : {shape.width, shape.height, shape.depth})
-        if (extent < 1 || extent > kLongestExtent)
-            fail("the image is " + size + ", but each extent must be 1 to " + std::to_string(kLongestExtent));
+void Shape::check() const {
+    for (const std::int64_t size : {width, height, depth})
+        if (size < 1 || size > kLongestExtent)
+            fail("the image is " + words() + ", but each extent must be 1 to " + std::to_string(kLongestExtent));
+    // Sizes of its maps must fit in 64 bits, too.
+    if (static_cast<double>(width) * static_cast<double>(height) * static_cast<double>(depth) > kMostPixels)
+        throw Failure{kStatus + APSIS_ERROR_MEMORY, "the image is " + words() + ", more than 2^56 pixels"};
+}
 
+Raster::Raster(apsis_type type, const Shape &shape, const char *what) : shape_(shape) {
     row_bytes_ = (shape.width * bits_of(type) + 7) / 8;
-    memory_ = allocate(row_bytes_, shape.height * shape.depth, std::string(what) + " of " + size);
+    memory_ = allocate(row_bytes_, shape.height * shape.depth, std::string(what) + " of " + shape.words());
 
     image_.data = memory_.get();
     image_.type = type;
@@ -63,6 +67,13 @@ Raster::Raster(apsis_type type, const Shape &shape, const char *what) : shape_(s
     image_.size[0] = shape.width;
     image_.size[1] = shape.height;
     image_.size[2] = shape.depth;
+}
+
+apsis_image Raster::part(std::int64_t start, std::int64_t extent) const {
+    apsis_image image = image_;
+    image.data = memory_.get() + bytes_of(start);
+    image.size[image.ndim - 1] = extent;
+    return image;
 }
 
 }  // namespace tool

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "apsis.h"
 
@@ -13,7 +14,7 @@ struct FreeMemory {
     std::int64_t bytes = 0;
     void operator()(std::uint8_t *memory) const;
 };
-/// Bytes that --max-memory counts; zero at first.
+/// Bytes that --memory counts; zero at first.
 using Memory = std::unique_ptr<std::uint8_t[], FreeMemory>;
 
 /// Allocates `count` times `size` bytes, or throws a Failure that names `what`.
@@ -26,7 +27,19 @@ struct Shape {
     std::int64_t width = 0, height = 0, depth = 1;
     int dimensions = 2;
 
+    /// Fails if the library does not take such an image.
+    void check() const;
     std::int64_t pixels() const { return width * height * depth; }
+    std::string words() const {
+        return std::to_string(width) + " x " + std::to_string(height) + (depth > 1 ? " x " + std::to_string(depth) : "") +
+               " pixels";
+    }
+    /// The last axis, across which an image is cut into slabs; and what of it is in a slab.
+    std::int64_t extent() const { return dimensions == 3 ? depth : height; }
+    std::int64_t columns() const { return dimensions == 3 ? width * height : width; }
+    Shape cut_to(std::int64_t extent) const {
+        return dimensions == 3 ? Shape{width, height, extent, 3} : Shape{width, extent, 1, 2};
+    }
 };
 
 class Raster {
@@ -40,6 +53,9 @@ class Raster {
     apsis_type type() const { return image_.type; }
     const Shape &shape() const { return shape_; }
     std::int64_t row_bytes() const { return row_bytes_; }
+    /// Bytes of so many rows, in 3-D planes; and the library's description of some.
+    std::int64_t bytes_of(std::int64_t extent) const { return extent * row_bytes_ * shape_.columns() / shape_.width; }
+    apsis_image part(std::int64_t start, std::int64_t extent) const;
 
     /// The first byte of a row.
     std::uint8_t *row(std::int64_t y, std::int64_t z) const { return memory_.get() + (z * shape_.height + y) * row_bytes_; }

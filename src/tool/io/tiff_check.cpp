@@ -59,12 +59,14 @@ std::string too_few_data(TIFF *tiff, const TiffPage &page, std::int64_t size) {
     return "";
 }
 
+int decodings(int compression) { return is_fax(compression) ? 2 : 1; }
+
 DataCheck::DataCheck(TIFF *tiff, TiffMessages &messages, const TiffPage &page, std::int64_t size, std::int64_t block_bytes)
     : tiff_(tiff),
       messages_(messages),
       page_(page),
       size_(size) {
-    if (is_fax(page.compression)) again_ = allocate(block_bytes, 1, "a tile or strip that is decoded twice");
+    if (decodings(page.compression) > 1) again_ = allocate(block_bytes, 1, "a tile or strip that is decoded twice");
 }
 
 size_t DataCheck::read_raw(std::uint32_t index) {

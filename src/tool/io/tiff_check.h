@@ -18,6 +18,9 @@ struct TiffMessages;
 /// Why the tiles or strips of a page cannot hold its pixels; "" if they can.  `size` is the file's.
 std::string too_few_data(TIFF *tiff, const TiffPage &page, std::int64_t size);
 
+/// How often data of this compression are decoded: once, or another time to check them.
+int decodings(int compression);
+
 /// Checks data again that a decoder has accepted without an error.
 class DataCheck {
   public:

@@ -1,6 +1,7 @@
 // For reading and writing TIFF: a libtiff handle that keeps libtiff's messages instead of printing them.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <tiffio.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "tool/failure.h"
+#include "tool/io/file.h"
 
 namespace tool {
 
@@ -57,48 +59,82 @@ struct TiffMessages {
     }
 };
 
-// File functions for libtiff, like its own, except that a failed read returns 0.  Where libtiff's own return -1, libtiff 4.5
-// clears the byte before its buffer.
-
-inline int descriptor_of(thandle_t file) { return static_cast<int>(reinterpret_cast<intptr_t>(file)); }
-
-inline tmsize_t transfer(ssize_t (*call)(int, char *, size_t), thandle_t file, void *bytes, tmsize_t size) {
-    tmsize_t done = 0;
-    while (done < size) {
-        const ssize_t some = call(descriptor_of(file), static_cast<char *>(bytes) + done, static_cast<size_t>(size - done));
-        if (some <= 0) break;
-        done += some;
+/// A handle of libtiff on a file that is open.  Several may read one descriptor, also from several threads: each has a place of
+/// its own in the file.
+class TiffHandle {
+  public:
+    explicit TiffHandle(int file = -1) : descriptor(file) {}
+    TiffHandle(const TiffHandle &) = delete;
+    TiffHandle &operator=(const TiffHandle &) = delete;
+    /// An unfinished file is closed as if it was opened to read.  Writing the rest could only fail again, and libtiff may crash
+    /// then.
+    virtual ~TiffHandle() {
+        if (!tiff) return;
+        TIFFSetMode(tiff, O_RDONLY);
+        TIFFClose(tiff);
     }
-    return done;
-}
 
-/// Opens a TIFF file on a descriptor, which TIFFClose closes.  Returns NULL on failure; then the caller must close it.
-inline TIFF *open_tiff(int descriptor, const std::string &name, const char *mode, tmsize_t largest_allocation,
-                       TiffMessages &messages) {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (!options) return nullptr;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, TiffMessages::on_error, &messages);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, TiffMessages::on_warning, &messages);
-    if (largest_allocation > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, largest_allocation);
-    TIFF *tiff = TIFFClientOpenExt(
-        name.c_str(), mode, reinterpret_cast<thandle_t>(intptr_t{descriptor}),
-        [](thandle_t file, void *bytes, tmsize_t size) {
-            return transfer([](int to, char *at, size_t most) { return read(to, at, most); }, file, bytes, size);
-        },
-        [](thandle_t file, void *bytes, tmsize_t size) {
-            return transfer([](int to, char *at, size_t most) { return write(to, at, most); }, file, bytes, size);
-        },
-        [](thandle_t file, toff_t offset, int from) {
-            return static_cast<toff_t>(lseek(descriptor_of(file), static_cast<off_t>(offset), from));
-        },
-        [](thandle_t file) { return close(descriptor_of(file)); },
-        [](thandle_t file) {
-            struct stat known;
-            return fstat(descriptor_of(file), &known) < 0 ? toff_t{0} : static_cast<toff_t>(known.st_size);
-        },
-        nullptr, nullptr, options);
-    TIFFOpenOptionsFree(options);
-    return tiff;
-}
+    /// Opens it, and leaves the descriptor to the caller.  Returns false, and `tiff` is NULL, if that failed.
+    bool open(const std::string &name, const char *mode, tmsize_t largest_allocation = 0) {
+        TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+        if (!options) return false;
+        TIFFOpenOptionsSetErrorHandlerExtR(options, TiffMessages::on_error, &messages);
+        TIFFOpenOptionsSetWarningHandlerExtR(options, TiffMessages::on_warning, &messages);
+        if (largest_allocation > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, largest_allocation);
+        tiff = TIFFClientOpenExt(
+            name.c_str(), mode, this,
+            [](thandle_t file, void *to, tmsize_t bytes) { return of(file).move(&TiffHandle::get, to, bytes); },
+            [](thandle_t file, void *from, tmsize_t bytes) { return of(file).move(&TiffHandle::put, from, bytes); },
+            [](thandle_t file, toff_t offset, int from) { return of(file).go_to(static_cast<off_t>(offset), from); },
+            [](thandle_t) { return 0; }, [](thandle_t file) { return static_cast<toff_t>(of(file).size()); }, nullptr, nullptr,
+            options);
+        TIFFOpenOptionsFree(options);
+        return tiff != nullptr;
+    }
+
+    /// Throws if a call of libtiff failed or reported an error.
+    void check(bool done, const std::string &path) const {
+        if (done && !messages.error[0]) return;
+        fail("cannot write " + quoted(path) + ": " +
+             (messages.system     ? system_error(messages.system)
+              : messages.error[0] ? messages.error
+                                  : "no memory"));
+    }
+
+    TIFF *tiff = nullptr;
+    TiffMessages messages;
+
+  protected:
+    virtual ssize_t get(void *to, size_t bytes, off_t from) { return pread(descriptor, to, bytes, from); }
+    virtual ssize_t put(void *from, size_t bytes, off_t to) { return pwrite(descriptor, from, bytes, to); }
+    virtual off_t size() {
+        struct stat known;
+        return fstat(descriptor, &known) < 0 ? 0 : known.st_size;
+    }
+
+    int descriptor;
+
+  private:
+    static TiffHandle &of(thandle_t file) { return *static_cast<TiffHandle *>(file); }
+
+    /// As libtiff's own functions do, except that a failed read returns 0.  Where those return -1, libtiff 4.5 clears the byte before
+    /// its buffer.
+    tmsize_t move(ssize_t (TiffHandle::*call)(void *, size_t, off_t), void *memory, tmsize_t bytes) {
+        tmsize_t done = 0;
+        while (done < bytes) {
+            const ssize_t some = (this->*call)(static_cast<char *>(memory) + done, static_cast<size_t>(bytes - done), place_);
+            if (some <= 0) break;
+            done += some;
+            place_ += some;
+        }
+        return done;
+    }
+    toff_t go_to(off_t offset, int from) {
+        place_ = offset + (from == SEEK_SET ? 0 : from == SEEK_CUR ? place_ : size());
+        return static_cast<toff_t>(place_);
+    }
+
+    off_t place_ = 0;
+};
 
 }  // namespace tool

@@ -8,6 +8,7 @@
 #include "tool/io/tiff.h"
 #include "tool/io/tiff_check.h"
 #include "tool/io/tiff_handle.h"
+#include "tool/parallel.h"
 
 #include <unistd.h>
 
@@ -16,6 +17,12 @@ namespace {
 
 /// No tag array or compressed strip of a sound file is larger than this, or than a few times the file.
 constexpr std::int64_t kLargestAllocation = std::int64_t{1} << 28;
+
+/// Where tiles or strips are as large as this together, no further thread decodes.
+constexpr double kDecodedAtOnce = 256 << 20;
+/// Threads start anew after this many tiles or strips for each; earlier, if as a set their rows have so many bytes, or are such a
+/// part of the page.
+constexpr std::int64_t kBlocksForWorker = 64, kBytesAtOnce = 16 << 20, kReports = 16;
 
 SampleFormat format_of(TIFF *tiff) {
     std::uint16_t format = SAMPLEFORMAT_UINT;
@@ -98,116 +105,184 @@ const char *other_format(int descriptor) {
 
 }  // namespace
 
-struct TiffReader::Handle {
-    TIFF *tiff = nullptr;
-    TiffMessages messages;
-
-    ~Handle() {
-        if (tiff) TIFFClose(tiff);
-    }
-};
-
-TiffReader::TiffReader(const std::string &path, bool tolerate) : path_(path), tolerate_(tolerate), handle_(new Handle) {
-    const int descriptor = open_input(path);
-    size_ = lseek(descriptor, 0, SEEK_END);
-    lseek(descriptor, 0, SEEK_SET);
-    // Without memory mapping (m): a file that shrinks while it is read must be an error, not a crash.
-    handle_->tiff = open_tiff(descriptor, path, "rm", std::max(kLargestAllocation, 4 * size_), handle_->messages);
-    if (!handle_->tiff) {
-        const char *const other = other_format(descriptor);
-        close(descriptor);
-        fail("cannot read " + quoted(path) + ": " +
-             (size_ == 0                   ? "it is empty"
-              : other                      ? std::string("it is ") + other + ", but only TIFF is read"
-              : handle_->messages.error[0] ? handle_->messages.error
-                                           : "no memory"));
+TiffReader::TiffReader(const std::string &path, bool tolerate, std::int64_t threads)
+    : path_(path),
+      tolerate_(tolerate),
+      workers_(workers_of(threads)),
+      file_(path) {
+    const TiffHandle &handle = open_handle();
+    if (!handle.tiff) {
+        const char *const other = other_format(file_.descriptor());
+        const std::string why = file_.size() == 0          ? "it is empty"
+                                : other                    ? std::string("it is ") + other + ", but only TIFF is read"
+                                : handle.messages.error[0] ? handle.messages.error
+                                                           : "no memory";
+        fail("cannot read " + quoted(path) + ": " + why);
     }
     list_pages();
 }
 
 TiffReader::~TiffReader() = default;
 
+TiffHandle &TiffReader::open_handle() {
+    handles_.push_back(std::make_unique<TiffHandle>(file_.descriptor()));
+    // Without memory mapping (m): a file that shrinks while it is read must be an error, not a crash.
+    handles_.back()->open(path_, "rm", std::max(kLargestAllocation, 4 * file_.size()));
+    return *handles_.back();
+}
+
 void TiffReader::list_pages() {
-    TIFF *tiff = handle_->tiff;
+    TIFF *tiff = handles_[0]->tiff;
+    TiffMessages &messages = handles_[0]->messages;
     for (bool first = true;; first = false) {
         if (first || !secondary(tiff)) {
-            pages_.push_back(page_of(tiff, size_));
+            pages_.push_back(page_of(tiff, file_.size()));
             std::string &doubt = pages_.back().doubt;
-            if (doubt.empty() && handle_->messages.sizes_guessed) doubt = "says wrongly how long its strips are";
+            if (doubt.empty() && messages.sizes_guessed) doubt = "says wrongly how long its strips are";
         } else {
             ++left_out_;
         }
-        handle_->messages.forget();  // warnings about unknown tags, which do not matter
+        messages.forget();  // warnings about unknown tags, which do not matter
         if (pending_signal()) throw Interrupted{pending_signal()};
         if (TIFFLastDirectory(tiff)) return;
         if (!TIFFReadDirectory(tiff))
             fail("cannot read " + quoted(path_) + " beyond page " + std::to_string(pages_.size()) + ": " +
-                 (handle_->messages.error[0] ? handle_->messages.error : "its list of pages is damaged"));
+                 (messages.error[0] ? messages.error : "its list of pages is damaged"));
     }
 }
 
-bool TiffReader::bigtiff() const { return TIFFIsBigTIFF(handle_->tiff) != 0; }
+bool TiffReader::bigtiff() const { return TIFFIsBigTIFF(handles_[0]->tiff) != 0; }
 
-bool TiffReader::big_endian() const { return TIFFIsBigEndian(handle_->tiff) != 0; }
+bool TiffReader::big_endian() const { return TIFFIsBigEndian(handles_[0]->tiff) != 0; }
 
 std::string TiffReader::warning() const {
-    const TiffMessages &messages = handle_->messages;
-    if (messages.warnings == 0) return "";
-    return std::string(messages.warning) +
-           (messages.warnings > 1 ? " (and " + std::to_string(messages.warnings - 1) + " more)" : "");
+    if (warnings_ == 0) return "";
+    return warning_ + (warnings_ > 1 ? " (and " + std::to_string(warnings_ - 1) + " more)" : "");
 }
 
-void TiffReader::read_tile_or_strip(std::uint32_t index, std::uint8_t *buffer, std::int64_t bytes, DataCheck &check) {
-    TIFF *tiff = handle_->tiff;
-    TiffMessages &messages = handle_->messages;
+void TiffReader::warn(const char *sentence, int count) {
+    if (count > 0 && warnings_ == 0) warning_ = sentence;
+    warnings_ += count;
+}
+
+/// What a thread needs to decode tiles or strips.
+struct TiffReader::Decoder {
+    TiffHandle &handle;
+    Memory buffer;
+    DataCheck check;
+
+    Decoder(TiffHandle &of, const TiffPage &page, std::int64_t size, Memory memory, std::int64_t bytes)
+        : handle(of),
+          buffer(std::move(memory)),
+          check(of.tiff, of.messages, page, size, bytes) {}
+};
+
+void TiffReader::decode(Decoder &decoder, std::uint32_t index, std::int64_t bytes) const {
+    TIFF *tiff = decoder.handle.tiff;
+    TiffMessages &messages = decoder.handle.messages;
+    std::uint8_t *const buffer = decoder.buffer.get();
     const bool tiled = TIFFIsTiled(tiff) != 0;
     const auto refuse = [&](const std::string &why) {
         fail("cannot read " + quoted(path_) + ": " + (tiled ? "tile " : "strip ") + std::to_string(index) + ": " + why);
     };
-    const int before = messages.warnings;
+    messages.forget();
     std::memset(buffer, 0, static_cast<size_t>(bytes));  // pixels that a decoder leaves out must not keep older values
     if (TIFFGetStrileOffset(tiff, index) == 0 || TIFFGetStrileByteCount(tiff, index) == 0) {
         messages.warn("it is missing");
     } else {
-        if (!check.fits(index)) refuse("its data are of another size");
+        if (!decoder.check.fits(index)) refuse("its data are of another size");
         const tmsize_t got =
             tiled ? TIFFReadEncodedTile(tiff, index, buffer, bytes) : TIFFReadEncodedStrip(tiff, index, buffer, bytes);
         // Some decoders report damage and go on with pixels that are not in the file.
         if (got != bytes || messages.error[0]) refuse(messages.error[0] ? messages.error : "it is too short");
-        if (messages.warnings == before && !check.whole(index, buffer, bytes))
+        if (messages.warnings == 0 && !decoder.check.whole(index, buffer, bytes))
             messages.warn("its data is damaged or ends too early");
     }
     if (messages.warnings > 0 && !tolerate_) refuse(std::string(messages.warning) + "; --tolerate goes on");
 }
 
-void TiffReader::read(size_t number, const SampleSink &sink, const Report &report) {
-    TIFF *tiff = handle_->tiff;
+/// The handle of a thread, turned to a page.
+TiffHandle &TiffReader::handle_of(int worker, size_t number) {
+    const size_t at = static_cast<size_t>(worker);
+    TiffHandle &handle = at < handles_.size() ? *handles_[at] : open_handle();
+    const std::uint64_t offset = pages_[number].offset;
+    if (!handle.tiff || (TIFFCurrentDirOffset(handle.tiff) != offset && !TIFFSetSubDirectory(handle.tiff, offset)))
+        fail("cannot read page " + std::to_string(number + 1) + " of " + quoted(path_) + ": " +
+             (handle.messages.error[0] ? handle.messages.error : "no memory"));
+    return handle;
+}
+
+/// How many threads decode a page.
+int TiffReader::decoding_threads(size_t number) const {
     const TiffPage &page = pages_[number];
-    if (TIFFCurrentDirOffset(tiff) != page.offset && !TIFFSetSubDirectory(tiff, page.offset))
-        fail("cannot read page " + std::to_string(number + 1) + " of " + quoted(path_) + ": " + handle_->messages.error);
-    handle_->messages.forget();
-    if (!page.doubt.empty()) handle_->messages.warn(("it " + page.doubt).c_str());
+    const double bytes = static_cast<double>(page.block_row_bytes()) * static_cast<double>(page.block_height);
+    const double affordable = std::clamp(kDecodedAtOnce / bytes, 1.0, static_cast<double>(workers_));
+    return static_cast<int>(std::min(static_cast<std::int64_t>(affordable), page.blocks()));
+}
+
+std::int64_t TiffReader::reading_bytes(size_t number) const {
+    const TiffPage &page = pages_[number];
+    if (!page.has_blocks()) return 0;  // read() refuses it
+    // A damaged file may claim anything.
+    const double bytes = static_cast<double>(page.block_row_bytes()) * static_cast<double>(page.block_height) *
+                         decoding_threads(number) * decodings(page.compression);
+    return static_cast<std::int64_t>(std::min(bytes, 0x1p60));
+}
+
+std::int64_t TiffReader::rows_at_once(size_t number) const {
+    const TiffPage &page = pages_[number];
+    if (!page.has_blocks()) return 1;  // read() refuses it
+    const std::int64_t rows = page.block_height;
+    const std::int64_t useful = (std::int64_t{workers_} * kBlocksForWorker + page.blocks_across() - 1) / page.blocks_across();
+    const std::int64_t set_row = (page.width + 7) / 8;
+    const std::int64_t affordable = std::min(kBytesAtOnce, set_row * page.height / kReports) / (set_row * rows);
+    return std::clamp<std::int64_t>(affordable, 1, useful) * rows;
+}
+
+void TiffReader::read(size_t number, const BlockSink &sink, const RowsReport &report) {
+    const TiffPage &page = pages_[number];
+    warnings_ = 0;
+    if (!page.doubt.empty()) warn(("it " + page.doubt).c_str(), 1);
+    if (warnings_ > 0 && !tolerate_) fail("cannot read " + quoted(path_) + ": " + warning_ + "; --tolerate goes on");
     if (!TIFFIsCODECConfigured(static_cast<std::uint16_t>(page.compression)))
         fail("cannot read " + quoted(path_) + ": this libtiff does not have its compression, " + page.compression_name);
-    if (page.block_width < 1 || page.block_height < 1 || (page.tiled && page.block_width % 8 != 0))
+    if (!page.has_blocks())
         fail("cannot read " + quoted(path_) + ": its tiles or strips are " + std::to_string(page.block_width) + " x " +
              std::to_string(page.block_height) + " pixels, which TIFF does not allow");
 
-    const std::int64_t row_bytes = (page.block_width * page.bits + 7) / 8;
+    const std::int64_t row_bytes = page.block_row_bytes();
     const std::string block = "a tile or strip of " + std::to_string(page.block_width) + " x " +
                               std::to_string(page.block_height) + " pixels of " + quoted(path_);
-    const Memory buffer = allocate(row_bytes, page.block_height, block);
-    DataCheck check(tiff, handle_->messages, page, size_, row_bytes * page.block_height);
-    std::uint32_t index = 0;
-    for (std::int64_t y = 0; y < page.height; y += page.block_height)
-        for (std::int64_t x = 0; x < page.width; x += page.block_width, ++index) {
-            const std::int64_t rows = std::min(page.block_height, page.height - y);
-            // A tile has its full height even at the border of the page; a strip does not.
-            read_tile_or_strip(index, buffer.get(), row_bytes * (page.tiled ? page.block_height : rows), check);
-            for (std::int64_t row = 0; row < rows; ++row)
-                sink(x, y + row, std::min(page.block_width, page.width - x), buffer.get() + row * row_bytes);
-            report(static_cast<double>(y + rows) / static_cast<double>(page.height));
-        }
+    std::vector<std::unique_ptr<Decoder>> decoders;
+    for (int worker = 0; worker < decoding_threads(number); ++worker) {
+        TiffHandle &handle = handle_of(worker, number);
+        Memory buffer = allocate(row_bytes, page.block_height, block);
+        decoders.push_back(
+            std::make_unique<Decoder>(handle, page, file_.size(), std::move(buffer), row_bytes * page.block_height));
+    }
+    const std::int64_t across = page.blocks_across(), at_once = rows_at_once(number);
+    for (std::int64_t top = 0; top < page.height; top += at_once) {
+        const std::int64_t end = std::min(top + at_once, page.height);
+        const std::int64_t first = top / page.block_height * across;
+        const std::int64_t count = (end - top + page.block_height - 1) / page.block_height * across;
+        make_and_take(
+            static_cast<int>(decoders.size()), count,
+            [&](int worker, std::int64_t i) {
+                Decoder &decoder = *decoders[static_cast<size_t>(worker)];
+                const std::int64_t index = first + i, x = index % across * page.block_width;
+                const std::int64_t y = index / across * page.block_height;
+                const std::int64_t rows = std::min(page.block_height, page.height - y);
+                // A tile has its full height even at the border of the page; a strip does not.
+                decode(decoder, static_cast<std::uint32_t>(index), row_bytes * (page.tiled ? page.block_height : rows));
+                sink({x, y, std::min(page.block_width, page.width - x), rows, decoder.buffer.get(), row_bytes});
+            },
+            [&](int worker, std::int64_t) {
+                const TiffMessages &messages = decoders[static_cast<size_t>(worker)]->handle.messages;
+                warn(messages.warning, messages.warnings);
+            });
+        report(end);
+    }
+    if (file_.changed()) fail("cannot read " + quoted(path_) + ": it has changed meanwhile");
 }
 
 }  // namespace tool

@@ -23,7 +23,7 @@ class Components final : public MapVerb {
                   "Numbers the connected components of a set 1, 2, 3, ... by their lowest pixel, and writes for every pixel "
                   "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
                   "on from page to page.",
-                  "up to 2 bytes",
+                  whole_memory_help("up to 2 bytes"),
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
                   "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}
@@ -37,6 +37,7 @@ class Components final : public MapVerb {
     }
     apsis_options options(const Run &run) const;
     void fill_holes(const Device &device, BinaryImage &image, std::uint32_t slices) const;
+    Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
     std::string sentence() const override;
@@ -125,9 +126,16 @@ void make_mask(const Raster &set, bool complement) {
                 *at = (*at != 0) != complement ? kInSet : 0;
 }
 
+Maps Components::maps(const Run &run) const {
+    Maps maps;
+    maps.types = {{"components", type_ < 0 ? run.index_type() : kTypeOf[type_]}};
+    maps.whole = "the command has no slabs of components yet";
+    return maps;
+}
+
 void Components::compute(Run &run) {
-    if (type_ < 0) type_ = run.shape().pixels() > INT32_MAX ? 1 : 0;
-    const Raster labels(kTypeOf[type_], run.shape(), "labels");
+    const Raster labels = run.map(maps(run).types[0].second, "labels");
+    if (type_ < 0) type_ = labels.type() == APSIS_I64;
     const apsis_options options = this->options(run);
     std::vector<apsis_component> components;
     run.transform([&](const Device &device, BinaryImage &image) {

@@ -1,6 +1,7 @@
 // apsis distance: how far every pixel is from the set, and which of its pixels is nearest.
 #include "tool/failure.h"
 #include "tool/io/picture.h"
+#include "tool/parallel.h"
 #include "tool/results.h"
 #include "tool/verbs/distances.h"
 #include "tool/verbs/verb.h"
@@ -14,7 +15,7 @@ class Distance final : public MapVerb {
         : MapVerb("distance",
                   "Writes the exact distance from every pixel to the nearest pixel of a set, 0 on the set, and infinity (or "
                   "the largest integer) where there is none.",
-                  "3/8 byte (5/8 with --signed, 8 for chessboard)",
+                  slab_memory_help("3/8 byte a pixel, 5/8 with --signed"),
                   "  apsis distance page.tif far.tif --sites black --picture far.png\n"
                   "  apsis distance scan.tif d.tif --volume --spacing 0.4,0.4,1.5 --signed\n"
                   "  apsis distance mask.tif d2.tif --squared --nearest which.tif --compress deflate\n") {}
@@ -26,6 +27,7 @@ class Distance final : public MapVerb {
     std::vector<OutputName> outputs() const override {
         return {{"distance", output_}, {"nearest", nearest_}, {"picture", picture_}, {"picture_nearest", nearest_picture_}};
     }
+    Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
     std::string sentence() const override {
@@ -81,22 +83,35 @@ void Distance::check() {
     if (is_whole()) settings_.spacing.check_one("--type " + type_word());
 }
 
-void Distance::compute(Run &run) {
-    const Raster distance(kDistanceTypes[type_], run.shape(), "distances");
-    Raster nearest;
-    if (run.file("nearest") || run.file("picture_nearest")) nearest = run.indices("nearest pixels");
-    apsis_options options = run.options();
-    settings_.fill_in(options);
-    if (signed_) options.flags |= APSIS_SIGNED;
-    run.transform([&](const Device &device, const BinaryImage &image) {
-        report_.listen_to(device);
-        device.check(apsis_distance(device.context(), image.marks.image(), distance.image(), nearest.image(), &options));
-    });
-    statistics_ = measure(distance);
-    run.end_of("measure");
+Maps Distance::maps(const Run &run) const {
+    Maps maps;
+    maps.types = {{"distance", kDistanceTypes[type_]}};
+    if (run.file("nearest") || run.file("picture_nearest")) maps.types.push_back({"nearest", run.index_type()});
+    maps.options = run.options();
+    settings_.fill_in(maps.options);
+    if (signed_) maps.options.flags |= APSIS_SIGNED;
+    maps.whole = run.file("picture")           ? "--picture shows all of it"
+                 : run.file("picture_nearest") ? "--picture-nearest shows all of it"
+                                               : settings_.why_whole(maps.options);
+    return maps;
+}
 
-    run.write("distance", distance);
-    run.write("nearest", nearest);
+void Distance::compute(Run &run) {
+    const Maps maps = this->maps(run);
+    const Raster distance = run.map(maps.types[0].second, "distances");
+    const Raster nearest = maps.types.size() > 1 ? run.map(maps.types[1].second, "nearest pixels") : Raster();
+    report_.listen_to(run.device());
+    run.transform_slabs(
+        maps.options, distance, nearest,
+        [&](const apsis_image *set, const apsis_image *to, const apsis_image *which) {
+            return apsis_distance(run.device().context(), set, to, which, &maps.options);
+        },
+        [&](std::int64_t, std::int64_t extent) {
+            measure(distance, extent, workers_of(run.threads()), statistics_);
+            run.end_of("measure");
+            run.write("distance", distance, extent);
+            run.write("nearest", nearest, extent);
+        });
     run.draw("picture", picture_of_distance(distance, statistics_, squared_, run.slice()));
     run.draw("picture_nearest", picture_of_indices(nearest, run.slice()));
 }

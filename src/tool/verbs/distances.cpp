@@ -63,6 +63,12 @@ void DistanceSettings::print(Json &json, bool volume) const {
     json.member("metric", metric_word()).member_or_null("max_distance", max_distance).member("method", method_word());
 }
 
+std::string DistanceSettings::why_whole(const apsis_options &options) const {
+    if (options.flags & APSIS_SLICES) return "";  // a slab is some of the pages
+    if (options.method != APSIS_AUTO) return "--method " + method_word() + " has no slabs";
+    return metric == APSIS_EUCLIDEAN || metric == APSIS_CITY_BLOCK ? "" : "--metric " + metric_word() + " has no slabs";
+}
+
 std::string DistanceSettings::metric_word() const { return kMetrics[metric]; }
 std::string DistanceSettings::method_word() const { return kMethods[static_cast<size_t>(method)]; }
 

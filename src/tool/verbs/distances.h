@@ -24,6 +24,8 @@ struct DistanceSettings {
     void check(bool volume);
     void fill_in(apsis_options &options) const;
     void print(Json &json, bool volume) const;
+    /// Why maps must be computed at once, in words; "" if slabs will do.
+    std::string why_whole(const apsis_options &options) const;
 
     std::string metric_word() const;
     std::string method_word() const;

@@ -5,6 +5,7 @@
 #include "tool/failure.h"
 #include "tool/io/picture.h"
 #include "tool/io/table.h"
+#include "tool/parallel.h"
 #include "tool/results.h"
 #include "tool/verbs/paths.h"
 #include "tool/verbs/verb.h"
@@ -21,7 +22,7 @@ class Eccentricity final : public MapVerb {
         : MapVerb("eccentricity",
                   "Writes for every pixel of a set the length of the shortest path inside the set to the farthest pixel of "
                   "its component, and -1 outside the set.",
-                  "up to 190 bytes",
+                  whole_memory_help("up to 190 bytes"),
                   "  apsis eccentricity leaf.tif e.tif --components leaf.csv --picture e.png\n"
                   "  apsis eccentricity pores.tif e.tif --volume --connectivity 26 --farthest ends.tif\n") {}
 
@@ -31,6 +32,7 @@ class Eccentricity final : public MapVerb {
     std::vector<OutputName> outputs() const override {
         return {{"eccentricity", output_}, {"farthest", farthest_}, {"components", table_}, {"picture", picture_}};
     }
+    Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
     std::string sentence() const override;
@@ -88,10 +90,18 @@ void note_fields(void *progress, const char *line) {
         static_cast<Progress *>(progress)->note(line + kName.size());
 }
 
+Maps Eccentricity::maps(const Run &run) const {
+    Maps maps;
+    maps.types = {{"eccentricity", paths_.pixel_type()}};
+    if (run.file("farthest")) maps.types.push_back({"farthest", run.index_type()});
+    maps.whole = "paths go through all of it";
+    return maps;
+}
+
 void Eccentricity::compute(Run &run) {
-    const Raster eccentricity(paths_.pixel_type(), run.shape(), "lengths");
-    Raster farthest;
-    if (run.file("farthest")) farthest = run.indices("farthest pixels");
+    const Maps maps = this->maps(run);
+    const Raster eccentricity = run.map(maps.types[0].second, "lengths");
+    const Raster farthest = maps.types.size() > 1 ? run.map(maps.types[1].second, "farthest pixels") : Raster();
     apsis_options options = run.options();
     paths_.fill_in(options);
     options.budget = budget_.value_or(0);
@@ -103,7 +113,7 @@ void Eccentricity::compute(Run &run) {
         device.check(apsis_eccentricity(device.context(), image.marks.image(), eccentricity.image(), farthest.image(),
                                         extents.data(), static_cast<std::int64_t>(extents.size()), &components_, &options));
     });
-    statistics_ = measure(eccentricity, 0);
+    measure(eccentricity, run.shape().extent(), workers_of(run.threads()), statistics_, 0);
     run.end_of("measure");
 
     if (OutputFile *table = run.file("components")) write_table(extents, *table);

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "tool/io/picture.h"
+#include "tool/parallel.h"
 #include "tool/results.h"
 #include "tool/verbs/paths.h"
 #include "tool/verbs/verb.h"
@@ -15,7 +16,7 @@ class Geodesic final : public MapVerb {
         : MapVerb("geodesic",
                   "Writes for every pixel of a set the length of the shortest path inside the set to the nearest seed, "
                   "infinity (or the largest integer) where no path leads, and -1 outside the set.",
-                  "4 bytes, 8 with --nearest, or twice that with --spacing,",
+                  whole_memory_help("4 bytes, 8 with --nearest, or twice that with --spacing,"),
                   "  apsis geodesic maze.tif door.tif steps.tif --sites white --picture steps.png\n"
                   "  apsis geodesic pores.tif inlet.tif d.tif --volume --spacing 0.4,0.4,1.5 --nearest which.tif\n") {}
 
@@ -25,6 +26,7 @@ class Geodesic final : public MapVerb {
     std::vector<OutputName> outputs() const override {
         return {{"distance", output_}, {"nearest", nearest_}, {"picture", picture_}, {"picture_nearest", nearest_picture_}};
     }
+    Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
     std::string sentence() const override { return sentence_of("length", statistics_); }
@@ -54,12 +56,20 @@ void Geodesic::add_to(Arguments &arguments) {
                 "Also draw the nearest seeds, each in a colour of its own, grey where there is none.", nearest_picture_);
 }
 
+Maps Geodesic::maps(const Run &run) const {
+    Maps maps;
+    maps.types = {{"distance", paths_.pixel_type()}};
+    if (run.file("nearest") || run.file("picture_nearest")) maps.types.push_back({"nearest", run.index_type()});
+    maps.whole = "paths go through all of it";
+    return maps;
+}
+
 void Geodesic::compute(Run &run) {
     const BinaryImage seeds = run.read_another(seeds_);
     seed_pixels_ = seeds.sites;
-    const Raster distance(paths_.pixel_type(), run.shape(), "lengths");
-    Raster nearest;
-    if (run.file("nearest") || run.file("picture_nearest")) nearest = run.indices("nearest seeds");
+    const Maps maps = this->maps(run);
+    const Raster distance = run.map(maps.types[0].second, "lengths");
+    const Raster nearest = maps.types.size() > 1 ? run.map(maps.types[1].second, "nearest seeds") : Raster();
     apsis_options options = run.options();
     paths_.fill_in(options);
     options.max_distance = max_distance_.value_or(0);
@@ -67,7 +77,7 @@ void Geodesic::compute(Run &run) {
         device.check(apsis_geodesic(device.context(), image.marks.image(), seeds.marks.image(), distance.image(),
                                     nearest.image(), &options));
     });
-    statistics_ = measure(distance, 0);
+    measure(distance, run.shape().extent(), workers_of(run.threads()), statistics_, 0);
     run.end_of("measure");
 
     run.write("distance", distance);

@@ -6,6 +6,22 @@
 
 namespace tool {
 
+std::string whole_memory_help(const std::string &needs) {
+    return "An image that takes more is refused: its pixels, 1 bit each; those of each output, 4 bytes, or 8 if f64 or i64, or "
+           "1 if u8; and some tiles or strips of the file. What the library needs besides is not counted: " +
+           needs + " a pixel, on the CPU. Default: the memory of this machine.";
+}
+
+std::string slab_memory_help(const std::string &needs) {
+    return "A larger image is computed in slabs, some of its rows, and is the same. It takes 1 bit for each of its pixels, "
+           "kept "
+           "in a file beside OUT.tif if there is no room; and for each pixel of a slab 4 bytes of each output, or 8 if f64 or "
+           "i64, and what the library needs: " +
+           needs +
+           " on the CPU. Default: half of the memory that is free. What has no slabs, such as pictures, is refused if it takes "
+           "more than this; by default, more than the memory of this machine.";
+}
+
 Arguments MapVerb::arguments() {
     Arguments arguments(name_, description_);
     arguments.positional("IN.tif",
@@ -15,7 +31,7 @@ Arguments MapVerb::arguments() {
     request_.reading.add_to(arguments);
     add_to(arguments);
     request_.writing.add_to(arguments);
-    request_.running.add_to(arguments, needs_);
+    request_.running.add_to(arguments, memory_);
     arguments.epilogue(std::string("Examples:\n") + examples_ + "\n" + exit_codes());
     return arguments;
 }
@@ -27,9 +43,16 @@ int MapVerb::run(const Words &words) {
         return kSuccess;
     }
     check();
+    request_.writing.check();
     Outputs files(outputs(), request_.writing.overwrite);
     Progress progress(request_.running.progress, request_.running.quiet);
     Run run(request_, files, progress);
+    run.plan(maps(run));
+    if (request_.running.dry) {
+        print_plan(run);
+        return kSuccess;
+    }
+    run.read();
     compute(run);
     run.finish();
     progress.clear();
@@ -42,11 +65,22 @@ int MapVerb::run(const Words &words) {
     return kSuccess;
 }
 
+void MapVerb::print_plan(const Run &run) const {
+    if (!request_.running.json) return run.print_plan();
+    Json json;
+    json.object().member("command", name_);
+    run.print_input(json);
+    run.print_plan(json);
+    json.end_object();
+    print_out("%s\n", json.text().c_str());
+}
+
 void MapVerb::print_report(const Run &run) const {
     Json json;
     json.object().member("command", name_);
     run.print_input(json);
     print(json);
+    run.print_plan(json);
     run.print_account(json);
     json.end_object();
     print_out("%s\n", json.text().c_str());

@@ -12,6 +12,10 @@
 
 namespace tool {
 
+/// What --memory is, for a verb for which the library needs so much a pixel: of the whole image, or of a slab.
+std::string whole_memory_help(const std::string &needs);
+std::string slab_memory_help(const std::string &needs);
+
 class MapVerb {
   public:
     virtual ~MapVerb() = default;
@@ -19,11 +23,11 @@ class MapVerb {
     int run(const Words &words);
 
   protected:
-    /// `needs` says how much memory the library needs for a pixel, beside the images.
-    MapVerb(const char *name, const char *description, const char *needs, const char *examples)
+    /// `memory` says what --memory limits.
+    MapVerb(const char *name, const char *description, const std::string &memory, const char *examples)
         : name_(name),
           description_(description),
-          needs_(needs),
+          memory_(memory),
           examples_(examples) {}
 
     /// Adds OUT.tif, further inputs, and all options that are not in RunRequest.
@@ -32,6 +36,8 @@ class MapVerb {
     virtual void check() {}
     /// The outputs, in the order of the command line, OUT.tif first.
     virtual std::vector<OutputName> outputs() const = 0;
+    /// The maps that compute() makes.  Those of a verb that has no slabs are for the dry run.
+    virtual Maps maps(const Run &run) const = 0;
     /// Computes the outputs from the set, and writes them.
     virtual void compute(Run &run) = 0;
     /// Writes the verb's own members of the JSON object.
@@ -43,10 +49,13 @@ class MapVerb {
 
   private:
     Arguments arguments();
+    void print_plan(const Run &run) const;
     void print_report(const Run &run) const;
     void print_summary(const Run &run) const;
 
-    const char *name_, *description_, *needs_, *examples_;
+    const char *name_, *description_;
+    std::string memory_;
+    const char *examples_;
     RunRequest request_;
 };
 

@@ -1,7 +1,4 @@
 // apsis voronoi: which site's cell every pixel is in, the pixels of the set being the sites.
-#include <tuple>
-#include <utility>
-
 #include "tool/failure.h"
 #include "tool/io/picture.h"
 #include "tool/verbs/distances.h"
@@ -18,7 +15,7 @@ class Voronoi final : public MapVerb {
         : MapVerb("voronoi",
                   "Writes for every pixel the site whose cell it is in: of the pixels of a set the nearest, the lowest of "
                   "several, as its index x + width * (y + height * page); -1 where there is none.",
-                  "3/8 byte (5/8 with --connected, 8 for chessboard)",
+                  slab_memory_help("3/8 byte a pixel"),
                   "  apsis voronoi cells.tif map.tif --picture map.png\n"
                   "  apsis voronoi cells.tif map.tif --connected --metric city-block\n"
                   "  apsis voronoi cells.tif map.tif --method sweep --mixed --json\n") {}
@@ -27,6 +24,7 @@ class Voronoi final : public MapVerb {
     void add_to(Arguments &arguments) override;
     void check() override;
     std::vector<OutputName> outputs() const override { return {{"cells", output_}, {"picture", picture_}}; }
+    Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
     std::string sentence() const override;
@@ -62,37 +60,47 @@ void Voronoi::check() {
     if (mixed_ && connected_) usage("--mixed leaves exclaves, but --connected hides them: use one of them");
 }
 
-/// The number of pixels that are their own sites, and the number of pixels without a site.
+/// Adds the number of pixels that are their own sites, and the number of pixels without a site.
 template <class Index>
-std::pair<std::int64_t, std::int64_t> count_cells(const Raster &map) {
-    const Shape &shape = map.shape();
-    std::int64_t cells = 0, in_none = 0, index = 0;
-    for (std::int64_t z = 0; z < shape.depth; ++z)
-        for (std::int64_t y = 0; y < shape.height; ++y) {
-            const auto *row = map.row_of<Index>(y, z);
-            for (std::int64_t x = 0; x < shape.width; ++x, ++index) {
-                cells += row[x] == index;
-                in_none += row[x] < 0;
-            }
-        }
-    return {cells, in_none};
+void count_cells(const Raster &map, std::int64_t start, std::int64_t extent, std::int64_t &cells, std::int64_t &in_none) {
+    const std::int64_t columns = map.shape().columns();
+    const auto *site = map.row_of<Index>(0, 0);
+    for (std::int64_t i = 0; i < extent * columns; ++i) {
+        cells += site[i] == start * columns + i;
+        in_none += site[i] < 0;
+    }
+}
+
+Maps Voronoi::maps(const Run &run) const {
+    Maps maps;
+    maps.types = {{"cells", type_ < 0 ? run.index_type() : type_ ? APSIS_I64 : APSIS_I32}};
+    maps.options = run.options();
+    settings_.fill_in(maps.options);
+    if (connected_) maps.options.flags |= APSIS_CONNECTED;
+    if (mixed_) maps.options.flags |= APSIS_MIXED;
+    const bool separate = maps.options.flags & APSIS_SLICES;
+    maps.whole = run.file("picture")                       ? "--picture shows all of it"
+                 : connected_ && !separate                 ? "--connected looks at all of it"
+                 : maps.types[0].second < run.index_type() ? "--type i32 might not hold it"
+                                                           : settings_.why_whole(maps.options);
+    return maps;
 }
 
 void Voronoi::compute(Run &run) {
-    const Raster map = type_ < 0 ? run.indices("cells") : Raster(type_ ? APSIS_I64 : APSIS_I32, run.shape(), "cells");
-    apsis_options options = run.options();
-    settings_.fill_in(options);
-    if (connected_) options.flags |= APSIS_CONNECTED;
-    if (mixed_) options.flags |= APSIS_MIXED;
-    run.transform([&](const Device &device, const BinaryImage &image) {
-        report_.listen_to(device);
-        device.check(apsis_voronoi(device.context(), image.marks.image(), map.image(), &options));
-    });
-    type_ = map.type() == APSIS_I64;
-    std::tie(cells_, in_none_) = type_ ? count_cells<std::int64_t>(map) : count_cells<std::int32_t>(map);
-    run.end_of("measure");
-
-    run.write("cells", map);
+    const Maps maps = this->maps(run);
+    type_ = maps.types[0].second == APSIS_I64;
+    const Raster map = run.map(maps.types[0].second, "cells");
+    report_.listen_to(run.device());
+    run.transform_slabs(
+        maps.options, Raster(), map,
+        [&](const apsis_image *set, const apsis_image *, const apsis_image *cells) {
+            return apsis_voronoi(run.device().context(), set, cells, &maps.options);
+        },
+        [&](std::int64_t start, std::int64_t extent) {
+            (type_ ? count_cells<std::int64_t> : count_cells<std::int32_t>)(map, start, extent, cells_, in_none_);
+            run.end_of("measure");
+            run.write("cells", map, extent);
+        });
     run.draw("picture", picture_of_indices(map, run.slice()));
 }
 

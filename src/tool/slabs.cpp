@@ -1,0 +1,158 @@
+// See slabs.h.  What is below a slab must be known before it is computed, and is gathered from the last slab up.  To keep all of
+// that would take as much memory as an output if slabs are low and many.  So it is kept for the last slab of each group of
+// slabs, and gathered again for the others when their group begins: for n slabs that is memory for 2 sqrt(n) rows of numbers.
+#include "tool/slabs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tool/failure.h"
+
+namespace tool {
+namespace {
+
+/// Outputs of a slab: larger ones take more memory and no less time.
+constexpr std::int64_t kSlabBytes = 256 << 20;
+
+std::int64_t group_of(std::int64_t slabs) {
+    return static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(slabs))));
+}
+
+std::int64_t slabs_of(const Shape &shape, std::int64_t extent) { return (shape.extent() + extent - 1) / extent; }
+
+/// Rows of numbers that SlabMaps keeps for a side.
+std::int64_t rows_of_numbers(std::int64_t slabs) {
+    const std::int64_t group = group_of(slabs);
+    return slabs == 1 ? 0 : group + (slabs + group - 1) / group + 2;
+}
+
+std::int64_t memory_of(const Demand &demand, std::int64_t extent, bool spilled) {
+    const Shape slab = demand.shape.cut_to(extent), &kept = spilled ? slab : demand.shape;
+    const std::int64_t set = (kept.width + 7) / 8 * kept.height * kept.depth;
+    const std::int64_t numbers = demand.sides * rows_of_numbers(slabs_of(demand.shape, extent)) * 8 * slab.columns();
+    const std::int64_t writing = demand.writing + (numbers > 0 ? demand.waiting : 0);
+    return set + std::max(demand.reading + (spilled ? demand.spilling : 0),
+                          slab.pixels() * demand.outputs + demand.scratch(slab) + numbers + writing);
+}
+
+/// Slices are numbered from the first one of the whole image.
+void add_to_indices(const Raster &indices, std::int64_t extent, std::int64_t start) {
+    with_type(indices.type(), [&](auto zero) {
+        using Index = decltype(zero);
+        auto *index = indices.row_of<Index>(0, 0);
+        for (std::int64_t i = 0; i < extent * indices.shape().columns(); ++i)
+            if (index[i] >= 0) index[i] += static_cast<Index>(start * indices.shape().columns());
+    });
+}
+
+[[noreturn]] void refuse(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why) {
+    throw Failure{kStatus + APSIS_ERROR_MEMORY, "an image of " + shape.words() + " takes " + takes +
+                                                    " bytes of memory, more than --memory, " + std::to_string(limit) + why};
+}
+
+}  // namespace
+
+Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
+    const Shape &shape = demand.shape;
+    const std::int64_t all = shape.extent();
+    if (!demand.whole.empty()) {
+        const std::int64_t bytes = memory_of(demand, all, false);
+        if (bytes > limit) refuse(shape, std::to_string(bytes), limit, "; it is computed at once: " + demand.whole);
+        return {all, 1, false, bytes};
+    }
+    const std::int64_t step = std::min(demand.step, all), useful = kSlabBytes / (shape.columns() * demand.outputs);
+    const auto multiple = [step](std::int64_t extent) { return std::max(extent / step * step, step); };
+    std::int64_t least = INT64_MAX;
+    for (const bool spilled : {false, true})
+        for (std::int64_t extent = useful >= all ? all : multiple(useful);; extent = multiple(extent / 2)) {
+            const std::int64_t bytes = memory_of(demand, extent, spilled);
+            least = std::min(least, bytes);
+            if (bytes <= memory) return {extent, slabs_of(shape, extent), spilled, bytes};
+            if (extent <= step) break;
+        }
+    refuse(shape, "at least " + std::to_string(least), memory, ", in slabs");
+}
+
+SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut,
+                   const apsis_options &options, Call whole)
+    : device_(device),
+      image_(image),
+      shape_(shape),
+      cut_(cut),
+      options_(options),
+      whole_(std::move(whole)),
+      group_(group_of(cut.slabs)) {
+    if (cut.slabs == 1 || options.flags & APSIS_SLICES) return;
+    const auto rows = [&](std::int64_t count) { return allocate(8 * shape_.columns(), count, "columns of slabs"); };
+    row_ = rows(1);
+    for (int side = 0; side < (options.flags & APSIS_SIGNED ? 2 : 1); ++side) {
+        sides_.push_back({options, rows(1), rows(group_), rows((cut.slabs + group_ - 1) / group_)});
+        sides_.back().options.flags ^= side ? APSIS_COMPLEMENT : 0;
+        std::fill_n(sides_.back().row(sides_.back().above, 0, shape_.columns()), shape_.columns(), -1);
+    }
+}
+
+void SlabMaps::summarize(const Side &side, const apsis_image &set, std::int64_t slab, std::int64_t *first,
+                         std::int64_t *last) const {
+    device_.check(apsis_slab_summary(device_.context(), &set, cut_.start(slab), first, last, &side.options));
+}
+
+/// What is below the last slab of each group.
+void SlabMaps::gather_corners(Side &side) {
+    const std::int64_t columns = shape_.columns(), groups = (cut_.slabs + group_ - 1) / group_;
+    std::int64_t *corner = side.row(side.corners, groups - 1, columns), *const first = side.row(row_, 0, columns);
+    std::fill_n(corner, columns, INT64_MAX);
+    for (std::int64_t slab = cut_.slabs - 1; slab >= group_; --slab) {
+        if (slab % group_ == group_ - 1 || slab == cut_.slabs - 1) {
+            std::copy_n(corner, columns, corner - columns);
+            corner -= columns;
+        }
+        summarize(side, image_.slab(cut_.start(slab), cut_.extent_of(slab, shape_)), slab, first, nullptr);
+        apsis_slab_merge(columns, first, nullptr, corner, nullptr);
+    }
+}
+
+/// What is below each slab of a group.
+void SlabMaps::gather_group(Side &side, std::int64_t group) {
+    const std::int64_t columns = shape_.columns(), start = group * group_, end = std::min(start + group_, cut_.slabs);
+    std::int64_t *below = side.row(side.below, end - 1 - start, columns);
+    std::copy_n(side.row(side.corners, group, columns), columns, below);
+    for (std::int64_t slab = end - 1; slab > start; --slab, below -= columns) {
+        std::int64_t *const next = below - columns;
+        summarize(side, image_.slab(cut_.start(slab), cut_.extent_of(slab, shape_)), slab, next, nullptr);
+        apsis_slab_merge(columns, below, nullptr, next, nullptr);
+    }
+}
+
+void SlabMaps::compute(std::int64_t slab, const Raster &distance, const Raster &nearest) {
+    const std::int64_t extent = cut_.extent_of(slab, shape_), columns = shape_.columns();
+    if (!sides_.empty() && slab % group_ == 0)
+        for (Side &side : sides_) {
+            if (slab == 0) gather_corners(side);
+            gather_group(side, slab / group_);
+        }
+    const apsis_image set = image_.slab(cut_.start(slab), extent);
+    apsis_image part, indices;
+    const apsis_image *const to = distance ? &(part = distance.part(0, extent)) : nullptr;
+    const apsis_image *const which = nearest ? &(indices = nearest.part(0, extent)) : nullptr;
+    if (sides_.empty()) {
+        device_.check(whole_(&set, to, which));
+        if (nearest && slab > 0) add_to_indices(nearest, extent, cut_.start(slab));
+        return;
+    }
+    apsis_slab place = {cut_.start(slab), shape_.extent(), nullptr, nullptr, nullptr, nullptr};
+    place.above = sides_[0].row(sides_[0].above, 0, columns);
+    place.below = sides_[0].row(sides_[0].below, slab % group_, columns);
+    if (sides_.size() > 1) {
+        place.complement_above = sides_[1].row(sides_[1].above, 0, columns);
+        place.complement_below = sides_[1].row(sides_[1].below, slab % group_, columns);
+    }
+    device_.check(apsis_slab_distance(device_.context(), &set, &place, to, which, &options_));
+    for (Side &side : sides_) {
+        summarize(side, set, slab, nullptr, side.row(row_, 0, columns));
+        apsis_slab_merge(columns, nullptr, side.row(row_, 0, columns), nullptr, side.row(side.above, 0, columns));
+    }
+}
+
+}  // namespace tool

@@ -1,0 +1,80 @@
+// Cuts an image that is larger than the memory it may take across its last axis, into slabs: some of its rows, in 3-D some of its
+// planes or pages.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "tool/device.h"
+#include "tool/io/raster.h"
+#include "tool/set.h"
+
+namespace tool {
+
+/// What a run takes of memory, in bytes.
+struct Demand {
+    Shape shape;
+    std::string whole;         // why it must be done at once; "" if it can be cut
+    std::int64_t step = 1;     // slabs have a multiple of so many rows
+    std::int64_t outputs = 0;  // a pixel of all outputs together
+    int sides = 1;             // 2: columns of the complement, too
+    // Beside the set to read it, and more to keep it in a file; beside the outputs to write them, and more to write slabs.
+    std::int64_t reading = 0, spilling = 0, writing = 0, waiting = 0;
+    std::function<std::int64_t(const Shape &)> scratch;  // what the library needs for a slab
+};
+
+/// How it is cut.
+struct Cut {
+    std::int64_t extent = 0;  // rows or planes of a slab; the last one may have fewer
+    std::int64_t slabs = 1;
+    bool spilled = false;     // the set is kept in a file
+    std::int64_t memory = 0;  // bytes that it takes
+
+    std::int64_t start(std::int64_t slab) const { return slab * extent; }
+    std::int64_t extent_of(std::int64_t slab, const Shape &shape) const {
+        return std::min(extent, shape.extent() - start(slab));
+    }
+};
+
+/// The cut of least effort that takes at most `memory`; what cannot be cut may take `limit`.  Otherwise throws a Failure.
+Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit);
+
+/// Computes distances and nearest pixels slab by slab, from the first to the last: what the library gives for the whole image.
+class SlabMaps {
+  public:
+    /// Computes the maps of some slices, or of an image that is not cut.
+    using Call = std::function<apsis_status(const apsis_image *set, const apsis_image *distance, const apsis_image *nearest)>;
+
+    SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut, const apsis_options &options,
+             Call whole);
+
+    /// Computes the next slab.  Rasters have room for it; either may be empty.
+    void compute(std::int64_t slab, const Raster &distance, const Raster &nearest);
+
+  private:
+    /// The pixels of the set, or of its complement, that are nearest to a slab in each column.
+    struct Side {
+        apsis_options options;
+        Memory above, below, corners;  // below: for each slab of a group; corners: for the last one of each group
+
+        std::int64_t *row(const Memory &rows, std::int64_t number, std::int64_t columns) const {
+            return reinterpret_cast<std::int64_t *>(rows.get()) + number * columns;
+        }
+    };
+    void summarize(const Side &side, const apsis_image &set, std::int64_t slab, std::int64_t *first, std::int64_t *last) const;
+    void gather_corners(Side &side);
+    void gather_group(Side &side, std::int64_t group);
+
+    const Device &device_;
+    const BinaryImage &image_;
+    Shape shape_;
+    Cut cut_;
+    apsis_options options_;
+    Call whole_;
+    std::int64_t group_;  // slabs in a group
+    Memory row_;
+    std::vector<Side> sides_;
+};
+
+}  // namespace tool
