@@ -118,9 +118,9 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
     if len(size) not in (2, 3):
         raise wrong(f"shape has {len(size)} axes, but 2 or 3 are needed")
     chosen = _selection(len(size), connectivity, largest, min_area, max_area, border, inner, complement)
-    if _selects(chosen):
-        for told in labels:
-            told.numbers = np.zeros(told.count, np.int64)
+    for k, told in enumerate(labels):
+        check_kind(f"labels[{k}]", told, Labels)
+        told.numbers = np.zeros(told.count, np.int64) if _selects(chosen) else None
     raw = _raw_all("labels", labels, tuple(size[1:]))
     known = None
     if any(told.parts is not None for told in labels):

@@ -110,7 +110,8 @@ SLABS = [slabs.summary, slabs.merge, slabs.distance, slabs.relax, slabs.geodesic
 @pytest.mark.parametrize("function", [*VERBS, apsis.table, *SLABS])
 def test_documentation_tells_of_every_parameter(function):
     parameters, rest = inspect.getdoc(function).split("\nParameters\n----------\n")[1].split("\nReturns\n-------\n")
-    named = {name.strip(" *") for line in parameters.splitlines() if line[:1].strip() for name in line.split(" : ")[0].split(",")}
+    named = {name.strip(" *") for line in parameters.splitlines() if line[:1].strip()
+             for name in line.split(" : ")[0].split(",")}
     assert named == set(inspect.signature(function).parameters)
     assert "Examples\n" in rest or function in SLABS
 
