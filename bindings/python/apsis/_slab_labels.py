@@ -41,7 +41,7 @@ class Labels:
     before : int
         The components of the image that begin in rows before it.
     numbers : array of int64, or None
-        The numbers in the image of its own components, 0 for what is left out, if options leave some out.
+        The numbers in the image of its own components, 0 for what is left out; there with parts.
     """
 
     start: int
@@ -120,7 +120,7 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
     chosen = _selection(len(size), connectivity, largest, min_area, max_area, border, inner, complement)
     for k, told in enumerate(labels):
         check_kind(f"labels[{k}]", told, Labels)
-        told.numbers = np.zeros(told.count, np.int64) if _selects(chosen) else None
+        told.numbers = None if told.parts is None else np.zeros(told.count, np.int64)
     raw = _raw_all("labels", labels, tuple(size[1:]))
     known = None
     if any(told.parts is not None for told in labels):

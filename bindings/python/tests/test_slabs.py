@@ -111,16 +111,17 @@ def test_components_are_those_of_the_whole_image(image, how):
 
 
 @pytest.mark.parametrize("image", IMAGES)
-def test_slabs_are_joined_in_groups(image):
-    labels, count = apsis.components(image)
-    told = [slabs.parts(part, start) for start, part in pieces(image)]
+@pytest.mark.parametrize("how", [{}, {"largest": 4}])
+def test_slabs_are_joined_in_groups(image, how):
+    labels, count = apsis.components(image, **how)
+    told = [slabs.parts(part, start, **how) for start, part in pieces(image)]
     groups = [told[:2], told[2:]]
     joined = [slabs.join(group, image.shape) for group in groups]
-    all_of_them = slabs.join(joined, image.shape)
-    assert all_of_them.count == count and all_of_them.parts is None
+    all_of_them = slabs.join(joined, image.shape, **how)
+    assert all_of_them.count == count and (all_of_them.parts is None) == (not how)
     for each, group in zip(joined, groups):
         slabs.renumber(each, group)
-    got = [slabs.components(part, each) for (_, part), each in zip(pieces(image), told)]
+    got = [slabs.components(part, each, **how) for (_, part), each in zip(pieces(image), told)]
     np.testing.assert_array_equal(np.concatenate(got), labels)
 
 

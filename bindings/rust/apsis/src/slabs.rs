@@ -76,7 +76,7 @@ pub struct Labels {
     pub last: Vec<i64>,
     /// What is known of its components, if that is wanted.
     pub parts: Option<Vec<Part>>,
-    /// The numbers in the image of its own components, 0 for what is left out, if options leave some out.
+    /// The numbers in the image of its own components, 0 for what is left out; there with parts.
     pub numbers: Option<Vec<i64>>,
 }
 
@@ -219,7 +219,7 @@ impl Context {
         }
         let columns = size[..size.len() - 1].iter().fold(1usize, |product, &extent| product.saturating_mul(extent));
         for slab in slabs.iter_mut() {
-            slab.numbers = options.selects().then(|| vec![0; slab.count.max(0) as usize]);
+            slab.numbers = slab.parts.as_ref().map(|_| vec![0; slab.count.max(0) as usize]);
         }
         let mut told = raw_of_all(slabs, columns)?;
         let capacity = slabs.iter().map(|slab| slab.count.max(0) as usize).sum();

@@ -131,6 +131,7 @@ fn components_are_those_of_the_whole_image() {
         (plain, false),
         (plain.connectivity(2), true),
         (plain.connectivity(2).largest(3), false),
+        (plain.largest(4), true),
         (plain.no_border().min_area(2), false),
     ] {
         for size in SIZES {
@@ -141,15 +142,16 @@ fn components_are_those_of_the_whole_image() {
 
             let parts = |k| context.slab_parts(&cut.slab(k), cut.start(k) as i64, true, &options).unwrap();
             let mut told: Vec<Labels> = (0..CUTS.len()).map(parts).collect();
-            let join = |slabs: &mut [Labels]| context.slab_join(slabs, size, &options).unwrap();
+            let join = |slabs: &mut [Labels], how| context.slab_join(slabs, size, how).unwrap();
             let all = if in_groups {
-                let mut groups = [join(&mut told[..2]), join(&mut told[2..])];
-                let all = join(&mut groups);
+                let every = options.largest(0); // a group is not the whole image
+                let mut groups = [join(&mut told[..2], &every), join(&mut told[2..], &every)];
+                let all = join(&mut groups, &options);
                 context.slab_renumber(&groups[0], &mut told[..2]).unwrap();
                 context.slab_renumber(&groups[1], &mut told[2..]).unwrap();
                 all
             } else {
-                join(&mut told)
+                join(&mut told, &options)
             };
             assert_eq!((all.count as usize, all.rows as usize), (known.len(), cut.rows()));
             assert_eq!(format!("{:?}", measure(&all.parts.unwrap())), format!("{:?}", known));
