@@ -137,7 +137,8 @@ func (c *Context) SlabGeodesic(set, seeds Image, slab Beside, paths *Paths, dist
 	if below == nil {
 		below = &Paths{}
 	}
-	if err := wrongLength(set.columns(), "paths: First", paths.First, "paths: Last", paths.Last, "paths: FirstSeeds", paths.FirstSeeds, "paths: LastSeeds", paths.LastSeeds,
+	if err := wrongLength(set.columns(), "paths: First", paths.First, "paths: Last", paths.Last,
+		"paths: FirstSeeds", paths.FirstSeeds, "paths: LastSeeds", paths.LastSeeds,
 		"slab: Above.Last", above.Last, "slab: Above.LastSeeds", above.LastSeeds, "slab: Below.First", below.First,
 		"slab: Below.FirstSeeds", below.FirstSeeds); err != nil {
 		return 0, err
