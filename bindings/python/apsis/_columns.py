@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 import reprlib
 from typing import Any, Union
@@ -70,6 +71,11 @@ def written(name: str, array: Any, shape: tuple[int, ...]) -> Columns:
     if not (checked.flags.c_contiguous and checked.flags.writeable):
         raise wrong(f"{name} is read-only or not contiguous, but is written to")
     return checked
+
+
+def address(array: NDArray[Any]) -> Any:
+    """The address of an array, which it keeps: a call that is interrupted may go on: see Context._run."""
+    return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def check_kind(name: str, value: Any, kind: type) -> None:

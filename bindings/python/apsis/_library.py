@@ -36,6 +36,7 @@ class Options(ctypes.Structure):
                 ("max_area", c_int64), ("budget", c_int64)]
 
 
+# Those of slabs keep the arrays that they point to as `kept`: a call that is interrupted may go on, see Context._run.
 class Slab(ctypes.Structure):
     _fields_ = [("start", c_int64), ("extent", c_int64), ("above", c_void_p), ("below", c_void_p),
                 ("complement_above", c_void_p), ("complement_below", c_void_p)]

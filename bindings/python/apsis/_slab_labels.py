@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from . import _arrays as arrays
 from . import _library as c
 from ._arrays import LABELS, Array
-from ._columns import LONGEST, Columns, as_slab, check_kind, columns_like, context_of, place, written
+from ._columns import LONGEST, Columns, address, as_slab, check_kind, columns_like, context_of, place, written
 from ._context import COMPONENT, Context, Device
 from ._errors import wrong
 from ._options import flag, flags, options, whole
@@ -128,7 +128,7 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
     count = ctypes.c_int64()
     context = context_of(np.empty(0), device)
     context._call(c.lib.apsis_slab_join, [], len(size), (ctypes.c_int64 * len(size))(*size[::-1]), raw, len(labels),
-                  None if known is None else known.ctypes.data, 0 if known is None else len(known), ctypes.byref(count),
+                  None if known is None else address(known), 0 if known is None else len(known), ctypes.byref(count),
                   ctypes.byref(chosen))
     _take_before(labels, raw)
     with_rows = [told for told in labels if told.rows] or [Labels(0, 0, 0, np.zeros(size[1:], np.int64),
@@ -245,6 +245,7 @@ def _raw(told: Labels) -> c.SlabLabels:
         slab.parts, slab.capacity = told.parts.ctypes.data, len(told.parts)
     if told.numbers is not None:
         slab.numbers = told.numbers.ctypes.data
+    slab.kept = (told.first, told.last, told.parts, told.numbers)
     return slab
 
 
@@ -258,7 +259,10 @@ def _raw_all(name: str, labels: Sequence[Labels], columns: tuple[int, ...]) -> A
             raise TypeError(f"{name}[{k}].parts must be a contiguous array of PART")
         if told.numbers is not None:
             written(f"{name}[{k}].numbers", told.numbers, (told.count,))
-    return (c.SlabLabels * len(labels))(*map(_raw, labels))
+    each = [_raw(told) for told in labels]
+    raw: Any = (c.SlabLabels * len(labels))(*each)
+    raw.kept = each  # which the copies in it are not
+    return raw
 
 
 def _take_before(labels: Sequence[Labels], raw: Any) -> None:

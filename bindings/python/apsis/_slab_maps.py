@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from . import _arrays as arrays
 from . import _library as c
 from ._arrays import LENGTHS, Array
-from ._columns import NONE, Columns, as_slab, check_kind, columns_like, context_of, image_shape, place, taken, written
+from ._columns import NONE, Columns, address, as_slab, check_kind, columns_like, context_of, image_shape, place, taken, written
 from ._context import Context, Device
 from ._errors import wrong
 from ._options import Spacing, flag, flags, options
@@ -49,8 +49,8 @@ def summary(set: Array, start: int, *, complement: bool = False,
     first, last = columns_like(source, NONE), columns_like(source, -1)
     context, images = context_of(source, device), arrays.images_of([source], [])
     chosen = options(len(source.shape), flags(complement=complement))
-    context._call(c.lib.apsis_slab_summary, images, arrays.reference(images[0]), place("start", start), first.ctypes.data,
-                  last.ctypes.data, ctypes.byref(chosen))
+    context._call(c.lib.apsis_slab_summary, images, arrays.reference(images[0]), place("start", start), address(first),
+                  address(last), ctypes.byref(chosen))
     return first, last
 
 
@@ -123,12 +123,12 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
     """
     source = as_slab(set)
     slab = c.Slab(start=place("start", start), extent=place("extent", extent))
-    kept = []
+    slab.kept = []
     for name, array in (("above", above), ("below", below), ("complement_above", complement_above),
                         ("complement_below", complement_below)):
         if array is not None:
-            kept.append(taken(name, array, tuple(source.shape[1:])))
-            setattr(slab, name, kept[-1].ctypes.data)
+            slab.kept.append(taken(name, array, tuple(source.shape[1:])))
+            setattr(slab, name, slab.kept[-1].ctypes.data)
     chosen = options(len(source.shape), flags(complement=complement, signed=signed), spacing=spacing, metric=metric,
                      max_distance=max_distance)
     outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
@@ -250,20 +250,21 @@ def _walk(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above
     arrays.check_shape("seeds", starts, source)
     columns = tuple(source.shape[1:])
     slab = c.SlabPaths(start=place("start", start), extent=place("extent", extent))
-    kept = []
+    slab.kept = []
     for name, beside, field in (("above", above, "last"), ("below", below, "first")):
         if beside is not None:
             check_kind(name, beside, Paths)
             for suffix in ("", "_seeds"):
                 array = getattr(beside, field + suffix)
                 if array is not None:
-                    kept.append(taken(f"{name}.{field}{suffix}", array, columns))
-                    setattr(slab, name + suffix, kept[-1].ctypes.data)
+                    slab.kept.append(taken(f"{name}.{field}{suffix}", array, columns))
+                    setattr(slab, name + suffix, slab.kept[-1].ctypes.data)
     check_kind("paths", paths, Paths)
     for field in ("first", "last", "first_seeds", "last_seeds"):
         array = getattr(paths, field)
         if array is not None:
-            setattr(slab, field, written(f"paths.{field}", array, columns).ctypes.data)
+            slab.kept.append(written(f"paths.{field}", array, columns))
+            setattr(slab, field, slab.kept[-1].ctypes.data)
     chosen = options(len(source.shape), flags(complement=complement), **how)
     changed = ctypes.c_int64()
     images = arrays.images_of([source, starts], outputs)
