@@ -193,12 +193,12 @@ func (c *Context) SlabJoin(slabs []*Labels, size []int, options *Options) (*Labe
 	}
 	for _, slab := range slabs {
 		if slab != nil && slab.Parts != nil {
-			slab.Numbers = make([]int64, slab.Count)
+			slab.Numbers = make([]int64, len(slab.Parts))
 		} else if slab != nil {
 			slab.Numbers = nil
 		}
 	}
-	all, err := gather(slabs, image.columns())
+	all, err := gather(slabs, image.columns(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (c *Context) SlabRenumber(joined *Labels, slabs []*Labels) error {
 	if err := joined.wrong("joined", columns); err != nil {
 		return err
 	}
-	all, err := gather(slabs, columns)
+	all, err := gather(slabs, columns, false)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ type gathered struct {
 	parts          []Part
 }
 
-func gather(slabs []*Labels, columns int) (*gathered, error) {
+func gather(slabs []*Labels, columns int, withParts bool) (*gathered, error) {
 	all := &gathered{columns: columns, faces: make([]int64, 0, 2*len(slabs)*columns)}
 	for k, slab := range slabs {
 		name := fmt.Sprintf("slabs[%d]", k)
@@ -290,14 +290,22 @@ func gather(slabs []*Labels, columns int) (*gathered, error) {
 			return nil, err
 		}
 		all.faces = append(append(all.faces, slab.First...), slab.Last...)
-		all.parts = append(all.parts, slab.Parts...)
+		if withParts && slab.Parts != nil {
+			if all.parts == nil {
+				all.parts = []Part{}
+			}
+			all.parts = append(all.parts, slab.Parts...)
+		}
 		all.numbers = append(all.numbers, slab.Numbers...)
 	}
 	all.slabs = (*C.apsis_slab_labels)(C.malloc(C.size_t(len(slabs)+1) * C.sizeof_apsis_slab_labels))
 	raw := unsafe.Slice(all.slabs, len(slabs))
 	for k, slab := range slabs {
 		raw[k] = C.apsis_slab_labels{start: C.int64_t(slab.Start), rows: C.int64_t(slab.Rows), count: C.int64_t(slab.Count),
-			before: C.int64_t(slab.Before), capacity: C.int64_t(len(slab.Parts))}
+			before: C.int64_t(slab.Before)}
+		if withParts {
+			raw[k].capacity = C.int64_t(len(slab.Parts))
+		}
 		if slab.Numbers != nil {
 			raw[k].numbers = (*C.int64_t)(unsafe.Pointer(all.slabs)) // the bridge puts the right address there
 		}

@@ -199,6 +199,12 @@ func TestMorePartsThanExpected(t *testing.T) {
 	known, err := context.Statistics(Of(set, size, size), None, nil)
 	must(t, err)
 	same(t, Measure(slab.Parts), known)
+
+	none, err := context.SlabParts(Of(make([]bool, 6), 3, 2), 0, true, nil)
+	must(t, err)
+	whole, err := context.SlabJoin([]*Labels{none}, []int{3, 2}, nil)
+	must(t, err)
+	same(t, whole.Parts, []Part{})
 }
 
 func TestWrongSlabs(t *testing.T) {

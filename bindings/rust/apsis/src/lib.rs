@@ -41,4 +41,4 @@ pub use context::{device_count, Component, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use options::{Method, Metric, Options};
-pub use slabs::{measure, Labels, Part, Paths, Place, Slab, Summary};
+pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};

@@ -48,7 +48,7 @@ pub struct Paths {
 
 /// Where a slab is, and what those beside it tell of paths.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place<'a> {
+pub struct Beside<'a> {
     /// The rows of the image before it.
     pub start: i64,
     /// The rows of the image.
@@ -154,7 +154,7 @@ impl Context {
         &self,
         set: &dyn Source,
         seeds: &dyn Source,
-        place: &Place,
+        beside: &Beside,
         paths: &mut Paths,
         distance: Option<&mut dyn Target>,
         nearest: Option<&mut dyn Target>,
@@ -163,10 +163,10 @@ impl Context {
         let (set, seeds) = (self.source(set)?, self.source(seeds)?);
         let (distance, nearest) = (self.target(distance)?, self.target(nearest)?);
         let columns = columns_of(&set);
-        let (above, below) = (place.above, place.below);
+        let (above, below) = (beside.above, beside.below);
         let told = sys::apsis_slab_paths {
-            start: place.start,
-            extent: place.extent,
+            start: beside.start,
+            extent: beside.extent,
             above: read("above.last", above.map(|slab| &slab.last[..]), columns)?,
             below: read("below.first", below.map(|slab| &slab.first[..]), columns)?,
             above_seeds: read("above.last_seeds", above.and_then(|slab| slab.last_seeds.as_deref()), columns)?,

@@ -1,6 +1,6 @@
 //! Images that are cut into slabs: the maps of the whole image, and what is refused.
 
-use apsis::{measure, Context, Device, Image, ImageMut, Labels, Metric, Options, Paths, Place, Slab, Status, Summary};
+use apsis::{measure, Beside, Context, Device, Image, ImageMut, Labels, Metric, Options, Paths, Slab, Status, Summary};
 
 const SIZES: [&[usize]; 2] = [&[17, 23], &[8, 9, 11]];
 const CUTS: [usize; 5] = [0, 3, 3, 4, 9]; // one slab without rows; the last goes on to the end
@@ -109,12 +109,20 @@ fn geodesic_distances_are_those_of_the_whole_image() {
                 let (before, rest) = paths.split_at_mut(k);
                 let (own, behind) = rest.split_first_mut().unwrap();
                 let (start, extent) = (cut.start(k) as i64, cut.rows() as i64);
-                let place = Place { start, extent, above: before.last(), below: behind.first() };
+                let beside = Beside { start, extent, above: before.last(), below: behind.first() };
                 let (size, range) = cut.place(k);
                 let mut distance = ImageMut::new(&mut got[range.clone()], &size).unwrap();
                 let mut nearest = ImageMut::new(&mut from[range], &size).unwrap();
                 changed += context
-                    .slab_geodesic(&cut.slab(k), &seeds.slab(k), &place, own, Some(&mut distance), Some(&mut nearest), &options)
+                    .slab_geodesic(
+                        &cut.slab(k),
+                        &seeds.slab(k),
+                        &beside,
+                        own,
+                        Some(&mut distance),
+                        Some(&mut nearest),
+                        &options,
+                    )
                     .unwrap();
             }
             rounds += 1;
@@ -190,10 +198,10 @@ fn wrong_arguments() {
     assert_eq!(error.message(), "other.first has 1 elements, but must have 3");
 
     let above = Paths::new(3, false);
-    let place = Place { start: 1, extent: 3, above: Some(&above), below: None };
-    let error = context.slab_geodesic(&set, &set, &place, &mut Paths::new(3, true), None, None, &options).unwrap_err();
+    let beside = Beside { start: 1, extent: 3, above: Some(&above), below: None };
+    let error = context.slab_geodesic(&set, &set, &beside, &mut Paths::new(3, true), None, None, &options).unwrap_err();
     assert!(error.message().contains("above_seeds is None, but nearest seeds are wanted"), "{}", error);
-    let error = context.slab_geodesic(&set, &set, &place, &mut Paths::new(2, false), None, None, &options).unwrap_err();
+    let error = context.slab_geodesic(&set, &set, &beside, &mut Paths::new(2, false), None, None, &options).unwrap_err();
     assert_eq!(error.message(), "paths.first has 2 elements, but must have 3");
 
     let part = context.slab_parts(&set, 0, false, &options).unwrap();
