@@ -4,7 +4,7 @@
  *
  *     std::vector<std::uint8_t> mask(w * h);
  *     std::vector<float> distance(w * h);
- *     apsis::context context;                                // the best device
+ *     apsis::context context;                                // the best device; ({0, 1}): several
  *     context.distance({mask, {w, h}}, {distance, {w, h}});
  *
  * Views own nothing.  A const_view is read, a view is written, and {} leaves one out.
@@ -146,12 +146,8 @@ class view : public const_view {
 /// Where work runs.
 class context {
   public:
-    explicit context(int device = APSIS_BEST) {
-        apsis_context *made = nullptr;
-        const apsis_status status = apsis_create(APSIS_VERSION, device, &made);
-        if (status != APSIS_OK) throw error(status, apsis_message(nullptr));
-        context_.reset(made);
-    }
+    explicit context(int device = APSIS_BEST) { make(apsis_create, device); }
+    explicit context(const std::vector<int> &devices) { make(apsis_create_devices, devices.data(), int(devices.size())); }
 
     apsis_context *get() const noexcept { return context_.get(); }
     int device() const noexcept { return apsis_device(get()); }
@@ -199,6 +195,11 @@ class context {
     }
 
   private:
+    template <class Create, class... Arguments>
+    void make(Create create, Arguments... arguments) {
+        apsis_context *made = nullptr;
+        check(create(APSIS_VERSION, arguments..., &made)), context_.reset(made);
+    }
     void check(apsis_status status) const {
         if (status != APSIS_OK) throw error(status, apsis_message(get()));
     }

@@ -45,9 +45,32 @@ type Context struct {
 
 // New makes a context on a CUDA device, on the CPU, or on the Best of them.
 func New(device int) (*Context, error) {
+	return created(func(handle **C.apsis_context, message *C.char, room C.size_t) C.apsis_status {
+		return C.bridge_create(C.int(device), handle, message, room)
+	})
+}
+
+// NewDevices makes a context that spreads images in memory of the host over several CUDA devices: distance maps, and complete
+// Voronoi maps.  Other calls run on the first.  One that is listed twice has two slabs.
+func NewDevices(devices ...int) (*Context, error) {
+	if len(devices) == 0 {
+		return nil, &Error{ErrorArgument, "NewDevices: devices is empty, but must have the number of a CUDA device"}
+	}
+	numbers := make([]C.int, len(devices))
+	for i, device := range devices {
+		numbers[i] = C.int(device)
+	}
+	return created(func(handle **C.apsis_context, message *C.char, room C.size_t) C.apsis_status {
+		return C.bridge_create_devices(&numbers[0], C.int(len(numbers)), handle, message, room)
+	})
+}
+
+func created(create func(handle **C.apsis_context, message *C.char, room C.size_t) C.apsis_status) (*Context, error) {
 	c := &Context{told: &callbacks{}}
+	var handle *C.apsis_context
 	var message [256]C.char
-	status := C.bridge_create(C.int(device), &c.handle, &message[0], C.size_t(len(message)))
+	status := create(&handle, &message[0], C.size_t(len(message)))
+	c.handle = handle
 	if status != C.APSIS_OK {
 		return nil, &Error{Status(status), inGo(C.GoString(&message[0]))}
 	}
@@ -68,7 +91,7 @@ func (c *Context) Close() error {
 	return nil
 }
 
-// Device is the number of the context's CUDA device, or CPU; of a closed context, CPU.
+// Device is the number of the context's CUDA device, the first of several, or CPU; of a closed context, CPU.
 func (c *Context) Device() int {
 	defer runtime.KeepAlive(c)
 	return int(C.apsis_device(c.handle))

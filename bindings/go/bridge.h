@@ -5,6 +5,7 @@
 #include <apsis.h>
 
 apsis_status bridge_create(int device, apsis_context **context, char *message, size_t room);
+apsis_status bridge_create_devices(const int *devices, int count, apsis_context **context, char *message, size_t room);
 
 /* Without `on` there is no callback.  user is a cgo.Handle. */
 apsis_status bridge_set_progress(apsis_context *context, int on, uintptr_t user);
@@ -23,3 +24,29 @@ apsis_status bridge_eccentricity(apsis_context *context, apsis_image set, void *
                                  void *eccentricity_data, apsis_image farthest, void *farthest_data, apsis_extent *extents,
                                  int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_copy(apsis_context *context, apsis_image from, void *from_data, apsis_image to, void *to_data);
+
+/* Slabs come without their arrays, too: these lie one behind the other in the order of the slabs, the first and the last row of
+   each, its parts (capacity), and its numbers (count).  The slabs are in memory of C. */
+apsis_status bridge_slab_summary(apsis_context *context, apsis_image set, void *set_data, int64_t start, int64_t *first,
+                                 int64_t *last, const apsis_options *options);
+apsis_status bridge_slab_distance(apsis_context *context, apsis_image set, void *set_data, int64_t start, int64_t extent,
+                                  const int64_t *above, const int64_t *below, const int64_t *complement_above,
+                                  const int64_t *complement_below, apsis_image distance, void *distance_data,
+                                  apsis_image nearest, void *nearest_data, const apsis_options *options);
+apsis_status bridge_slab_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,
+                                  int64_t start, int64_t extent, const int64_t *above, const int64_t *below,
+                                  const int64_t *above_seeds, const int64_t *below_seeds, int64_t *first, int64_t *last,
+                                  int64_t *first_seeds, int64_t *last_seeds, apsis_image distance, void *distance_data,
+                                  apsis_image nearest, void *nearest_data, int64_t *changed, const apsis_options *options);
+apsis_status bridge_slab_parts(apsis_context *context, apsis_image set, void *set_data, int64_t start, int64_t *first,
+                               int64_t *last, apsis_part *parts, int64_t capacity, int64_t *rows, int64_t *count,
+                               const apsis_options *options);
+apsis_status bridge_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
+                              int64_t slab_count, int64_t columns, int64_t *faces, apsis_part *parts, int64_t *numbers,
+                              int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_slab_renumber(apsis_context *context, int64_t columns, int64_t rows, int64_t count, int64_t before,
+                                  int64_t *first, int64_t *last, int64_t *joined_numbers, apsis_slab_labels *slabs,
+                                  int64_t slab_count, int64_t *faces, int64_t *numbers);
+apsis_status bridge_slab_components(apsis_context *context, apsis_image set, void *set_data, int64_t start, int64_t rows,
+                                    int64_t count, int64_t before, int64_t *first, int64_t *last, int64_t *numbers,
+                                    apsis_image labels, void *labels_data, const apsis_options *options);

@@ -55,6 +55,11 @@ type Options struct {
 	Budget       int64 // Eccentricity: at most this many distance fields for a component
 }
 
+// selects is whether components are left out.
+func (o *Options) selects() bool {
+	return o != nil && (o.Flags&(NoBorder|NoInner) != 0 || o.Largest != 0 || o.MinArea != 0 || o.MaxArea != 0)
+}
+
 func (o *Options) forC() *C.apsis_options {
 	if o == nil {
 		return nil

@@ -7,16 +7,17 @@ import (
 
 // The library's messages name things of C: set_stream: ..., APSIS_CITY_BLOCK, apsis_metric, options: max_distance, NULL.
 var (
-	names   = regexp.MustCompile(`^[a-z_]+|options: [a-z_]+|\b[A-Za-z]+(_[A-Za-z0-9]+)+`)
+	names   = regexp.MustCompile(`^[a-z_]+|(options|slab|slabs\[\d+\]|joined): [a-z_]+|\b[A-Za-z]+(_[A-Za-z0-9]+)+`)
 	strides = regexp.MustCompile(`stride\[\d\] is -?\d+`)
-	nothing = strings.NewReplacer("data is NULL", "data is nil", "stream is not NULL", "stream is not nil", "NULL", "None")
+	nothing = strings.NewReplacer("data is NULL", "data is nil", "stream is not NULL", "stream is not nil",
+		"Seeds is NULL", "Seeds is nil", "Parts is NULL", "Parts is nil", "NULL", "None")
 )
 
 // inGo is a message with Go's names for the same things: SetStream: ..., CityBlock, Metric, options: MaxDistance, None.
 func inGo(message string) string {
 	message = names.ReplaceAllStringFunc(message, func(name string) string {
-		if field := strings.TrimPrefix(name, "options: "); field != name {
-			return "options: " + camel(field)
+		if structure, field, found := strings.Cut(name, ": "); found {
+			return structure + ": " + camel(field)
 		}
 		return camel(name)
 	})

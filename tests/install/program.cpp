@@ -131,6 +131,8 @@ void what_is_owned() {
     context.call(apsis_set_threads, 1);
     EXPECT(fails(APSIS_ERROR_ARGUMENT, "threads", [&] { context.call(apsis_set_threads, -1); }));
     EXPECT(fails(APSIS_ERROR_NO_DEVICE, "4000", [] { apsis::context none(4000); }));
+    EXPECT(fails(APSIS_ERROR_NO_DEVICE, "4001", [] { apsis::context none({4001, 4002}); }));
+    EXPECT(fails(APSIS_ERROR_ARGUMENT, "devices[0] is -1", [] { apsis::context none({-1, 0}); }));
     static_assert(!std::is_copy_constructible_v<apsis::context> && !std::is_copy_constructible_v<apsis::image<float>>);
 }
 

@@ -37,8 +37,9 @@ end
 """
     Context(device=:best; threads=0, progress=nothing, log=nothing)
 
-Where work runs: `:cpu`, `:best` (the first usable GPU, otherwise the CPU) or the number of a CUDA device.  Use one from one
-task at a time; functions without a `context` have one for each task.
+Where work runs: `:cpu`, `:best` (the first usable GPU, otherwise the CPU) or the number of a CUDA device.  A vector of numbers
+spreads distance maps and complete Voronoi maps of arrays of the host over these devices; other calls run on the first.  Use one
+from one task at a time; functions without a `context` have one for each task.
 
 `progress` is told how much is done, 0 to 1, and stops the call by returning `true`; `log` is told a line now and then.
 """
@@ -47,10 +48,16 @@ mutable struct Context
     callbacks::Callbacks
 
     function Context(device=:best; threads=0, progress=nothing, log=nothing)
-        number = device isa Symbol ? chosen("device", device, DEVICES) : Int(device)
         handle = Ref{Ptr{Cvoid}}(C_NULL)
         version = 10000VERSION_NUMBER.major + 100VERSION_NUMBER.minor + VERSION_NUMBER.patch
-        status = ccall(symbol(:apsis_create), Cint, (Cint, Cint, Ref{Ptr{Cvoid}}), version, number, handle)
+        if device isa AbstractVector
+            isempty(device) && throw(ArgumentError("device is $device, but must have the number of a CUDA device"))
+            status = ccall(symbol(:apsis_create_devices), Cint, (Cint, Ptr{Cint}, Cint, Ref{Ptr{Cvoid}}), version,
+                           collect(Cint, device), length(device), handle)
+        else
+            number = device isa Symbol ? chosen("device", device, DEVICES) : Int(device)
+            status = ccall(symbol(:apsis_create), Cint, (Cint, Cint, Ref{Ptr{Cvoid}}), version, number, handle)
+        end
         status == OK || throw(failure(status, C_NULL))
         context = new(handle[], Callbacks(progress, log, nothing))
         finalizer(close, context)
@@ -74,7 +81,7 @@ end
 "One more than the highest number of a usable CUDA device; 0 if there is none."
 device_count() = Int(ccall(symbol(:apsis_device_count), Cint, ()))
 
-"The number of a context's CUDA device, or -1 for the CPU."
+"The number of a context's CUDA device, the first of several, or -1 for the CPU."
 device(context::Context) = Int(ccall(symbol(:apsis_device), Cint, (Ptr{Cvoid},), context.handle))
 
 "What a context runs on, in words."
@@ -111,7 +118,7 @@ function in_julia(message)
     outputs = "(distance|cells|labels|eccentricity)"  # each of them is `out` here, and its type `type`
     for rule in (Regex("^(\\w+): $outputs: type is") => s"\1: type is", Regex("^(\\w+): $outputs\\b") => s"\1: out",
                  Regex("overlaps $outputs\$") => "overlaps out", r"\bAPSIS_\w+" => constant, r"\bapsis_" => "",
-                 r"\[\d\]" => axis -> "[$(parse(Int, axis[2]) + 1)]", r"\bNULL\b" => "nothing")
+                 r"\[\d+\]" => place -> "[$(parse(Int, place[2:end-1]) + 1)]", r"\bNULL\b" => "nothing")
         message = replace(message, rule)
     end
     return message

@@ -176,6 +176,8 @@ end
         @test fails(() -> Apsis.distance(array; context=Apsis.Context(:cpu)), Apsis.ApsisError, "stream")
     end
 
+    include("slabs.jl")
+
     @testset "the program of the README" begin
         readme = read(joinpath(@__DIR__, "..", "README.md"), String)
         program = Module()
@@ -193,5 +195,7 @@ end
             @test value(prefix * uppercase(String(name))) == names[name]
         end
         @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 80
+        @test sizeof(Apsis.Slabs.CSlab) == 48 && sizeof(Apsis.Slabs.CPaths) == 80
+        @test sizeof(Apsis.Slabs.Part) == 88 && sizeof(Apsis.Slabs.CLabels) == 72
     end
 end

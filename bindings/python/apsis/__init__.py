@@ -10,10 +10,10 @@
 
 Arrays have 1 to 3 axes.  They are NumPy's, PyTorch's or xarray's, or lie on a GPU and have __cuda_array_interface__ (CuPy,
 PyTorch): then the work is queued on their device and stream, and the results lie there too.  Nothing is copied unless its type
-is not one that the library takes.  `device` is "cpu", "best" or the number of a CUDA device; by default the work is done where
-the array is.
+is not one that the library takes.  `device` is "cpu", "best", the number of a CUDA device or those of several; by default the
+work is done where the array is.
 
-apsis.ndimage has functions with SciPy's and scikit-image's names and arguments.
+apsis.ndimage has functions with SciPy's and scikit-image's names and arguments; apsis.slabs is for images that are cut.
 """
 
 from ._context import COMPONENT, EXTENT, Context, device_count

@@ -7,10 +7,12 @@ An array's last axis is the image's x.  The library's images have two axes at le
 from __future__ import annotations
 
 import ctypes
+import math
 import reprlib
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _library as c
 from ._errors import wrong
@@ -125,10 +127,10 @@ def dtype_of(name: str, wanted: Any, allowed: tuple[type, ...]) -> np.dtype[Any]
     return dtype
 
 
-def index_type(name: str, wanted: Any, set: Array) -> Optional[np.dtype[Any]]:
-    """The type of indices: True is the smallest that fits, False is none."""
+def index_type(name: str, wanted: Any, shape: tuple[int, ...]) -> Optional[np.dtype[Any]]:
+    """The type of indices in an array of this shape: True is the smallest that fits, False is none."""
     if wanted is True or wanted is np.True_:
-        return np.dtype(np.int32 if np.prod(set.shape, dtype=np.int64) <= 2**31 else np.int64)
+        return np.dtype(np.int32 if math.prod(shape) <= 2**31 else np.int64)
     return None if wanted is None or wanted is False or wanted is np.False_ else dtype_of(name, wanted, INDICES)
 
 
@@ -244,3 +246,32 @@ def to_host(array: Array) -> np.ndarray[Any, Any]:
     if not on_device(array):
         return np.asarray(array)
     return np.asarray(array.get() if _maker(array) == "cupy" else array.cpu())
+
+
+# ---- Inputs and outputs of a call ----
+
+def output(name: str, out: Optional[Array], dtype_name: str, dtype: Optional[DTypeLike], allowed: tuple[type, ...], set: Any,
+           source: Array) -> Optional[Output]:
+    if out is not None:
+        return given_output(name, out, allowed, source)
+    return make_output(name, None if dtype is None else dtype_of(dtype_name, dtype, allowed), set, source)
+
+
+def index_output(name: str, out: Optional[Array], type_name: str, wanted: Any, set: Any, source: Array,
+                 shape: Optional[tuple[int, ...]] = None) -> Optional[Output]:
+    """An output of indices in the set, or in an image of another shape that it is a part of."""
+    if out is not None:
+        return given_output(name, out, INDICES, source)
+    return make_output(name, index_type(type_name, wanted, shape or tuple(source.shape)), set, source)
+
+
+def images_of(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
+    return [*(as_image(name, array, c.U8) for name, array in zip(("set", "seeds"), inputs)),
+            *(None if output is None else as_image(output.name, output.array) for output in outputs)]
+
+
+def results(outputs: list[Optional[Output]], *others: Any) -> Any:
+    given = [*(output.result for output in outputs if output is not None), *others]
+    if not given:
+        raise wrong("dtype is None, and nothing else is asked for")
+    return given[0] if len(given) == 1 else tuple(given)

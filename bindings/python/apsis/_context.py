@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from . import _arrays as arrays
 from . import _library as c
-from ._arrays import INDICES, LABELS, LENGTHS, Array, Output
+from ._arrays import LABELS, LENGTHS, Array, Output
 from ._errors import BudgetWarning, error, in_python, wrong
 from ._options import Spacing, flag, flags, options, whole
 
@@ -24,7 +24,7 @@ COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upp
 EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diameter", "f8"), ("radius", "f8"),
                    ("gap", "f8")])
 
-Device = Union[str, int]
+Device = Union[str, int, Sequence[int]]
 
 _ROOM = 4096  # components that fit without asking twice
 _SHORT = 1 << 18  # pixels: a map of fewer is made before a signal can be waited for
@@ -41,10 +41,18 @@ def device_count() -> int:
     return int(c.lib.apsis_device_count())
 
 
-def _device_number(device: Any) -> int:
+def _chosen(device: Any) -> Union[int, tuple[int, ...]]:
+    """The number of a device, or those of several."""
+    if isinstance(device, (list, tuple, range, np.ndarray)):
+        for place, number in enumerate(device):
+            if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, np.integer)) or number < 0:
+                raise ValueError(f"device[{place}] is {number!r}, but must be the number of a CUDA device")
+        if len(device) == 0:
+            raise ValueError(f"device is {device!r}, but must have the number of a CUDA device")
+        return tuple(map(int, device))
     number = {"cpu": c.CPU, "best": c.BEST}.get(device) if isinstance(device, str) else device
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-        raise ValueError(f'device is {device!r}, but must be "cpu", "best" or the number of a CUDA device')
+        raise ValueError(f'device is {device!r}, but must be "cpu", "best", the number of a CUDA device or a list of them')
     return int(number)
 
 
@@ -74,8 +82,9 @@ class Context:
 
     Parameters
     ----------
-    device : str or int, default "best"
-        "cpu", "best" (the first usable GPU, otherwise the CPU), or the number of a CUDA device.
+    device : str, int or sequence of int, default "best"
+        "cpu", "best" (the first usable GPU, otherwise the CPU), or the number of a CUDA device.  Several numbers spread
+        distance and complete Voronoi maps of arrays of the CPU over these devices; other calls run on the first.
     threads : int, default 0
         At most so many threads on the CPU; 0 is one a core.
     progress : callable, optional
@@ -98,13 +107,18 @@ class Context:
         self._left: Optional[threading.Event] = None  # the end of a call that was interrupted
         self._stream = 0
         self._keeper: Any = None  # of the last call: see stream_of
-        number = _device_number(device)
+        number = _chosen(device)
         for name, callback in (("progress", progress), ("log", log)):
             if callback is not None and not callable(callback):
                 raise TypeError(f"{name} is {callback!r}, but must be callable")
         count = whole("threads", threads, 2**31 - 1)
         major, minor, patch = c.VERSION
-        status = c.lib.apsis_create(major * 10000 + minor * 100 + patch, number, ctypes.byref(self._handle))
+        version = major * 10000 + minor * 100 + patch
+        if isinstance(number, tuple):
+            numbers = (ctypes.c_int * len(number))(*number)
+            status = c.lib.apsis_create_devices(version, numbers, len(number), ctypes.byref(self._handle))
+        else:
+            status = c.lib.apsis_create(version, number, ctypes.byref(self._handle))
         if status != c.OK:
             raise error(status, in_python(c.lib.apsis_message(None).decode(), {}, 2))
         self._progress = progress
@@ -134,7 +148,7 @@ class Context:
 
     @property
     def device(self) -> int:
-        """The number of its CUDA device, or -1 for the CPU."""
+        """The number of its CUDA device, of several the first, or -1 for the CPU."""
         self._check_open()
         return int(c.lib.apsis_device(self._handle))
 
@@ -156,10 +170,10 @@ class Context:
         source = arrays.as_set("set", set)
         chosen = options(len(source.shape), flags(complement=complement, signed=signed, slices=slices), spacing=spacing,
                          metric=metric, max_distance=max_distance, method=method)
-        outputs = [_output("out", out, "dtype", dtype, LENGTHS, set, source),
-                   _index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
+        outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
+                   arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
         self._transform(c.lib.apsis_distance, [source], outputs, chosen)
-        return _results(outputs)
+        return arrays.results(outputs)
 
     def voronoi(self, set: Array, *, connected: bool = False, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
                 spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
@@ -168,9 +182,9 @@ class Context:
         source = arrays.as_set("set", set)
         chosen = options(len(source.shape), flags(complement=complement, connected=connected, slices=slices, mixed=mixed),
                          spacing=spacing, metric=metric, max_distance=max_distance, method=method)
-        outputs = [_index_output("out", out, "dtype", True if dtype is None else dtype, set, source)]
+        outputs = [arrays.index_output("out", out, "dtype", True if dtype is None else dtype, set, source)]
         self._transform(c.lib.apsis_voronoi, [source], outputs, chosen)
-        return _results(outputs)
+        return arrays.results(outputs)
 
     def components(self, set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False,
                    dtype: Optional[DTypeLike] = np.int32, out: Optional[Array] = None, largest: Optional[int] = None,
@@ -185,7 +199,7 @@ class Context:
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, no_border=no_border,
                                                   no_inner=no_inner),
                          connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method)
-        labels = _output("out", out, "dtype", dtype, LABELS, set, source)
+        labels = arrays.output("out", out, "dtype", dtype, LABELS, set, source)
         known_type = COMPONENT if flag("statistics", statistics) else None
         count, known = self._transform_counted(c.lib.apsis_components, source, [labels], known_type, chosen)
         result = labels.result if labels else None
@@ -200,10 +214,10 @@ class Context:
         arrays.check_shape("seeds", starts, source)
         chosen = options(len(source.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
                          max_distance=max_distance, connectivity=connectivity)
-        outputs = [_output("out", out, "dtype", dtype, LENGTHS, set, source),
-                   _index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
+        outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
+                   arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
         self._transform(c.lib.apsis_geodesic, [source, starts], outputs, chosen)
-        return _results(outputs)
+        return arrays.results(outputs)
 
     def eccentricity(self, set: Array, *, farthest: Union[bool, DTypeLike] = False, extents: bool = False,
                      dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
@@ -214,27 +228,23 @@ class Context:
         source = arrays.as_set("set", set)
         chosen = options(len(source.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
                          connectivity=connectivity, budget=budget, method=method)
-        outputs = [_output("out", out, "dtype", dtype, LENGTHS, set, source),
-                   _index_output("farthest_out", farthest_out, "farthest", farthest, set, source)]
+        outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
+                   arrays.index_output("farthest_out", farthest_out, "farthest", farthest, set, source)]
         known_type = EXTENT if flag("extents", extents) else None
         _, known = self._transform_counted(c.lib.apsis_eccentricity, source, outputs, known_type, chosen)
-        return _results(outputs, *([] if known is None else [known]))
+        return arrays.results(outputs, *([] if known is None else [known]))
 
     # ---- Calls ----
 
     def _transform(self, function: Any, inputs: list[Array], outputs: list[Optional[Output]], chosen: c.Options) -> None:
-        images = _images(inputs, outputs)
-
-        def call() -> int:
-            return self._on_streams(images, lambda: int(
-                function(self._handle, *map(arrays.reference, images), ctypes.byref(chosen))))
-        self._do(call, images)
+        images = arrays.images_of(inputs, outputs)
+        self._call(function, images, *map(arrays.reference, images), ctypes.byref(chosen))
 
     def _transform_counted(self, function: Any, source: Array, outputs: list[Optional[Output]],
                            known_type: Optional[np.dtype[Any]],
                            chosen: c.Options) -> tuple[int, Optional[np.ndarray[Any, Any]]]:
         """Calls a function that tells what is known of components; again if there are more than expected."""
-        images = _images([source], outputs)
+        images = arrays.images_of([source], outputs)
         count = ctypes.c_int64()
         known = None if known_type is None else np.empty(_ROOM, known_type)
 
@@ -250,7 +260,11 @@ class Context:
             self._do(call, images, is_long, warn=False)  # it has warned
         return count.value, None if known is None else known[:count.value]
 
-    def _on_streams(self, images: list[Optional[c.Image]], call: Callable[[], int]) -> int:
+    def _call(self, function: Any, images: Sequence[Optional[c.Image]], *arguments: Any) -> None:
+        """Calls a function of the library that takes these images."""
+        self._do(lambda: self._on_streams(images, lambda: int(function(self._handle, *arguments))), images)
+
+    def _on_streams(self, images: Sequence[Optional[c.Image]], call: Callable[[], int]) -> int:
         """Makes a call on the stream of the first array on a GPU, behind what is queued on those of the others.
 
         If they are several, the call's end is waited for: none but the first stream would be behind it.
@@ -381,14 +395,14 @@ def context_for(array: Any, device: Optional[Device] = None) -> Context:
         array = array.data
     if device is None:
         device = arrays.device_of(array) if arrays.on_device(array) else "cpu"
-    number = _device_number(device)
-    contexts: dict[int, Context] = _own.__dict__.setdefault("contexts", {})
-    if number not in contexts:
-        contexts[number] = Context(number)
-    return contexts[number]
+    chosen = _chosen(device)
+    contexts: dict[Union[int, tuple[int, ...]], Context] = _own.__dict__.setdefault("contexts", {})
+    if chosen not in contexts:
+        contexts[chosen] = Context(chosen)
+    return contexts[chosen]
 
 
-# ---- Inputs and outputs ----
+# ---- What they share ----
 
 def _by_ends(line: Array, complement: bool, no_border: bool, no_inner: bool) -> Array:
     """A line, or its complement, without the components of the set that touch its ends, or without the others."""
@@ -402,31 +416,6 @@ def _by_ends(line: Array, complement: bool, no_border: bool, no_inner: bool) -> 
     if no_inner:
         inside = inside & at_ends
     return ~inside if complement else inside
-
-
-def _output(name: str, out: Optional[Array], dtype_name: str, dtype: Optional[DTypeLike], allowed: tuple[type, ...], set: Any,
-            source: Array) -> Optional[Output]:
-    if out is not None:
-        return arrays.given_output(name, out, allowed, source)
-    return arrays.make_output(name, None if dtype is None else arrays.dtype_of(dtype_name, dtype, allowed), set, source)
-
-
-def _index_output(name: str, out: Optional[Array], type_name: str, wanted: Any, set: Any, source: Array) -> Optional[Output]:
-    if out is not None:
-        return arrays.given_output(name, out, INDICES, source)
-    return arrays.make_output(name, arrays.index_type(type_name, wanted, source), set, source)
-
-
-def _images(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
-    return [*(arrays.as_image(name, array, c.U8) for name, array in zip(("set", "seeds"), inputs)),
-            *(None if output is None else arrays.as_image(output.name, output.array) for output in outputs)]
-
-
-def _results(outputs: list[Optional[Output]], *others: Any) -> Any:
-    given = [*(output.result for output in outputs if output is not None), *others]
-    if not given:
-        raise wrong("dtype is None, and nothing else is asked for")
-    return given[0] if len(given) == 1 else tuple(given)
 
 
 def outside() -> int:

@@ -70,6 +70,7 @@ def in_python(message: str, names: Mapping[str, str], axes: int) -> str:
         return f"spacing is ({', '.join(found.groups()[axes - 1::-1])}),"
 
     message = re.sub(r"^\w+: (options: )?", "", message)  # the name of the call
+    message = re.sub(r"^slabs(?=\[)", "labels", re.sub(r"^slab: ", "", message))
     message = message.replace("NULL", "None").replace("apsis_", "")
     message = re.sub(r"\b(\w+)(?=:| overlaps|$)", lambda found: names.get(found[1], found[1]), message)
     message = re.sub(r"\bspacing is (\S+), (\S+), (\S+),", spacing, message)

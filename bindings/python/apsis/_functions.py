@@ -49,8 +49,8 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
         Each [z] of an array of 3 axes is an image of its own.
     method : str, default "auto"
         A published method by name, to compare with: see docs/methods.md.
-    device : str or int, optional
-        "cpu", "best" or the number of a CUDA device; by default where the array is.
+    device : str, int or sequence of int, optional
+        "cpu", "best", the number of a CUDA device, or those of several; by default where the array is.
 
     Returns
     -------

@@ -36,10 +36,28 @@ class Options(ctypes.Structure):
                 ("max_area", c_int64), ("budget", c_int64)]
 
 
+# Those of slabs keep the arrays that they point to as `kept`: a call that is interrupted may go on, see Context._run.
+class Slab(ctypes.Structure):
+    _fields_ = [("start", c_int64), ("extent", c_int64), ("above", c_void_p), ("below", c_void_p),
+                ("complement_above", c_void_p), ("complement_below", c_void_p)]
+
+
+class SlabPaths(ctypes.Structure):
+    _fields_ = [("start", c_int64), ("extent", c_int64), ("above", c_void_p), ("below", c_void_p), ("above_seeds", c_void_p),
+                ("below_seeds", c_void_p), ("first", c_void_p), ("last", c_void_p), ("first_seeds", c_void_p),
+                ("last_seeds", c_void_p)]
+
+
+class SlabLabels(ctypes.Structure):
+    _fields_ = [("start", c_int64), ("rows", c_int64), ("count", c_int64), ("before", c_int64), ("first", c_void_p),
+                ("last", c_void_p), ("parts", c_void_p), ("capacity", c_int64), ("numbers", c_void_p)]
+
+
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_double)
 LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
 _CONTEXT, _IMAGE, _OPTIONS, _COUNT = c_void_p, POINTER(Image), POINTER(Options), POINTER(c_int64)
+_LABELS = POINTER(SlabLabels)
 
 # Every function of apsis.h that the package calls: what it returns and what it takes.
 PROTOTYPES = {
@@ -47,6 +65,7 @@ PROTOTYPES = {
     "apsis_status_name": (c_char_p, [c_int]),
     "apsis_device_count": (c_int, []),
     "apsis_create": (c_int, [c_int, c_int, POINTER(_CONTEXT)]),
+    "apsis_create_devices": (c_int, [c_int, POINTER(c_int), c_int, POINTER(_CONTEXT)]),
     "apsis_destroy": (None, [_CONTEXT]),
     "apsis_device": (c_int, [_CONTEXT]),
     "apsis_device_name": (c_char_p, [_CONTEXT]),
@@ -56,6 +75,15 @@ PROTOTYPES = {
     "apsis_components": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_eccentricity": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_slab_summary": (c_int, [_CONTEXT, _IMAGE, c_int64, c_void_p, c_void_p, _OPTIONS]),
+    "apsis_slab_merge": (None, [c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "apsis_slab_distance": (c_int, [_CONTEXT, _IMAGE, POINTER(Slab), _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_slab_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, POINTER(SlabPaths), _IMAGE, _IMAGE, _COUNT, _OPTIONS]),
+    "apsis_slab_parts": (c_int, [_CONTEXT, _IMAGE, _LABELS, _OPTIONS]),
+    "apsis_slab_join": (c_int, [_CONTEXT, c_int32, _COUNT, _LABELS, c_int64, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_slab_renumber": (c_int, [_CONTEXT, c_int64, _LABELS, _LABELS, c_int64]),
+    "apsis_slab_components": (c_int, [_CONTEXT, _IMAGE, _LABELS, _IMAGE, _OPTIONS]),
+    "apsis_slab_measure": (None, [c_int64, c_void_p, c_void_p]),
     "apsis_set_stream": (c_int, [_CONTEXT, c_void_p]),
     "apsis_sync": (c_int, [_CONTEXT]),
     "apsis_set_threads": (c_int, [_CONTEXT, c_int]),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import apsis
-from apsis import _library
+from apsis import _library, slabs
 
 HEADER = (pathlib.Path(__file__).parents[3] / "include" / "apsis.h").read_text()
 
@@ -197,6 +197,10 @@ def test_structures_and_functions():
         return re.findall(r"(\w+)(?:\[\d\])?;", body)
     assert [name for name, _ in _library.Image._fields_] == fields("apsis_image")
     assert [name for name, _ in _library.Options._fields_] == fields("apsis_options")
+    for name, ours in (("apsis_slab", _library.Slab), ("apsis_slab_paths", _library.SlabPaths),
+                       ("apsis_slab_labels", _library.SlabLabels)):
+        assert [field for field, _ in ours._fields_] == fields(name)
+    assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 88
     assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 88
     assert list(apsis.EXTENT.names) == fields("apsis_extent") and apsis.EXTENT.itemsize == 56
     for name, (_, arguments) in _library.PROTOTYPES.items():

@@ -127,7 +127,7 @@ def test_there_are_flags():
     ("dtype", None, ValueError, "dtype is None, and nothing else is asked for"),
     ("dtype", "float", ValueError, None), ("dtype", "flat", TypeError, "dtype is 'flat', but must be a dtype"),
     ("device", "gpu", ValueError, "device is 'gpu', but must be"), ("device", 1.5, ValueError, "device is 1.5"),
-    ("device", [1], ValueError, r"device is \[1\]"),
+    ("device", [], ValueError, r"device is \[\]"), ("device", {1}, ValueError, r"device is \{1\}"),
     ("method", "tile-fill", ValueError, "^method is tile-fill, but distance takes"),
     ("slices", True, ValueError, "slices is True, but set has 2 axes"),
 ])

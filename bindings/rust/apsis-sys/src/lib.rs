@@ -199,6 +199,12 @@ extern "C" {
     pub fn apsis_version() -> c_int;
     pub fn apsis_device_count() -> c_int;
     pub fn apsis_create(version: c_int, device: c_int, context: *mut *mut apsis_context) -> apsis_status;
+    pub fn apsis_create_devices(
+        version: c_int,
+        devices: *const c_int,
+        count: c_int,
+        context: *mut *mut apsis_context,
+    ) -> apsis_status;
     pub fn apsis_destroy(context: *mut apsis_context);
     pub fn apsis_device(context: *const apsis_context) -> c_int;
     pub fn apsis_device_name(context: *const apsis_context) -> *const c_char;

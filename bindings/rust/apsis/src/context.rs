@@ -73,8 +73,23 @@ impl Context {
                 return Err(Error::new(Status::NoDevice, format!("device is {}, but must not be negative", number)))
             }
         };
+        Context::created(|raw| unsafe { sys::apsis_create(sys::APSIS_VERSION, number, raw) })
+    }
+
+    /// Spreads images in memory of the CPU over several CUDA devices: distance maps, and complete Voronoi maps.  Other calls
+    /// run on the first.  One that is listed twice has two slabs.
+    pub fn on_devices(devices: &[i32]) -> Result<Context, Error> {
+        if devices.is_empty() {
+            return Err(Error::new(Status::Argument, "devices is empty, but must have the number of a CUDA device"));
+        }
+        Context::created(|raw| unsafe {
+            sys::apsis_create_devices(sys::APSIS_VERSION, devices.as_ptr(), devices.len() as c_int, raw)
+        })
+    }
+
+    fn created(create: impl FnOnce(&mut *mut sys::apsis_context) -> sys::apsis_status) -> Result<Context, Error> {
         let mut raw = ptr::null_mut();
-        match unsafe { sys::apsis_create(sys::APSIS_VERSION, number, &mut raw) } {
+        match create(&mut raw) {
             sys::APSIS_OK => Ok(Context { raw, callbacks: Rc::default(), calling: Cell::new(false) }),
             status => Err(unsafe { Error::of(status, ptr::null()) }),
         }
@@ -114,7 +129,7 @@ impl Context {
         self.call(|raw| unsafe { sys::apsis_set_stream(raw, stream.cast()) })
     }
 
-    /// The number of its CUDA device, or none for the CPU.
+    /// The number of its CUDA device, the first of several, or none for the CPU.
     pub fn device(&self) -> Option<i32> {
         let number = unsafe { sys::apsis_device(self.raw) };
         (number >= 0).then_some(number)
@@ -268,7 +283,7 @@ impl Context {
         }
     }
 
-    fn source(&self, source: &dyn Source) -> Result<sys::apsis_image, Error> {
+    pub(crate) fn source(&self, source: &dyn Source) -> Result<sys::apsis_image, Error> {
         let view = source.view();
         if !view.home.is_null() && view.home != self.raw {
             return Err(Error::new(Status::Argument, "an image is in the memory of another context"));
@@ -276,7 +291,7 @@ impl Context {
         Ok(view.image)
     }
 
-    fn target(&self, target: Option<&mut dyn Target>) -> Result<Option<sys::apsis_image>, Error> {
+    pub(crate) fn target(&self, target: Option<&mut dyn Target>) -> Result<Option<sys::apsis_image>, Error> {
         target.map(|target| self.source(&AsSource(target))).transpose()
     }
 }
@@ -291,12 +306,12 @@ impl Source for AsSource<'_> {
     }
 }
 
-fn or_null(image: &Option<sys::apsis_image>) -> *const sys::apsis_image {
+pub(crate) fn or_null(image: &Option<sys::apsis_image>) -> *const sys::apsis_image {
     image.as_ref().map_or(ptr::null(), |image| image)
 }
 
 /// What a call tells of all components; it is made again if there are more than was expected.
-fn read_all<T>(mut call: impl FnMut(*mut T, i64, &mut i64) -> Result<(), Error>) -> Result<Vec<T>, Error> {
+pub(crate) fn read_all<T>(mut call: impl FnMut(*mut T, i64, &mut i64) -> Result<(), Error>) -> Result<Vec<T>, Error> {
     let mut known = Vec::with_capacity(ROOM);
     let mut count = 0;
     call(known.as_mut_ptr(), known.capacity() as i64, &mut count)?;

@@ -89,7 +89,12 @@ impl std::error::Error for Error {}
 /// A message of the library with this crate's names for the things of C.
 fn in_rust(message: &str) -> String {
     let mut message = message.replace("stream is not NULL", "stream is not null");
-    for (function, method) in [("create: ", "new: "), ("alloc: ", "device_image: "), ("set_threads: ", "with_threads: ")] {
+    for (function, method) in [
+        ("create: ", "new: "),
+        ("create_devices: ", "on_devices: "),
+        ("alloc: ", "device_image: "),
+        ("set_threads: ", "with_threads: "),
+    ] {
         if let Some(said) = message.strip_prefix(function) {
             message = method.to_string() + said;
         }

@@ -34,9 +34,11 @@ mod context;
 mod error;
 mod image;
 mod options;
+mod slabs;
 
 pub use apsis_sys as sys;
 pub use context::{device_count, Component, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use options::{Method, Metric, Options};
+pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};

@@ -154,6 +154,12 @@ impl Options {
         self
     }
 
+    /// Whether components are left out.
+    pub(crate) fn selects(&self) -> bool {
+        let flags = self.0.flags & (sys::APSIS_NO_BORDER | sys::APSIS_NO_INNER);
+        flags != 0 || self.0.largest != 0 || self.0.min_area != 0 || self.0.max_area != 0
+    }
+
     pub(crate) fn raw(&self) -> *const sys::apsis_options {
         &self.0
     }

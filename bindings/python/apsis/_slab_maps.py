@@ -1,0 +1,273 @@
+"""Distance maps and geodesic ones of slabs: see slabs.py."""
+
+from __future__ import annotations
+
+import ctypes
+import reprlib
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from . import _arrays as arrays
+from . import _library as c
+from ._arrays import LENGTHS, Array
+from ._columns import NONE, Columns, address, as_slab, check_kind, columns_like, context_of, image_shape, place, taken, written
+from ._context import Context, Device
+from ._errors import wrong
+from ._options import Spacing, flag, flags, options
+
+
+# ---- Distance ----
+
+def summary(set: Array, start: int, *, complement: bool = False,
+            device: Union[Device, Context, None] = None) -> tuple[Columns, Columns]:
+    """The first and the last row of each column that is in the set.
+
+    Parameters
+    ----------
+    set : array, of 2 or 3 axes
+        The slab.  Its non-zero elements are the set.
+    start : int
+        How many rows of the image are before it.
+    complement : bool, default False
+        The set is the zero elements instead.
+    device : str, int, sequence of int or Context, optional
+        Where the work is done; by default where the array is.
+
+    Returns
+    -------
+    first, last : array of int64
+        Row numbers in the whole image; the largest int64, and -1, in a column without the set.
+
+    Examples
+    --------
+    >>> apsis.slabs.summary([[0, 1], [0, 0], [0, 1]], 10)
+    (array([9223372036854775807,                  10]), array([-1, 12]))
+    """
+    source = as_slab(set)
+    first, last = columns_like(source, NONE), columns_like(source, -1)
+    context, images = context_of(source, device), arrays.images_of([source], [])
+    chosen = options(len(source.shape), flags(complement=complement))
+    context._call(c.lib.apsis_slab_summary, images, arrays.reference(images[0]), place("start", start), address(first),
+                  address(last), ctypes.byref(chosen))
+    return first, last
+
+
+def merge(*summaries: tuple[Columns, Columns]) -> tuple[Columns, Columns]:
+    """The first and the last rows of several slabs, in any order and grouping, as of one.
+
+    Parameters
+    ----------
+    *summaries : tuple of two arrays
+        As `summary` and `merge` give them.
+
+    Returns
+    -------
+    first, last : array of int64
+        The lower first rows, and the higher last ones.
+
+    Examples
+    --------
+    >>> one = apsis.slabs.summary([[0, 1]], 0)
+    >>> apsis.slabs.merge(one, apsis.slabs.summary([[1, 1]], 7))
+    (array([7, 0]), array([7, 7]))
+    """
+    if not summaries:
+        raise wrong("summaries is empty, but those of one slab are needed")
+    for k, pair in enumerate(summaries):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"summaries[{k}] is {reprlib.repr(pair)}, but must be the two arrays of a summary")
+    shape = np.shape(summaries[0][0])
+    given = [(taken(f"summaries[{k}][0]", first, shape), taken(f"summaries[{k}][1]", last, shape))
+             for k, (first, last) in enumerate(summaries)]
+    first, last = given[0][0].copy(), given[0][1].copy()
+    for other in given[1:]:
+        c.lib.apsis_slab_merge(first.size, other[0].ctypes.data, other[1].ctypes.data, first.ctypes.data, last.ctypes.data)
+    return first, last
+
+
+def distance(set: Array, start: int, extent: int, above: Optional[Columns] = None, below: Optional[Columns] = None,
+             complement_above: Optional[Columns] = None, complement_below: Optional[Columns] = None, *,
+             nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None,
+             nearest_out: Optional[Array] = None, spacing: Spacing = None, metric: str = "euclidean",
+             max_distance: Optional[float] = None, complement: bool = False, signed: bool = False,
+             device: Union[Device, Context, None] = None) -> Any:
+    """The rows of a slab, of what apsis.distance gives for the whole image.
+
+    Parameters
+    ----------
+    set, start, device
+        As for `summary`.
+    extent : int
+        How many rows the image has.
+    above, below : array of int64, optional
+        The last rows of what `merge` gives for the slabs before this one, and the first rows of those behind it; None if there
+        is none.
+    complement_above, complement_below : array of int64, optional
+        The same of the complement, for `signed` alone.
+    nearest, dtype, out, nearest_out, spacing, metric, max_distance, complement, signed
+        As for apsis.distance.  Indices are those in the whole image.  The chessboard metric gives none.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The distances, with `nearest` a tuple of both.
+
+    Examples
+    --------
+    >>> apsis.slabs.distance([[0, 0], [0, 0]], 5, 7, above=np.array([4, -1]), nearest=True)
+    (array([[1.       , 1.4142135],
+           [2.       , 2.236068 ]], dtype=float32), array([[8, 8],
+           [8, 8]], dtype=int32))
+    """
+    source = as_slab(set)
+    slab = c.Slab(start=place("start", start), extent=place("extent", extent))
+    slab.kept = []
+    for name, array in (("above", above), ("below", below), ("complement_above", complement_above),
+                        ("complement_below", complement_below)):
+        if array is not None:
+            slab.kept.append(taken(name, array, tuple(source.shape[1:])))
+            setattr(slab, name, slab.kept[-1].ctypes.data)
+    chosen = options(len(source.shape), flags(complement=complement, signed=signed), spacing=spacing, metric=metric,
+                     max_distance=max_distance)
+    outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
+               arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source, image_shape(source, extent))]
+    images = arrays.images_of([source], outputs)
+    result = arrays.results(outputs)
+    context_of(source, device)._call(c.lib.apsis_slab_distance, images, arrays.reference(images[0]), ctypes.byref(slab),
+                                   *map(arrays.reference, images[1:]), ctypes.byref(chosen))
+    return result
+
+
+# ---- Geodesic ----
+
+class Paths:
+    """What a slab tells of the shortest paths to its first row and to its last, as `relax` finds them out.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The shape of a row: that of the image without its first axis.
+    nearest : bool, default False
+        Keeps the nearest seeds, too, which maps of them need.
+
+    Attributes
+    ----------
+    first, last : array of int64
+        The lengths, as whole numbers; at first, and where no path leads, the largest int64.
+    first_seeds, last_seeds : array of int64, or None
+        The nearest seeds; -1 where no path leads.
+    """
+
+    def __init__(self, columns: Sequence[int], nearest: bool = False) -> None:
+        keeps_seeds = flag("nearest", nearest)
+        self.first: Columns = np.full(columns, NONE, np.int64)
+        self.last: Columns = np.full(columns, NONE, np.int64)
+        self.first_seeds: Optional[Columns] = np.full(columns, -1, np.int64) if keeps_seeds else None
+        self.last_seeds: Optional[Columns] = np.full(columns, -1, np.int64) if keeps_seeds else None
+
+
+def relax(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths] = None,
+          below: Optional[Paths] = None, *, connectivity: Optional[int] = None, spacing: Spacing = None,
+          metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
+          device: Union[Device, Context, None] = None) -> int:
+    """Brings what a slab tells of paths up to what the slabs beside it tell.
+
+    Call it for the slabs in any order until it has changed nothing in any of them; one that has slabs beside it which have
+    changed nothing since its last call may be left out.
+
+    Parameters
+    ----------
+    set, start, extent, device
+        As for `distance`.
+    seeds : array of the shape of `set`
+        Its non-zero elements; those outside the set do not count.
+    paths : Paths
+        What the slab tells, which is written to.
+    above, below : Paths, optional
+        What the slabs before it and behind it tell; None if there is none.
+    connectivity, spacing, metric, max_distance, complement
+        As for apsis.geodesic.
+
+    Returns
+    -------
+    int
+        How many elements of `paths` have changed.
+    """
+    return _walk(set, seeds, start, extent, paths, above, below, [None, None], complement, device,
+                 connectivity=connectivity, spacing=spacing, metric=metric, max_distance=max_distance)
+
+
+def geodesic(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths] = None,
+             below: Optional[Paths] = None, *, nearest: Union[bool, DTypeLike] = False,
+             dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
+             connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
+             max_distance: Optional[float] = None, complement: bool = False,
+             device: Union[Device, Context, None] = None) -> Any:
+    """The rows of a slab, of what apsis.geodesic gives for the whole image.
+
+    Parameters
+    ----------
+    set, seeds, start, extent, paths, above, below, connectivity, spacing, metric, max_distance, complement, device
+        As for `relax`, when it changes nothing any more in any slab.
+    nearest, dtype, out, nearest_out
+        As for apsis.geodesic.  Indices are those in the whole image.
+
+    Returns
+    -------
+    array, or tuple of arrays
+        The lengths, with `nearest` a tuple of both.
+
+    Raises
+    ------
+    ArgumentError
+        Paths of the slab have changed, so that the maps are not yet those of the image.
+
+    Examples
+    --------
+    >>> paths = apsis.slabs.Paths((3,))
+    >>> apsis.slabs.relax([[1, 1, 1]], [[1, 0, 0]], 0, 1, paths)
+    6
+    >>> apsis.slabs.geodesic([[1, 1, 1]], [[1, 0, 0]], 0, 1, paths)
+    array([[0., 1., 2.]], dtype=float32)
+    """
+    source = as_slab(set)
+    outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
+               arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source, image_shape(source, extent))]
+    result = arrays.results(outputs)
+    changed = _walk(source, seeds, start, extent, paths, above, below, outputs, complement, device, connectivity=connectivity,
+                    spacing=spacing, metric=metric, max_distance=max_distance)
+    if changed:
+        raise wrong(f"paths has changed in {changed} elements: relax the slabs until nothing changes")
+    return result
+
+
+def _walk(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths], below: Optional[Paths],
+          outputs: list[Optional[arrays.Output]], complement: bool, device: Union[Device, Context, None], **how: Any) -> int:
+    """Calls apsis_slab_geodesic: how much has changed of what the slab tells."""
+    source, starts = as_slab(set), arrays.as_set("seeds", seeds)
+    arrays.check_shape("seeds", starts, source)
+    columns = tuple(source.shape[1:])
+    slab = c.SlabPaths(start=place("start", start), extent=place("extent", extent))
+    slab.kept = []
+    for name, beside, field in (("above", above, "last"), ("below", below, "first")):
+        if beside is not None:
+            check_kind(name, beside, Paths)
+            for suffix in ("", "_seeds"):
+                array = getattr(beside, field + suffix)
+                if array is not None:
+                    slab.kept.append(taken(f"{name}.{field}{suffix}", array, columns))
+                    setattr(slab, name + suffix, slab.kept[-1].ctypes.data)
+    check_kind("paths", paths, Paths)
+    for field in ("first", "last", "first_seeds", "last_seeds"):
+        array = getattr(paths, field)
+        if array is not None:
+            slab.kept.append(written(f"paths.{field}", array, columns))
+            setattr(slab, field, slab.kept[-1].ctypes.data)
+    chosen = options(len(source.shape), flags(complement=complement), **how)
+    changed = ctypes.c_int64()
+    images = arrays.images_of([source, starts], outputs)
+    context_of(source, device)._call(c.lib.apsis_slab_geodesic, images, *map(arrays.reference, images[:2]), ctypes.byref(slab),
+                                   *map(arrays.reference, images[2:]), ctypes.byref(changed), ctypes.byref(chosen))
+    return changed.value

@@ -1,0 +1,23 @@
+"""Maps of an image that is cut into slabs, so that it need not fit in one memory.
+
+    from apsis import slabs
+    told = [slabs.summary(part, start) for start, part in pieces]             # the first and last of the set in each column
+    for k, (start, part) in enumerate(pieces):
+        above = slabs.merge(*told[:k])[1] if k else None                      # the last before the slab
+        below = slabs.merge(*told[k + 1:])[0] if k + 1 < len(told) else None  # the first behind it
+        distance = slabs.distance(part, start, rows, above, below)
+
+A slab is some rows of an image of 2 axes, or some planes of one of 3, along the first axis; it may have none.  The results are
+the rows of what apsis.distance, apsis.components and apsis.geodesic give for the whole image, with the same options; indices
+are those in the whole image.
+
+What slabs tell each other are arrays of int64 with an element for each column: of the shape of the image without its first
+axis.  They and the objects here are plain data, to be pickled, written to files or sent.  `device` may be an apsis.Context.
+"""
+
+from ._columns import Columns
+from ._slab_labels import PART, Labels, components, join, measure, parts, renumber
+from ._slab_maps import Paths, distance, geodesic, merge, relax, summary
+
+__all__ = ["Columns", "Labels", "PART", "Paths", "components", "distance", "geodesic", "join", "measure", "merge", "parts",
+           "relax", "renumber", "summary"]

@@ -1,0 +1,201 @@
+"""Images that are cut into slabs: the maps of the whole image, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import apsis
+from apsis import slabs
+
+random = np.random.default_rng(24)
+IMAGES = [random.random((23, 17)) < 0.1, random.random((11, 9, 8)) < 0.3, random.random((23, 17)) < 0.6]
+CUTS = [0, 3, 3, 4, 9]  # one slab without rows; the last goes on to the end
+
+
+def pieces(image):
+    return [(start, image[start:end]) for start, end in zip(CUTS, [*CUTS[1:], len(image)])]
+
+
+def outside(told):
+    """What is above each slab, and below it."""
+    return [(slabs.merge(*told[:k])[1] if k else None, slabs.merge(*told[k + 1:])[0] if k + 1 < len(told) else None)
+            for k in range(len(told))]
+
+
+# ---- Distance ----
+
+@pytest.mark.parametrize("image", IMAGES)
+@pytest.mark.parametrize("how", [{}, {"complement": True}, {"metric": "city-block", "dtype": np.int32}, {"max_distance": 2},
+                                 {"nearest": np.int64, "dtype": None}])
+@pytest.mark.parametrize("signed", [False, True])
+def test_distances_are_those_of_the_whole_image(image, how, signed):
+    how = {"nearest": True, **how, "signed": signed, "spacing": None if "metric" in how else (3, 2, 1)[:image.ndim]}
+    whole = apsis.distance(image, **how)
+    cut, complement = pieces(image), how.get("complement", False)
+    sides = outside([slabs.summary(part, start, complement=complement) for start, part in cut])
+    others = outside([slabs.summary(part, start, complement=not complement) for start, part in cut])
+    maps = [slabs.distance(part, start, len(image), *sides[k], *(others[k] if signed else ()), **how)
+            for k, (start, part) in enumerate(cut)]
+    if how["dtype" if "dtype" in how else "nearest"] is None:
+        whole, maps = (whole,), [(each,) for each in maps]
+    for expected, parts in zip(whole, zip(*maps)):
+        assert {part.dtype for part in parts} == {expected.dtype}
+        np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_distances_go_into_arrays_that_are_given():
+    image = IMAGES[0]
+    whole, got = apsis.distance(image), np.zeros(image.shape[::-1], np.float32).T
+    with apsis.Context("cpu", threads=1) as context:
+        told = [slabs.summary(part, start, device=context) for start, part in pieces(image)]
+        for (start, part), sides in zip(pieces(image), outside(told)):
+            out = got[start:start + len(part)]
+            assert slabs.distance(part, start, len(image), *sides, out=out, device=context) is out
+    np.testing.assert_array_equal(got, whole)
+
+
+def test_indices_are_of_a_type_that_fits_the_whole_image():
+    _, nearest = slabs.distance(np.ones((1, 3)), 2**30 - 1, 2**30, nearest=True)
+    np.testing.assert_array_equal(nearest, [np.arange(3) + 3 * (2**30 - 1)])
+    assert nearest.dtype == np.int64
+
+
+# ---- Geodesic ----
+
+@pytest.mark.parametrize("image", [~IMAGES[0], *IMAGES[1:]])
+@pytest.mark.parametrize("how", [{"nearest": True}, {"metric": "city-block", "dtype": np.int64}, {"complement": True}])
+def test_geodesic_distances_are_those_of_the_whole_image(image, how):
+    seeds = random.random(image.shape) < 0.05
+    if "complement" in how:
+        image = ~image
+    paths = [slabs.Paths(image.shape[1:], nearest="nearest" in how) for _ in pieces(image)]
+
+    def call(function, k, **more):
+        start, part = pieces(image)[k]
+        return function(part, seeds[start:start + len(part)], start, len(image), paths[k], paths[k - 1] if k else None,
+                        paths[k + 1] if k + 1 < len(paths) else None, **more)
+    options = {name: value for name, value in how.items() if name not in ("nearest", "dtype")}
+    rounds = 0
+    while sum(call(slabs.relax, k, **options) for k in range(len(paths))):
+        paths = pickle.loads(pickle.dumps(paths))
+        rounds += 1
+    assert rounds > 1
+    maps = [call(slabs.geodesic, k, **how) for k in range(len(paths))]
+    whole = apsis.geodesic(image, seeds, **how)
+    for expected, parts in zip(whole, zip(*maps)) if "nearest" in how else [(whole, maps)]:
+        np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_a_geodesic_map_before_nothing_changes_is_refused():
+    with pytest.raises(ValueError, match="^paths has changed in 2 elements: relax"):
+        slabs.geodesic([[1, 0]], [[1, 0]], 0, 1, slabs.Paths((2,)))
+
+
+# ---- Components ----
+
+@pytest.mark.parametrize("image", IMAGES)
+@pytest.mark.parametrize("how", [{}, {"connectivity": 2}, {"complement": True}, {"largest": 3},
+                                 {"border": False, "min_area": 2, "max_area": 40}, {"inner": False}])
+def test_components_are_those_of_the_whole_image(image, how):
+    _, count, known = apsis.components(image, statistics=True, **how)
+    told = [slabs.parts(part, start, statistics=True, **how) for start, part in pieces(image)]
+    told = pickle.loads(pickle.dumps(told))
+    joined = slabs.join(told, image.shape, **how)
+    assert joined.count == count and (joined.start, joined.rows) == (0, len(image))
+    assert slabs.measure(joined.parts).tobytes() == known.tobytes()
+    for dtype in (np.int32, np.int64, bool):
+        got = np.concatenate([slabs.components(part, each, dtype=dtype, **how) for (_, part), each in zip(pieces(image), told)])
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, apsis.components(image, dtype=dtype, **how)[0])
+
+
+@pytest.mark.parametrize("image", IMAGES)
+@pytest.mark.parametrize("how", [{}, {"largest": 4}])
+def test_slabs_are_joined_in_groups(image, how):
+    labels, count = apsis.components(image, **how)
+    told = [slabs.parts(part, start, **how) for start, part in pieces(image)]
+    groups = [told[:2], told[2:]]
+    joined = [slabs.join(group, image.shape) for group in groups]
+    all_of_them = slabs.join(joined, image.shape, **how)
+    assert all_of_them.count == count and (all_of_them.parts is None) == (not how)
+    for each, group in zip(joined, groups):
+        slabs.renumber(each, group)
+    got = [slabs.components(part, each, **how) for (_, part), each in zip(pieces(image), told)]
+    np.testing.assert_array_equal(np.concatenate(got), labels)
+
+
+def test_a_slab_of_more_components_than_are_expected():
+    image = np.zeros((200, 200), bool)
+    image[::2, ::2] = True
+    joined = slabs.join([slabs.parts(image, 0, statistics=True)], image.shape)
+    assert slabs.measure(joined.parts).tobytes() == apsis.components(image, statistics=True)[2].tobytes()
+
+
+# ---- What is refused ----
+
+SET = np.zeros((2, 3), bool)
+ROW = np.full(3, -1)
+
+
+@pytest.mark.parametrize("call, kind, words", [
+    (lambda: slabs.summary([1, 0], 0), ValueError, "set has 1 axis, but a slab has 2 or 3"),
+    (lambda: slabs.summary(SET, -1), ValueError, "start is -1, but must be from 0 to"),
+    (lambda: slabs.summary(SET, None), TypeError, "start is None, but must be a whole number"),
+    (lambda: slabs.merge(), ValueError, "summaries is empty"),
+    (lambda: slabs.merge(ROW), TypeError, r"summaries\[0\] is .* must be the two arrays of a summary"),
+    (lambda: slabs.merge((ROW, ROW), (ROW, ROW[1:])), ValueError, r"summaries\[1\]\[1\] has shape \(2,\), but must have"),
+    (lambda: slabs.distance(SET, 4, 5), ValueError, "start is 4, but must be from 0 to 3: the slab has 2 of 5 rows"),
+    (lambda: slabs.distance(SET, 0, 2**31), ValueError, "extent is 2147483648, but must be from 0 to"),
+    (lambda: slabs.distance(SET, 1, 3, ROW[1:]), ValueError, r"above has shape \(2,\), but must have \(3,\)"),
+    (lambda: slabs.distance(SET, 1, 3, ROW.astype(np.int32)), ValueError, "above has dtype int32, but must be of int64"),
+    (lambda: slabs.distance(SET, 1, 3, [0, 0, 0]), TypeError, r"above is \[0, 0, 0\], but must be an array of int64"),
+    (lambda: slabs.distance(SET, 1, 3, ROW + 2), ValueError, r"above\[0\] is 1, but must be from 0 to 0, or -1"),
+    (lambda: slabs.distance(SET, 1, 4, None, ROW), ValueError, r"below\[0\] is -1, but must be from 3 to 3"),
+    (lambda: slabs.distance(SET, 1, 3, ROW, signed=True), ValueError, r"above\[0\] is -1 and complement_above\[0\] is -1"),
+    (lambda: slabs.distance(SET, 0, 2, metric="chessboard", nearest=True), NotImplementedError, "nearest"),
+    (lambda: slabs.distance(SET, 0, 2, dtype=None), ValueError, "dtype is None, and nothing else is asked for"),
+    (lambda: slabs.distance(SET, 0, 2, out=np.zeros((3, 2), np.float32)), ValueError, r"out has shape \(3, 2\), but set has"),
+    (lambda: slabs.relax(SET, SET, 0, 2, slabs.Paths((2,))), ValueError, r"paths.first has shape \(2,\), but must have \(3,\)"),
+    (lambda: slabs.relax(SET, SET, 0, 2, None), TypeError, "paths is None, but must be a slabs.Paths"),
+    (lambda: slabs.relax(SET, SET, 1, 3, slabs.Paths((3,), True), slabs.Paths((3,))), ValueError,
+     "above_seeds is None, but nearest seeds are wanted"),
+    (lambda: slabs.relax(SET, SET[1:], 0, 2, slabs.Paths((3,))), ValueError, r"seeds has shape \(1, 3\), but set has"),
+    (lambda: slabs.join([slabs.parts(SET, 1)], (2, 3)), ValueError, r"labels\[0\]: rows is 2, but must be from 0 to 1"),
+    (lambda: slabs.join([slabs.parts(SET, 0)], (2, 4)), ValueError, r"labels\[0\].first has shape \(3,\), but must have"),
+    (lambda: slabs.join([slabs.parts(SET, 0), slabs.parts(SET, 1)], (4, 3)), ValueError, "the slab before it ends at 2"),
+    (lambda: slabs.join([slabs.parts(~SET, 0)], (2, 3), largest=1), ValueError, r"labels\[0\]: parts is None, but parts"),
+    (lambda: slabs.join([slabs.parts(~SET, 0, largest=1)], (3, 3), largest=1), ValueError, "need the whole image"),
+    (lambda: slabs.join([None], (2, 3)), TypeError, r"labels\[0\] is None, but must be a slabs.Labels"),
+    (lambda: slabs.join([], (2,)), ValueError, "shape has 1 axes, but 2 or 3 are needed"),
+    (lambda: slabs.components(~SET, slabs.parts(SET, 0)), ValueError, "count"),
+    (lambda: slabs.components(SET[1:], slabs.parts(SET, 0)), ValueError, "set has 1 rows, but labels is of a slab of 2"),
+    (lambda: slabs.measure(ROW), TypeError, "parts is .*, but must be an array of PART"),
+])
+def test_wrong_arguments(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call()
+
+
+# ---- Several devices ----
+
+@pytest.mark.parametrize("device, words", [
+    ([], r"device is \[\], but must have the number of a CUDA device"),
+    ([0, -1], r"device\[1\] is -1, but must be the number of a CUDA device"), ((True,), r"device\[0\] is True")])
+def test_lists_that_are_none_of_devices(device, words):
+    for use in (lambda: apsis.Context(device), lambda: apsis.distance(SET, device=device)):
+        with pytest.raises(ValueError, match=words):
+            use()
+
+
+def test_several_devices():
+    most = apsis.device_count()
+    with pytest.raises(apsis.Error) as raised:
+        apsis.Context([*range(most), most])
+    assert raised.value.status == 3 and raised.value.args[0]
+    if most:
+        image = random.random((300, 400)) < 0.01
+        with apsis.Context([0, most - 1]) as context:
+            assert context.device == 0
+            for one, other in zip(context.distance(image, nearest=True), apsis.distance(image, nearest=True)):
+                np.testing.assert_array_equal(one, other)
