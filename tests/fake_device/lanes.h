@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <functional>
 
 #include "runtime/transfer_queue.h"
@@ -25,8 +26,15 @@ class Lanes {
         push(lane, [this, mark = marks_[number]] { reach(mark); });
     }
     void await(int number) { reach(marks_[number]); }
+    /// Nothing is left on any lane, even if a step fails; throws the first failure.
     void finish() {
-        for (const Lane lane : {Lane::OUT, Lane::WORK, Lane::IN}) reach({lane, queue_of(lane).pushed});
+        std::exception_ptr failure;
+        while (!idle()) try {
+                for (const Lane lane : {Lane::OUT, Lane::WORK, Lane::IN}) reach({lane, queue_of(lane).pushed});
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+            }
+        if (failure) std::rethrow_exception(failure);
     }
     bool idle() const {
         for (const Queue &queue : queues_)
