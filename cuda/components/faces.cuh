@@ -57,8 +57,8 @@ __device__ void number_runs(LabelledTile<Tile> &labelled, uint32_t runs) {
     __syncthreads();
 }
 
-/// Block: calls body(word, bit, x, y) for the pixels of a tile in the first row or plane of the image, or in the last, if it has
-/// some; each by one thread.
+/// Block: calls body(word, bit, x, y) for the pixels of a tile in the first row or plane of the image, or in the last, if it
+/// has some; each by one thread.
 template <class Tile, class Body>
 __device__ void for_end(const TilePlace &place, const Tiles &tiles, bool is_last, Body body) {
     constexpr bool IS_VOLUME = Tile::PLANES > 1;

@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/// A pixel of the first and of the last row of a slab for each thread in turn, in 3-D plane: calls body(i, cell), where i numbers
-/// the lengths in an array of such rows.
+/// A pixel of the first and of the last row of a slab for each thread in turn, in 3-D plane: calls body(i, cell), where i
+/// numbers the lengths in an array of such rows.
 template <class Body>
 __device__ void for_border(const FieldShape &shape, const View &rows, Body body) {
     const int64_t columns = rows.size[0] * rows.size[1];

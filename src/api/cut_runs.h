@@ -10,7 +10,8 @@ namespace apsis {
 bool can_be_cut(const apsis_context &context, const DistanceJob &job);
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job);
 
-/// Cuts the job into a slab for each device of the context, or, for one device alone, into two; into more where memory runs out.
+/// Cuts the job into a slab for each device of the context, or, for one device alone, into two; into more where memory runs
+/// out.
 void run_in_slabs(apsis_context &context, const DistanceJob &job);
 void run_in_slabs(apsis_context &context, const ComponentsJob &job);
 

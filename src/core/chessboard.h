@@ -13,8 +13,8 @@ namespace apsis {
 
 constexpr int32_t NO_CHESSBOARD = 1 << 30;  // no site: above every distance in an image
 
-/// Makes of a line, whose elements are `step` apart, the least of max(|x - u|, line[u]) for every x.  `least` and `waiting` have
-/// room for it.
+/// Makes of a line, whose elements are `step` apart, the least of max(|x - u|, line[u]) for every x.  `least` and `waiting`
+/// have room for it.
 inline void spread_chessboard(int32_t *line, int64_t length, int64_t step, int32_t *least, int64_t *waiting) {
     for (const bool is_back : {false, true}) {  // over all u up to x, then over all from x on
         const auto place = [=](int64_t x) { return is_back ? length - 1 - x : x; };

@@ -47,8 +47,9 @@ struct DistanceJob {
     /// The number of columns along the last axis.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
 
-    /// Calls body(row, distances) for the first and the last row of a slab, in 3-D plane, with the chessboard distances from its
-    /// pixels to the sites beyond; without sites there, not at all.  Sites are those of a side: of the set, or of its complement.
+    /// Calls body(row, distances) for the first and the last row of a slab, in 3-D plane, with the chessboard distances from
+    /// its pixels to the sites beyond; without sites there, not at all.  Sites are those of a side: of the set, or of its
+    /// complement.
     template <class Body>
     void for_chessboard_beyond(int side, Body body) const {
         const int64_t last = set.size[axes - 1] - 1, height = axes == 3 ? set.size[1] : 1;
@@ -189,8 +190,8 @@ class Backend {
     virtual bool is_capturing() const { return false; }
     virtual void set_threads(int threads) = 0;
 
-    // The transforms, each with the bytes of scratch memory that it needs.  When distance() returns, the sites outside of a slab
-    // are not needed any more.
+    // The transforms, each with the bytes of scratch memory that it needs.  When distance() returns, the sites outside of a
+    // slab are not needed any more.
     virtual size_t distance_scratch(const DistanceJob &job) const = 0;
     virtual void distance(const DistanceJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t summary_scratch(const SummaryJob &job) const = 0;

@@ -57,8 +57,8 @@ class Join {
 
     // ---- Nodes ----
 
-    /// Finds the nodes: the local numbers of each slab in its faces, in order, each once.  Those of the first row are 1, 2, ...,
-    /// as they begin there (check_face).  From here on faces hold 1 + node.
+    /// Finds the nodes: the local numbers of each slab in its faces, in order, each once.  Those of the first row are 1, 2,
+    /// ..., as they begin there (check_face).  From here on faces hold 1 + node.
     void find_nodes() {
         std::vector<int64_t> in_first;  // [slab]: how many numbers its first row has
         for (int64_t k = 0; k < job_.slab_count; ++k) {

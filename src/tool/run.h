@@ -1,4 +1,5 @@
-// One run of a verb: its device, the set that it reads, how it is cut, the outputs that it writes, and how long each part takes.
+// One run of a verb: its device, the set that it reads, how it is cut, the outputs that it writes, and how long each part
+// takes.
 #pragma once
 
 #include <concepts>

@@ -39,8 +39,8 @@ class SetFile {
     std::int64_t reading_bytes() const { return reader_.reading_bytes(0); }
     std::int64_t spilling_bytes() const { return (shape_.width + 7) / 8 * reader_.rows_at_once(0); }
 
-    /// Reads all pages, and prints a warning for every page with damage that is tolerated.  Without room in memory the set is kept
-    /// in a file beside `spill`, and slabs are at most `extent` long.
+    /// Reads all pages, and prints a warning for every page with damage that is tolerated.  Without room in memory the set is
+    /// kept in a file beside `spill`, and slabs are at most `extent` long.
     BinaryImage read(Progress &progress, const std::string &spill = "", std::int64_t extent = 0);
 
   private:

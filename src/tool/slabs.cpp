@@ -1,5 +1,5 @@
-// See slabs.h.  What is below a slab must be known before it is computed, and is gathered from the last slab up.  To keep all of
-// that would take as much memory as an output if slabs are low and many.  So it is kept for the last slab of each group of
+// See slabs.h.  What is below a slab must be known before it is computed, and is gathered from the last slab up.  To keep all
+// of that would take as much memory as an output if slabs are low and many.  So it is kept for the last slab of each group of
 // slabs, and gathered again for the others when their group begins: for n slabs that is memory for 2 sqrt(n) rows of numbers.
 #include "tool/slabs.h"
 

@@ -1,5 +1,5 @@
-// Cuts an image that is larger than the memory it may take across its last axis, into slabs: some of its rows, in 3-D some of its
-// planes or pages.
+// Cuts an image that is larger than the memory it may take across its last axis, into slabs: some of its rows, in 3-D some of
+// its planes or pages.
 #pragma once
 
 #include <cstdint>

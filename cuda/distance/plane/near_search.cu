@@ -167,8 +167,8 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
     return patch;
 }
 
-/// A block takes a span of a strip: distances alone, of rows r and r + HALF_STRIP at once.  Of both sides of a signed map it is a
-/// strip of the outside, which has the first half of all images.
+/// A block takes a span of a strip: distances alone, of rows r and r + HALF_STRIP at once.  Of both sides of a signed map it is
+/// a strip of the outside, which has the first half of all images.
 template <Form FORM, int SPAN, class Sides>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) search_costs(Layout layout, NearOutput target) {
     wait_for_kernel_before();

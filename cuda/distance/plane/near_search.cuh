@@ -79,8 +79,8 @@ __device__ bool are_near(const Sites &sites, int32_t start) {
     return sites.word || sites.before >= start - (REACH + 1) || sites.after <= start + STRIP + REACH;
 }
 
-/// The same for both sides of a signed map.  Calls lay(r, square) for rows r and r + HALF_STRIP together, with the squares of the
-/// distances to the nearest pixels of the other side, flipped at sites.
+/// The same for both sides of a signed map.  Calls lay(r, square) for rows r and r + HALF_STRIP together, with the squares of
+/// the distances to the nearest pixels of the other side, flipped at sites.
 template <int SPAN, class Lay>
 __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int32_t start, Lay lay) {
     const uint32_t sites = stored.word;

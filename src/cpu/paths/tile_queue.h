@@ -98,8 +98,8 @@ class TileQueue {
         first = at;
     }
 
-    /// Goes on to the least length that a tile waits for.  All of them are in one bucket, since the others are empty.  Paths that
-    /// come into a slab may be much longer than those before them.
+    /// Goes on to the least length that a tile waits for.  All of them are in one bucket, since the others are empty.  Paths
+    /// that come into a slab may be much longer than those before them.
     void skip_gap() {
         const int64_t first = std::exchange(first_[now_ % RING], -1);
         Length least = tile_[first].least;

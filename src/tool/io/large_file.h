@@ -9,9 +9,9 @@
 
 namespace tool {
 
-/// Gathers what is appended, and writes it in large pieces past the system's cache of files.  On a virtual disk that is ten times
-/// as fast as to let the system write its cache back (1.4 GB/s, 0.14 GB/s), and the cache keeps the files of others.  Calls
-/// return -1 with errno, as pwrite does.
+/// Gathers what is appended, and writes it in large pieces past the system's cache of files.  On a virtual disk that is ten
+/// times as fast as to let the system write its cache back (1.4 GB/s, 0.14 GB/s), and the cache keeps the files of others.
+/// Calls return -1 with errno, as pwrite does.
 class LargeFile {
   public:
     /// Gathers nothing if the file is likely to be small.

@@ -77,8 +77,8 @@ class TiffReader {
     bool bigtiff() const;
     bool big_endian() const;
 
-    /// Passes the samples of a page with one sample a pixel to the sink.  Throws if any cannot be read, or if the file has changed
-    /// since it was opened.
+    /// Passes the samples of a page with one sample a pixel to the sink.  Throws if any cannot be read, or if the file has
+    /// changed since it was opened.
     void read(size_t page, const BlockSink &sink, const RowsReport &report);
     /// From one report to the next there are at most so many rows.
     std::int64_t rows_at_once(size_t page) const;

@@ -1,5 +1,5 @@
-// A tile or strip becomes the only strip of a TIFF file in memory, from which its data are taken: libtiff compresses only what it
-// writes to a file, and only one thread may use a file.
+// A tile or strip becomes the only strip of a TIFF file in memory, from which its data are taken: libtiff compresses only what
+// it writes to a file, and only one thread may use a file.
 #include "tool/io/tiff_encoder.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace tool {
 
 namespace {
 
-/// Of Deflate and Zstandard.  Distances of text, noise and blobs take a half to a quarter of the time that they take with libtiff's
-/// levels, 6 and 9, and files are 4 to 14 % larger.
+/// Of Deflate and Zstandard.  Distances of text, noise and blobs take a half to a quarter of the time that they take with
+/// libtiff's levels, 6 and 9, and files are 4 to 14 % larger.
 constexpr int kLevel = 3;
 
 int codec_of(Compression compression) {

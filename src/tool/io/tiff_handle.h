@@ -117,8 +117,8 @@ class TiffHandle {
   private:
     static TiffHandle &of(thandle_t file) { return *static_cast<TiffHandle *>(file); }
 
-    /// As libtiff's own functions do, except that a failed read returns 0.  Where those return -1, libtiff 4.5 clears the byte before
-    /// its buffer.
+    /// As libtiff's own functions do, except that a failed read returns 0.  Where those return -1, libtiff 4.5 clears the byte
+    /// before its buffer.
     tmsize_t move(ssize_t (TiffHandle::*call)(void *, size_t, off_t), void *memory, tmsize_t bytes) {
         tmsize_t done = 0;
         while (done < bytes) {

@@ -20,8 +20,8 @@ constexpr std::int64_t kLargestAllocation = std::int64_t{1} << 28;
 
 /// Where tiles or strips are as large as this together, no further thread decodes.
 constexpr double kDecodedAtOnce = 256 << 20;
-/// Threads start anew after this many tiles or strips for each; earlier, if as a set their rows have so many bytes, or are such a
-/// part of the page.
+/// Threads start anew after this many tiles or strips for each; earlier, if as a set their rows have so many bytes, or are such
+/// a part of the page.
 constexpr std::int64_t kBlocksForWorker = 64, kBytesAtOnce = 16 << 20, kReports = 16;
 
 SampleFormat format_of(TIFF *tiff) {
