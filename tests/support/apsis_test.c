@@ -188,6 +188,12 @@ int disturb(void *dice, double done) {
     return 0;
 }
 
+int stop_at_once(void *calls, double done) {
+    assert_true(done >= 0 && done <= 1);
+    ++*(int *)calls;
+    return 1;
+}
+
 /* ---- Masks ---- */
 
 const char *const mask_name[MASK_KINDS] = {"empty", "full",     "single",  "noise",    "blobs",     "disc",

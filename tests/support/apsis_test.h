@@ -87,6 +87,9 @@ double roll_real(chance *c);
 /** For apsis_set_progress, with a chance: the thread that reports stands aside now and then, so that others overtake it. */
 int disturb(void *dice, double done);
 
+/** The same with an int that counts: stops the call. */
+int stop_at_once(void *calls, double done);
+
 /* ---- Masks: one byte a pixel, packed; 1 is in the set ---- */
 
 enum { EMPTY, FULL, SINGLE, NOISE, BLOBS, DISC, RING, DIAGONAL, CORNERS, CHECKERS, LEFT_STRIP, MASK_KINDS };

@@ -123,8 +123,8 @@ static void test_limits(void **state) {
     assert_int_equal(run("geodesic in.tif out.tif in.tif --max-pixels 1"), 1);
 }
 
-/* What the command says that it takes at least, of a file of one strip of this size: room for it, for fax data twice, and for its
- * pixels as bits. */
+/* What the command says that it takes at least, of a file of one strip of this size: room for it, for fax data twice, and for
+ * its pixels as bits. */
 static void assert_counted(tmsize_t strip, tmsize_t bits, bool fax) {
     assert_int_equal(run("distance in.tif out.tif --device cpu --memory 1"), 14);
     assert_in(err_text, "takes at least ");

@@ -322,16 +322,10 @@ static void the_scratch_memory(bench *b) {
     free(sites);
 }
 
-static int stop(void *calls, double done) {
-    assert_true(done >= 0 && done <= 1);
-    ++*(int *)calls;
-    return 1;
-}
-
 static void cancelling(bench *b) {
     int calls = 0;
     call *c = good_call();
-    assert_ok(b->ctx, apsis_set_progress(b->ctx, stop, &calls));
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, stop_at_once, &calls));
     assert_fails(b->ctx, summarize(b, c), APSIS_ERROR_CANCELLED, "slab_summary");
     assert_fails(b->ctx, finish(b, c), APSIS_ERROR_CANCELLED, "slab_distance");
     assert_int_equal(calls, 2);

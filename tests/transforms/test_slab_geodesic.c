@@ -1,5 +1,5 @@
-/* Paths in slabs: however an image is cut, and whichever slab is computed first, the bytes are those of apsis_geodesic of all of
- * it; lengths and calls by hand. */
+/* Paths in slabs: however an image is cut, and whichever slab is computed first, the bytes are those of apsis_geodesic of all
+ * of it; lengths and calls by hand. */
 #include <math.h>
 
 #include "run_slab_paths.h"
@@ -127,7 +127,7 @@ static void a_path_back_and_forth(bench *b) {
 
 enum { W = 6, H = 40 };
 
-/** Two columns that a long path enters from above, or from below, and three others with a seed; between them there is a wall. */
+/** Two columns that a long path enters from above, or from below, and three others with a seed; a wall is between them. */
 static void long_paths(bench *b) {
     static const int64_t ends[] = {1 << 20, 1 << 30, (int64_t)1 << 31, 2013265905, (int64_t)1 << 40, (int64_t)1 << 60};
     uint8_t mask[W * H], seeds[W * H] = {[20 * W + 4] = 1};
@@ -308,17 +308,11 @@ static void bad_images_and_options(bench *b) {
     REFUSED((c->distance.type = APSIS_I32, c->slab.extent = (int64_t)1 << 30), APSIS_ERROR_RANGE, "distance|APSIS_I32");
 }
 
-static int stop(void *calls, double done) {
-    assert_true(done >= 0 && done <= 1);
-    ++*(int *)calls;
-    return 1;
-}
-
 static void cancelling(bench *b) {
     int calls = 0;
     call *c = good_call();
     c->told[0][0] = c->told[2][0] = 77;
-    assert_ok(b->ctx, apsis_set_progress(b->ctx, stop, &calls));
+    assert_ok(b->ctx, apsis_set_progress(b->ctx, stop_at_once, &calls));
     assert_fails(b->ctx, find(b, c), APSIS_ERROR_CANCELLED, "slab_geodesic");
     assert_int_equal(calls, 1);
     assert_true(c->told[0][0] == 77 && c->told[2][0] == 77); /* what was told before still holds */
