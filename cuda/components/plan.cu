@@ -49,11 +49,11 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     plan.links_at_random = plan.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
     plan.label = plan_label<Tile>(plan, count, job.components != nullptr);
     if (job.selects()) plan.areas = {"sum_tile_areas", count, Tile::THREADS, sizeof(TileAreas<Tile>)};
-    const size_t labelled = sizeof(LabelledTile<Tile>);
-    if (job.components) plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, labelled};
-    if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, labelled};
+    if (job.components)
+        plan.remeasure = {"remeasure_tiles", std::min(count, MOST_MEASURING_BLOCKS), Tile::THREADS, sizeof(LabelledTile<Tile>)};
+    if (job.labels) plan.write = {"write_tile", count, Tile::THREADS, sizeof(LabelledTile<Tile>)};
     if (job.first || job.last || codes)
-        plan.end = {"write_face", plan.is_volume ? across * down : across, Tile::THREADS, labelled};
+        plan.end = {"write_face", plan.is_volume ? across * down : across, Tile::THREADS, sizeof(LabelledTile<Tile>)};
 }
 
 }  // namespace
