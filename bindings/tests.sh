@@ -24,7 +24,7 @@ prepare_bindings() {
 }
 
 # Counts a command by whether it succeeds.
-count() { if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi; }
+count() { if "$@"; then passed=$((passed + 1)); else fail "$*"; fi; }
 
 # gallery LANGUAGE COMMAND ...: the example, run in the language's folder.
 gallery() { count env --chdir="bindings/$1" ../gallery/check.sh "$PWD/build/gallery" "$@"; }
@@ -62,6 +62,7 @@ test_rust() {
         awk -v built=$built '{p += $1; f += $2; s += $3} END {print p + 0, (!built && !f) ? 1 : f + 0, s + 0}')
     set -- $counts
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    (($2 == 0)) || broken+=("Rust's tests")
     gallery rust cargo run -q --offline --locked --example gallery --
     verbs rust cargo run -q --offline
 }
@@ -80,6 +81,7 @@ test_go() {
     told() { grep -cE "^ *--- $1" "$log" || true; }
     passed=$((passed + $(told PASS))) skipped=$((skipped + $(told SKIP)))
     failed=$((failed + $(told FAIL)))
+    ((built)) || broken+=("Go's tests")
     ((built || $(told FAIL))) || failed=$((failed + 1))
     gallery go go run ./examples/gallery
     verbs go go run .
@@ -89,14 +91,14 @@ test_go() {
 test_julia() {
     local program=julia log=$PWD/build/julia.txt
     if ! command -v julia >/dev/null && ! program=$(bindings/julia/test/debian.sh "$PWD/build/julia"); then
-        failed=$((failed + 1))
+        fail "Julia is not to be had"
         return
     fi
     local -x JULIA_LOAD_PATH=$PWD/bindings/julia:@stdlib JULIA_DEPOT_PATH=$PWD/build/julia-depot
     if "$program" --startup-file=no bindings/julia/test/runtests.jl 2>&1 | tee "$log"; then
         passed=$((passed + $(awk '/^Apsis/ {print $NF}' "$log")))
     else
-        failed=$((failed + 1))
+        fail "Julia's tests"
     fi
     gallery julia "$program" --startup-file=no examples/gallery.jl
     verbs julia "$program" --startup-file=no verbs.jl
