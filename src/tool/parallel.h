@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -17,27 +16,28 @@ namespace tool {
 /// has thrown, when all threads have stopped.
 template <class Make, class Take>
 void make_and_take(int workers, std::int64_t count, Make make, Take take) {
-    std::mutex mutex;
-    std::condition_variable taken;
-    std::atomic<std::int64_t> next{0};
-    std::int64_t turn = 0, failed = count;
+    constexpr std::int64_t STOPPED = -1;
+    std::atomic<std::int64_t> next{0}, turn{0};  // what is made next, and what is taken next
+    std::mutex mutex;                            // of these:
+    std::int64_t failed = count;
     std::exception_ptr failure;
     const auto work = [&](int worker) {
         for (std::int64_t i; (i = next++) < count;) {
             try {
                 make(worker, i);
-                std::unique_lock lock(mutex);
-                taken.wait(lock, [&] { return turn == i || failure; });
-                if (failure) return;
+                for (std::int64_t now; (now = turn) != i; turn.wait(now))
+                    if (now == STOPPED) return;
                 take(worker, i);
-                ++turn;
+                std::int64_t mine = i;
+                turn.compare_exchange_strong(mine, i + 1);  // unless another worker stopped all
             } catch (...) {
                 const std::lock_guard lock(mutex);
                 next = count;  // what comes before i has begun
                 if (i < failed) failure = std::current_exception();
                 failed = std::min(failed, i);
+                turn = STOPPED;
             }
-            taken.notify_all();
+            turn.notify_all();
         }
     };
     const auto all = static_cast<int>(std::clamp<std::int64_t>(count, 1, workers));
