@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "cpu/distance/lines.h"
@@ -186,13 +188,15 @@ HWY_INLINE V bit_position(D d, V bits) {
     return hn::Sub(hn::And(exponent, hn::Set(d, 0xff)), hn::Set(d, 127));
 }
 
-void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const int32_t *before, const int32_t *after,
-                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
+/// Offsets from `reach` on are too long for 32 bits, or there is no site.
+void ColumnCosts32(bool squared, int32_t weight, int32_t reach, const uint32_t *words, const int32_t *before,
+                   const int32_t *after, uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost,
+                   int32_t *order) {
     const hn::ScalableTag<int32_t> d;
     const hn::RebindToUnsigned<decltype(d)> du;
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int bit = at - start;
-    const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, 1 << 30);
+    const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, NO_COST<int32_t>);
     const auto highest = hn::Set(d, 31);
     for (int64_t x = 0; x < count; x += N) {
         const auto word = hn::Xor(hn::LoadU(du, words + x), hn::Set(du, flip));
@@ -207,7 +211,7 @@ void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const in
         const auto to_up = hn::Sub(here, up), to_down = hn::Sub(down, here);
         const auto offset = hn::Min(to_up, to_down);
         const auto length = squared ? hn::Mul(offset, offset) : offset;
-        const auto has_site = hn::Lt(offset, none);
+        const auto has_site = hn::Lt(offset, hn::Set(d, reach));
         hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
         if (order) hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
     }
@@ -320,8 +324,11 @@ void least_on_line(const Line<int64_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
-    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(measure.metric == APSIS_EUCLIDEAN, static_cast<int32_t>(measure.weight[axis]), words,
-                                        before, after, flip, count, start, at, cost, order);
+    const bool squared = measure.metric == APSIS_EUCLIDEAN;
+    const int32_t weight = static_cast<int32_t>(std::min<int64_t>(measure.weight[axis], NO_COST<int32_t>));
+    int32_t reach = SATURATED<int32_t> / weight + 1;
+    if (squared) reach = static_cast<int32_t>(std::ceil(std::sqrt(reach)));
+    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(squared, weight, reach, words, before, after, flip, count, start, at, cost, order);
 }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
