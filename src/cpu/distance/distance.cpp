@@ -17,10 +17,10 @@
 namespace apsis::cpu::distance {
 namespace {
 
-constexpr int64_t BATCH = 16;         // lines along y that are transposed together: a cache line of 32-bit costs
+constexpr int64_t BATCH = 16;          // lines along y that are transposed together: a cache line of 32-bit costs
 constexpr int64_t SHORT_REACH = 1024;  // pixels that 32 bits must reach along each axis, to be tried where not all costs fit
 constexpr int64_t UNTRIED = 15;        // rows after one that 32 bits did not do: a try costs half as much as 64 bits
-constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: their carries stay in the L1 cache
+constexpr int64_t CARRY_CHUNK = 512;   // columns that a thread carries at once: their carries stay in the L1 cache
 
 /// The columns of a job, with room for their words.
 Columns columns_of(const DistanceJob &job, Carver &carver) {
@@ -198,7 +198,9 @@ template <class Cost>
 class Lines {
   public:
     Lines(const DistanceJob &job, const Sides &sides, int threads, Carver &carver, bool fill)
-        : job_(job), sides_(sides), ordered_(static_cast<bool>(job.nearest)) {
+        : job_(job),
+          sides_(sides),
+          ordered_(static_cast<bool>(job.nearest)) {
         for (int axis = 0; axis < job.axes - 1; ++axis)
             table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver, fill);
         Carver count;
@@ -252,7 +254,7 @@ class Lines {
     /// Whether the least costs of a line are right.  A sum with a saturated cost is no less than SATURATED; where the least is
     /// below, no such sum took part.  But where one is not, brackets that depend on it may be wrong beside it.
     bool is_exact(const Cost *least, int64_t length) const {
-        return is_narrow(job_.measure) || *std::max_element(least, least + length) < SATURATED<Cost>;
+        return sizeof(Cost) == 8 || is_narrow(job_.measure) || *std::max_element(least, least + length) < SATURATED<Cost>;
     }
 
     /// The pass along y for `count` columns of the plane from x, in place.
