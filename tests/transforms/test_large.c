@@ -65,6 +65,34 @@ static void squares_that_do_not_fit(bench *b) {
     }
 }
 
+/** Costs of 2^30 begin at some 1100 pixels: beside pixels that are nearer, in the same row or another. */
+static void few_long_distances(bench *b) {
+    static const given forms[] = {{.set = APSIS_U8, .distance = APSIS_F32},
+                                  {.set = APSIS_BIT, .distance = APSIS_F64, .nearest = APSIS_I64},
+                                  {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32}};
+    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_EUCLIDEAN, APSIS_CITY_BLOCK};
+    chance c = {17};
+    const int images = effort(60);
+    for (int i = 0; i < images; ++i) {
+        const int ndim = 2 + i % 2;
+        problem p = new_problem(ndim, 900 + roll_below(&c, 2600), 1 + roll_below(&c, ndim == 2 ? 40 : 7),
+                                ndim == 2 ? 1 : 2 + roll_below(&c, 20), NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        const int64_t clusters = 1 + roll_below(&c, 4), length = 1 + roll_below(&c, 400);
+        for (int64_t k = 0; k < clusters; ++k) {
+            const int64_t at = roll_below(&c, pixels_of(&p));
+            for (int64_t n = at; n < at + length && n < pixels_of(&p); ++n) mask[n] = roll_below(&c, 3) == 0;
+        }
+        p.mask = mask;
+        p.options.metric = metrics[i % COUNT(metrics)];
+        const bool squared = p.options.metric == APSIS_EUCLIDEAN;
+        set_spacing(&p, squared ? 30 : 600000, squared ? 7 + roll_below(&c, 900) : 7, squared ? 29 : 500000, 1);
+        if (roll_below(&c, 4) == 0) p.options.flags = APSIS_SIGNED;
+        check_distance(b, &p, &forms[i % COUNT(forms)]);
+        free(mask);
+    }
+}
+
 /* ---- Rows far apart: the offset of a byte leaves 32 bits, unsigned ones too ---- */
 
 enum { W = 300, H = 4 };
@@ -113,6 +141,7 @@ static void rows_gigabytes_apart(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(long_distances, EVERYWHERE), TEST(squares_that_fit, EVERYWHERE),
-                                      TEST(squares_that_do_not_fit, EVERYWHERE), TEST(rows_gigabytes_apart, WITH_HOST_IMAGES)};
+                                      TEST(squares_that_do_not_fit, EVERYWHERE), TEST(few_long_distances, EVERYWHERE),
+                                      TEST(rows_gigabytes_apart, WITH_HOST_IMAGES)};
     return RUN_CASES(cases, argc, argv);
 }

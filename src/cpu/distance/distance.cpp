@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "cpu/distance/lines.h"
 #include "cpu/runtime/pixel_writer.h"
@@ -16,8 +17,10 @@
 namespace apsis::cpu::distance {
 namespace {
 
-constexpr int64_t BATCH = 16;         // lines along y that are transposed together: a cache line of 32-bit costs
-constexpr int64_t CARRY_CHUNK = 512;  // columns that a thread carries at once: their carries stay in the L1 cache
+constexpr int64_t BATCH = 16;          // lines along y that are transposed together: a cache line of 32-bit costs
+constexpr int64_t SHORT_REACH = 1024;  // pixels that 32 bits must reach along each axis, to be tried where not all costs fit
+constexpr int64_t UNTRIED = 15;        // rows after one that 32 bits did not do: a try costs half as much as 64 bits
+constexpr int64_t CARRY_CHUNK = 512;   // columns that a thread carries at once: their carries stay in the L1 cache
 
 /// The columns of a job, with room for their words.
 Columns columns_of(const DistanceJob &job, Carver &carver) {
@@ -132,14 +135,14 @@ Cost *addressed_from(Cost *slot, int64_t element) {
     return slot ? slot + element : nullptr;
 }
 
-/// table[d] = the cost of an offset d.  Offsets beyond the line cost as much as the longest within it.
+/// table[d] = the cost of an offset d, at most SATURATED.  Offsets beyond the line cost as much as the longest within it.
 template <class Cost>
 Cost *make_table(const Measure &measure, int axis, int64_t length, Carver &carver, bool fill) {
     const int64_t reach = length + LINE_PAD;
     Cost *const table = addressed_from(carver.take<Cost>(2 * reach + 1 + LINE_PAD), reach);
     for (int64_t d = 0; fill && d <= reach; ++d)
-        table[d] = table[-d] =
-            static_cast<Cost>(axis_cost<int64_t>(measure.metric, measure.weight[axis], std::min(d, length - 1)));
+        table[d] = table[-d] = static_cast<Cost>(std::min<int64_t>(
+            axis_cost<int64_t>(measure.metric, measure.weight[axis], std::min(d, length - 1)), SATURATED<Cost>));
     return table;
 }
 
@@ -190,36 +193,26 @@ struct Bench {
     }
 };
 
+/// Solves lines of a set or of its complement, once their words and carries are there.
 template <class Cost>
-class Transform {
+class Lines {
   public:
-    Transform(const DistanceJob &job, int threads, void *scratch)
+    Lines(const DistanceJob &job, const Sides &sides, int threads, Carver &carver, bool fill)
         : job_(job),
-          carver_(scratch),
-          sides_(job, carver_),
+          sides_(sides),
           ordered_(static_cast<bool>(job.nearest)) {
         for (int axis = 0; axis < job.axes - 1; ++axis)
-            table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver_, scratch != nullptr);
+            table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver, fill);
         Carver count;
         Bench<Cost>(job, ordered_, count);
         bench_bytes_ = count.used();
-        benches_ = carver_.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
+        benches_ = carver.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
     }
 
-    size_t bytes() const { return carver_.used(); }
-
-    void run(Arena &arena, const Progress &progress) {
-        const Columns &set = sides_.columns[0];
-        pack(job_, set, arena, progress, 0.1);
-        for_chunks(set, sides_.count * set.batch, arena, progress, 0.1, 0.15, [&](int64_t i, int64_t begin, int64_t end) {
-            const int side = static_cast<int>(i / set.batch);
-            carry_chunk(job_.slab, sides_.columns[side], sides_, side, i % set.batch, begin, end);
-        });
-        const int64_t height = job_.set.size[1], depth = job_.set.size[2];
-        parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
-            for (int side = 0; side < sides_.count; ++side)
-                job_.axes == 3 ? solve_plane(side, i) : solve_row(side, i % height, i / height);
-        });
+    /// Solves row i, in 3-D plane i.  False if a distance in it is too long for these costs; it is to be solved again then.
+    bool solve(int side, int64_t i) const {
+        const int64_t height = job_.set.size[1];
+        return job_.axes == 3 ? solve_plane(side, i) : solve_row(side, i % height, i / height);
     }
 
   private:
@@ -241,22 +234,31 @@ class Transform {
         seal(cost, order, width);
     }
 
-    void solve_row(int side, int64_t y, int64_t z) const {
+    bool solve_row(int side, int64_t y, int64_t z) const {
         const Bench<Cost> mine = bench();
         fill_row(mine, side, z, y, 0);
-        finish_row(mine, side, 0, y, z);
+        return finish_row(mine, side, 0, y, z);
     }
 
-    void solve_plane(int side, int64_t z) const {
+    bool solve_plane(int side, int64_t z) const {
         const Bench<Cost> mine = bench();
         const int64_t width = job_.set.size[0], height = job_.set.size[1];
         for (int64_t y = 0; y < height; ++y) fill_row(mine, side, 0, z, y);
-        for (int64_t x = 0; x < width; x += BATCH) solve_along_y(mine, x, std::min(BATCH, width - x));
-        for (int64_t y = 0; y < height; ++y) finish_row(mine, side, y, y, z);
+        for (int64_t x = 0; x < width; x += BATCH)
+            if (!solve_along_y(mine, x, std::min(BATCH, width - x))) return false;
+        for (int64_t y = 0; y < height; ++y)
+            if (!finish_row(mine, side, y, y, z)) return false;
+        return true;
+    }
+
+    /// Whether the least costs of a line are right.  A sum with a saturated cost is no less than SATURATED; where the least is
+    /// below, no such sum took part.  But where one is not, brackets that depend on it may be wrong beside it.
+    bool is_exact(const Cost *least, int64_t length) const {
+        return sizeof(Cost) == 8 || is_narrow(job_.measure) || *std::max_element(least, least + length) < SATURATED<Cost>;
     }
 
     /// The pass along y for `count` columns of the plane from x, in place.
-    void solve_along_y(const Bench<Cost> &bench, int64_t x, int64_t count) const {
+    bool solve_along_y(const Bench<Cost> &bench, int64_t x, int64_t count) const {
         const int64_t height = job_.set.size[1], length = height + 2 * LINE_PAD;
         for (int64_t y = 0; y < height; ++y)
             for (int64_t k = 0; k < count; ++k) {
@@ -268,6 +270,7 @@ class Transform {
             Cost *const order = ordered_ ? bench.turned_order + k * length : nullptr;
             seal(cost, order, height);
             least_on_line(Line<Cost>{height, cost, order, table_[1], bench.least, bench.arg, bench.arg_order, bench.bracket});
+            if (!is_exact(bench.least, height)) return false;
             std::copy_n(bench.least, height, cost);
             for (int64_t y = 0; ordered_ && y < height; ++y)
                 order[y] = bench.arg_order[y] * static_cast<Cost>(height) + bench.arg[y];
@@ -277,14 +280,16 @@ class Transform {
                 bench.cost[y * bench.pitch + x + k] = bench.turned_cost[k * length + y];
                 if (ordered_) bench.order[y * bench.pitch + x + k] = bench.turned_order[k * length + y];
             }
+        return true;
     }
 
     /// The pass along x for a row of the plane, and its results to the outputs.
-    void finish_row(const Bench<Cost> &bench, int side, int64_t row, int64_t y, int64_t z) const {
+    bool finish_row(const Bench<Cost> &bench, int side, int64_t row, int64_t y, int64_t z) const {
         const int64_t width = job_.set.size[0];
         Cost *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
         least_on_line(Line<Cost>{width, bench.cost + row * bench.pitch, order, table_[0], bench.least, bench.arg,
                                  bench.arg_order, bench.bracket});
+        if (!is_exact(bench.least, width)) return false;
         const RowTarget target{job_, y, z, side == 1};
         const auto cost_at = [&](int64_t x) { return static_cast<int64_t>(bench.least[x]); };
         // The first index of the slice, or of the slab.
@@ -294,6 +299,7 @@ class Transform {
         write_sites(target, cost_at, [&](int64_t x) {
             return image + static_cast<int64_t>(bench.arg_order[x]) * width + static_cast<int64_t>(bench.arg[x]);
         });
+        return true;
     }
 
     /// The common case, in SIMD: packed floats of Euclidean distances.
@@ -316,37 +322,79 @@ class Transform {
     }
 
     const DistanceJob &job_;
-    Carver carver_;
-    Sides sides_;
+    const Sides &sides_;
     bool ordered_;
     Cost *table_[2] = {};
     uint8_t *benches_ = nullptr;
     size_t bench_bytes_ = 0;
 };
 
-/// Whether all costs, and the site numbers that decide ties, fit in 32 bits.
-bool fits_32_bits(const DistanceJob &job) {
-    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
-    return is_narrow(job.measure) && (!job.nearest || image < INT32_MAX);
+/// Whether the numbers of sites, that decide ties, fit in 32 bits.  In 2-D they are coordinates; in 3-D, along x, z * height + y.
+bool has_narrow_orders(const DistanceJob &job) {
+    return !job.nearest || job.axes == 2 || job.set.size[1] * (job.slab.extent + 1) < INT32_MAX;
 }
 
-template <class Cost>
-size_t scratch_of(const DistanceJob &job, int threads) {
-    return Transform<Cost>(job, threads, nullptr).bytes();
+/// Whether lines are first tried with 32-bit costs: unless all but the shortest distances would be too long.
+bool may_be_narrow(const DistanceJob &job) {
+    const auto reaches = [&](int axis) {
+        return axis_cost<int64_t>(job.measure.metric, job.measure.weight[axis], SHORT_REACH) < SATURATED<int32_t>;
+    };
+    return has_narrow_orders(job) && (is_narrow(job.measure) || (reaches(0) && reaches(1) && (job.axes == 2 || reaches(2))));
 }
-template <class Cost>
-void run(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
-    Transform<Cost>(job, arena.threads(), scratch).run(arena, progress);
-}
+
+/// All of a job.  Costs have 32 bits, which is twice as fast as 64.  If the image is so large that some might not fit, lines
+/// where one does not are solved again with 64 bits.
+class Transform {
+  public:
+    Transform(const DistanceJob &job, int threads, void *scratch) : job_(job), carver_(scratch), sides_(job, carver_) {
+        if (may_be_narrow(job)) narrow_.emplace(job, sides_, threads, carver_, scratch != nullptr);
+        if (!narrow_ || !is_narrow(job.measure)) wide_.emplace(job, sides_, threads, carver_, scratch != nullptr);
+        untried_ = carver_.take<int64_t>(2 * threads);
+        if (scratch) std::fill_n(untried_, 2 * threads, 0);
+    }
+
+    size_t bytes() const { return carver_.used(); }
+
+    void run(Arena &arena, const Progress &progress) {
+        const Columns &set = sides_.columns[0];
+        pack(job_, set, arena, progress, 0.1);
+        for_chunks(set, sides_.count * set.batch, arena, progress, 0.1, 0.15, [&](int64_t i, int64_t begin, int64_t end) {
+            const int side = static_cast<int>(i / set.batch);
+            carry_chunk(job_.slab, sides_.columns[side], sides_, side, i % set.batch, begin, end);
+        });
+        const int64_t height = job_.set.size[1], depth = job_.set.size[2];
+        parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
+            for (int side = 0; side < sides_.count; ++side) solve(side, i);
+        });
+    }
+
+  private:
+    /// Rows beside one whose distances are too long are likely to be like it: the next ones of this thread are not tried.
+    void solve(int side, int64_t i) {
+        int64_t &untried = untried_[2 * Arena::thread() + side];
+        if (narrow_ && untried == 0) {
+            if (narrow_->solve(side, i)) return;
+            untried = UNTRIED;
+        } else if (untried > 0) {
+            --untried;
+        }
+        wide_->solve(side, i);
+    }
+
+    const DistanceJob &job_;
+    Carver carver_;
+    Sides sides_;
+    std::optional<Lines<int32_t>> narrow_;
+    std::optional<Lines<int64_t>> wide_;
+    int64_t *untried_;  // [thread][side]: how many rows are still solved with 64 bits at once
+};
 
 }  // namespace
 
-size_t columns_scratch(const DistanceJob &job, int threads) {
-    return fits_32_bits(job) ? scratch_of<int32_t>(job, threads) : scratch_of<int64_t>(job, threads);
-}
+size_t columns_scratch(const DistanceJob &job, int threads) { return Transform(job, threads, nullptr).bytes(); }
 
 void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
-    fits_32_bits(job) ? run<int32_t>(job, scratch, arena, progress) : run<int64_t>(job, scratch, arena, progress);
+    Transform(job, arena.threads(), scratch).run(arena, progress);
 }
 
 size_t summary_scratch(const SummaryJob &job) {

@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "cpu/distance/lines.h"
@@ -125,6 +127,20 @@ HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t 
     return static_cast<int64_t>(hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(wins, best.arg, highest))));
 }
 
+/// As best_for(), for a range that may be much too wide: candidates are left out whose offset alone costs more than one of
+/// three candidates does.
+template <bool ORDERED, class T, class D>
+int64_t best_nearby(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
+    T bound = line.cost[x];
+    for (int64_t c : {low, high}) bound = HWY_MIN(bound, line.cost[c] + line.table[c - x]);
+    int64_t reach = 0, beyond = line.length;  // the offset `reach` costs no more than the bound; `beyond` does, if there is one
+    while (beyond - reach > 1) {
+        const int64_t middle = (reach + beyond) / 2;
+        (line.table[middle] <= bound ? reach : beyond) = middle;
+    }
+    return best_for<ORDERED>(d, lanes, line, x, HWY_MAX(low, x - reach), HWY_MIN(high, x + reach));
+}
+
 /// Solves one vector of pixels from x, whose best candidates lie in [low, high].  Each candidate is loaded once for all.
 template <bool ORDERED, class T, class D>
 HWY_INLINE void serve_tile(D d, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
@@ -139,16 +155,15 @@ HWY_INLINE void serve_tile(D d, const Line<T> &line, int64_t x, int64_t low, int
     store<ORDERED>(d, line, x, best);
 }
 
-/// Monotone argmin for pixels [begin, end), whose best candidates lie in [low, length).  Returns the best candidate of
-/// the last pixel.
+/// Monotone argmin for pixels [begin, end), whose best candidates lie in [low, high]; the last one's is high.
 template <bool ORDERED, class T, class D>
-int64_t bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begin, int64_t end, int64_t low) {
+void bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begin, int64_t end, int64_t low, int64_t high) {
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int64_t tiles = (end - begin + N - 1) / N;
     T *const best = line.bracket;  // best[i]: of pixel begin + i * N; best[tiles]: of the last pixel
     const auto pixel = [&](int64_t i) { return i < tiles ? begin + i * N : end - 1; };
-    best[0] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(0), low, line.length - 1));
-    best[tiles] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(tiles), best[0], line.length - 1));
+    best[0] = static_cast<T>(best_nearby<ORDERED>(d, lanes, line, begin, low, high));
+    best[tiles] = static_cast<T>(high);
     int64_t stride = 1;
     while (stride < tiles) stride *= 2;
     for (stride /= 2; stride >= 1; stride /= 2)
@@ -157,8 +172,33 @@ int64_t bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begi
             best[i] = static_cast<T>(best_for<ORDERED>(d, lanes, line, pixel(i), best[i - stride], best[right]));
         }
     for (int64_t i = 0; i < tiles; ++i) serve_tile<ORDERED>(d, line, begin + i * N, best[i], best[i + 1]);
-    return best[tiles];
 }
+
+/// The best candidates of some pixels to come, which are ends of segments: the line's last pixel, one halfway there, and so on.
+/// Each bounds those of the pixels before it.
+template <bool ORDERED, class T, class D>
+class Ends {
+  public:
+    /// The best candidate of pixel x, which is no farther left than `low`.
+    HWY_INLINE int64_t best(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low) {
+        while (count_ && pixel_[count_ - 1] < x) --count_;
+        if (!count_) add(d, lanes, line, line.length - 1, low, line.length - 1);
+        while (pixel_[count_ - 1] > x) {
+            const int64_t segments = (pixel_[count_ - 1] - x + SEGMENT - 1) / SEGMENT;
+            add(d, lanes, line, x + segments / 2 * SEGMENT, low, best_[count_ - 1]);
+        }
+        return best_[count_ - 1];
+    }
+
+  private:
+    HWY_INLINE void add(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
+        pixel_[count_] = x;
+        best_[count_++] = best_nearby<ORDERED>(d, lanes, line, x, low, high);
+    }
+
+    int count_ = 0;
+    int64_t pixel_[32], best_[32];  // the next one last
+};
 
 template <bool ORDERED, class T>
 void solve_line(const Line<T> &line) {
@@ -166,12 +206,16 @@ void solve_line(const Line<T> &line) {
     const auto lanes = hn::Iota(d, 0);  // made once, as it goes through memory
     constexpr int B = ORDERED ? 2 : 4;
     const int64_t block = B * static_cast<int64_t>(hn::Lanes(d));
+    Ends<ORDERED, T, decltype(d)> ends;
     int64_t low = 0;  // no pixel from here on has its best candidate further left
     for (int64_t begin = 0; begin < line.length; begin += SEGMENT) {
         const int64_t end = begin + SEGMENT < line.length ? begin + SEGMENT : line.length;
         int64_t x = begin;
         while (x < end && search_block<ORDERED, B>(d, lanes, line, x)) x += block;
-        if (x < end) low = bracket_segment<ORDERED>(d, lanes, line, begin, end, low);
+        if (x >= end) continue;
+        const int64_t high = ends.best(d, lanes, line, end - 1, low);
+        bracket_segment<ORDERED>(d, lanes, line, begin, end, low, high);
+        low = high;
     }
 }
 
@@ -186,13 +230,15 @@ HWY_INLINE V bit_position(D d, V bits) {
     return hn::Sub(hn::And(exponent, hn::Set(d, 0xff)), hn::Set(d, 127));
 }
 
-void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const int32_t *before, const int32_t *after,
-                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
+/// Offsets from `reach` on are too long for 32 bits, or there is no site.
+void ColumnCosts32(bool squared, int32_t weight, int32_t reach, const uint32_t *words, const int32_t *before,
+                   const int32_t *after, uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost,
+                   int32_t *order) {
     const hn::ScalableTag<int32_t> d;
     const hn::RebindToUnsigned<decltype(d)> du;
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int bit = at - start;
-    const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, 1 << 30);
+    const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, NO_COST<int32_t>);
     const auto highest = hn::Set(d, 31);
     for (int64_t x = 0; x < count; x += N) {
         const auto word = hn::Xor(hn::LoadU(du, words + x), hn::Set(du, flip));
@@ -207,7 +253,7 @@ void ColumnCosts32(bool squared, int32_t weight, const uint32_t *words, const in
         const auto to_up = hn::Sub(here, up), to_down = hn::Sub(down, here);
         const auto offset = hn::Min(to_up, to_down);
         const auto length = squared ? hn::Mul(offset, offset) : offset;
-        const auto has_site = hn::Lt(offset, none);
+        const auto has_site = hn::Lt(offset, hn::Set(d, reach));
         hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
         if (order) hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
     }
@@ -320,8 +366,11 @@ void least_on_line(const Line<int64_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
-    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(measure.metric == APSIS_EUCLIDEAN, static_cast<int32_t>(measure.weight[axis]), words,
-                                        before, after, flip, count, start, at, cost, order);
+    const bool squared = measure.metric == APSIS_EUCLIDEAN;
+    const int32_t weight = static_cast<int32_t>(std::min<int64_t>(measure.weight[axis], NO_COST<int32_t>));
+    int32_t reach = SATURATED<int32_t> / weight + 1;
+    if (squared) reach = static_cast<int32_t>(std::ceil(std::sqrt(reach)));
+    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(squared, weight, reach, words, before, after, flip, count, start, at, cost, order);
 }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,

@@ -16,6 +16,11 @@ namespace apsis {
 /// Lines have this many spare elements on both sides, of NO_COST: loads may run over the ends.
 constexpr int64_t LINE_PAD = 96;
 
+/// Where costs are higher than this, those of offsets are this one, and those of columns NO_COST: what they are added to does
+/// not overflow, and is no less than this.
+template <class Cost>
+constexpr Cost SATURATED = NO_COST<Cost> - 1;
+
 template <class Cost>
 struct Line {
     int64_t length;
