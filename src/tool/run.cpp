@@ -7,6 +7,7 @@
 #include "tool/failure.h"
 #include "tool/io/file.h"
 #include "tool/results.h"
+#include "tool/slab_components.h"
 
 namespace tool {
 namespace {
@@ -44,7 +45,9 @@ void Run::plan(const Maps &maps) {
     demand.shape = shape();
     demand.whole = maps.whole;
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
-    demand.sides = maps.options.flags & APSIS_SIGNED ? 2 : 1;
+    demand.numbers = [&](std::int64_t slabs) {
+        return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
+    };
     demand.reading = set_.reading_bytes();
     demand.spilling = set_.spilling_bytes();
     for (const auto &[key, type] : maps.types) {
@@ -73,12 +76,11 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     };
     describe(0, APSIS_BIT);
     for (const auto &[key, type] : maps.types) describe(std::string_view(key) == "nearest" ? 2 : 1, type);
-    const bool cells = std::string_view(maps.types[0].first) == "cells", pages = maps.options.flags & APSIS_SLICES;
-    if (cells && !pages) std::swap(call[1], call[2]);  // slabs of nearest pixels
+    const bool distance = maps.transform == APSIS_DISTANCE, pages = maps.options.flags & APSIS_SLICES;
+    if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels
     size_t bytes = 0;
-    device_.check(apsis_workspace_size(device_.context(), cells && pages ? APSIS_VORONOI : APSIS_DISTANCE, call,
-                                       cells && pages ? 2 : 3, &maps.options, &bytes));
-    return static_cast<std::int64_t>(pages ? bytes : 2 * bytes);  // the library's bound for slabs
+    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &maps.options, &bytes));
+    return static_cast<std::int64_t>(distance && !pages ? 2 * bytes : bytes);  // the library's bound for slabs
 }
 
 void Run::read() {
@@ -108,16 +110,22 @@ apsis_options Run::options() const {
     return options;
 }
 
+void Run::each_slab(const char *phase, const std::function<void(std::int64_t)> &body) {
+    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
+        progress_.slab(slab, cut_.slabs);
+        progress_.phase(phase);
+        body(slab);
+    }
+}
+
 void Run::transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
                           const std::function<void(std::int64_t, std::int64_t)> &finished) {
     SlabMaps maps(device_, image_, shape(), cut_, options, std::move(whole));
-    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
-        progress_.slab(slab, cut_.slabs);
-        progress_.phase("computing");
+    each_slab("computing", [&](std::int64_t slab) {
         maps.compute(slab, distance, nearest);
         end_of("transform");
         finished(cut_.start(slab), cut_.extent_of(slab, shape()));
-    }
+    });
 }
 
 TiffImage Run::tiff_of(apsis_type type) const { return image_of(type, shape(), set_.tags()); }

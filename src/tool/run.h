@@ -35,6 +35,7 @@ struct Maps {
     std::vector<std::pair<const char *, apsis_type>> types;
     std::string whole;                           // why they must be computed at once; "" if slab by slab will do
     apsis_options options = APSIS_OPTIONS_INIT;  // for slabs
+    apsis_transform transform = APSIS_DISTANCE;  // of its slabs; also for complete Voronoi maps
 };
 
 class Run {
@@ -68,12 +69,17 @@ class Run {
         end_of("transform");
     }
 
+    const Device &device() const { return device_; }
+    const Cut &cut() const { return cut_; }
+    BinaryImage &image() { return image_; }
+
+    /// Calls body(slab) from the first slab to the last.
+    void each_slab(const char *phase, const std::function<void(std::int64_t slab)> &body);
     /// A raster of a map, with room for a slab.
     Raster map(apsis_type type, const char *what) const { return Raster(type, shape().cut_to(cut_.extent), what); }
     /// Computes distances and nearest pixels slab by slab, and calls finished(start, extent) for each.
     void transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
                          const std::function<void(std::int64_t start, std::int64_t extent)> &finished);
-    const Device &device() const { return device_; }
 
     /// Writes the next rows of an output, in 3-D planes, if it was requested; all of them without `extent`.
     void write(std::string_view key, const Raster &raster, std::int64_t extent);
@@ -98,7 +104,6 @@ class Run {
     std::string device_and_time() const;
 
   private:
-    std::int64_t limit() const;
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;

@@ -175,6 +175,14 @@ apsis_image BinaryImage::slab(std::int64_t start, std::int64_t extent) const {
     return image;
 }
 
+void BinaryImage::replace(std::int64_t start, std::int64_t extent, const Raster &by) {
+    const std::int64_t bytes = marks.bytes_of(extent), at = marks.bytes_of(start);
+    if (spill)
+        spill->write(by.row(0, 0), bytes, at);
+    else
+        std::memcpy(marks.row(0, 0) + at, by.row(0, 0), static_cast<size_t>(bytes));
+}
+
 SetFile::SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads)
     : path_(path),
       settings_(settings),

@@ -21,6 +21,8 @@ struct BinaryImage {
 
     /// Some rows, in 3-D planes.  Valid until the next call.
     apsis_image slab(std::int64_t start, std::int64_t extent) const;
+    /// Replaces some of them by those of a raster.
+    void replace(std::int64_t start, std::int64_t extent, const Raster &by);
 };
 
 /// A file with an image that can be a set.

@@ -21,19 +21,14 @@ std::int64_t group_of(std::int64_t slabs) {
 
 std::int64_t slabs_of(const Shape &shape, std::int64_t extent) { return (shape.extent() + extent - 1) / extent; }
 
-/// Rows of numbers that SlabMaps keeps for a side.
-std::int64_t rows_of_numbers(std::int64_t slabs) {
-    const std::int64_t group = group_of(slabs);
-    return slabs == 1 ? 0 : group + (slabs + group - 1) / group + 2;
-}
-
-std::int64_t memory_of(const Demand &demand, std::int64_t extent, bool spilled) {
+Cut cut_of(const Demand &demand, std::int64_t extent, bool spilled, std::int64_t limit) {
     const Shape slab = demand.shape.cut_to(extent), &kept = spilled ? slab : demand.shape;
-    const std::int64_t set = (kept.width + 7) / 8 * kept.height * kept.depth;
-    const std::int64_t numbers = demand.sides * rows_of_numbers(slabs_of(demand.shape, extent)) * 8 * slab.columns();
-    const std::int64_t writing = demand.writing + (numbers > 0 ? demand.waiting : 0);
-    return set + std::max(demand.reading + (spilled ? demand.spilling : 0),
-                          slab.pixels() * demand.outputs + demand.scratch(slab) + numbers + writing);
+    const std::int64_t set = (kept.width + 7) / 8 * kept.height * kept.depth, slabs = slabs_of(demand.shape, extent);
+    const std::int64_t told = set + demand.scratch(slab) + demand.numbers(slabs) * 8 * slab.columns();
+    const std::int64_t writing = demand.writing + (slabs > 1 ? demand.waiting : 0);
+    const std::int64_t memory =
+        std::max(set + demand.reading + (spilled ? demand.spilling : 0), told + slab.pixels() * demand.outputs + writing);
+    return {extent, slabs, spilled, memory, told, limit};
 }
 
 /// Slices are numbered from the first one of the whole image.
@@ -46,32 +41,39 @@ void add_to_indices(const Raster &indices, std::int64_t extent, std::int64_t sta
     });
 }
 
-[[noreturn]] void refuse(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why) {
+}  // namespace
+
+void refuse_memory(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why) {
     throw Failure{kStatus + APSIS_ERROR_MEMORY, "an image of " + shape.words() + " takes " + takes +
                                                     " bytes of memory, more than --memory, " + std::to_string(limit) + why};
 }
-
-}  // namespace
 
 Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
     const Shape &shape = demand.shape;
     const std::int64_t all = shape.extent();
     if (!demand.whole.empty()) {
-        const std::int64_t bytes = memory_of(demand, all, false);
-        if (bytes > limit) refuse(shape, std::to_string(bytes), limit, "; it is computed at once: " + demand.whole);
-        return {all, 1, false, bytes};
+        const Cut cut = cut_of(demand, all, false, limit);
+        if (cut.memory > limit)
+            refuse_memory(shape, std::to_string(cut.memory), limit, "; it is computed at once: " + demand.whole);
+        return cut;
     }
     const std::int64_t step = std::min(demand.step, all), useful = kSlabBytes / (shape.columns() * demand.outputs);
     const auto multiple = [step](std::int64_t extent) { return std::max(extent / step * step, step); };
     std::int64_t least = INT64_MAX;
     for (const bool spilled : {false, true})
         for (std::int64_t extent = useful >= all ? all : multiple(useful);; extent = multiple(extent / 2)) {
-            const std::int64_t bytes = memory_of(demand, extent, spilled);
-            least = std::min(least, bytes);
-            if (bytes <= memory) return {extent, slabs_of(shape, extent), spilled, bytes};
+            const Cut cut = cut_of(demand, extent, spilled, limit);
+            least = std::min(least, cut.memory);
+            if (cut.memory <= memory) return cut;
             if (extent <= step) break;
         }
-    refuse(shape, "at least " + std::to_string(least), memory, ", in slabs");
+    refuse_memory(shape, "at least " + std::to_string(least), memory, ", in slabs");
+}
+
+std::int64_t SlabMaps::numbers(std::int64_t slabs, const apsis_options &options) {
+    if (slabs == 1 || options.flags & APSIS_SLICES) return 0;
+    const std::int64_t group = group_of(slabs), side = 1 + group + (slabs + group - 1) / group;
+    return 1 + side * (options.flags & APSIS_SIGNED ? 2 : 1);
 }
 
 SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut,

@@ -18,10 +18,10 @@ struct Demand {
     std::string whole;         // why it must be done at once; "" if it can be cut
     std::int64_t step = 1;     // slabs have a multiple of so many rows
     std::int64_t outputs = 0;  // a pixel of all outputs together
-    int sides = 1;             // 2: columns of the complement, too
     // Beside the set to read it, and more to keep it in a file; beside the outputs to write them, and more to write slabs.
     std::int64_t reading = 0, spilling = 0, writing = 0, waiting = 0;
-    std::function<std::int64_t(const Shape &)> scratch;  // what the library needs for a slab
+    std::function<std::int64_t(const Shape &)> scratch;       // what the library needs for a slab
+    std::function<std::int64_t(std::int64_t slabs)> numbers;  // for each column, to know what slabs tell each other
 };
 
 /// How it is cut.
@@ -30,6 +30,8 @@ struct Cut {
     std::int64_t slabs = 1;
     bool spilled = false;     // the set is kept in a file
     std::int64_t memory = 0;  // bytes that it takes
+    std::int64_t told = 0;    // those of them that it takes before outputs are made
+    std::int64_t limit = 0;   // bytes that it may take where that turns out later
 
     std::int64_t start(std::int64_t slab) const { return slab * extent; }
     std::int64_t extent_of(std::int64_t slab, const Shape &shape) const {
@@ -40,6 +42,9 @@ struct Cut {
 /// The cut of least effort that takes at most `memory`; what cannot be cut may take `limit`.  Otherwise throws a Failure.
 Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit);
 
+/// Throws the Failure of an image that takes more memory than it may.
+[[noreturn]] void refuse_memory(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why);
+
 /// Computes distances and nearest pixels slab by slab, from the first to the last: what the library gives for the whole image.
 class SlabMaps {
   public:
@@ -49,6 +54,8 @@ class SlabMaps {
     SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut, const apsis_options &options,
              Call whole);
 
+    /// How many numbers it keeps for each column.
+    static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
     /// Computes the next slab.  Rasters have room for it; either may be empty.
     void compute(std::int64_t slab, const Raster &distance, const Raster &nearest);
 

@@ -79,6 +79,7 @@ Maps Voronoi::maps(const Run &run) const {
     if (connected_) maps.options.flags |= APSIS_CONNECTED;
     if (mixed_) maps.options.flags |= APSIS_MIXED;
     const bool separate = maps.options.flags & APSIS_SLICES;
+    if (separate) maps.transform = APSIS_VORONOI;
     maps.whole = run.file("picture")                       ? "--picture shows all of it"
                  : connected_ && !separate                 ? "--connected looks at all of it"
                  : maps.types[0].second < run.index_type() ? "--type i32 might not hold it"
