@@ -80,7 +80,9 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels
     size_t bytes = 0;
     device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &maps.options, &bytes));
-    return static_cast<std::int64_t>(distance && !pages ? 2 * bytes : bytes);  // the library's bound for slabs
+    if (pages) return static_cast<std::int64_t>(bytes);
+    // What the library says of slabs: of distances at most twice; of components little more, for the runs of pixels in two rows.
+    return static_cast<std::int64_t>(bytes) * (distance ? 2 : 1) + (distance ? 0 : 16 * slab.columns());
 }
 
 void Run::read() {

@@ -78,7 +78,7 @@ void SlabComponents::find_parts() {
         apsis_slab_labels &slab = slabs_[static_cast<size_t>(k)];
         slab.parts = part ? part + found_ : nullptr;
         slab.capacity = part ? slab.count : 0;
-        const apsis_image set = run_.image().slab(slab.start, run_.cut().extent_of(k, run_.shape()));
+        const apsis_image set = set_of(k);
         run_.device().check(apsis_slab_parts(run_.device().context(), &set, &slab, &options_));
         found_ += slab.count;
         in_faces_ += runs_in(slab.first, columns) + runs_in(slab.last, columns);
@@ -96,7 +96,16 @@ void SlabComponents::check_memory() const {
 }
 
 void SlabComponents::join() {
-    if (!joins_) return;
+    if (joins_)
+        join_slabs();
+    else if (take_)
+        take_pages();
+    else
+        return;
+    run_.end_of("number");
+}
+
+void SlabComponents::join_slabs() {
     find_parts();
     check_memory();
     if (needs_parts()) {
@@ -115,7 +124,6 @@ void SlabComponents::join() {
                                         parts ? found_ : 0, &count_, &options_));
     if (take_) take_parts();
     parts_.reset();
-    run_.end_of("join");
 }
 
 void SlabComponents::take_parts() {
@@ -128,41 +136,40 @@ void SlabComponents::take_parts() {
     }
 }
 
-void SlabComponents::label(std::int64_t slab, const Raster &labels) {
-    const std::int64_t extent = run_.cut().extent_of(slab, run_.shape());
-    const apsis_image set = run_.image().slab(run_.cut().start(slab), extent);
-    if (!joins_) return label_pages(slab, set, labels);
-    const apsis_image part = labels.part(0, extent);
-    run_.device().check(
-        apsis_slab_components(run_.device().context(), &set, &slabs_[static_cast<size_t>(slab)], &part, &options_));
+/// The components of pages that are images of their own, or of the whole image.
+void SlabComponents::take_pages() {
+    run_.each_slab("measuring", [&](std::int64_t slab) {
+        const apsis_image set = set_of(slab);
+        std::int64_t count = 0;
+        const auto find = [&](apsis_component *components) {
+            run_.device().check(apsis_components(run_.device().context(), &set, nullptr, components, components ? count : 0,
+                                                 &count, &options_));
+        };
+        find(nullptr);
+        if (const std::int64_t most = run_.cut().told + count * kEntry; most > run_.cut().limit)
+            refuse(run_, most, count, true);
+        const Memory memory = allocate(kEntry, count, "statistics of components");
+        auto *const components = reinterpret_cast<apsis_component *>(memory.get());
+        find(components);
+        const std::int64_t start = run_.cut().start(slab);
+        for (std::int64_t i = 0; i < count; ++i) {
+            components[i].first += start * run_.shape().columns();
+            components[i].lower[2] += start, components[i].upper[2] += start;
+            components[i].centroid[2] += static_cast<double>(start);
+            take_(components[i]);
+        }
+    });
 }
 
-/// Labels pages that are images of their own, or the whole image.  Pages and numbers go on from the slab before.
-void SlabComponents::label_pages(std::int64_t slab, const apsis_image &set, const Raster &labels) {
-    const std::int64_t start = run_.cut().start(slab), extent = run_.cut().extent_of(slab, run_.shape());
-    const apsis_image part = labels.part(0, extent);
-    std::int64_t count = 0, room = 0;
-    Memory memory;
-    apsis_component *components = nullptr;
-    const auto find = [&](const apsis_image *to) {
-        run_.device().check(apsis_components(run_.device().context(), &set, to, components, room, &count, &options_));
-    };
-    if (take_) {  // how many there are must be known before there is room for them
-        find(nullptr);
-        if (const std::int64_t most = run_.cut().memory + count * kEntry; most > run_.cut().limit)
-            refuse(run_, most, count, true);
-        memory = allocate(kEntry, room = count, "statistics of components");
-        components = reinterpret_cast<apsis_component *>(memory.get());
-    }
-    find(&part);
-    if (count_ > 0 && labels.type() != APSIS_U8 && labels.type() != APSIS_BIT) add_to_labels(labels, extent, count_);
+void SlabComponents::label(std::int64_t slab, const Raster &labels) {
+    const apsis_image set = set_of(slab), part = labels.part(0, extent_of(slab));
+    if (joins_)
+        return run_.device().check(
+            apsis_slab_components(run_.device().context(), &set, &slabs_[static_cast<size_t>(slab)], &part, &options_));
+    std::int64_t count = 0;  // numbers go on from the slab before
+    run_.device().check(apsis_components(run_.device().context(), &set, &part, nullptr, 0, &count, &options_));
+    if (count_ > 0 && labels.type() != APSIS_U8 && labels.type() != APSIS_BIT) add_to_labels(labels, extent_of(slab), count_);
     count_ += count;
-    for (std::int64_t i = 0; i < room; ++i) {
-        components[i].first += start * run_.shape().columns();
-        components[i].lower[2] += start, components[i].upper[2] += start;
-        components[i].centroid[2] += static_cast<double>(start);
-        take_(components[i]);
-    }
 }
 
 }  // namespace tool

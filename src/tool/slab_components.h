@@ -14,12 +14,12 @@ class SlabComponents {
   public:
     using Take = std::function<void(const apsis_component &)>;
 
-    /// Calls take(component) for each component, in the order of their numbers; without `take` nothing is known of them.
+    /// join() calls take(component) for each component, in the order of their numbers, if there is such a function.
     SlabComponents(Run &run, const apsis_options &options, Take take);
 
     /// How many numbers it keeps for each column.
     static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
-    /// Finds the numbers in the image of all slabs.  To be called first.
+    /// Finds what the components of slabs are in the image.  To be called first.
     void join();
     /// Labels the next slab.  The raster has room for it.
     void label(std::int64_t slab, const Raster &labels);
@@ -28,10 +28,14 @@ class SlabComponents {
 
   private:
     bool needs_parts() const { return take_ || selects_; }
+    void join_slabs();
     void find_parts();
     void check_memory() const;
     void take_parts();
-    void label_pages(std::int64_t slab, const apsis_image &set, const Raster &labels);
+    void take_pages();
+
+    apsis_image set_of(std::int64_t slab) { return run_.image().slab(run_.cut().start(slab), extent_of(slab)); }
+    std::int64_t extent_of(std::int64_t slab) const { return run_.cut().extent_of(slab, run_.shape()); }
 
     Run &run_;
     apsis_options options_;
