@@ -6,6 +6,7 @@
 
 #include "tool/failure.h"
 #include "tool/io/file.h"
+#include "tool/parallel.h"
 #include "tool/results.h"
 #include "tool/slab_components.h"
 
@@ -44,6 +45,7 @@ void Run::plan(const Maps &maps) {
     Demand demand;
     demand.shape = shape();
     demand.whole = maps.whole;
+    demand.devices = device_.count();
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
     demand.numbers = [&](std::int64_t slabs) {
         return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
@@ -86,7 +88,7 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
 }
 
 void Run::read() {
-    image_ = set_.read(progress_, cut_.spilled ? outputs_.first() : "", cut_.extent);
+    image_ = set_.read(progress_, cut_.spilled ? outputs_.first() : "", cut_.extent, devices());
     warnings_ = image_.warnings;
     end_of("read");
 }
@@ -112,22 +114,51 @@ apsis_options Run::options() const {
     return options;
 }
 
-void Run::each_slab(const char *phase, const std::function<void(std::int64_t)> &body) {
-    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
-        progress_.slab(slab, cut_.slabs);
-        progress_.phase(phase);
-        body(slab);
-    }
+std::vector<Raster> Run::slabs_of(apsis_type type, const char *what, bool is_wanted) const {
+    std::vector<Raster> rasters(static_cast<size_t>(devices()));
+    if (is_wanted)
+        for (Raster &raster : rasters) raster = Raster(type, shape().cut_to(cut_.extent), what);
+    return rasters;
 }
 
-void Run::transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
-                          const std::function<void(std::int64_t, std::int64_t)> &finished) {
+void Run::each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take) {
+    const auto begin = [&](std::int64_t slab) {
+        progress_.slab(slab, cut_.slabs);
+        progress_.phase(phase);
+    };
+    const bool alone = devices() == 1;
+    make_and_take(
+        devices(), to - from,
+        [&](int device, std::int64_t i) {
+            if (alone) begin(from + i);
+            make(device, from + i);
+        },
+        [&](int device, std::int64_t i) {
+            if (!alone) begin(from + i);
+            take(device, from + i);
+        });
+}
+
+void Run::each_slab(const char *phase, const SlabBody &make, const SlabBody &take) {
+    each_slab(phase, 0, cut_.slabs, make, take);
+}
+
+void Run::transform_slabs(const apsis_options &options, const std::vector<Raster> &distance, const std::vector<Raster> &nearest,
+                          SlabMaps::Call whole, const SlabBody &finished) {
     SlabMaps maps(device_, image_, shape(), cut_, options, std::move(whole));
-    each_slab("computing", [&](std::int64_t slab) {
-        maps.compute(slab, distance, nearest);
+    const auto compute = [&](int device, std::int64_t slab) {
+        maps.compute(device, slab, distance[static_cast<size_t>(device)], nearest[static_cast<size_t>(device)]);
+    };
+    const auto take = [&](int device, std::int64_t slab) {
         end_of("transform");
-        finished(cut_.start(slab), cut_.extent_of(slab, shape()));
-    });
+        finished(device, slab);
+    };
+    for (std::int64_t first = 0; first < cut_.slabs; first += maps.group()) {
+        progress_.slab(first, cut_.slabs);
+        progress_.phase("gathering");
+        maps.gather(first);
+        each_slab("computing", first, std::min(first + maps.group(), cut_.slabs), compute, take);
+    }
 }
 
 TiffImage Run::tiff_of(apsis_type type) const { return image_of(type, shape(), set_.tags()); }
@@ -189,7 +220,7 @@ void Run::print_plan() const {
     else
         print_out("computed in %lld slabs of %lld %s", static_cast<long long>(cut_.slabs), static_cast<long long>(cut_.extent),
                   rows.c_str());
-    print_out(", on %s; %s of memory\n", device_.name().c_str(), bytes_in_words(cut_.memory).c_str());
+    print_out(", on %s; %s of memory\n", device_.names().c_str(), bytes_in_words(cut_.memory).c_str());
     for (const auto &[key, type] : maps_)
         if (const OutputFile *output = file(key))
             print_out("%s: %s before compression\n", shown(output->path()).c_str(),
@@ -197,9 +228,7 @@ void Run::print_plan() const {
 }
 
 void Run::print_account(Json &json) const {
-    json.key("device").object().key("number");
-    device_.number() == APSIS_CPU ? json.null() : json.value(device_.number());
-    json.member("name", device_.name()).member("why", device_.why()).end_object();
+    device_.print(json);
     json.member("threads", threads());
     json.key("seconds").object();
     for (const auto &[part, seconds] : seconds_) json.member(part, seconds);
@@ -223,7 +252,7 @@ void Run::print_set() const {
 std::string Run::device_and_time() const {
     char time[32];
     std::snprintf(time, sizeof time, "%.3g s", seconds_.back().second);
-    return device_.name() + ", " + time;
+    return device_.names() + ", " + time;
 }
 
 }  // namespace tool

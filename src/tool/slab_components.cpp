@@ -56,7 +56,8 @@ SlabComponents::SlabComponents(Run &run, const apsis_options &options, Take take
       options_(options),
       take_(std::move(take)),
       joins_(numbers(run.cut().slabs, options) > 0),
-      selects_(selects(options)) {
+      selects_(selects(options)),
+      counts_(static_cast<size_t>(run.devices())) {
     if (!joins_) return;
     const std::int64_t columns = run.shape().columns(), slabs = run.cut().slabs;
     faces_ = allocate(8 * columns, 2 * slabs, "faces of slabs");
@@ -73,16 +74,25 @@ SlabComponents::SlabComponents(Run &run, const apsis_options &options, Take take
 void SlabComponents::find_parts() {
     auto *part = reinterpret_cast<apsis_part *>(parts_.get());
     const std::int64_t columns = run_.shape().columns();
+    for (apsis_slab_labels &slab : slabs_) {
+        if (!part) break;
+        slab.parts = part;
+        slab.capacity = slab.count;
+        part += slab.count;
+    }
+    run_.each_slab(
+        parts_ ? "measuring" : "counting",
+        [&](int device, std::int64_t k) {
+            const apsis_image set = set_of(device, k);
+            const Device &devices = run_.device();
+            devices.check(apsis_slab_parts(devices.context(device), &set, &slabs_[static_cast<size_t>(k)], &options_), device);
+        },
+        [](int, std::int64_t) {});
     found_ = in_faces_ = 0;
-    run_.each_slab(part ? "measuring" : "counting", [&](std::int64_t k) {
-        apsis_slab_labels &slab = slabs_[static_cast<size_t>(k)];
-        slab.parts = part ? part + found_ : nullptr;
-        slab.capacity = part ? slab.count : 0;
-        const apsis_image set = set_of(k);
-        run_.device().check(apsis_slab_parts(run_.device().context(), &set, &slab, &options_));
+    for (const apsis_slab_labels &slab : slabs_) {
         found_ += slab.count;
         in_faces_ += runs_in(slab.first, columns) + runs_in(slab.last, columns);
-    });
+    }
 }
 
 /// Throws unless there is memory to join the slabs, and then to label them.
@@ -138,19 +148,19 @@ void SlabComponents::take_parts() {
 
 /// The components of pages that are images of their own, or of the whole image.
 void SlabComponents::take_pages() {
-    run_.each_slab("measuring", [&](std::int64_t slab) {
-        const apsis_image set = set_of(slab);
+    const Device &devices = run_.device();
+    const auto take = [&](int device, std::int64_t slab) {
+        const apsis_image set = set_of(device, slab);
         std::int64_t count = 0;
-        const auto find = [&](apsis_component *components) {
-            run_.device().check(apsis_components(run_.device().context(), &set, nullptr, components, components ? count : 0,
-                                                 &count, &options_));
+        const auto find = [&](apsis_component *to, std::int64_t room) {
+            devices.check(apsis_components(devices.context(device), &set, nullptr, to, room, &count, &options_), device);
         };
-        find(nullptr);
+        find(nullptr, 0);
         if (const std::int64_t most = run_.cut().told + count * kEntry; most > run_.cut().limit)
             refuse(run_, most, count, true);
         const Memory memory = allocate(kEntry, count, "statistics of components");
         auto *const components = reinterpret_cast<apsis_component *>(memory.get());
-        find(components);
+        find(components, count);
         const std::int64_t start = run_.cut().start(slab);
         for (std::int64_t i = 0; i < count; ++i) {
             components[i].first += start * run_.shape().columns();
@@ -158,18 +168,24 @@ void SlabComponents::take_pages() {
             components[i].centroid[2] += static_cast<double>(start);
             take_(components[i]);
         }
-    });
+    };
+    run_.each_slab("measuring", [](int, std::int64_t) {}, take);
 }
 
-void SlabComponents::label(std::int64_t slab, const Raster &labels) {
-    const apsis_image set = set_of(slab), part = labels.part(0, extent_of(slab));
-    if (joins_)
-        return run_.device().check(
-            apsis_slab_components(run_.device().context(), &set, &slabs_[static_cast<size_t>(slab)], &part, &options_));
-    std::int64_t count = 0;  // numbers go on from the slab before
-    run_.device().check(apsis_components(run_.device().context(), &set, &part, nullptr, 0, &count, &options_));
-    if (count_ > 0 && labels.type() != APSIS_U8 && labels.type() != APSIS_BIT) add_to_labels(labels, extent_of(slab), count_);
-    count_ += count;
+void SlabComponents::label(int device, std::int64_t slab, const Raster &labels) {
+    const apsis_image set = set_of(device, slab), part = labels.part(0, run_.extent_of(slab));
+    apsis_context *const context = run_.device().context(device);
+    std::int64_t *const count = &counts_[static_cast<size_t>(device)];
+    const apsis_status status = joins_
+                                    ? apsis_slab_components(context, &set, &slabs_[static_cast<size_t>(slab)], &part, &options_)
+                                    : apsis_components(context, &set, &part, nullptr, 0, count, &options_);
+    run_.device().check(status, device);
+}
+
+void SlabComponents::go_on(int device, std::int64_t slab, const Raster &labels) {
+    if (joins_) return;
+    if (count_ > 0 && labels.type() != APSIS_U8) add_to_labels(labels, run_.extent_of(slab), count_);
+    count_ += counts_[static_cast<size_t>(device)];
 }
 
 }  // namespace tool

@@ -21,9 +21,11 @@ class SlabComponents {
     static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
     /// Finds what the components of slabs are in the image.  To be called first.
     void join();
-    /// Labels the next slab.  The raster has room for it.
-    void label(std::int64_t slab, const Raster &labels);
-    /// How many components there are, once all slabs are labelled.
+    /// Labels a slab.  The raster has room for it.  Devices may label slabs at the same time.
+    void label(int device, std::int64_t slab, const Raster &labels);
+    /// Makes the numbers of the next slab those of the image, when it has been labelled.
+    void go_on(int device, std::int64_t slab, const Raster &labels);
+    /// How many components there are, in the end.
     std::int64_t count() const { return count_; }
 
   private:
@@ -34,8 +36,9 @@ class SlabComponents {
     void take_parts();
     void take_pages();
 
-    apsis_image set_of(std::int64_t slab) { return run_.image().slab(run_.cut().start(slab), extent_of(slab)); }
-    std::int64_t extent_of(std::int64_t slab) const { return run_.cut().extent_of(slab, run_.shape()); }
+    apsis_image set_of(int device, std::int64_t slab) {
+        return run_.image().slab(run_.cut().start(slab), run_.extent_of(slab), device);
+    }
 
     Run &run_;
     apsis_options options_;
@@ -45,6 +48,7 @@ class SlabComponents {
     Memory faces_, parts_, numbers_;
     std::int64_t found_ = 0, in_faces_ = 0;  // components of slabs; runs of pixels of theirs in faces
     std::int64_t count_ = 0;
+    std::vector<std::int64_t> counts_;  // [device]: of the slab that it has labelled last
 };
 
 }  // namespace tool

@@ -1,6 +1,7 @@
 // Allocates pixels.  A size that is not available is an error before any memory is touched.
 #include "tool/io/raster.h"
 
+#include <atomic>
 #include <string>
 
 #include "tool/failure.h"
@@ -13,7 +14,8 @@ namespace {
 constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's limit
 constexpr double kMostPixels = 0x1p56;
 
-std::int64_t most = physical_memory(), held = 0;  // bytes of memory
+std::int64_t most = physical_memory();
+std::atomic<std::int64_t> held{0};  // bytes of memory
 
 }  // namespace
 

@@ -71,6 +71,7 @@ void Components::add_to(Arguments &arguments) {
                 "Also draw the components, each in a colour of its own, on black. Of several pages the first, of a volume "
                 "the middle slice.",
                 picture_);
+    add_devices(arguments);
 }
 
 void Components::add_selections(Arguments &arguments) {
@@ -115,11 +116,11 @@ void Components::fill_holes(Run &run) const {
     options.connectivity = connectivity_.axes() == 1 ? all : 1;
     SlabComponents outside(run, options, nullptr);
     outside.join();
-    const Raster filled = run.map(APSIS_BIT, "a set without holes");
-    run.each_slab("filling", [&](std::int64_t slab) {
-        outside.label(slab, filled);
-        run.image().replace(run.cut().start(slab), run.cut().extent_of(slab, run.shape()), filled);
-    });
+    const std::vector<Raster> filled = run.slabs_of(APSIS_BIT, "a set without holes");
+    const auto set = [&](int device) -> const Raster & { return filled[static_cast<size_t>(device)]; };
+    run.each_slab(
+        "filling", [&](int device, std::int64_t slab) { outside.label(device, slab, set(device)); },
+        [&](int device, std::int64_t slab) { run.image().replace(run.cut().start(slab), run.extent_of(slab), set(device)); });
     run.end_of("fill");
 }
 
@@ -154,17 +155,22 @@ void Components::compute(Run &run) {
     const auto add = [&](const apsis_component &component) { table->add(component); };
     SlabComponents components(run, options(run), table ? SlabComponents::Take(add) : nullptr);
     components.join();
-    const Raster labels = run.map(type, "labels");
-    run.each_slab("computing", [&](std::int64_t slab) {
-        const std::int64_t extent = run.cut().extent_of(slab, run.shape());
-        components.label(slab, labels);
-        if (type == APSIS_U8) make_mask(labels, extent, run.image().complement);
-        run.end_of("transform");
-        run.write("components", labels, extent);
-    });
+    const std::vector<Raster> rasters = run.slabs_of(type, "labels");
+    const auto labels = [&](int device) -> const Raster & { return rasters[static_cast<size_t>(device)]; };
+    run.each_slab(
+        "computing",
+        [&](int device, std::int64_t slab) {
+            components.label(device, slab, labels(device));
+            if (type == APSIS_U8) make_mask(labels(device), run.extent_of(slab), run.image().complement);
+        },
+        [&](int device, std::int64_t slab) {
+            components.go_on(device, slab, labels(device));
+            run.end_of("transform");
+            run.write("components", labels(device), run.extent_of(slab));
+        });
     if (table) table->finish();
     components_ = components.count();
-    run.draw("picture", picture_of_labels(labels, run.slice()));
+    run.draw("picture", picture_of_labels(labels(0), run.slice()));
 }
 
 void Components::print(Json &json) const {
