@@ -6,6 +6,7 @@
 
 #include "tool/failure.h"
 #include "tool/io/file.h"
+#include "tool/io/memory.h"
 #include "tool/parallel.h"
 #include "tool/results.h"
 #include "tool/slab_components.h"
@@ -154,9 +155,11 @@ void Run::transform_slabs(const apsis_options &options, const std::vector<Raster
         finished(device, slab);
     };
     for (std::int64_t first = 0; first < cut_.slabs; first += maps.group()) {
-        progress_.slab(first, cut_.slabs);
-        progress_.phase("gathering");
-        maps.gather(first);
+        if (maps.gathers()) {
+            progress_.slab(first, cut_.slabs);
+            progress_.phase("gathering");
+            maps.gather(first);
+        }
         each_slab("computing", first, std::min(first + maps.group(), cut_.slabs), compute, take);
     }
 }

@@ -61,6 +61,7 @@ class SlabMaps {
     /// Finds what so many slabs, from a multiple of that number on, must know of the others.  To be called from the first group
     /// to the last, before its slabs are computed.
     std::int64_t group() const { return group_; }
+    bool gathers() const { return !sides_.empty(); }
     void gather(std::int64_t first);
     /// Computes a slab.  Rasters have room for it; either may be empty.  Devices may compute slabs of a group at the same time.
     void compute(int device, std::int64_t slab, const Raster &distance, const Raster &nearest) const;

@@ -163,6 +163,25 @@ static void test_plan(void **state) {
     succeed("distance in.tif o.tif --memory 1T --method sweep");
 }
 
+/* Without --memory an image may take half of what is free in the container, and one that is not cut all that it has. */
+static void test_container(void **state) {
+    (void)state;
+    draw(1);
+    write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
+    setenv("LD_PRELOAD", APSIS_CONTAINER, 1);
+    for (int version = 1; version <= 2; ++version) {
+        setenv("APSIS_CONTAINER", version == 1 ? "1" : "2", 1);
+        succeed("distance in.tif out.tif --dry-run --json --threads 1 --device cpu");
+        const long long memory = number_after(out_text, "\"memory\": ");
+        if (memory > 800000 || memory < 400000) fail_msg("version %d: %lld bytes", version, memory);
+        assert_int_equal(run("distance in.tif out.tif --nearest which.tif --type f64 --method sweep --device cpu"), 14);
+        assert_in(err_text, "bytes of memory, more than --memory, 2000000; it is computed at once: ");
+    }
+    unsetenv("LD_PRELOAD");
+    unsetenv("APSIS_CONTAINER");
+    assert_files(1);
+}
+
 /* Nothing is left behind when the disk is full or the file damaged, wherever that is found. */
 static void test_failures(void **state) {
     (void)state;
@@ -211,9 +230,10 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_layouts, start), cmocka_unit_test_setup(test_maps, start),
-        cmocka_unit_test_setup(test_pages, start),   cmocka_unit_test_setup(test_tiles, start),
-        cmocka_unit_test_setup(test_plan, start),    cmocka_unit_test_setup(test_failures, start),
+        cmocka_unit_test_setup(test_layouts, start),  cmocka_unit_test_setup(test_maps, start),
+        cmocka_unit_test_setup(test_pages, start),    cmocka_unit_test_setup(test_tiles, start),
+        cmocka_unit_test_setup(test_plan, start),     cmocka_unit_test_setup(test_container, start),
+        cmocka_unit_test_setup(test_failures, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
