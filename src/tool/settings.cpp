@@ -118,14 +118,14 @@ void RunSettings::add_to(Arguments &arguments, const std::string &memory_help) {
 }
 
 void RunSettings::add_devices(Arguments &arguments) {
-    arguments.custom(
-        "--devices", "N,M,...|all",
-        "Compute on several CUDA devices: an image is cut into slabs, and each device takes the next one. What has "
-        "no slabs is computed by the first. The results are the same bytes.",
-        [this](const std::string &word) {
-            all_devices = word == "all";
-            devices = all_devices ? std::vector<int>() : parse_devices(word);
-        });
+    arguments.custom("--devices", "all|N,M",
+                     "Compute on all CUDA devices, or on those with these numbers, such as 0,1: an image is cut into slabs, "
+                     "and each device takes the next one. What has no slabs is computed by the first. The results are the same "
+                     "bytes.",
+                     [this](const std::string &word) {
+                         all_devices = word == "all";
+                         devices = all_devices ? std::vector<int>() : parse_devices(word);
+                     });
 }
 
 void RunSettings::check() const {
