@@ -169,6 +169,7 @@ void Components::compute(Run &run) {
             run.write("components", labels(device), run.extent_of(slab));
         });
     if (table) table->finish();
+    run.end_of("write");
     components_ = components.count();
     run.draw("picture", picture_of_labels(labels(0), run.slice()));
 }
