@@ -2,6 +2,7 @@
 // takes.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <map>

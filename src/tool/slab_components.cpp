@@ -6,7 +6,6 @@
 #include "tool/slab_components.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "tool/failure.h"
 
@@ -39,6 +38,7 @@ void add_to_labels(const Raster &labels, std::int64_t extent, std::int64_t befor
                       (measured ? ", and statistics and selections need " + std::to_string(kEntry) + " bytes for each" : ""));
 }
 
+/// How many runs of pixels of one component there are in a row: no fewer than components.
 std::int64_t runs_in(const std::int64_t *face, std::int64_t columns) {
     std::int64_t runs = 0, before = 0;
     for (std::int64_t c = 0; c < columns; before = face[c++]) runs += face[c] > 0 && face[c] != before;

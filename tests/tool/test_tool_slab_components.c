@@ -61,7 +61,8 @@ static void test_selections(void **state) {
     compare_cuts("components in.tif --threads 1 --largest 40 --clear-border --max-area 200", "--stats", "table.csv", true);
     compare_cuts("components in.tif --threads 1 --min-area 20 --sites zero --type u8", "--stats", "table.csv", true);
     compare_cuts("components in.tif --threads 1 --fill-holes", "--stats", "table.csv", true);
-    compare_cuts("components in.tif --threads 1 --fill-holes --connectivity 8 --clear-border --min-area 30 --type u8", NULL, "", true);
+    compare_cuts("components in.tif --threads 1 --fill-holes --connectivity 8 --clear-border --min-area 30 --type u8", NULL, "",
+                 true);
     compare_cuts("components in.tif --threads 1 --fill-holes --sites zero --max-area 900", "--stats", "table.json", true);
 }
 
@@ -76,9 +77,12 @@ static void test_pages(void **state) {
     compare_cuts("components in.tif --threads 1 --largest 2 --fill-holes", "--stats", "table.json", true);
     compare_cuts("components in.tif --threads 1 --clear-border --type u8 --connectivity 8 --sites zero", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --volume", "--stats", "table.csv", false);
-    compare_cuts("components in.tif --threads 1 --volume --connectivity 26 --largest 3 --type i64", "--stats", "table.csv", false);
-    compare_cuts("components in.tif --threads 1 --volume --connectivity 18 --fill-holes --clear-border --type u8", NULL, "", false);
-    compare_cuts("components in.tif --threads 1 --volume --sites zero --min-area 5 --max-area 500", "--stats", "table.json", false);
+    compare_cuts("components in.tif --threads 1 --volume --connectivity 26 --largest 3 --type i64", "--stats", "table.csv",
+                 false);
+    compare_cuts("components in.tif --threads 1 --volume --connectivity 18 --fill-holes --clear-border --type u8", NULL, "",
+                 false);
+    compare_cuts("components in.tif --threads 1 --volume --sites zero --min-area 5 --max-area 500", "--stats", "table.json",
+                 false);
 }
 
 /* More components than there is memory for. */
@@ -103,8 +107,10 @@ static void test_refused(void **state) {
         assert_files(1);
     }
     /* At once, too. */
-    const long long whole = number_after((run("components in.tif --threads 1 out.tif --memory 1 --picture p.png"), err_text), " takes ");
-    assert_int_equal(run("components in.tif --threads 1 out.tif --stats t.csv --picture p.png --memory %lld", whole + 100000), 14);
+    const long long whole =
+        number_after((run("components in.tif --threads 1 out.tif --memory 1 --picture p.png"), err_text), " takes ");
+    assert_int_equal(run("components in.tif --threads 1 out.tif --stats t.csv --picture p.png --memory %lld", whole + 100000),
+                     14);
     assert_int_equal(number_after(err_text, ": its slabs have "), components);
     assert_files(1);
 }
