@@ -133,6 +133,7 @@ class Join {
 
     /// Adds the parts of nodes at their roots.
     void gather_parts() {
+        part_.reserve(local_.size());
         for (int64_t k = 0; k < job_.slab_count; ++k)
             for (int64_t node = begin_[k]; node < begin_[k + 1]; ++node) part_.push_back(slab(k).parts[local_[node] - 1]);
         for (int64_t node = 0; node < begin_.back(); ++node)

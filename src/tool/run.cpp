@@ -6,7 +6,10 @@
 
 #include "tool/failure.h"
 #include "tool/io/file.h"
+#include "tool/io/memory.h"
+#include "tool/parallel.h"
 #include "tool/results.h"
+#include "tool/slab_components.h"
 
 namespace tool {
 namespace {
@@ -43,8 +46,11 @@ void Run::plan(const Maps &maps) {
     Demand demand;
     demand.shape = shape();
     demand.whole = maps.whole;
+    demand.devices = device_.count();
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
-    demand.sides = maps.options.flags & APSIS_SIGNED ? 2 : 1;
+    demand.numbers = [&](std::int64_t slabs) {
+        return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
+    };
     demand.reading = set_.reading_bytes();
     demand.spilling = set_.spilling_bytes();
     for (const auto &[key, type] : maps.types) {
@@ -73,16 +79,17 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     };
     describe(0, APSIS_BIT);
     for (const auto &[key, type] : maps.types) describe(std::string_view(key) == "nearest" ? 2 : 1, type);
-    const bool cells = std::string_view(maps.types[0].first) == "cells", pages = maps.options.flags & APSIS_SLICES;
-    if (cells && !pages) std::swap(call[1], call[2]);  // slabs of nearest pixels
+    const bool distance = maps.transform == APSIS_DISTANCE, pages = maps.options.flags & APSIS_SLICES;
+    if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels
     size_t bytes = 0;
-    device_.check(apsis_workspace_size(device_.context(), cells && pages ? APSIS_VORONOI : APSIS_DISTANCE, call,
-                                       cells && pages ? 2 : 3, &maps.options, &bytes));
-    return static_cast<std::int64_t>(pages ? bytes : 2 * bytes);  // the library's bound for slabs
+    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &maps.options, &bytes));
+    if (pages) return static_cast<std::int64_t>(bytes);
+    // What the library says of slabs: of distances at most twice; of components little more, for the runs of pixels in two rows.
+    return static_cast<std::int64_t>(bytes) * (distance ? 2 : 1) + (distance ? 0 : 16 * slab.columns());
 }
 
 void Run::read() {
-    image_ = set_.read(progress_, cut_.spilled ? outputs_.first() : "", cut_.extent);
+    image_ = set_.read(progress_, cut_.spilled ? outputs_.first() : "", cut_.extent, devices());
     warnings_ = image_.warnings;
     end_of("read");
 }
@@ -108,15 +115,52 @@ apsis_options Run::options() const {
     return options;
 }
 
-void Run::transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
-                          const std::function<void(std::int64_t, std::int64_t)> &finished) {
-    SlabMaps maps(device_, image_, shape(), cut_, options, std::move(whole));
-    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
+std::vector<Raster> Run::slabs_of(apsis_type type, const char *what, bool is_wanted) const {
+    std::vector<Raster> rasters(static_cast<size_t>(devices()));
+    if (is_wanted)
+        for (Raster &raster : rasters) raster = Raster(type, shape().cut_to(cut_.extent), what);
+    return rasters;
+}
+
+void Run::each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take) {
+    const auto begin = [&](std::int64_t slab) {
         progress_.slab(slab, cut_.slabs);
-        progress_.phase("computing");
-        maps.compute(slab, distance, nearest);
+        progress_.phase(phase);
+    };
+    const bool alone = devices() == 1;
+    make_and_take(
+        devices(), to - from,
+        [&](int device, std::int64_t i) {
+            if (alone) begin(from + i);
+            make(device, from + i);
+        },
+        [&](int device, std::int64_t i) {
+            if (!alone) begin(from + i);
+            take(device, from + i);
+        });
+}
+
+void Run::each_slab(const char *phase, const SlabBody &make, const SlabBody &take) {
+    each_slab(phase, 0, cut_.slabs, make, take);
+}
+
+void Run::transform_slabs(const apsis_options &options, const std::vector<Raster> &distance, const std::vector<Raster> &nearest,
+                          SlabMaps::Call whole, const SlabBody &finished) {
+    SlabMaps maps(device_, image_, shape(), cut_, options, std::move(whole));
+    const auto compute = [&](int device, std::int64_t slab) {
+        maps.compute(device, slab, distance[static_cast<size_t>(device)], nearest[static_cast<size_t>(device)]);
+    };
+    const auto take = [&](int device, std::int64_t slab) {
         end_of("transform");
-        finished(cut_.start(slab), cut_.extent_of(slab, shape()));
+        finished(device, slab);
+    };
+    for (std::int64_t first = 0; first < cut_.slabs; first += maps.group()) {
+        if (maps.gathers()) {
+            progress_.slab(first, cut_.slabs);
+            progress_.phase("gathering");
+            maps.gather(first);
+        }
+        each_slab("computing", first, std::min(first + maps.group(), cut_.slabs), compute, take);
     }
 }
 
@@ -179,7 +223,7 @@ void Run::print_plan() const {
     else
         print_out("computed in %lld slabs of %lld %s", static_cast<long long>(cut_.slabs), static_cast<long long>(cut_.extent),
                   rows.c_str());
-    print_out(", on %s; %s of memory\n", device_.name().c_str(), bytes_in_words(cut_.memory).c_str());
+    print_out(", on %s; %s of memory\n", device_.names().c_str(), bytes_in_words(cut_.memory).c_str());
     for (const auto &[key, type] : maps_)
         if (const OutputFile *output = file(key))
             print_out("%s: %s before compression\n", shown(output->path()).c_str(),
@@ -187,9 +231,7 @@ void Run::print_plan() const {
 }
 
 void Run::print_account(Json &json) const {
-    json.key("device").object().key("number");
-    device_.number() == APSIS_CPU ? json.null() : json.value(device_.number());
-    json.member("name", device_.name()).member("why", device_.why()).end_object();
+    device_.print(json);
     json.member("threads", threads());
     json.key("seconds").object();
     for (const auto &[part, seconds] : seconds_) json.member(part, seconds);
@@ -213,7 +255,7 @@ void Run::print_set() const {
 std::string Run::device_and_time() const {
     char time[32];
     std::snprintf(time, sizeof time, "%.3g s", seconds_.back().second);
-    return device_.name() + ", " + time;
+    return device_.names() + ", " + time;
 }
 
 }  // namespace tool

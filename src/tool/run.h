@@ -2,6 +2,7 @@
 // takes.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <map>
@@ -35,6 +36,7 @@ struct Maps {
     std::vector<std::pair<const char *, apsis_type>> types;
     std::string whole;                           // why they must be computed at once; "" if slab by slab will do
     apsis_options options = APSIS_OPTIONS_INIT;  // for slabs
+    apsis_transform transform = APSIS_DISTANCE;  // of its slabs; also for complete Voronoi maps
 };
 
 class Run {
@@ -68,12 +70,24 @@ class Run {
         end_of("transform");
     }
 
-    /// A raster of a map, with room for a slab.
-    Raster map(apsis_type type, const char *what) const { return Raster(type, shape().cut_to(cut_.extent), what); }
-    /// Computes distances and nearest pixels slab by slab, and calls finished(start, extent) for each.
-    void transform_slabs(const apsis_options &options, const Raster &distance, const Raster &nearest, SlabMaps::Call whole,
-                         const std::function<void(std::int64_t start, std::int64_t extent)> &finished);
     const Device &device() const { return device_; }
+    const Cut &cut() const { return cut_; }
+    BinaryImage &image() { return image_; }
+
+    /// Calls make(device, slab) for each slab, for those of different devices at the same time, and take(device, slab) after
+    /// it: from the first slab to the last, one at a time, and before that device makes another.
+    using SlabBody = std::function<void(int device, std::int64_t slab)>;
+    void each_slab(const char *phase, const SlabBody &make, const SlabBody &take);
+    /// How many devices have slabs.
+    int devices() const { return static_cast<int>(std::min<std::int64_t>(device_.count(), cut_.slabs)); }
+    /// A raster of a map that has no slabs.
+    Raster map(apsis_type type, const char *what) const { return Raster(type, shape(), what); }
+    /// A raster of a map with room for a slab, for each device; without memory if the map is not wanted.
+    std::vector<Raster> slabs_of(apsis_type type, const char *what, bool is_wanted = true) const;
+    /// Computes distances and nearest pixels slab by slab, and calls finished(device, slab) for each.
+    void transform_slabs(const apsis_options &options, const std::vector<Raster> &distance, const std::vector<Raster> &nearest,
+                         SlabMaps::Call whole, const SlabBody &finished);
+    std::int64_t extent_of(std::int64_t slab) const { return cut_.extent_of(slab, shape()); }
 
     /// Writes the next rows of an output, in 3-D planes, if it was requested; all of them without `extent`.
     void write(std::string_view key, const Raster &raster, std::int64_t extent);
@@ -98,7 +112,7 @@ class Run {
     std::string device_and_time() const;
 
   private:
-    std::int64_t limit() const;
+    void each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take);
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;

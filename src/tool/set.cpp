@@ -167,12 +167,19 @@ std::int64_t count_nonzero(TiffReader &reader, size_t number, const Report &repo
     return nonzero;
 }
 
-apsis_image BinaryImage::slab(std::int64_t start, std::int64_t extent) const {
-    if (!spill) return marks.part(start, extent);
-    const apsis_image image = marks.part(0, extent);
-    const std::int64_t bytes = marks.bytes_of(extent);
-    spill->read(marks.row(0, 0), bytes, marks.bytes_of(start));
+apsis_image BinaryImage::slab(std::int64_t start, std::int64_t rows, int device) const {
+    if (!spill) return marks.part(start, rows);
+    const apsis_image image = marks.part(device * extent, rows);
+    spill->read(static_cast<std::uint8_t *>(image.data), marks.bytes_of(rows), marks.bytes_of(start));
     return image;
+}
+
+void BinaryImage::replace(std::int64_t start, std::int64_t rows, const Raster &by) {
+    const std::int64_t bytes = marks.bytes_of(rows), at = marks.bytes_of(start);
+    if (spill)
+        spill->write(by.row(0, 0), bytes, at);
+    else
+        std::memcpy(marks.row(0, 0) + at, by.row(0, 0), static_cast<size_t>(bytes));
 }
 
 SetFile::SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads)
@@ -214,11 +221,12 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     image.sites += nonzero;
 }
 
-BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int64_t extent) {
+BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int64_t extent, int devices) {
     progress.phase("reading");
     BinaryImage image;
     image.complement = complement_;
-    image.marks = Raster(APSIS_BIT, spill.empty() ? shape_ : shape_.cut_to(extent), "an image");
+    image.extent = extent;
+    image.marks = Raster(APSIS_BIT, spill.empty() ? shape_ : shape_.cut_to(devices * extent), "an image");
     if (!spill.empty()) image.spill = std::make_unique<ScratchFile>(spill);
     for (std::int64_t z = 0; z < shape_.depth; ++z) {
         read_page(z, image,

@@ -13,14 +13,17 @@
 namespace tool {
 
 struct BinaryImage {
-    Raster marks;  // the non-zero samples, one bit each; of a slab alone, if they are in `spill`
+    Raster marks;  // the non-zero samples, one bit each; if they are in `spill`, of a slab for each device
     std::unique_ptr<ScratchFile> spill;
+    std::int64_t extent = 0;            // of those slabs
     bool complement = false;            // the set is the zero samples
     std::int64_t sites = 0;             // pixels of the set
     std::vector<std::string> warnings;  // printed already
 
-    /// Some rows, in 3-D planes.  Valid until the next call.
-    apsis_image slab(std::int64_t start, std::int64_t extent) const;
+    /// Some rows, in 3-D planes.  Valid until the next call for the same device.
+    apsis_image slab(std::int64_t start, std::int64_t rows, int device = 0) const;
+    /// Replaces some of them by those of a raster.
+    void replace(std::int64_t start, std::int64_t rows, const Raster &by);
 };
 
 /// A file with an image that can be a set.
@@ -40,8 +43,8 @@ class SetFile {
     std::int64_t spilling_bytes() const { return (shape_.width + 7) / 8 * reader_.rows_at_once(0); }
 
     /// Reads all pages, and prints a warning for every page with damage that is tolerated.  Without room in memory the set is
-    /// kept in a file beside `spill`, and slabs are at most `extent` long.
-    BinaryImage read(Progress &progress, const std::string &spill = "", std::int64_t extent = 0);
+    /// kept in a file beside `spill`, and slabs, one for each device, are at most `extent` long.
+    BinaryImage read(Progress &progress, const std::string &spill = "", std::int64_t extent = 0, int devices = 1);
 
   private:
     void read_page(std::int64_t z, BinaryImage &image, const Report &report);

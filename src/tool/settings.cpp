@@ -28,15 +28,32 @@ std::int64_t parse_size(const std::string &word) {
     return size;
 }
 
-int parse_device(const std::string &word) {
-    if (word == "auto") return APSIS_BEST;
-    if (word == "cpu") return APSIS_CPU;
+/// The number of a CUDA device, or -1.
+int number_of_device(std::string_view word) {
     int device = -1;
     const char *end = word.data() + word.size();
     const auto result = std::from_chars(word.data(), end, device);
-    if (result.ec != std::errc() || result.ptr != end || device < 0)
-        usage("--device is " + quoted(word) + ", but must be auto, cpu or the number of a CUDA device");
+    return result.ec == std::errc() && result.ptr == end && device >= 0 ? device : -1;
+}
+
+int parse_device(const std::string &word) {
+    if (word == "auto") return APSIS_BEST;
+    if (word == "cpu") return APSIS_CPU;
+    const int device = number_of_device(word);
+    if (device < 0) usage("--device is " + quoted(word) + ", but must be auto, cpu or the number of a CUDA device");
     return device;
+}
+
+std::vector<int> parse_devices(const std::string &words) {
+    std::vector<int> devices;
+    for (std::string_view rest = words;;) {
+        const size_t comma = rest.find(',');
+        devices.push_back(number_of_device(rest.substr(0, comma)));
+        if (devices.back() < 0)
+            usage("--devices is " + quoted(words) + ", but must be all, or numbers of CUDA devices, such as 0,1");
+        if (comma == rest.npos) return devices;
+        rest.remove_prefix(comma + 1);
+    }
 }
 
 }  // namespace
@@ -98,6 +115,22 @@ void RunSettings::add_to(Arguments &arguments, const std::string &memory_help) {
     arguments.choice("--progress", {"auto", "always", "never"},
                      "Show progress on standard error. auto, the default: if that is a terminal.", progress);
     arguments.flag("--quiet", "Print no summary and no progress, only errors, warnings and --json.", quiet, 'q');
+}
+
+void RunSettings::add_devices(Arguments &arguments) {
+    arguments.custom("--devices", "all|N,M",
+                     "Compute on all CUDA devices, or on those with these numbers, such as 0,1: an image is cut into slabs, "
+                     "and each device takes the next one. What has no slabs is computed by the first. The results are the same "
+                     "bytes.",
+                     [this](const std::string &word) {
+                         all_devices = word == "all";
+                         devices = all_devices ? std::vector<int>() : parse_devices(word);
+                     });
+}
+
+void RunSettings::check() const {
+    if (device != APSIS_BEST && (all_devices || !devices.empty()))
+        usage("--device and --devices both say where to compute: use one of them");
 }
 
 std::string exit_codes() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tool/arguments.h"
 #include "apsis.h"
@@ -43,6 +44,8 @@ enum class ProgressMode { kAuto, kAlways, kNever };
 /// Where the work runs, what it may take, and what is printed about it.
 struct RunSettings {
     int device = APSIS_BEST;
+    std::vector<int> devices;  // in place of it, if there are any
+    bool all_devices = false;
     std::optional<std::int64_t> threads, memory;
     bool dry = false, json = false;
     ProgressMode progress = ProgressMode::kAuto;
@@ -50,6 +53,10 @@ struct RunSettings {
 
     /// `memory_help` says what --memory limits.
     void add_to(Arguments &arguments, const std::string &memory_help);
+    /// An option of verbs that have slabs.
+    void add_devices(Arguments &arguments);
+    /// Fails with a usage error if devices are asked for in two ways.
+    void check() const;
 };
 
 /// An option that every verb with an input file has.

@@ -1,6 +1,7 @@
 // See slabs.h.  What is below a slab must be known before it is computed, and is gathered from the last slab up.  To keep all
 // of that would take as much memory as an output if slabs are low and many.  So it is kept for the last slab of each group of
-// slabs, and gathered again for the others when their group begins: for n slabs that is memory for 2 sqrt(n) rows of numbers.
+// slabs, and gathered again for the others when their group begins, with what is above them: for n slabs that is memory for
+// 3 sqrt(n) rows of numbers.
 #include "tool/slabs.h"
 
 #include <algorithm>
@@ -21,19 +22,16 @@ std::int64_t group_of(std::int64_t slabs) {
 
 std::int64_t slabs_of(const Shape &shape, std::int64_t extent) { return (shape.extent() + extent - 1) / extent; }
 
-/// Rows of numbers that SlabMaps keeps for a side.
-std::int64_t rows_of_numbers(std::int64_t slabs) {
-    const std::int64_t group = group_of(slabs);
-    return slabs == 1 ? 0 : group + (slabs + group - 1) / group + 2;
-}
-
-std::int64_t memory_of(const Demand &demand, std::int64_t extent, bool spilled) {
-    const Shape slab = demand.shape.cut_to(extent), &kept = spilled ? slab : demand.shape;
-    const std::int64_t set = (kept.width + 7) / 8 * kept.height * kept.depth;
-    const std::int64_t numbers = demand.sides * rows_of_numbers(slabs_of(demand.shape, extent)) * 8 * slab.columns();
-    const std::int64_t writing = demand.writing + (numbers > 0 ? demand.waiting : 0);
-    return set + std::max(demand.reading + (spilled ? demand.spilling : 0),
-                          slab.pixels() * demand.outputs + demand.scratch(slab) + numbers + writing);
+Cut cut_of(const Demand &demand, std::int64_t extent, bool spilled, std::int64_t limit) {
+    const Shape slab = demand.shape.cut_to(extent);
+    const std::int64_t slabs = slabs_of(demand.shape, extent), at_once = std::min(demand.devices, slabs);
+    const std::int64_t kept = spilled ? at_once * extent : demand.shape.extent();
+    const std::int64_t set = (slab.width + 7) / 8 * (slab.columns() / slab.width) * kept;
+    const std::int64_t told = set + demand.scratch(slab) + demand.numbers(slabs) * 8 * slab.columns();
+    const std::int64_t writing = demand.writing + (slabs > 1 ? demand.waiting : 0);
+    const std::int64_t memory = std::max(set + demand.reading + (spilled ? demand.spilling : 0),
+                                         told + at_once * slab.pixels() * demand.outputs + writing);
+    return {extent, slabs, spilled, memory, told, limit};
 }
 
 /// Slices are numbered from the first one of the whole image.
@@ -46,32 +44,41 @@ void add_to_indices(const Raster &indices, std::int64_t extent, std::int64_t sta
     });
 }
 
-[[noreturn]] void refuse(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why) {
+}  // namespace
+
+void refuse_memory(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why) {
     throw Failure{kStatus + APSIS_ERROR_MEMORY, "an image of " + shape.words() + " takes " + takes +
                                                     " bytes of memory, more than --memory, " + std::to_string(limit) + why};
 }
-
-}  // namespace
 
 Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
     const Shape &shape = demand.shape;
     const std::int64_t all = shape.extent();
     if (!demand.whole.empty()) {
-        const std::int64_t bytes = memory_of(demand, all, false);
-        if (bytes > limit) refuse(shape, std::to_string(bytes), limit, "; it is computed at once: " + demand.whole);
-        return {all, 1, false, bytes};
+        const Cut cut = cut_of(demand, all, false, limit);
+        if (cut.memory > limit)
+            refuse_memory(shape, std::to_string(cut.memory), limit, "; it is computed at once: " + demand.whole);
+        return cut;
     }
-    const std::int64_t step = std::min(demand.step, all), useful = kSlabBytes / (shape.columns() * demand.outputs);
+    const std::int64_t step = std::min(demand.step, all);
+    const std::int64_t share = (all + demand.devices - 1) / demand.devices;  // no device is to go without
+    const std::int64_t useful = std::min(kSlabBytes / (shape.columns() * demand.outputs), share);
     const auto multiple = [step](std::int64_t extent) { return std::max(extent / step * step, step); };
     std::int64_t least = INT64_MAX;
     for (const bool spilled : {false, true})
         for (std::int64_t extent = useful >= all ? all : multiple(useful);; extent = multiple(extent / 2)) {
-            const std::int64_t bytes = memory_of(demand, extent, spilled);
-            least = std::min(least, bytes);
-            if (bytes <= memory) return {extent, slabs_of(shape, extent), spilled, bytes};
+            const Cut cut = cut_of(demand, extent, spilled, limit);
+            least = std::min(least, cut.memory);
+            if (cut.memory <= memory) return cut;
             if (extent <= step) break;
         }
-    refuse(shape, "at least " + std::to_string(least), memory, ", in slabs");
+    refuse_memory(shape, "at least " + std::to_string(least), memory, ", in slabs");
+}
+
+std::int64_t SlabMaps::numbers(std::int64_t slabs, const apsis_options &options) {
+    if (slabs == 1 || options.flags & APSIS_SLICES) return 0;
+    const std::int64_t group = group_of(slabs), side = 2 * group + 1 + (slabs + group - 1) / group;
+    return side * (options.flags & APSIS_SIGNED ? 2 : 1);
 }
 
 SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut,
@@ -82,77 +89,79 @@ SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &
       cut_(cut),
       options_(options),
       whole_(std::move(whole)),
-      group_(group_of(cut.slabs)) {
+      group_(cut.slabs) {
     if (cut.slabs == 1 || options.flags & APSIS_SLICES) return;
+    group_ = group_of(cut.slabs);
     const auto rows = [&](std::int64_t count) { return allocate(8 * shape_.columns(), count, "columns of slabs"); };
-    row_ = rows(1);
     for (int side = 0; side < (options.flags & APSIS_SIGNED ? 2 : 1); ++side) {
-        sides_.push_back({options, rows(1), rows(group_), rows((cut.slabs + group_ - 1) / group_)});
+        sides_.push_back({options, rows(group_ + 1), rows(group_), rows((cut.slabs + group_ - 1) / group_)});
         sides_.back().options.flags ^= side ? APSIS_COMPLEMENT : 0;
-        std::fill_n(sides_.back().row(sides_.back().above, 0, shape_.columns()), shape_.columns(), -1);
     }
 }
 
-void SlabMaps::summarize(const Side &side, const apsis_image &set, std::int64_t slab, std::int64_t *first,
-                         std::int64_t *last) const {
+void SlabMaps::summarize(const Side &side, std::int64_t slab, std::int64_t *first, std::int64_t *last) const {
+    const apsis_image set = image_.slab(cut_.start(slab), cut_.extent_of(slab, shape_));
     device_.check(apsis_slab_summary(device_.context(), &set, cut_.start(slab), first, last, &side.options));
 }
 
 /// What is below the last slab of each group.
 void SlabMaps::gather_corners(Side &side) {
     const std::int64_t columns = shape_.columns(), groups = (cut_.slabs + group_ - 1) / group_;
-    std::int64_t *corner = side.row(side.corners, groups - 1, columns), *const first = side.row(row_, 0, columns);
+    std::int64_t *corner = side.row(side.corners, groups - 1, columns), *const first = side.row(side.below, 0, columns);
     std::fill_n(corner, columns, INT64_MAX);
     for (std::int64_t slab = cut_.slabs - 1; slab >= group_; --slab) {
         if (slab % group_ == group_ - 1 || slab == cut_.slabs - 1) {
             std::copy_n(corner, columns, corner - columns);
             corner -= columns;
         }
-        summarize(side, image_.slab(cut_.start(slab), cut_.extent_of(slab, shape_)), slab, first, nullptr);
+        summarize(side, slab, first, nullptr);
         apsis_slab_merge(columns, first, nullptr, corner, nullptr);
     }
 }
 
-/// What is below each slab of a group.
-void SlabMaps::gather_group(Side &side, std::int64_t group) {
-    const std::int64_t columns = shape_.columns(), start = group * group_, end = std::min(start + group_, cut_.slabs);
-    std::int64_t *below = side.row(side.below, end - 1 - start, columns);
-    std::copy_n(side.row(side.corners, group, columns), columns, below);
-    for (std::int64_t slab = end - 1; slab > start; --slab, below -= columns) {
-        std::int64_t *const next = below - columns;
-        summarize(side, image_.slab(cut_.start(slab), cut_.extent_of(slab, shape_)), slab, next, nullptr);
-        apsis_slab_merge(columns, below, nullptr, next, nullptr);
+/// What is above and below each slab of a group.
+void SlabMaps::gather_group(Side &side, std::int64_t first) {
+    const std::int64_t columns = shape_.columns(), slabs = std::min(group_, cut_.slabs - first);
+    const auto above = [&](std::int64_t i) { return side.row(side.above, i, columns); };
+    const auto below = [&](std::int64_t i) { return side.row(side.below, i, columns); };
+    if (first == 0)
+        std::fill_n(above(0), columns, -1);
+    else
+        std::copy_n(above(group_), columns, above(0));
+    std::copy_n(side.row(side.corners, first / group_, columns), columns, below(slabs - 1));
+    for (std::int64_t i = slabs - 1; i >= 0; --i) {
+        summarize(side, first + i, i > 0 ? below(i - 1) : nullptr, above(i + 1));
+        if (i > 0) apsis_slab_merge(columns, below(i), nullptr, below(i - 1), nullptr);
+    }
+    for (std::int64_t i = 0; i < slabs; ++i) apsis_slab_merge(columns, nullptr, above(i), nullptr, above(i + 1));
+}
+
+void SlabMaps::gather(std::int64_t first) {
+    for (Side &side : sides_) {
+        if (first == 0) gather_corners(side);
+        gather_group(side, first);
     }
 }
 
-void SlabMaps::compute(std::int64_t slab, const Raster &distance, const Raster &nearest) {
+void SlabMaps::compute(int device, std::int64_t slab, const Raster &distance, const Raster &nearest) const {
     const std::int64_t extent = cut_.extent_of(slab, shape_), columns = shape_.columns();
-    if (!sides_.empty() && slab % group_ == 0)
-        for (Side &side : sides_) {
-            if (slab == 0) gather_corners(side);
-            gather_group(side, slab / group_);
-        }
-    const apsis_image set = image_.slab(cut_.start(slab), extent);
+    const apsis_image set = image_.slab(cut_.start(slab), extent, device);
     apsis_image part, indices;
     const apsis_image *const to = distance ? &(part = distance.part(0, extent)) : nullptr;
     const apsis_image *const which = nearest ? &(indices = nearest.part(0, extent)) : nullptr;
     if (sides_.empty()) {
-        device_.check(whole_(&set, to, which));
+        device_.check(whole_(device_.context(device), &set, to, which), device);
         if (nearest && slab > 0) add_to_indices(nearest, extent, cut_.start(slab));
         return;
     }
     apsis_slab place = {cut_.start(slab), shape_.extent(), nullptr, nullptr, nullptr, nullptr};
-    place.above = sides_[0].row(sides_[0].above, 0, columns);
+    place.above = sides_[0].row(sides_[0].above, slab % group_, columns);
     place.below = sides_[0].row(sides_[0].below, slab % group_, columns);
     if (sides_.size() > 1) {
-        place.complement_above = sides_[1].row(sides_[1].above, 0, columns);
+        place.complement_above = sides_[1].row(sides_[1].above, slab % group_, columns);
         place.complement_below = sides_[1].row(sides_[1].below, slab % group_, columns);
     }
-    device_.check(apsis_slab_distance(device_.context(), &set, &place, to, which, &options_));
-    for (Side &side : sides_) {
-        summarize(side, set, slab, nullptr, side.row(row_, 0, columns));
-        apsis_slab_merge(columns, nullptr, side.row(row_, 0, columns), nullptr, side.row(side.above, 0, columns));
-    }
+    device_.check(apsis_slab_distance(device_.context(device), &set, &place, to, which, &options_), device);
 }
 
 }  // namespace tool

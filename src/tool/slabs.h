@@ -17,11 +17,12 @@ struct Demand {
     Shape shape;
     std::string whole;         // why it must be done at once; "" if it can be cut
     std::int64_t step = 1;     // slabs have a multiple of so many rows
+    std::int64_t devices = 1;  // that compute a slab each
     std::int64_t outputs = 0;  // a pixel of all outputs together
-    int sides = 1;             // 2: columns of the complement, too
     // Beside the set to read it, and more to keep it in a file; beside the outputs to write them, and more to write slabs.
     std::int64_t reading = 0, spilling = 0, writing = 0, waiting = 0;
-    std::function<std::int64_t(const Shape &)> scratch;  // what the library needs for a slab
+    std::function<std::int64_t(const Shape &)> scratch;       // what the library needs for a slab
+    std::function<std::int64_t(std::int64_t slabs)> numbers;  // for each column, to know what slabs tell each other
 };
 
 /// How it is cut.
@@ -30,6 +31,8 @@ struct Cut {
     std::int64_t slabs = 1;
     bool spilled = false;     // the set is kept in a file
     std::int64_t memory = 0;  // bytes that it takes
+    std::int64_t told = 0;    // those of them that it takes before outputs are made
+    std::int64_t limit = 0;   // bytes that it may take where that turns out later
 
     std::int64_t start(std::int64_t slab) const { return slab * extent; }
     std::int64_t extent_of(std::int64_t slab, const Shape &shape) const {
@@ -40,31 +43,43 @@ struct Cut {
 /// The cut of least effort that takes at most `memory`; what cannot be cut may take `limit`.  Otherwise throws a Failure.
 Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit);
 
-/// Computes distances and nearest pixels slab by slab, from the first to the last: what the library gives for the whole image.
+/// Throws the Failure of an image that takes more memory than it may.
+[[noreturn]] void refuse_memory(const Shape &shape, const std::string &takes, std::int64_t limit, const std::string &why);
+
+/// Computes distances and nearest pixels slab by slab: what the library gives for the whole image.
 class SlabMaps {
   public:
     /// Computes the maps of some slices, or of an image that is not cut.
-    using Call = std::function<apsis_status(const apsis_image *set, const apsis_image *distance, const apsis_image *nearest)>;
+    using Call = std::function<apsis_status(apsis_context *context, const apsis_image *set, const apsis_image *distance,
+                                            const apsis_image *nearest)>;
 
     SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut, const apsis_options &options,
              Call whole);
 
-    /// Computes the next slab.  Rasters have room for it; either may be empty.
-    void compute(std::int64_t slab, const Raster &distance, const Raster &nearest);
+    /// How many numbers it keeps for each column.
+    static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
+    /// Finds what so many slabs, from a multiple of that number on, must know of the others.  To be called from the first group
+    /// to the last, before its slabs are computed.
+    std::int64_t group() const { return group_; }
+    bool gathers() const { return !sides_.empty(); }
+    void gather(std::int64_t first);
+    /// Computes a slab.  Rasters have room for it; either may be empty.  Devices may compute slabs of a group at the same time.
+    void compute(int device, std::int64_t slab, const Raster &distance, const Raster &nearest) const;
 
   private:
     /// The pixels of the set, or of its complement, that are nearest to a slab in each column.
     struct Side {
         apsis_options options;
-        Memory above, below, corners;  // below: for each slab of a group; corners: for the last one of each group
+        // For each slab of a group, and of `above` for the slab behind it; corners: for the last slab of each group.
+        Memory above, below, corners;
 
         std::int64_t *row(const Memory &rows, std::int64_t number, std::int64_t columns) const {
             return reinterpret_cast<std::int64_t *>(rows.get()) + number * columns;
         }
     };
-    void summarize(const Side &side, const apsis_image &set, std::int64_t slab, std::int64_t *first, std::int64_t *last) const;
+    void summarize(const Side &side, std::int64_t slab, std::int64_t *first, std::int64_t *last) const;
     void gather_corners(Side &side);
-    void gather_group(Side &side, std::int64_t group);
+    void gather_group(Side &side, std::int64_t first);
 
     const Device &device_;
     const BinaryImage &image_;
@@ -73,7 +88,6 @@ class SlabMaps {
     apsis_options options_;
     Call whole_;
     std::int64_t group_;  // slabs in a group
-    Memory row_;
     std::vector<Side> sides_;
 };
 

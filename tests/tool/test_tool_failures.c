@@ -144,16 +144,21 @@ static bool has(const char *text, const char *const words[2]) {
     return first && (!words[1] || strstr(first + 1, words[1]));
 }
 
-/* Starts the command, waits until it says these words on standard error, sends a signal; how it ended. */
-static int signal_at(const char *const words[2], int number) {
+static const char *const kNearest[] = {"apsis",   "distance",   "in.tif", "out.tif",   "--nearest", "which.tif", "--compress",
+                                       "deflate", "--progress", "always", "--threads", "1",         NULL};
+static const char *const kPieces[] = {"apsis",  "components",   "in.tif",   "out.tif", "--stats",
+                                      "t.csv",  "--fill-holes", "--memory", "7M",      "--progress",
+                                      "always", "--threads",    "1",        NULL}; /* in slabs */
+
+/* Starts a line, waits until it says these words on standard error, sends a signal; how it ended. */
+static int signal_at(const char *const *line, const char *const words[2], int number) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
-        execl(command, "apsis", "distance", "in.tif", "out.tif", "--nearest", "which.tif", "--compress", "deflate",
-              "--progress", "always", "--threads", "1", (char *)NULL);
+        execv(command, (char *const *)(uintptr_t)line);
         _exit(99);
     }
     close(ends[1]);
@@ -190,8 +195,8 @@ static void write_large_input(void) {
     TIFFClose(tiff);
 }
 
-static void send(const char *first, const char *second, int number) {
-    const int status = signal_at((const char *[]){first, second}, number);
+static void send(const char *const *line, const char *first, const char *second, int number) {
+    const int status = signal_at(line, (const char *[]){first, second}, number);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), number);
     assert_files(1);
@@ -204,17 +209,23 @@ static void test_signals(void **state) {
     static const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none); /* SIGQUIT */
     write_large_input();
-    send("reading", NULL, SIGINT);
-    send("computing", NULL, SIGTERM);
-    send(kWriting, NULL, SIGINT);
+    send(kNearest, "reading", NULL, SIGINT);
+    send(kNearest, "computing", NULL, SIGTERM);
+    send(kNearest, kWriting, NULL, SIGINT);
+    static const char *const phases[] = {"counting", "measuring", "filling", "computing", "writing"};
+    for (int i = 0; i < 5; ++i) {
+        char second[40];
+        snprintf(second, sizeof second, "slab 2 of 8, %s", phases[i]);
+        send(kPieces, second, NULL, SIGTERM);
+    }
     setenv("LD_PRELOAD", APSIS_NO_TMPFILE, 1);
     static const int numbers[] = {SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1};
-    for (int i = 0; i < 4; ++i) send(kWriting, kWriting, numbers[i]);
+    for (int i = 0; i < 4; ++i) send(kNearest, kWriting, kWriting, numbers[i]);
     unsetenv("LD_PRELOAD");
     const int nameless = open(".", O_TMPFILE | O_WRONLY, 0600);
     if (nameless < 0) return; /* then nothing takes the file away after SIGKILL */
     close(nameless);
-    send(kWriting, kWriting, SIGKILL);
+    send(kNearest, kWriting, kWriting, SIGKILL);
 }
 
 int main(void) {

@@ -2,7 +2,7 @@
  * Images that are larger than the memory which the apsis command may take: it computes them slab by slab, and every file is the
  * one that it writes when it computes the image at once, byte for byte.
  */
-#include "tool_tiff.h"
+#include "tool_slabs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,44 +12,8 @@
 #define W PHOTOMETRIC_MINISWHITE
 #define B PHOTOMETRIC_MINISBLACK
 
-/* A number that the command has said, behind these words. */
-static long long number_after(const char *text, const char *words) {
-    assert_in(text, words);
-    return atoll(strstr(text, words) + strlen(words));
-}
-
-/* The least memory with which the command takes a line. */
-static long long least_memory(const char *words) {
-    assert_int_equal(run("%s --memory 1", words), 14);
-    return number_after(err_text, "takes at least ");
-}
-
-static void assert_same(const char *words, const char *one, const char *other) {
-    char line[100];
-    snprintf(line, sizeof line, "cmp %s %s", one, other);
-    if (shell(line)) fail_msg("%s: %s differs from %s: %s", words, one, other, out_text);
-}
-
-/* Computes at once, in the lowest slabs, and in some more; the outputs are out.tif and, if it is wanted, which.tif. */
-static void compare(const char *words, bool two) {
-    static const double shares[] = {1, 1.3, 3};
-    char line[500];
-    snprintf(line, sizeof line, "%s out.tif --overwrite %s", words, two ? "--nearest which.tif" : "");
-    const long long least = least_memory(line);
-    succeed("%s whole.tif --json --overwrite %s", words, two ? "--nearest whole-which.tif" : "");
-    assert_int_equal(number_after(out_text, "\"slabs\": "), 1);
-    const long long sites = number_after(out_text, "\"sites\": ");
-    int cut = 0, in_file = 0;
-    for (int s = 0; s < 3; ++s) {
-        succeed("%s --json --memory %lld", line, (long long)((double)least * shares[s]));
-        cut += number_after(out_text, "\"slabs\": ") > 1;
-        in_file += strstr(out_text, "\"set_in_file\": true") != NULL;
-        assert_int_equal(number_after(out_text, "\"sites\": "), sites);
-        assert_same(line, "out.tif", "whole.tif");
-        if (two) assert_same(line, "which.tif", "whole-which.tif");
-    }
-    if (!cut || !in_file) fail_msg("%s: %d of 3 were cut, %d with the set in a file", line, cut, in_file);
-}
+/* Computes in slabs, and at once; with nearest pixels, too, if they are wanted. */
+static void compare(const char *words, bool nearest) { compare_cuts(words, nearest ? "--nearest" : NULL, "which.tif", true); }
 
 /* An image with empty rows and columns, and with pixels on both sides of every cut. */
 static void draw(int bits) {
@@ -180,7 +144,9 @@ static void test_plan(void **state) {
         {"distance in.tif o.tif --memory 100K --metric chessboard", "at once: --metric chessboard has no slabs", 14},
         {"distance in.tif o.tif --memory 100K --method sweep", "at once: --method sweep has no slabs", 14},
         {"voronoi in.tif o.tif --memory 100K --connected", "at once: --connected looks at all of it", 14},
-        {"components in.tif o.tif --memory 100K", "an image of 700 x 300 pixels takes 866400 bytes of memory, more than", 14},
+        {"components in.tif o.tif --memory 100K --picture p.png", "700 x 300 pixels takes 866400 bytes of memory, more than",
+         14},
+        {"components in.tif o.tif --memory 100K --method tile-fill", "at once: --method tile-fill has no slabs", 14},
         {"geodesic in.tif in.tif o.tif --memory 100K", "at once: paths go through all of it", 14},
         {"distance in.tif o.tif --memory 0", "--memory is '0', but must be a number of bytes, such as", 2},
         {"distance in.tif o.tif --memory 4g", "--memory is '4g'", 2},
@@ -195,6 +161,25 @@ static void test_plan(void **state) {
         assert_files(2);
     }
     succeed("distance in.tif o.tif --memory 1T --method sweep");
+}
+
+/* Without --memory an image may take half of what is free in the container, and one that is not cut all that it has. */
+static void test_container(void **state) {
+    (void)state;
+    draw(1);
+    write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
+    setenv("LD_PRELOAD", APSIS_CONTAINER, 1);
+    for (int version = 1; version <= 2; ++version) {
+        setenv("APSIS_CONTAINER", version == 1 ? "1" : "2", 1);
+        succeed("distance in.tif out.tif --dry-run --json --threads 1 --device cpu");
+        const long long memory = number_after(out_text, "\"memory\": ");
+        if (memory > 800000 || memory <= 500000) fail_msg("version %d: %lld bytes", version, memory);
+        assert_int_equal(run("distance in.tif out.tif --nearest which.tif --type f64 --method sweep --device cpu"), 14);
+        assert_in(err_text, "bytes of memory, more than --memory, 2000000; it is computed at once: ");
+    }
+    unsetenv("LD_PRELOAD");
+    unsetenv("APSIS_CONTAINER");
+    assert_files(1);
 }
 
 /* Nothing is left behind when the disk is full or the file damaged, wherever that is found. */
@@ -245,9 +230,10 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_layouts, start), cmocka_unit_test_setup(test_maps, start),
-        cmocka_unit_test_setup(test_pages, start),   cmocka_unit_test_setup(test_tiles, start),
-        cmocka_unit_test_setup(test_plan, start),    cmocka_unit_test_setup(test_failures, start),
+        cmocka_unit_test_setup(test_layouts, start),  cmocka_unit_test_setup(test_maps, start),
+        cmocka_unit_test_setup(test_pages, start),    cmocka_unit_test_setup(test_tiles, start),
+        cmocka_unit_test_setup(test_plan, start),     cmocka_unit_test_setup(test_container, start),
+        cmocka_unit_test_setup(test_failures, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

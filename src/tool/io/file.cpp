@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -246,26 +245,6 @@ void print_out(const char *format, ...) {
 
 void flush_out() {
     if (std::fflush(stdout) != 0) cannot_print(errno);
-}
-
-std::int64_t physical_memory() {
-    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? pages * page : INT64_MAX;
-}
-
-std::int64_t free_memory() {
-    long long kilobytes = -1;
-    if (std::FILE *report = std::fopen("/proc/meminfo", "re")) {
-        char line[128];
-        while (kilobytes < 0 && std::fgets(line, sizeof line, report)) std::sscanf(line, "MemAvailable: %lld", &kilobytes);
-        std::fclose(report);
-    }
-    return kilobytes < 0 ? physical_memory() / 2 : kilobytes * 1024;
-}
-
-std::int64_t peak_memory() {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? std::int64_t{usage.ru_maxrss} * 1024 : 0;
 }
 
 void catch_signals() {

@@ -91,11 +91,6 @@ void keep_standard_streams();
 /// Writes buffered text to standard output, or throws in the same way.
 void flush_out();
 
-/// Bytes of memory that this machine has; those that are free, or can be made so; the most that this process has held.
-std::int64_t physical_memory();
-std::int64_t free_memory();
-std::int64_t peak_memory();
-
 /// Catches the signals that end a program, for pending_signal(); a second signal of the same kind ends it at once.  A file
 /// that grows beyond its limit, and a pipe without a reader, become errors of the call that writes.
 void catch_signals();

@@ -1,10 +1,11 @@
 // Allocates pixels.  A size that is not available is an error before any memory is touched.
 #include "tool/io/raster.h"
 
+#include <atomic>
 #include <string>
 
 #include "tool/failure.h"
-#include "tool/io/file.h"
+#include "tool/io/memory.h"
 
 namespace tool {
 
@@ -13,20 +14,26 @@ namespace {
 constexpr std::int64_t kLongestExtent = std::int64_t{1} << 30;  // the library's limit
 constexpr double kMostPixels = 0x1p56;
 
-std::int64_t most = physical_memory(), held = 0;  // bytes of memory
+std::atomic<std::int64_t> held{0};  // bytes of memory
+
+/// The most that may be held.
+std::int64_t &most() {
+    static std::int64_t bytes = physical_memory();
+    return bytes;
+}
 
 }  // namespace
 
-void limit_memory(std::int64_t bytes) { most = bytes; }
+void limit_memory(std::int64_t bytes) { most() = bytes; }
 
 Memory allocate(std::int64_t size, std::int64_t count, const std::string &what) {
     std::int64_t bytes = 0;
     const bool overflows = __builtin_mul_overflow(size, count, &bytes);
-    if (overflows || bytes > most - held)
+    if (overflows || bytes > most() - held)
         throw Failure{kStatus + APSIS_ERROR_MEMORY,
                       "memory with " + what + " would be " +
                           (overflows ? "more than 2^63" : std::to_string(std::uint64_t(held) + std::uint64_t(bytes))) +
-                          " bytes, more than --memory, " + std::to_string(most)};
+                          " bytes, more than --memory, " + std::to_string(most())};
     void *memory = std::calloc(static_cast<size_t>(size), static_cast<size_t>(count));
     if (!memory) throw Failure{kStatus + APSIS_ERROR_MEMORY, "no memory for " + what};
     held += bytes;

@@ -17,7 +17,7 @@ std::string digits(double number) {
     return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-std::string csv_line(size_t label, const apsis_component &component) {
+std::string csv_line(std::int64_t label, const apsis_component &component) {
     std::string line = std::to_string(label) + ',' + std::to_string(component.first) + ',' + std::to_string(component.area);
     for (const std::int64_t lower : component.lower) line += ',' + std::to_string(lower);
     for (const std::int64_t upper : component.upper) line += ',' + std::to_string(upper);
@@ -25,7 +25,7 @@ std::string csv_line(size_t label, const apsis_component &component) {
     return line + '\n';
 }
 
-std::string json_object(size_t label, const apsis_component &component) {
+std::string json_object(std::int64_t label, const apsis_component &component) {
     Json json;
     json.object().member("label", label).member("first", component.first).member("area", component.area);
     json.key("lower").array();
@@ -38,34 +38,18 @@ std::string json_object(size_t label, const apsis_component &component) {
     return json.text();
 }
 
-std::string csv_line(size_t label, const apsis_extent &extent) {
+std::string csv_line(std::int64_t label, const apsis_extent &extent) {
     return std::to_string(label) + ',' + std::to_string(extent.first) + ',' + digits(extent.diameter) + ',' +
            std::to_string(extent.ends[0]) + ',' + std::to_string(extent.ends[1]) + ',' + digits(extent.radius) + ',' +
            std::to_string(extent.centre) + '\n';
 }
 
-std::string json_object(size_t label, const apsis_extent &extent) {
+std::string json_object(std::int64_t label, const apsis_extent &extent) {
     Json json;
     json.object().member("label", label).member("first", extent.first).member("diameter", extent.diameter);
     json.key("ends").array().value(extent.ends[0]).value(extent.ends[1]).end_array();
     json.member("radius", extent.radius).member("centre", extent.centre).end_object();
     return json.text();
-}
-
-/// Writes one line (CSV) or object (JSON) for each entry.
-template <class Entry>
-void write_entries(const char *names, const std::vector<Entry> &entries, OutputFile &file) {
-    const bool csv = ends_with(file.path(), ".csv");
-    file.create();
-    std::string text = csv ? names : "[";
-    for (size_t i = 0; i < entries.size(); ++i) {
-        text += csv ? csv_line(i + 1, entries[i]) : (i ? ",\n " : "\n ") + json_object(i + 1, entries[i]);
-        if (text.size() < kBuffer) continue;
-        file.write(text);
-        text.clear();
-    }
-    file.write(text + (csv ? "" : "\n]\n"));
-    file.sync();
 }
 
 }  // namespace
@@ -78,12 +62,28 @@ void add_table(Arguments &arguments, const std::string &name, const std::string 
     });
 }
 
-void write_table(const std::vector<apsis_component> &components, OutputFile &file) {
-    write_entries("label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n", components, file);
+TableWriter::TableWriter(OutputFile &file, const char *columns)
+    : file_(file),
+      csv_(ends_with(file.path(), ".csv")),
+      text_(csv_ ? columns : "[") {
+    file.create();
 }
 
-void write_table(const std::vector<apsis_extent> &extents, OutputFile &file) {
-    write_entries("label,first,diameter,end_1,end_2,radius,centre\n", extents, file);
+template <class Entry>
+void TableWriter::add_entry(const Entry &entry) {
+    const bool first = ++label_ == 1;
+    text_ += csv_ ? csv_line(label_, entry) : (first ? "\n " : ",\n ") + json_object(label_, entry);
+    if (text_.size() < kBuffer) return;
+    file_.write(text_);
+    text_.clear();
+}
+
+void TableWriter::add(const apsis_component &component) { add_entry(component); }
+void TableWriter::add(const apsis_extent &extent) { add_entry(extent); }
+
+void TableWriter::finish() {
+    file_.write(text_ + (csv_ ? "" : "\n]\n"));
+    file_.sync();
 }
 
 }  // namespace tool

@@ -5,6 +5,7 @@
 #include "tool/geometry.h"
 #include "tool/io/picture.h"
 #include "tool/io/table.h"
+#include "tool/slab_components.h"
 #include "tool/verbs/verb.h"
 
 namespace tool {
@@ -23,7 +24,8 @@ class Components final : public MapVerb {
                   "Numbers the connected components of a set 1, 2, 3, ... by their lowest pixel, and writes for every pixel "
                   "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
                   "on from page to page.",
-                  whole_memory_help("up to 2 bytes"),
+                  slab_memory_help("up to 2 bytes a pixel") +
+                      " Statistics and selections take 88 bytes for each component of a slab besides, in memory.",
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
                   "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}
@@ -36,7 +38,7 @@ class Components final : public MapVerb {
         return {{"components", output_}, {"stats", table_}, {"picture", picture_}};
     }
     apsis_options options(const Run &run) const;
-    void fill_holes(const Device &device, BinaryImage &image, std::uint32_t slices) const;
+    void fill_holes(Run &run) const;
     Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
@@ -69,6 +71,7 @@ void Components::add_to(Arguments &arguments) {
                 "Also draw the components, each in a colour of its own, on black. Of several pages the first, of a volume "
                 "the middle slice.",
                 picture_);
+    add_devices(arguments);
 }
 
 void Components::add_selections(Arguments &arguments) {
@@ -106,55 +109,69 @@ apsis_options Components::options(const Run &run) const {
 
 /// Replaces the set by one without holes.  The pixels outside have the opposite connectivity: with 4 or 6 neighbours in the
 /// set there are 8 or 26 outside, and the other way round.
-void Components::fill_holes(const Device &device, BinaryImage &image, std::uint32_t slices) const {
-    apsis_options options = APSIS_OPTIONS_INIT;
-    options.flags = APSIS_NO_INNER | slices;
-    if (!image.complement) options.flags |= APSIS_COMPLEMENT;
+void Components::fill_holes(Run &run) const {
+    apsis_options options = run.options();
+    options.flags = (options.flags ^ APSIS_COMPLEMENT) | APSIS_NO_INNER;
     const int all = volume() ? 3 : 2;
     options.connectivity = connectivity_.axes() == 1 ? all : 1;
-    Raster filled(image.marks.type(), image.marks.shape(), "a set without holes");
-    device.check(apsis_components(device.context(), image.marks.image(), filled.image(), nullptr, 0, nullptr, &options));
-    image.marks = std::move(filled);
+    SlabComponents outside(run, options, nullptr);
+    outside.join();
+    const std::vector<Raster> filled = run.slabs_of(APSIS_BIT, "a set without holes");
+    const auto set = [&](int device) -> const Raster & { return filled[static_cast<size_t>(device)]; };
+    run.each_slab(
+        "filling", [&](int device, std::int64_t slab) { outside.label(device, slab, set(device)); },
+        [&](int device, std::int64_t slab) { run.image().replace(run.cut().start(slab), run.extent_of(slab), set(device)); });
+    run.end_of("fill");
 }
 
-/// Turns the library's set, which with `complement` is its zero pixels, into a mask.
-void make_mask(const Raster &set, bool complement) {
-    const Shape &shape = set.shape();
-    for (std::int64_t z = 0; z < shape.depth; ++z)
-        for (std::int64_t y = 0; y < shape.height; ++y)
-            for (std::uint8_t *at = set.row(y, z), *end = at + shape.width; at < end; ++at)
-                *at = (*at != 0) != complement ? kInSet : 0;
+/// Turns some rows, in 3-D planes, of the library's set, which with `complement` is its zero pixels, into a mask.
+void make_mask(const Raster &set, std::int64_t extent, bool complement) {
+    std::uint8_t *const begin = set.row(0, 0);
+    for (std::uint8_t *at = begin, *end = begin + set.bytes_of(extent); at < end; ++at)
+        *at = (*at != 0) != complement ? kInSet : 0;
 }
 
 Maps Components::maps(const Run &run) const {
     Maps maps;
-    maps.types = {{"components", type_ < 0 ? run.index_type() : kTypeOf[type_]}};
-    maps.whole = "the command has no slabs of components yet";
+    const apsis_type type = type_ < 0 ? run.index_type() : kTypeOf[type_];
+    maps.types = {{"components", type}};
+    maps.transform = APSIS_COMPONENTS;
+    maps.options = options(run);
+    if (fills_holes_) maps.options.flags |= APSIS_NO_INNER;  // they are found by such a selection
+    const bool separate = maps.options.flags & APSIS_SLICES;
+    maps.whole = run.file("picture")                                              ? "--picture shows all of it"
+                 : method_                                                        ? "--method tile-fill has no slabs"
+                 : separate && type == APSIS_I32 && run.index_type() == APSIS_I64 ? "--type i32 might not hold it"
+                                                                                  : "";
     return maps;
 }
 
 void Components::compute(Run &run) {
-    const Raster labels = run.map(maps(run).types[0].second, "labels");
-    if (type_ < 0) type_ = labels.type() == APSIS_I64;
-    const apsis_options options = this->options(run);
-    std::vector<apsis_component> components;
-    run.transform([&](const Device &device, BinaryImage &image) {
-        if (fills_holes_) fill_holes(device, image, options.flags & APSIS_SLICES);
-        const auto label = [&](const apsis_image *to) {
-            device.check(apsis_components(device.context(), image.marks.image(), to, components.data(),
-                                          static_cast<std::int64_t>(components.size()), &components_, &options));
-        };
-        if (run.file("stats")) {  // the number of components must be known before the table is made
-            label(nullptr);
-            components.resize(static_cast<size_t>(components_));
-        }
-        label(labels.image());
-        if (labels.type() == APSIS_U8) make_mask(labels, image.complement);
-    });
-
-    if (OutputFile *table = run.file("stats")) write_table(components, *table);
-    run.write("components", labels);
-    run.draw("picture", picture_of_labels(labels, run.slice()));
+    const apsis_type type = maps(run).types[0].second;
+    if (type_ < 0) type_ = type == APSIS_I64;
+    if (fills_holes_) fill_holes(run);
+    std::optional<TableWriter> table;
+    if (OutputFile *file = run.file("stats")) table.emplace(*file, TableWriter::kComponents);
+    const auto add = [&](const apsis_component &component) { table->add(component); };
+    SlabComponents components(run, options(run), table ? SlabComponents::Take(add) : nullptr);
+    components.join();
+    const std::vector<Raster> rasters = run.slabs_of(type, "labels");
+    const auto labels = [&](int device) -> const Raster & { return rasters[static_cast<size_t>(device)]; };
+    run.each_slab(
+        "computing",
+        [&](int device, std::int64_t slab) {
+            components.label(device, slab, labels(device));
+            if (type == APSIS_U8) make_mask(labels(device), run.extent_of(slab), run.image().complement);
+        },
+        [&](int device, std::int64_t slab) {
+            components.go_on(device, slab, labels(device));
+            run.end_of("transform");
+            run.write("components", labels(device), run.extent_of(slab));
+        });
+    if (table) table->finish();
+    run.end_of("write");
+    components_ = components.count();
+    run.draw("picture", picture_of_labels(labels(0), run.slice()));
 }
 
 void Components::print(Json &json) const {

@@ -59,6 +59,7 @@ void Distance::add_to(Arguments &arguments) {
                      "euclidean, and hold chamfer distances in thirds.",
                      type_);
     add_pictures(arguments);
+    add_devices(arguments);
 }
 
 void Distance::add_pictures(Arguments &arguments) {
@@ -98,22 +99,23 @@ Maps Distance::maps(const Run &run) const {
 
 void Distance::compute(Run &run) {
     const Maps maps = this->maps(run);
-    const Raster distance = run.map(maps.types[0].second, "distances");
-    const Raster nearest = maps.types.size() > 1 ? run.map(maps.types[1].second, "nearest pixels") : Raster();
+    const std::vector<Raster> distance = run.slabs_of(maps.types[0].second, "distances");
+    const std::vector<Raster> nearest = run.slabs_of(run.index_type(), "nearest pixels", maps.types.size() > 1);
     report_.listen_to(run.device());
     run.transform_slabs(
         maps.options, distance, nearest,
-        [&](const apsis_image *set, const apsis_image *to, const apsis_image *which) {
-            return apsis_distance(run.device().context(), set, to, which, &maps.options);
+        [&](apsis_context *context, const apsis_image *set, const apsis_image *to, const apsis_image *which) {
+            return apsis_distance(context, set, to, which, &maps.options);
         },
-        [&](std::int64_t, std::int64_t extent) {
-            measure(distance, extent, workers_of(run.threads()), statistics_);
+        [&](int device, std::int64_t slab) {
+            const auto which = static_cast<size_t>(device);
+            measure(distance[which], run.extent_of(slab), workers_of(run.threads()), statistics_);
             run.end_of("measure");
-            run.write("distance", distance, extent);
-            run.write("nearest", nearest, extent);
+            run.write("distance", distance[which], run.extent_of(slab));
+            run.write("nearest", nearest[which], run.extent_of(slab));
         });
-    run.draw("picture", picture_of_distance(distance, statistics_, squared_, run.slice()));
-    run.draw("picture_nearest", picture_of_indices(nearest, run.slice()));
+    run.draw("picture", picture_of_distance(distance[0], statistics_, squared_, run.slice()));
+    run.draw("picture_nearest", picture_of_indices(nearest[0], run.slice()));
 }
 
 void Distance::print(Json &json) const {

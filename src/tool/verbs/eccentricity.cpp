@@ -116,7 +116,11 @@ void Eccentricity::compute(Run &run) {
     measure(eccentricity, run.shape().extent(), workers_of(run.threads()), statistics_, 0);
     run.end_of("measure");
 
-    if (OutputFile *table = run.file("components")) write_table(extents, *table);
+    if (OutputFile *file = run.file("components")) {
+        TableWriter table(*file, TableWriter::kExtents);
+        for (const apsis_extent &extent : extents) table.add(extent);
+        table.finish();
+    }
     run.write("eccentricity", eccentricity);
     run.write("farthest", farthest);
     run.draw("picture", picture_of_lengths(eccentricity, statistics_, run.slice()));

@@ -44,6 +44,7 @@ int MapVerb::run(const Words &words) {
     }
     check();
     request_.writing.check();
+    request_.running.check();
     Outputs files(outputs(), request_.writing.overwrite);
     Progress progress(request_.running.progress, request_.running.quiet);
     Run run(request_, files, progress);

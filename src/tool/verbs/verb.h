@@ -46,6 +46,7 @@ class MapVerb {
     virtual std::string sentence() const = 0;
 
     bool volume() const { return request_.reading.volume; }
+    void add_devices(Arguments &arguments) { request_.running.add_devices(arguments); }
 
   private:
     Arguments arguments();

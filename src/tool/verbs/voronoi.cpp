@@ -51,6 +51,7 @@ void Voronoi::add_to(Arguments &arguments) {
                 "Also draw the cells, each in a colour of its own, the sites black, grey where there is no cell. Of several "
                 "pages the first, of a volume the middle slice.",
                 picture_);
+    add_devices(arguments);
 }
 
 void Voronoi::check() {
@@ -79,6 +80,7 @@ Maps Voronoi::maps(const Run &run) const {
     if (connected_) maps.options.flags |= APSIS_CONNECTED;
     if (mixed_) maps.options.flags |= APSIS_MIXED;
     const bool separate = maps.options.flags & APSIS_SLICES;
+    if (separate) maps.transform = APSIS_VORONOI;
     maps.whole = run.file("picture")                       ? "--picture shows all of it"
                  : connected_ && !separate                 ? "--connected looks at all of it"
                  : maps.types[0].second < run.index_type() ? "--type i32 might not hold it"
@@ -89,19 +91,22 @@ Maps Voronoi::maps(const Run &run) const {
 void Voronoi::compute(Run &run) {
     const Maps maps = this->maps(run);
     type_ = maps.types[0].second == APSIS_I64;
-    const Raster map = run.map(maps.types[0].second, "cells");
+    const std::vector<Raster> map = run.slabs_of(maps.types[0].second, "cells"),
+                              none = run.slabs_of(APSIS_F32, "distances", false);
     report_.listen_to(run.device());
     run.transform_slabs(
-        maps.options, Raster(), map,
-        [&](const apsis_image *set, const apsis_image *, const apsis_image *cells) {
-            return apsis_voronoi(run.device().context(), set, cells, &maps.options);
+        maps.options, none, map,
+        [&](apsis_context *context, const apsis_image *set, const apsis_image *, const apsis_image *cells) {
+            return apsis_voronoi(context, set, cells, &maps.options);
         },
-        [&](std::int64_t start, std::int64_t extent) {
-            (type_ ? count_cells<std::int64_t> : count_cells<std::int32_t>)(map, start, extent, cells_, in_none_);
+        [&](int device, std::int64_t slab) {
+            const Raster &cells = map[static_cast<size_t>(device)];
+            const std::int64_t start = run.cut().start(slab), extent = run.extent_of(slab);
+            (type_ ? count_cells<std::int64_t> : count_cells<std::int32_t>)(cells, start, extent, cells_, in_none_);
             run.end_of("measure");
-            run.write("cells", map, extent);
+            run.write("cells", cells, extent);
         });
-    run.draw("picture", picture_of_indices(map, run.slice()));
+    run.draw("picture", picture_of_indices(map[0], run.slice()));
 }
 
 void Voronoi::print(Json &json) const {

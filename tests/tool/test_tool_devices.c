@@ -1,0 +1,124 @@
+/*
+ * The apsis command on several devices, which are the fake one several times: the files are those of the CPU, byte for byte; and
+ * what it refuses.
+ */
+#include "tool_slabs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kLines[] = {
+    "distance in.tif --nearest which.tif",
+    "distance in.tif --signed --metric city-block --type i32 --tiled --compress deflate",
+    "distance in.tif --method sweep",
+    "voronoi in.tif --sites zero",
+    "voronoi in.tif --connected",
+    "components in.tif --connectivity 8 --stats which.csv",
+    "components in.tif --fill-holes --largest 5 --type u8",
+};
+static const char *const kPages[] = {
+    "distance in.tif --nearest which.tif",
+    "distance in.tif --volume --signed",
+    "voronoi in.tif --connected",
+    "components in.tif --stats which.csv --largest 3",
+    "components in.tif --volume --stats which.csv",
+    "components in.tif --volume --connectivity 26 --fill-holes",
+};
+enum { LINES = sizeof kLines / sizeof *kLines, LINES_OF_PAGES = sizeof kPages / sizeof *kPages };
+
+static void assert_same(const char *words, const char *one, const char *other) {
+    char line[100];
+    snprintf(line, sizeof line, "cmp %s %s", one, other);
+    if (exists(other) && shell(line)) fail_msg("%s: %s differs from %s: %s", words, one, other, out_text);
+}
+
+/* Runs a line on the CPU, and then on devices, at once and within half of the memory that this takes. */
+static void compare(const char *words) {
+    static const char *const devices[][2] = {{"0", "\"devices\": [0]"},
+                                             {"all", "\"devices\": [0]"},
+                                             {"0,0", "\"devices\": [0, 0]"},
+                                             {"0,0,0,0", "\"devices\": [0, 0, 0, 0]"}};
+    succeed("%s whole.tif --overwrite --device cpu", words);
+    if (exists("which.tif")) rename("which.tif", "whole-which.tif");
+    if (exists("which.csv")) rename("which.csv", "whole-which.csv");
+    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    for (int d = 0; d < 4; ++d) {
+        succeed("%s out.tif --overwrite --json --devices %s", words, devices[d][0]);
+        assert_in(out_text, devices[d][1]);
+        const long long slabs = number_after(out_text, "\"slabs\": "), memory = number_after(out_text, "\"memory\": ");
+        const bool is_cut = !strstr(words, "--method") && (!strstr(words, "--connected") || slabs > 1);
+        assert_true(!is_cut || slabs >= d);
+        for (int again = 0; again < 2; ++again) {
+            assert_same(words, "out.tif", "whole.tif");
+            assert_same(words, "which.tif", "whole-which.tif");
+            assert_same(words, "which.csv", "whole-which.csv");
+            if (!is_cut || again) break;
+            const int code = run("%s out.tif --overwrite --json --devices %s --memory %lld", words, devices[d][0], memory / 2);
+            assert_true(code == 0 || code == 14);
+            if (code) break;
+            assert_true(number_after(out_text, "\"slabs\": ") > slabs);
+        }
+    }
+    unsetenv("LD_PRELOAD");
+    start(NULL);
+}
+
+static void draw(int height, int width, int pages) {
+    uint32_t seed = 7;
+    for (int i = 0; i < MOST; ++i) samples[i] = next_random(&seed) % 9 == 0;
+    write_tiff("in.tif", &kBits, width, height, pages);
+}
+
+static void test_images(void **state) {
+    (void)state;
+    for (int i = 0; i < LINES; ++i) {
+        draw(BIG_WIDTH, BIG_HEIGHT, 1);
+        compare(kLines[i]);
+    }
+    for (int i = 0; i < LINES_OF_PAGES; ++i) {
+        draw(70, 100, 30);
+        compare(kPages[i]);
+    }
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    draw(BIG_WIDTH, BIG_HEIGHT, 1);
+    static const struct {
+        const char *words, *sentence;
+        int code;
+    } cases[] = {
+        {"distance in.tif out.tif --devices ''", "--devices is '', but must be all, or numbers of CUDA devices, such as 0,1",
+         2},
+        {"distance in.tif out.tif --devices 0,", "--devices is '0,'", 2},
+        {"distance in.tif out.tif --devices 0,cpu", "--devices is '0,cpu'", 2},
+        {"voronoi in.tif out.tif --devices -1", "--devices is '-1'", 2},
+        {"components in.tif out.tif --devices 0 --device 0", "--device and --devices both say where to compute", 2},
+        {"components in.tif out.tif --device cpu --devices all", "--device and --devices both say where to compute", 2},
+        {"geodesic in.tif in.tif out.tif --devices 0,1", "unknown option '--devices'", 2},
+        {"eccentricity in.tif out.tif --devices all", "unknown option '--devices'", 2},
+        {"distance in.tif out.tif --devices 0,7", "device is 7", 13},
+    };
+    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const int code = run("%s", cases[i].words);
+        if (code != cases[i].code) fail_msg("%s: exit code %d\n%s", cases[i].words, code, err_text);
+        assert_in(err_text, cases[i].sentence);
+        assert_files(1);
+    }
+    /* A full disk, when devices are at work on other slabs. */
+    assert_int_equal(shell_limited("@ distance in.tif out.tif --devices 0,0,0 --nearest which.tif", 300000), 1);
+    assert_in(err_text, "cannot write 'out.tif': File too large");
+    assert_files(1);
+    unsetenv("LD_PRELOAD");
+    if (run("devices --json") == 0 && strstr(out_text, "\"why_no_cuda\": null")) return;
+    assert_int_equal(run("distance in.tif out.tif --devices all"), 13);
+    assert_files(1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_images, start), cmocka_unit_test_setup(test_refused, start)};
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
