@@ -1,0 +1,100 @@
+#include "counting.h"
+
+#include <stdlib.h>
+
+counts counted;
+
+/* ---- MPI ---------------------------------------------------------------- */
+
+static int64_t bytes_of(int count, MPI_Datatype type) {
+    int size;
+    PMPI_Type_size(type, &size);
+    return (int64_t)count * size;
+}
+
+static void count_message(int count, MPI_Datatype type, int to) {
+    const int64_t bytes = bytes_of(count, type);
+    if (to == MPI_PROC_NULL) return;
+    counted.sent += bytes;
+    if (bytes > counted.largest) counted.largest = bytes;
+}
+
+int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    count_message(count, type, to);
+    return PMPI_Send(data, count, type, to, tag, comm);
+}
+
+int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag, void *room, int most, MPI_Datatype room_type,
+                 int from, int room_tag, MPI_Comm comm, MPI_Status *status) {
+    count_message(count, type, to);
+    return PMPI_Sendrecv(data, count, type, to, tag, room, most, room_type, from, room_tag, comm, status);
+}
+
+int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    if (rank == root) counted.broadcast += bytes_of(count, type);
+    return PMPI_Bcast(data, count, type, root, comm);
+}
+
+int MPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    ++counted.agreed;
+    return PMPI_Allreduce(mine, all, count, type, op, comm);
+}
+
+/* ---- What fails --------------------------------------------------------- */
+
+static plant planted;
+static int left;
+static apsis_status planted_status;
+
+void plant_failure(plant what, int n, apsis_status status) { planted = what, left = n, planted_status = status; }
+
+int planted_came(void) {
+    planted = NOTHING;
+    return left <= 0;
+}
+
+static int fails(plant what) { return planted == what && --left == 0; }
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) { return fails(ALLOCATION) ? NULL : __real_malloc(bytes); }
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes) { return fails(ALLOCATION) ? NULL : __real_realloc(old, bytes); }
+
+/* A slab function, its parameters in parentheses, and its arguments. */
+#define SLAB_FUNCTION(name, parameters, arguments) \
+    apsis_status __real_##name parameters;         \
+    apsis_status __wrap_##name parameters;         \
+    apsis_status __wrap_##name parameters { return fails(SLAB_CALL) ? planted_status : __real_##name arguments; }
+
+SLAB_FUNCTION(apsis_slab_summary,
+              (apsis_context * ctx, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
+               const apsis_options *options),
+              (ctx, set, start, first, last, options))
+SLAB_FUNCTION(apsis_slab_distance,
+              (apsis_context * ctx, const apsis_image *set, const apsis_slab *slab, const apsis_image *distance,
+               const apsis_image *nearest, const apsis_options *options),
+              (ctx, set, slab, distance, nearest, options))
+SLAB_FUNCTION(apsis_slab_geodesic,
+              (apsis_context * ctx, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab,
+               const apsis_image *distance, const apsis_image *nearest, int64_t *changed, const apsis_options *options),
+              (ctx, set, seeds, slab, distance, nearest, changed, options))
+SLAB_FUNCTION(apsis_slab_parts,
+              (apsis_context * ctx, const apsis_image *set, apsis_slab_labels *slab, const apsis_options *options),
+              (ctx, set, slab, options))
+SLAB_FUNCTION(apsis_slab_join,
+              (apsis_context * ctx, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
+               apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options),
+              (ctx, ndim, size, slabs, slab_count, parts, capacity, count, options))
+SLAB_FUNCTION(apsis_slab_renumber,
+              (apsis_context * ctx, int64_t columns, const apsis_slab_labels *joined, apsis_slab_labels *slabs,
+               int64_t slab_count),
+              (ctx, columns, joined, slabs, slab_count))
+SLAB_FUNCTION(apsis_slab_components,
+              (apsis_context * ctx, const apsis_image *set, const apsis_slab_labels *slab, const apsis_image *labels,
+               const apsis_options *options),
+              (ctx, set, slab, labels, options))
+SLAB_FUNCTION(apsis_sync, (apsis_context * ctx), (ctx))
