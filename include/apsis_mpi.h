@@ -100,6 +100,50 @@ APSIS_API apsis_status apsis_mpi_distance(apsis_context *context, MPI_Comm comm,
 APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, const apsis_image *set,
                                          const apsis_image *cells, const apsis_options *options);
 
+/**
+ * The rows of this rank, of what apsis_components gives for the whole image;
+ * components and count are those of the whole image.  A rank gets what it asks
+ * for: the statistics on every rank, on one, or on none.
+ *
+ * Ranks send up a tree to rank 0, and get back:
+ *
+ *     (P - 1) * (16 + 16 * columns)   up: the rows and number of components, and two rows of numbers
+ *     (P - 1) * (8 + 16 * columns)    down, if any rank wants labels: two rows of numbers
+ *     (P - 1) * 8                     down: the number of components
+ *
+ * Ranks without rows tell no rows of numbers, until they are joined with others.
+ * For statistics, and where options leave components out, 88 bytes for each component
+ * come on top, and once more for each time that those of several ranks go up
+ * together, less than log2(P) times; then the numbers in the image go down in the
+ * same way, 8 bytes each, in place of the two rows.  Statistics for another rank
+ * than 0 go to all of them: 88 * count * (P - 1) bytes.  Rank 0 has memory for all
+ * of these, and 48 * log2(P) bytes a column.
+ *
+ * @param set         APSIS_BIT or APSIS_U8: the slab.
+ * @param labels      Of the size of the set.  May be NULL.  APSIS_ERROR_RANGE if a number does not fit.
+ * @param components  [capacity], in host memory.  May be NULL where capacity is 0.
+ * @param count       Receives how many there are in the whole image.  May be NULL.
+ * @param options     Those of apsis_components that apsis_slab_parts takes.
+ */
+APSIS_API apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const apsis_image *set,
+                                            const apsis_image *labels, apsis_component *components, int64_t capacity,
+                                            int64_t *count, const apsis_options *options);
+
+/**
+ * The rows of this rank, of what apsis_geodesic gives for the whole image.
+ *
+ * It takes rounds, one more than the longest chain of cuts that paths cross.  In a round a
+ * rank whose first or last row has changed sends both to the ranks beside it, 8 bytes
+ * a column each, and 8 more with nearest seeds; others rest.  A path that winds from
+ * rank to rank takes a round for each crossing.  It takes 32 bytes a column of memory, or 64.
+ *
+ * @param set       APSIS_BIT or APSIS_U8: the slab.
+ * @param seeds     Of the size of the set, as are distance and nearest.  Either of these may be NULL.
+ */
+APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const apsis_image *set,
+                                          const apsis_image *seeds, const apsis_image *distance,
+                                          const apsis_image *nearest, const apsis_options *options);
+
 #ifdef __cplusplus
 }
 #endif

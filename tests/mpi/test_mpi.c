@@ -126,11 +126,12 @@ static void extents(void) {
     for (int64_t height = 0; height < 40; ++height) {
         int64_t start, rows, all, before, first;
         CHECK(!apsis_mpi_extent(MPI_COMM_WORLD, height, &start, &rows), "%d", (int)height);
+        before = 0;
         MPI_Allreduce(&rows, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Scan(&rows, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Exscan(&rows, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
         first = rows;
         MPI_Bcast(&first, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-        CHECK(all == height && start == before - rows, "%d", (int)height);
+        CHECK(all == height && start == before, "%d", (int)height);
         CHECK(first == (height + ranks - 1) / ranks && (rows == first || start + rows == height), "%d", (int)height);
     }
 }
@@ -166,6 +167,59 @@ static void check_map(problem *p) {
     free(far), free(near);
 }
 
+/** Components with random options; the statistics for all ranks, or for one, or for none. */
+static void check_components(problem *p) {
+    enum { ALL = -1 };
+    const apsis_type type = (apsis_type[]){APSIS_I32, APSIS_I64, APSIS_U8}[roll(3)];
+    const int64_t pixels = p->columns * p->height, room = roll(3) ? pixels : roll(5);
+    const int asks = (int)roll(ranks + 2) - 1; /* a rank; or all; or none */
+    p->options.connectivity = 1 + (int)roll(p->ndim);
+    if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
+    if (roll(2)) {
+        if (roll(3) == 0) p->options.flags |= roll(2) ? APSIS_NO_BORDER : APSIS_NO_INNER;
+        if (roll(3) == 0) p->options.largest = 1 + (int)roll(4);
+        if (roll(3) == 0) p->options.min_area = 1 + roll(5);
+        if (roll(3) == 0) p->options.max_area = 1 + roll(40);
+    }
+    uint8_t *const numbers = must_alloc(pixels * 8);
+    apsis_component *const known = must_alloc(room * (int64_t)sizeof *known), *const mine = must_alloc(room * (int64_t)sizeof *mine);
+    const apsis_image set = whole(p, APSIS_U8, p->mask), labels = whole(p, type, numbers);
+    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_labels = open_rows(p, type, NULL);
+    const bool gets_labels = roll(4) || rank % 2, gets_known = asks == ALL || asks == rank; /* at times some ranks, or none, want labels */
+    int64_t count = -1, my_count = -1;
+    CHECK(!apsis_components(cpu, &set, &labels, known, room, &count, &p->options), "%s: %s", p->text, apsis_message(cpu));
+    CHECK(!apsis_mpi_components(ctx, MPI_COMM_WORLD, &my_set, gets_labels ? &my_labels : NULL, gets_known ? mine : NULL,
+                                gets_known ? room : 0, &my_count, &p->options), "%s", p->text);
+    CHECK(my_count == count, "%lld, not %lld of %s", (long long)my_count, (long long)count, p->text);
+    if (gets_labels) check_rows(p, &my_labels, numbers, "labels");
+    const int64_t known_count = count < room ? count : room;
+    if (gets_known) CHECK(memcmp(mine, known, (size_t)known_count * sizeof *known) == 0, "statistics of %s", p->text);
+    apsis_free(ctx, &my_set), apsis_free(ctx, &my_labels);
+    free(numbers), free(known), free(mine);
+}
+
+/** Geodesic distance with random options. */
+static void check_paths(problem *p) {
+    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER};
+    p->options.metric = metrics[roll(4)];
+    const apsis_type type = p->options.metric != APSIS_EUCLIDEAN && roll(2) ? APSIS_I64 : APSIS_F32;
+    const bool wants_nearest = roll(2), i_want_it = wants_nearest && (roll(2) || rank % 2);
+    if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
+    if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(20);
+    uint8_t *const far = must_alloc(p->columns * p->height * 8), *const near = must_alloc(p->columns * p->height * 8);
+    const apsis_image set = whole(p, APSIS_U8, p->mask), seeds = whole(p, APSIS_U8, p->seeds);
+    const apsis_image far_image = whole(p, type, far), near_image = whole(p, APSIS_I64, near);
+    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_seeds = open_rows(p, APSIS_U8, p->seeds);
+    apsis_image my_far = open_rows(p, type, NULL), my_near = open_rows(p, APSIS_I64, NULL);
+    CHECK(!apsis_geodesic(cpu, &set, &seeds, &far_image, &near_image, &p->options), "%s: %s", p->text, apsis_message(cpu));
+    CHECK(!apsis_mpi_geodesic(ctx, MPI_COMM_WORLD, &my_set, &my_seeds, &my_far, i_want_it ? &my_near : NULL, &p->options), "%s",
+          p->text);
+    check_rows(p, &my_far, far, "lengths");
+    if (i_want_it) check_rows(p, &my_near, near, "nearest seeds");
+    apsis_free(ctx, &my_set), apsis_free(ctx, &my_seeds), apsis_free(ctx, &my_near);
+    free(far), free(near);
+}
+
 /** Calls a check for random images. */
 static void with_random_images(void (*check)(problem *), int times, int64_t most_width, int64_t most_height) {
     for (int i = 0; i < times; ++i) {
@@ -180,11 +234,15 @@ static void random_maps(void) {
     with_random_images(check_map, 1, 20000, 12); /* several messages along the chain */
 }
 
+static void random_components(void) { with_random_images(check_components, 100, 30, 20); }
+
+static void random_paths(void) { with_random_images(check_paths, 50, 30, 20); }
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"extents", extents}, {"random_maps", random_maps}};
+    } cases[] = {{"extents", extents}, {"random_maps", random_maps}, {"random_components", random_components}, {"random_paths", random_paths}};
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
