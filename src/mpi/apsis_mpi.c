@@ -1,222 +1,10 @@
 /*
  * libapsis_mpi: the slabs of apsis.h, told to each other by the ranks of a communicator.
  *
- * This one file is the library, and what a program compiles itself for an MPI of its own.  It holds no algorithm on pixels: it
- * calls the slab functions, and passes on what they tell.  A call goes in phases.  In a phase a rank works alone; at its end
- * the ranks agree (agree), and only when all have got through it are messages sent.  So a rank that fails leaves no other
- * waiting for its messages.
+ * This file, and ranks.h beside it, are the library, and what a program compiles for an MPI of its own.  There is no algorithm
+ * on pixels here: the slab functions are called, and what they tell is passed on.
  */
-#include <apsis_mpi.h>
-
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum {
-    TAG = 1,
-    PIECE = 1 << 13,    /* numbers in a message along the chain of ranks, which a rank passes on while the next one comes */
-    LARGEST = 1 << 27,  /* numbers in any other message: 1 GiB */
-    MOST_AXIS = 1 << 30 /* pixels along an axis */
-};
-
-/** What a phase ended with on the rank that failed. */
-typedef struct outcome {
-    apsis_status status;
-    char why[508];
-} outcome;
-
-static _Thread_local outcome last_outcome;
-
-/** Memory of a call, which goes with it. */
-typedef struct block {
-    struct block *next;
-    int64_t numbers[];
-} block;
-
-/** A call on one rank. */
-typedef struct call {
-    apsis_context *context;
-    MPI_Comm comm; /* a duplicate */
-    int rank, size;
-    outcome is;           /* of this rank; when the ranks have agreed, of all */
-    bool is_broken;       /* MPI itself has failed, and is not called again */
-    apsis_options options; /* filled up with defaults */
-    int64_t columns, start, rows, extent;
-    block *blocks;
-} call;
-
-/* ---- Failing together --------------------------------------------------- */
-
-static void fail(call *c, apsis_status status, const char *format, ...) {
-    if (c->is.status != APSIS_OK) return;
-    va_list arguments;
-    va_start(arguments, format);
-    int used = c->size > 0 ? snprintf(c->is.why, sizeof c->is.why, "rank %d: ", c->rank) : 0;
-    vsnprintf(c->is.why + used, sizeof c->is.why - (size_t)used, format, arguments);
-    va_end(arguments);
-    c->is.status = status;
-}
-
-/** Takes note of what a function of apsis.h returned. */
-static void note(call *c, apsis_status status) {
-    if (status != APSIS_OK) fail(c, status, "%s", apsis_message(c->context));
-}
-
-/** Takes note of what a function of MPI returned. */
-static void note_mpi(call *c, int code) {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    if (code == MPI_SUCCESS) return;
-    MPI_Error_string(code, text, &length);
-    fail(c, APSIS_ERROR_DEVICE, "MPI: %s", text);
-    c->is_broken = true;
-}
-
-/** Ends a phase: whether all ranks have got through it.  If so, `least` becomes the least of each number over all ranks. */
-static bool agree(call *c, int64_t *least, int count) {
-    enum { MOST = 31 };
-    int64_t mine[MOST + 1], all[MOST + 1];
-    if (c->is_broken) return false;
-    mine[0] = c->is.status == APSIS_OK ? c->size : c->rank;
-    for (int i = 0; i < count; ++i) mine[i + 1] = least[i];
-    note_mpi(c, MPI_Allreduce(mine, all, count + 1, MPI_INT64_T, MPI_MIN, c->comm));
-    if (c->is_broken) return false;
-    if (all[0] < c->size) {
-        note_mpi(c, MPI_Bcast(&c->is, sizeof c->is, MPI_BYTE, (int)all[0], c->comm));
-        return false;
-    }
-    for (int i = 0; i < count; ++i) least[i] = all[i + 1];
-    return true;
-}
-
-/** An array of the call's, or NULL. */
-static int64_t *take(call *c, int64_t count) {
-    block *taken = NULL;
-    if (count < (int64_t)1 << 59) taken = malloc(sizeof *taken + (size_t)count * sizeof *taken->numbers);
-    if (!taken) {
-        fail(c, APSIS_ERROR_MEMORY, "no memory for %lld numbers of 8 bytes", (long long)count);
-        return NULL;
-    }
-    taken->next = c->blocks;
-    c->blocks = taken;
-    return taken->numbers;
-}
-
-/* ---- Messages ----------------------------------------------------------- */
-
-static int64_t least_of(int64_t one, int64_t other) { return one < other ? one : other; }
-
-enum { RECEIVED, SENT };
-
-static void pass(call *c, bool is_sent, void *numbers, int64_t count, int other) {
-    int64_t *next = numbers;
-    for (int64_t i = 0; i < count && !c->is_broken; i += LARGEST) {
-        const int some = (int)least_of(count - i, LARGEST);
-        note_mpi(c, is_sent ? MPI_Send(next + i, some, MPI_INT64_T, other, TAG, c->comm)
-                            : MPI_Recv(next + i, some, MPI_INT64_T, other, TAG, c->comm, MPI_STATUS_IGNORE));
-    }
-}
-
-/* ---- Beginning and ending a call ---------------------------------------- */
-
-/** Copies the fields that the caller's version of the options has. */
-static void read_options(call *c, const apsis_options *options) {
-    const apsis_options defaults = APSIS_OPTIONS_INIT;
-    c->options = defaults;
-    if (!options) return;
-    const size_t bytes = options->struct_size < sizeof defaults ? options->struct_size : sizeof defaults;
-    memcpy(&c->options, options, bytes);
-    c->options.struct_size = sizeof defaults;
-}
-
-/** Numbers in which ranks must not differ: the axes that are not cut, and options. */
-enum { SHARED = 3 + sizeof(apsis_options) / sizeof(int64_t), MOST_AGREED = 2 * SHARED };
-
-static void check_set(call *c, const apsis_image *set, int64_t shared[SHARED]) {
-    memset(shared, 0, SHARED * sizeof *shared);
-    if (!c->context) fail(c, APSIS_ERROR_ARGUMENT, "context is NULL");
-    if (!set) fail(c, APSIS_ERROR_ARGUMENT, "set is NULL, but the rows of this rank are needed");
-    if (set && set->ndim != 2 && set->ndim != 3)
-        fail(c, APSIS_ERROR_ARGUMENT, "set: ndim is %d, but must be 2 or 3", (int)set->ndim);
-    if (c->is.status != APSIS_OK) return;
-    for (int a = 0; a < set->ndim; ++a)
-        if (set->size[a] < 0 || set->size[a] > MOST_AXIS)
-            fail(c, APSIS_ERROR_ARGUMENT, "set: size[%d] is %lld, but must be from 0 to 2^30", a, (long long)set->size[a]);
-    c->columns = 1;
-    for (int a = 0; a < set->ndim - 1; ++a) c->columns *= shared[a] = set->size[a];
-    c->rows = set->size[set->ndim - 1];
-    shared[2] = set->ndim;
-    memcpy(shared + 3, &c->options, sizeof c->options);
-}
-
-/** Ends the first phase: whether the calls of all ranks go together. */
-static bool agree_on_image(call *c, const int64_t shared[SHARED]) {
-    static const char *const names[] = {"set: size[0]", "set: size[1]", "set: ndim"};
-    int64_t both[2 * SHARED]; /* their minima and, all bits turned, their maxima */
-    for (int i = 0; i < SHARED; ++i) both[i] = shared[i], both[SHARED + i] = ~shared[i];
-    if (!agree(c, both, 2 * SHARED)) return false;
-    for (int i = SHARED; i-- > 0;)
-        if (both[i] != ~both[SHARED + i]) {
-            c->is.status = APSIS_ERROR_ARGUMENT;
-            if (i >= 3)
-                snprintf(c->is.why, sizeof c->is.why, "options: those of all ranks must be the same");
-            else
-                snprintf(c->is.why, sizeof c->is.why, "%s is %lld on one rank and %lld on another", names[i],
-                         (long long)both[i], (long long)~both[SHARED + i]);
-        }
-    if (c->is.status != APSIS_OK) return false;
-    note_mpi(c, MPI_Exscan(&c->rows, &c->start, 1, MPI_INT64_T, MPI_SUM, c->comm));
-    if (!c->is_broken) note_mpi(c, MPI_Allreduce(&c->rows, &c->extent, 1, MPI_INT64_T, MPI_SUM, c->comm));
-    return !c->is_broken;
-}
-
-/** Whether the communicator is one that ranks can agree in; if not, all ranks see that by themselves. */
-static bool check_comm(call *c, MPI_Comm comm) {
-    int has_begun = 0, has_ended = 0, is_inter = 0;
-    MPI_Initialized(&has_begun);
-    if (has_begun) MPI_Finalized(&has_ended);
-    if (!has_begun || has_ended) fail(c, APSIS_ERROR_ARGUMENT, "MPI is not initialised, or has been finalised");
-    else if (comm == MPI_COMM_NULL) fail(c, APSIS_ERROR_ARGUMENT, "comm is MPI_COMM_NULL");
-    else note_mpi(c, MPI_Comm_test_inter(comm, &is_inter));
-    if (is_inter) fail(c, APSIS_ERROR_ARGUMENT, "comm is an intercommunicator, but its ranks must be one group");
-    return c->is.status == APSIS_OK;
-}
-
-/** The first phase of every call: whether it goes on. */
-static bool begin(call *c, apsis_context *context, MPI_Comm comm, const apsis_image *set, const apsis_options *options) {
-    int64_t shared[SHARED];
-    memset(c, 0, sizeof *c);
-    c->context = context;
-    c->comm = MPI_COMM_NULL;
-    if (!check_comm(c, comm)) return false;
-    note_mpi(c, MPI_Comm_dup(comm, &c->comm));
-    if (!c->is_broken) note_mpi(c, MPI_Comm_rank(c->comm, &c->rank));
-    if (!c->is_broken) note_mpi(c, MPI_Comm_size(c->comm, &c->size));
-    read_options(c, options);
-    check_set(c, set, shared);
-    return agree_on_image(c, shared);
-}
-
-/** Frees what the call has taken.  Returns its status, which is that of all ranks. */
-static apsis_status end(call *c) {
-    while (c->blocks) {
-        block *const next = c->blocks->next;
-        free(c->blocks);
-        c->blocks = next;
-    }
-    if (c->comm != MPI_COMM_NULL && !c->is_broken) note_mpi(c, MPI_Comm_free(&c->comm));
-    last_outcome = c->is;
-    return c->is.status;
-}
-
-/** The last phase: all work is done, or one rank has failed. */
-static apsis_status finish(call *c) {
-    if (c->is.status == APSIS_OK) note(c, apsis_sync(c->context));
-    agree(c, NULL, 0);
-    return end(c);
-}
+#include "ranks.h"
 
 const char *apsis_mpi_message(void) { return last_outcome.why; }
 
@@ -225,8 +13,8 @@ apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *start, int
     if (extent < 0 || !start || !rows)
         fail(&c, APSIS_ERROR_ARGUMENT, "extent is %lld, but must be 0 or more, and start and rows not NULL", (long long)extent);
     if (c.is.status != APSIS_OK || !check_comm(&c, comm)) return end(&c);
-    note_mpi(&c, MPI_Comm_rank(comm, &c.rank));
-    if (!c.is_broken) note_mpi(&c, MPI_Comm_size(comm, &c.size));
+    MPI_TRY(&c, MPI_Comm_rank(comm, &c.rank));
+    MPI_TRY(&c, MPI_Comm_size(comm, &c.size));
     if (c.is_broken) return end(&c);
     const int64_t each = extent / c.size + (extent % c.size > 0);
     *start = least_of(c.rank * each, extent);
@@ -241,50 +29,45 @@ apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *start, int
  * bytes as there must be, once down and once up, where a tree sends them log2 P times.
  */
 
-static void pass_down(call *c, int64_t *last, int64_t *above) {
-    for (int64_t i = 0; i < c->columns && !c->is_broken; i += PIECE) {
-        const int64_t count = least_of(c->columns - i, PIECE);
-        if (c->rank > 0) {
-            pass(c, RECEIVED, above + i, count, c->rank - 1);
-            apsis_slab_merge(count, NULL, above + i, NULL, last + i);
+/** The last rows down the chain, or the first rows up: of each column, what ranks have found up to here. */
+static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found) {
+    const int64_t piece = least_of(1 << 13, LARGEST);
+    const int before = c->rank + (is_up ? 1 : -1), next = c->rank - (is_up ? 1 : -1);
+    for (int64_t i = 0; i < c->columns; i += piece) {
+        const int64_t count = least_of(c->columns - i, piece);
+        if (before >= 0 && before < c->size) {
+            pass(c, RECEIVED, found + i, count, before);
+            if (is_up)
+                apsis_slab_merge(count, found + i, NULL, mine + i, NULL);
+            else
+                apsis_slab_merge(count, NULL, found + i, NULL, mine + i);
         }
-        if (c->rank + 1 < c->size) pass(c, SENT, last + i, count, c->rank + 1);
+        if (next >= 0 && next < c->size) pass(c, SENT, mine + i, count, next);
     }
 }
 
-static void pass_up(call *c, int64_t *first, int64_t *below) {
-    for (int64_t i = 0; i < c->columns && !c->is_broken; i += PIECE) {
-        const int64_t count = least_of(c->columns - i, PIECE);
-        if (c->rank + 1 < c->size) {
-            pass(c, RECEIVED, below + i, count, c->rank + 1);
-            apsis_slab_merge(count, below + i, NULL, first + i, NULL);
-        }
-        if (c->rank > 0) pass(c, SENT, first + i, count, c->rank - 1);
-    }
-}
-
-/** A phase: finds for each column the nearest rows of the set outside of the slab. */
-static bool tell_columns(call *c, const apsis_image *set, const apsis_options *options, int64_t *above, int64_t *below) {
-    int64_t *const first = take(c, c->columns), *const last = take(c, c->columns);
-    if (first && last) note(c, apsis_slab_summary(c->context, set, c->start, first, last, options));
+/** A phase: finds the nearest rows of the set above the slab and below it.  rows: two to work in, and those. */
+static bool tell_columns(call *c, const apsis_image *set, const apsis_options *options, int64_t *const work[2],
+                         int64_t *const found[2]) {
+    if (c->is.status == APSIS_OK) note(c, apsis_slab_summary(c->context, set, c->start, work[0], work[1], options));
     if (!agree(c, NULL, 0)) return false;
-    pass_down(c, last, above);
-    pass_up(c, first, below);
+    pass_along(c, false, work[1], found[0]);
+    pass_along(c, true, work[0], found[1]);
     return !c->is_broken;
 }
 
 /** The rows of this rank, of a distance map. */
 static void map_distance(call *c, const apsis_image *set, const apsis_image *distance, const apsis_image *nearest,
                          const apsis_options *options) {
-    int64_t *near[4] = {NULL, NULL, NULL, NULL}; /* above and below; and of the complement */
-    const int sides = c->options.flags & APSIS_SIGNED ? 2 : 1;
-    for (int i = 0; i < 2 * sides; ++i) near[i] = take(c, c->columns);
-    if (!tell_columns(c, set, options, near[0], near[1])) return;
+    int64_t *rows[6] = {NULL}; /* to work in; above and below; these of the complement */
+    const bool is_signed = c->options.flags & APSIS_SIGNED;
+    for (int i = 0; i < (is_signed ? 6 : 4); ++i) rows[i] = take(c, c->columns);
+    if (!tell_columns(c, set, options, rows, rows + 2)) return;
     c->options.flags ^= APSIS_COMPLEMENT;
-    if (sides == 2 && !tell_columns(c, set, &c->options, near[2], near[3])) return;
+    if (is_signed && !tell_columns(c, set, &c->options, rows, rows + 4)) return;
     apsis_slab slab = {.start = c->start, .extent = c->extent};
-    if (c->rank > 0) slab.above = near[0], slab.complement_above = near[2];
-    if (c->rank + 1 < c->size) slab.below = near[1], slab.complement_below = near[3];
+    if (c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
+    if (c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
     note(c, apsis_slab_distance(c->context, set, &slab, distance, nearest, options));
 }
 
@@ -304,7 +87,7 @@ apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, const apsi
     if (c.options.flags & APSIS_SIGNED) fail(&c, APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but is for distances");
     if (c.options.flags & APSIS_CONNECTED)
         fail(&c, APSIS_ERROR_UNSUPPORTED, "options: APSIS_CONNECTED is set, but slabs are for complete maps");
-    if (agree(&c, NULL, 0)) map_distance(&c, set, NULL, cells, options);
+    map_distance(&c, set, NULL, cells, options);
     return finish(&c);
 }
 
@@ -319,19 +102,21 @@ enum { FIRST_ROOM = 1 << 12, PART = sizeof(apsis_part) / sizeof(int64_t) };
 
 /** What a rank holds of the tree. */
 typedef struct tree {
-    apsis_slab_labels slab;         /* its own; then together with those that have been joined with it */
-    apsis_slab_labels pair[31][2];  /* [level]: what became one there */
-    apsis_part *parts;              /* of `slab` */
+    apsis_slab_labels slab;        /* its own; then together with those that have been joined with it */
+    apsis_slab_labels pair[31][2]; /* [level]: what became one there */
+    apsis_part *parts;             /* of `slab` */
     int32_t ndim;
-    int64_t size[3];                /* of the image */
-    bool selects, has_parts;        /* whether components are left out; whether parts go up */
-    apsis_options all;              /* as the options, but nothing is left out */
+    int64_t size[3];         /* of the image */
+    bool selects, has_parts; /* whether components are left out; whether parts go up */
+    apsis_options all;       /* as the options, but nothing is left out */
 } tree;
 
 static void grow_parts(call *c, tree *t, int64_t count) {
     apsis_part *const grown = count < (int64_t)1 << 56 ? realloc(t->parts, (size_t)(count + 1) * sizeof *grown) : NULL;
-    if (grown) t->parts = grown;
-    else fail(c, APSIS_ERROR_MEMORY, "no memory for what is known of %lld components", (long long)count);
+    if (grown)
+        t->parts = grown;
+    else
+        fail(c, APSIS_ERROR_MEMORY, "no memory for what is known of %lld components", (long long)count);
 }
 
 /** Numbers the slab of this rank. */
@@ -376,8 +161,10 @@ static void join_pair(call *c, tree *t, apsis_slab_labels pair[2]) {
 /** Passes on what a slab tells, or is told. */
 static void pass_slab(call *c, const tree *t, bool is_sent, bool is_told, apsis_slab_labels *slab, int other) {
     if (is_told) pass(c, is_sent, &slab->before, 1, other);
-    if (is_told && t->selects) pass(c, is_sent, slab->numbers, slab->count, other);
-    else if (slab->rows > 0) pass(c, is_sent, slab->first, c->columns, other), pass(c, is_sent, slab->last, c->columns, other);
+    if (is_told && t->selects)
+        pass(c, is_sent, slab->numbers, slab->count, other);
+    else if (slab->rows > 0)
+        pass(c, is_sent, slab->first, c->columns, other), pass(c, is_sent, slab->last, c->columns, other);
     if (!is_told && t->has_parts) pass(c, is_sent, slab->parts, slab->count * PART, other);
 }
 
@@ -426,12 +213,11 @@ static bool number_image(call *c, tree *t, bool all_want_parts, int64_t *count, 
                                     count, options));
     }
     if (!agree(c, NULL, 0)) return false;
-    note_mpi(c, MPI_Bcast(count, 1, MPI_INT64_T, 0, c->comm));
-    if (!all_want_parts || c->is_broken) return !c->is_broken;
+    pass_to_all(c, count, 1);
+    if (!all_want_parts) return !c->is_broken;
     if (c->rank > 0) grow_parts(c, t, *count);
     if (!agree(c, NULL, 0)) return false;
-    for (int64_t i = 0; i < *count * PART && !c->is_broken; i += LARGEST)
-        note_mpi(c, MPI_Bcast((int64_t *)t->parts + i, (int)least_of(*count * PART - i, LARGEST), MPI_INT64_T, 0, c->comm));
+    pass_to_all(c, t->parts, *count * PART);
     return !c->is_broken;
 }
 
@@ -457,8 +243,7 @@ static void find_components(call *c, tree *t, const apsis_image *set, const apsi
 }
 
 apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const apsis_image *set, const apsis_image *labels,
-                                  apsis_component *components, int64_t capacity, int64_t *count,
-                                  const apsis_options *options) {
+                                  apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options) {
     call c;
     tree t = {.parts = NULL};
     if (!begin(&c, context, comm, set, options)) return end(&c);
@@ -473,21 +258,6 @@ apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const a
  * first and last row if these have changed, until none have.
  */
 
-/** Passes a row on to a rank if it has changed, and takes that of another.  Whether one has come. */
-static bool exchange(call *c, bool has_changed, const int64_t *mine, int to, int64_t *beside, int from) {
-    MPI_Status status;
-    int came = 0;
-    if (to < 0 || to >= c->size) to = MPI_PROC_NULL;
-    if (from < 0 || from >= c->size) from = MPI_PROC_NULL;
-    for (int64_t i = 0; i < c->columns && !c->is_broken; i += LARGEST) {
-        const int some = (int)least_of(c->columns - i, LARGEST);
-        note_mpi(c, MPI_Sendrecv(mine + i, has_changed ? some : 0, MPI_INT64_T, to, TAG, beside + i, some, MPI_INT64_T, from,
-                                 TAG, c->comm, &status));
-        if (!c->is_broken) note_mpi(c, MPI_Get_count(&status, MPI_INT64_T, &came));
-    }
-    return came > 0;
-}
-
 /** Finds what is told in all first and last rows, in as many phases as that takes.  rows: first, last, above and below, and
  *  the seeds of these, if they are wanted. */
 static bool relax(call *c, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab, int64_t *rows[8],
@@ -500,7 +270,7 @@ static bool relax(call *c, const apsis_image *set, const apsis_image *seeds, con
         if (!agree(c, &least, 1)) return false;
         if (least == 0) return true;
         is_due = false;
-        for (int i = 0; i < 8 && rows[i] && !c->is_broken; i += 4) {
+        for (int i = 0; i < 8 && rows[i]; i += 4) {
             const bool came_down = exchange(c, changed, rows[i + 1], c->rank + 1, rows[i + 2], c->rank - 1);
             const bool came_up = exchange(c, changed, rows[i], c->rank - 1, rows[i + 3], c->rank + 1);
             is_due |= came_down || came_up;

@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "counting.h"
 
-#include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 counts counted;
 
@@ -14,27 +14,41 @@ static int64_t bytes_of(int count, MPI_Datatype type) {
     return (int64_t)count * size;
 }
 
-/** Waits without keeping a core from the other ranks: tests have more of them than there are cores. */
-static int wait_for(MPI_Request *request, int code) {
-    for (int is_done = 0; code == MPI_SUCCESS && !is_done; ) {
-        code = PMPI_Test(request, &is_done, MPI_STATUS_IGNORE);
-        if (!is_done) sched_yield();
+/** Waits without keeping a core from the other ranks: tests have more of them than there are cores, and MPI would spin. */
+static int wait_with_status(MPI_Request *request, int code, MPI_Status *status) {
+    const struct timespec moment = {0, 20000};
+    for (int is_done = 0; code == MPI_SUCCESS && !is_done;) {
+        code = PMPI_Test(request, &is_done, status);
+        if (!is_done) nanosleep(&moment, NULL);
     }
     return code;
 }
 
-int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    MPI_Request request;
-    const int64_t bytes = bytes_of(count, type);
+static int wait_for(MPI_Request *request, int code) { return wait_with_status(request, code, MPI_STATUS_IGNORE); }
+
+static void count_message(int64_t bytes) {
     counted.sent += bytes;
     if (bytes > counted.largest) counted.largest = bytes;
+}
+
+int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    MPI_Request request;
+    count_message(bytes_of(count, type));
     return wait_for(&request, PMPI_Isend(data, count, type, to, tag, comm, &request));
 }
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status) {
     MPI_Request request;
-    (void)status; /* always ignored */
-    return wait_for(&request, PMPI_Irecv(data, count, type, from, tag, comm, &request));
+    return wait_with_status(&request, PMPI_Irecv(data, count, type, from, tag, comm, &request), status);
+}
+
+int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag, void *room, int most, MPI_Datatype room_type,
+                 int from, int room_tag, MPI_Comm comm, MPI_Status *status) {
+    MPI_Request sent, received;
+    if (to != MPI_PROC_NULL) count_message(bytes_of(count, type));
+    const int began = PMPI_Isend(data, count, type, to, tag, comm, &sent);
+    const int code = wait_with_status(&received, PMPI_Irecv(room, most, room_type, from, room_tag, comm, &received), status);
+    return code == MPI_SUCCESS ? wait_for(&sent, began) : code;
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
@@ -81,12 +95,30 @@ int planted_came(void) {
 
 static int fails(plant what) { return planted == what && --left == 0; }
 
+int64_t live_allocations;
+
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
-void *__wrap_malloc(size_t bytes) { return fails(ALLOCATION) ? NULL : __real_malloc(bytes); }
+void *__wrap_malloc(size_t bytes) {
+    void *const data = fails(ALLOCATION) ? NULL : __real_malloc(bytes);
+    live_allocations += data != NULL;
+    return data;
+}
+
 void *__real_realloc(void *old, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes) { return fails(ALLOCATION) ? NULL : __real_realloc(old, bytes); }
+void *__wrap_realloc(void *old, size_t bytes) {
+    void *const data = fails(ALLOCATION) ? NULL : __real_realloc(old, bytes);
+    live_allocations += data && !old;
+    return data;
+}
+
+void __real_free(void *data);
+void __wrap_free(void *data);
+void __wrap_free(void *data) {
+    live_allocations -= data != NULL;
+    __real_free(data);
+}
 
 /* A slab function, its parameters in parentheses, and its arguments. */
 #define SLAB_FUNCTION(name, parameters, arguments) \

@@ -17,6 +17,9 @@ typedef struct counts {
 
 extern counts counted;
 
+/** Allocations of apsis_mpi.c, and of the test, that have not been freed. */
+extern int64_t live_allocations;
+
 typedef enum plant { NOTHING, SLAB_CALL, ALLOCATION } plant;
 
 /** From now on the n-th of these fails on this rank: a slab call with this status. */
