@@ -1,7 +1,7 @@
 /*
  * apsis_mpi.h on however many ranks mpirun starts: test_mpi [device].  Every rank makes the whole image, the same by
  * the same numbers, and calls apsis.h with it; then its rows must be those that the call on all ranks gives it.  With `device`
- * contexts are those of device 0, and images are there.
+ * a rank has a context on a device, and its images are there.
  *
  * A rank on which a check fails ends them all.
  */
@@ -137,7 +137,13 @@ int main(int argc, char **argv) {
     const bool on_device = argc > 1 && !strcmp(argv[1], "device");
     if (on_device) place = APSIS_DEVICE;
     CHECK(!apsis_create(APSIS_VERSION, APSIS_CPU, &cpu), "no context");
-    CHECK(!apsis_create(APSIS_VERSION, on_device ? 0 : APSIS_CPU, &ctx), "no context");
+    const int devices = apsis_device_count();
+    if (on_device && devices == 0) {
+        if (rank == 0) printf("there is no device here\n");
+        MPI_Finalize();
+        return 77;
+    }
+    CHECK(!apsis_create(APSIS_VERSION, on_device ? rank % devices : APSIS_CPU, &ctx), "no context");
     CHECK(!apsis_set_threads(cpu, 1) && !apsis_set_threads(ctx, 1), "no threads");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const double begun = MPI_Wtime();

@@ -1,0 +1,8 @@
+#!/bin/sh
+# ranks.sh MPIRUN RANKS PROGRAM ...: runs it on so many ranks, also as root, and where there are fewer cores.
+set -eu
+mpirun=$1 ranks=$2
+shift 2
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # MPICH asks for neither
+if "$mpirun" --version | grep -qE 'Open MPI|OpenRTE'; then set -- --oversubscribe -n "$ranks" "$@"; else set -- -n "$ranks" "$@"; fi
+exec "$mpirun" "$@"
