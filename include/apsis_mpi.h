@@ -47,8 +47,8 @@
  *   done, also with images on a device.
  * Messages.  Of at most 1 GiB each.  How many bytes they are together stands
  *   with each function, for P ranks and an image of `columns` columns: its
- *   width, in 3-D its width times its height.  Agreeing comes on top: less than
- *   400 bytes a rank and phase.
+ *   width, in 3-D its width times its height.  Agreeing comes on top, one
+ *   all-reduce of at most 216 bytes a phase.
  *
  * The library is libapsis_mpi.so.<major>; it needs libapsis, and the MPI that it
  * was built with.  For another MPI compile its one source with your program:
@@ -66,7 +66,7 @@
 extern "C" {
 #endif
 
-/** Why this thread's last call failed, and on which rank; "" if it did not. */
+/** Says in English why this thread's last call failed, and on which rank; "" if it did not.  Valid until the next call. */
 APSIS_API const char *apsis_mpi_message(void);
 
 /**
@@ -102,22 +102,23 @@ APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, 
 
 /**
  * The rows of this rank, of what apsis_components gives for the whole image;
- * components and count are those of the whole image.  A rank gets what it asks
- * for: the statistics on every rank, on one, or on none.
+ * components and count are those of the whole image.  Each rank gets the outputs that
+ * it asks for: statistics on every rank, on one, or on none.
  *
- * Ranks send up a tree to rank 0, and get back:
+ * Ranks send up a binomial tree to rank 0, and are told the same way down.  A rank
+ * r > 0 sends once, for the ranks from r to r + b - 1 that have been joined with it,
+ * where b is the largest power of two that divides r:
  *
- *     (P - 1) * (16 + 16 * columns)   up: the rows and number of components, and two rows of numbers
- *     (P - 1) * (8 + 16 * columns)    down, if any rank wants labels: two rows of numbers
- *     (P - 1) * 8                     down: the number of components
+ *     16 + 16 * columns    up: how many rows and components these ranks have, and two rows of numbers
+ *     8 + 16 * columns     down, if any rank wants labels: two rows of numbers
+ *     88 * components      up, with statistics or where options leave components out
+ *     8 * components       down, in place of the rows, where options leave components out
  *
- * Ranks without rows tell no rows of numbers, until they are joined with others.
- * For statistics, and where options leave components out, 88 bytes for each component
- * come on top, and once more for each time that those of several ranks go up
- * together, less than log2(P) times; then the numbers in the image go down in the
- * same way, 8 bytes each, in place of the two rows.  Statistics for another rank
- * than 0 go to all of them: 88 * count * (P - 1) bytes.  Rank 0 has memory for all
- * of these, and 48 * log2(P) bytes a column.
+ * So labels take (P - 1) * (24 + 32 * columns) bytes; of ranks that have no rows there
+ * are no rows of numbers.  Then count goes to all ranks, 8 bytes each, and the
+ * statistics, 88 * count bytes each, if any rank but 0 asks for them.  Rank 0 takes
+ * 16 + 32 * log2(P) bytes a column of memory, and room for all components that are
+ * told up; another rank takes less.
  *
  * @param set         APSIS_BIT or APSIS_U8: the slab.
  * @param labels      Of the size of the set.  May be NULL.  APSIS_ERROR_RANGE if a number does not fit.
@@ -132,10 +133,10 @@ APSIS_API apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm com
 /**
  * The rows of this rank, of what apsis_geodesic gives for the whole image.
  *
- * It takes rounds, one more than the longest chain of cuts that paths cross.  In a round a
- * rank whose first or last row has changed sends both to the ranks beside it, 8 bytes
- * a column each, and 8 more with nearest seeds; others rest.  A path that winds from
- * rank to rank takes a round for each crossing.  It takes 32 bytes a column of memory, or 64.
+ * Where shortest paths cross k cuts at most, there are k + 2 rounds or fewer.  In a round
+ * a rank whose first or last row has changed sends both, to the ranks beside it: 8 bytes
+ * a column each, and 8 more with nearest seeds.  A rank that is told nothing new rests.  It
+ * takes 32 bytes a column of memory, or 64.
  *
  * @param set       APSIS_BIT or APSIS_U8: the slab.
  * @param seeds     Of the size of the set, as are distance and nearest.  Either of these may be NULL.

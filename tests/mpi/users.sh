@@ -1,6 +1,6 @@
 #!/bin/sh
-# users.sh source|library|cmake|interface BUILD: installs a build with Open MPI into a folder of its own, and does what users
-# of MPI do: compiles the source with MPICH, links the library, by pkg-config or CMake.
+# users.sh source|library|cmake|fortran|python|interface BUILD: installs a build with Open MPI into a folder of its own, and does what users
+# of MPI do: compiles the source with MPICH, links the library, by pkg-config or CMake, and calls it from other languages.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -51,6 +51,27 @@ END
     map "$work/build/program"
 }
 
+# says WHAT PROGRAM ...: what 3 ranks print.
+says() {
+    what=$1
+    shift
+    said=$("$here/ranks.sh" mpirun.openmpi 3 "$@")
+    echo "$said"
+    test "$said" = "$what"
+}
+
+fortran() {
+    # shellcheck disable=SC2046,SC2086
+    mpicc.openmpi $strict -c "$root/docs/examples/fortran/far_from.c" $(pkg-config --cflags apsis_mpi) -o "$work/far_from.o"
+    # shellcheck disable=SC2046
+    mpif90.openmpi -Wall -J "$work" "$root/docs/examples/fortran/main.f90" "$work/far_from.o" $(pkg-config --libs apsis_mpi) \
+        -o "$work/program"
+    says 6.403 "$work/program"
+}
+
+# With Debian's mpi4py, which is for its own Python and its Open MPI.
+python() { says 6.403 /usr/bin/python3 "$root/docs/examples/distance_by_ranks.py"; }
+
 # The library exports what the header declares; the header stands alone, in C and C++; and libapsis knows nothing of MPI.
 interface() {
     nm -D --defined-only "$library/libapsis_mpi.so" | awk '{print $3}' | sort >"$work/exported"
@@ -72,6 +93,6 @@ interface() {
 
 case $1 in
 cmake) cmake_consumer ;;
-source | library | interface) "$1" ;;
+source | library | fortran | python | interface) "$1" ;;
 *) exit 2 ;;
 esac
