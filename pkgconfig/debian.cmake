@@ -1,5 +1,5 @@
-# The Debian packages libapsis0, libapsis-dev and apsis-tools, and libapsis-mpi0 and libapsis-mpi-dev if there is an MPI, by
-# CPack, of a build with APSIS_DEBIAN and the prefix /usr.
+# The Debian packages libapsis0, libapsis-dev and apsis-tools, and libapsis-mpi0, libapsis-mpi-dev and apsis-mpi if there is an
+# MPI, by CPack, of a build with APSIS_DEBIAN and the prefix /usr.
 set(APSIS_MAINTAINER "The apsis maintainers <apsis@example.org>" CACHE STRING "Who makes the Debian packages")
 set(revision 1)
 set(this_one "(= ${PROJECT_VERSION}-${revision})")
@@ -33,7 +33,7 @@ set(CPACK_DEBIAN_COMMAND_DESCRIPTION "exact maps of binary images - command for 
 
 set(components RUNTIME DEVELOPMENT COMMAND)
 if(TARGET apsis-mpi)
-  list(APPEND components MPI MPI_DEVELOPMENT)
+  list(APPEND components MPI MPI_DEVELOPMENT MPI_COMMAND)
   set(CPACK_DEBIAN_MPI_PACKAGE_NAME libapsis-mpi${PROJECT_VERSION_MAJOR})
   set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_MPI_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/triggers)
@@ -44,6 +44,10 @@ if(TARGET apsis-mpi)
   set(CPACK_DEBIAN_MPI_DEVELOPMENT_PACKAGE_DEPENDS
       "libapsis-mpi${PROJECT_VERSION_MAJOR} ${this_one}, libapsis-dev ${this_one}, mpi-default-dev")
   set(CPACK_DEBIAN_MPI_DEVELOPMENT_DESCRIPTION "exact maps of binary images - development with MPI\n${about}")
+  set(CPACK_DEBIAN_MPI_COMMAND_PACKAGE_NAME apsis-mpi)
+  set(CPACK_DEBIAN_MPI_COMMAND_PACKAGE_SECTION graphics)
+  set(CPACK_DEBIAN_MPI_COMMAND_PACKAGE_DEPENDS "libapsis-mpi${PROJECT_VERSION_MAJOR} ${this_one}, mpi-default-bin")
+  set(CPACK_DEBIAN_MPI_COMMAND_DESCRIPTION "exact maps of binary images - command for MPI\n${about}")
 endif()
 
 # ---- What Debian wants to know of each --------------------------------------

@@ -16,8 +16,10 @@ static void move_rows(const char *name, int is_written, int64_t start, int64_t r
     for (int64_t y = 0; y < rows; ++y) {
         const MPI_Offset at = (start + y) * bytes;
         int code;
-        if (is_written) code = MPI_File_write_at(file, at, data + y * bytes, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE);
-        else code = MPI_File_read_at(file, at, data + y * bytes, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+        if (is_written)
+            code = MPI_File_write_at(file, at, data + y * bytes, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+        else
+            code = MPI_File_read_at(file, at, data + y * bytes, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE);
         must(code == MPI_SUCCESS, name, "a row cannot be moved");
     }
     MPI_File_close(&file);
