@@ -1,5 +1,5 @@
-"""Every rank has two rows of an image 5 wide; the last pixel of the last rank is in the set.  Rank 0 prints the farthest distance:
-mpirun -n 3 python3 distance_by_ranks.py.  mpi4py must be of the MPI that libapsis_mpi was built for."""
+"""Every rank has two rows of an image 5 wide; the last pixel of the last rank is in the set.  Rank 0 prints the farthest
+distance: mpirun -n 3 python3 distance_by_ranks.py.  mpi4py must be of the MPI that libapsis_mpi was built for."""
 import ctypes
 
 import numpy as np
@@ -29,7 +29,8 @@ world, context = MPI.COMM_WORLD, ctypes.c_void_p()
 mask, far = np.zeros((2, 5), np.uint8), np.empty((2, 5), np.float32)
 mask[-1, -1] = world.rank == world.size - 1
 apsis.apsis_create(apsis.apsis_version(), CPU, ctypes.byref(context))
-if apsis_mpi.apsis_mpi_distance(context, communicator(world), ctypes.byref(Image(mask, U8)), ctypes.byref(Image(far, F32)), None, None):
+set_of, map_of = ctypes.byref(Image(mask, U8)), ctypes.byref(Image(far, F32))
+if apsis_mpi.apsis_mpi_distance(context, communicator(world), set_of, map_of, None, None):
     raise RuntimeError(apsis_mpi.apsis_mpi_message().decode())
 apsis.apsis_destroy(context)
 if world.rank == 0:

@@ -13,8 +13,8 @@ apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *start, int
     if (extent < 0 || !start || !rows)
         fail(&c, APSIS_ERROR_ARGUMENT, "extent is %lld, but must be 0 or more, and start and rows not NULL", (long long)extent);
     if (c.is.status != APSIS_OK || !check_comm(&c, comm)) return end(&c);
-    MPI_TRY(&c, MPI_Comm_rank(comm, &c.rank));
-    MPI_TRY(&c, MPI_Comm_size(comm, &c.size));
+    TRY_MPI(&c, MPI_Comm_rank(comm, &c.rank));
+    TRY_MPI(&c, MPI_Comm_size(comm, &c.size));
     if (c.is_broken) return end(&c);
     const int64_t each = extent / c.size + (extent % c.size > 0);
     *start = least_of(c.rank * each, extent);

@@ -2,7 +2,8 @@
  * A call that all ranks make together, for apsis_mpi.c.
  *
  * It goes in phases.  In a phase a rank works alone, and takes the memory that the next messages need.  At its end the ranks
- * agree, by one all-reduce; messages are sent only when all have got through it.  So a rank that fails leaves no other waiting.
+ * agree, by one all-reduce; what has been found is sent only when all have got through it.  So a rank that fails leaves no
+ * other waiting.
  */
 #ifndef APSIS_MPI_RANKS_H
 #define APSIS_MPI_RANKS_H
@@ -67,7 +68,7 @@ static void note(call *c, apsis_status status) {
     if (status != APSIS_OK) fail(c, status, "%s", apsis_message(c->context));
 }
 
-/** Takes note of what a function of MPI returned; MPI_TRY calls it only if none has failed before. */
+/** Takes note of what a function of MPI returned; TRY_MPI calls it only if none has failed before. */
 static void note_mpi(call *c, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -77,7 +78,7 @@ static void note_mpi(call *c, int code) {
     c->is_broken = true;
 }
 
-#define MPI_TRY(c, function)                        \
+#define TRY_MPI(c, function)                        \
     do {                                            \
         if (!(c)->is_broken) note_mpi(c, function); \
     } while (0)
@@ -87,10 +88,10 @@ static bool agree(call *c, int64_t *least, int count) {
     int64_t mine[1 + MOST_AGREED], all[1 + MOST_AGREED];
     mine[0] = c->is.status == APSIS_OK ? c->size : c->rank;
     for (int i = 0; i < count; ++i) mine[i + 1] = least[i];
-    MPI_TRY(c, MPI_Allreduce(mine, all, count + 1, MPI_INT64_T, MPI_MIN, c->comm));
+    TRY_MPI(c, MPI_Allreduce(mine, all, count + 1, MPI_INT64_T, MPI_MIN, c->comm));
     if (c->is_broken) return false;
     if (all[0] < c->size) { /* the lowest rank that failed says why */
-        MPI_TRY(c, MPI_Bcast(&c->is, sizeof c->is, MPI_BYTE, (int)all[0], c->comm));
+        TRY_MPI(c, MPI_Bcast(&c->is, sizeof c->is, MPI_BYTE, (int)all[0], c->comm));
         return false;
     }
     for (int i = 0; i < count; ++i) least[i] = all[i + 1];
@@ -116,12 +117,13 @@ static int64_t least_of(int64_t one, int64_t other) { return one < other ? one :
 
 enum { RECEIVED, SENT };
 
-/** Numbers to another rank, or from it.  Only after the ranks have agreed: the other one waits. */
+/** Numbers to another rank, or from it.  That one waits for them, so whether they are sent must not depend on anything that can
+ *  fail on one rank alone. */
 static void pass(call *c, bool is_sent, void *numbers, int64_t count, int other) {
     int64_t *const all = numbers;
     for (int64_t i = 0; i < count; i += LARGEST) {
         const int some = (int)least_of(count - i, LARGEST);
-        MPI_TRY(c, is_sent ? MPI_Send(all + i, some, MPI_INT64_T, other, TAG, c->comm)
+        TRY_MPI(c, is_sent ? MPI_Send(all + i, some, MPI_INT64_T, other, TAG, c->comm)
                            : MPI_Recv(all + i, some, MPI_INT64_T, other, TAG, c->comm, MPI_STATUS_IGNORE));
     }
 }
@@ -130,7 +132,7 @@ static void pass(call *c, bool is_sent, void *numbers, int64_t count, int other)
 static void pass_to_all(call *c, void *numbers, int64_t count) {
     int64_t *const all = numbers;
     for (int64_t i = 0; i < count; i += LARGEST)
-        MPI_TRY(c, MPI_Bcast(all + i, (int)least_of(count - i, LARGEST), MPI_INT64_T, 0, c->comm));
+        TRY_MPI(c, MPI_Bcast(all + i, (int)least_of(count - i, LARGEST), MPI_INT64_T, 0, c->comm));
 }
 
 /** Passes a row on to a rank if it has changed, and takes that of another.  Whether one has come. */
@@ -141,9 +143,9 @@ static bool exchange(call *c, bool has_changed, const int64_t *mine, int to, int
     if (from < 0 || from >= c->size) from = MPI_PROC_NULL;
     for (int64_t i = 0; i < c->columns; i += LARGEST) {
         const int some = (int)least_of(c->columns - i, LARGEST);
-        MPI_TRY(c, MPI_Sendrecv(mine + i, has_changed ? some : 0, MPI_INT64_T, to, TAG, beside + i, some, MPI_INT64_T, from,
+        TRY_MPI(c, MPI_Sendrecv(mine + i, has_changed ? some : 0, MPI_INT64_T, to, TAG, beside + i, some, MPI_INT64_T, from,
                                 TAG, c->comm, &status));
-        MPI_TRY(c, MPI_Get_count(&status, MPI_INT64_T, &came));
+        TRY_MPI(c, MPI_Get_count(&status, MPI_INT64_T, &came));
     }
     return came > 0;
 }
@@ -193,8 +195,8 @@ static bool agree_on_image(call *c, const int64_t shared[SHARED]) {
                          (long long)both[i], (long long)~both[SHARED + i]);
         }
     if (c->is.status != APSIS_OK) return false;
-    MPI_TRY(c, MPI_Exscan(&c->rows, &c->start, 1, MPI_INT64_T, MPI_SUM, c->comm));
-    MPI_TRY(c, MPI_Allreduce(&c->rows, &c->extent, 1, MPI_INT64_T, MPI_SUM, c->comm));
+    TRY_MPI(c, MPI_Exscan(&c->rows, &c->start, 1, MPI_INT64_T, MPI_SUM, c->comm));
+    TRY_MPI(c, MPI_Allreduce(&c->rows, &c->extent, 1, MPI_INT64_T, MPI_SUM, c->comm));
     return !c->is_broken;
 }
 
@@ -208,7 +210,7 @@ static bool check_comm(call *c, MPI_Comm comm) {
     else if (comm == MPI_COMM_NULL)
         fail(c, APSIS_ERROR_ARGUMENT, "comm is MPI_COMM_NULL");
     else
-        MPI_TRY(c, MPI_Comm_test_inter(comm, &is_inter));
+        TRY_MPI(c, MPI_Comm_test_inter(comm, &is_inter));
     if (is_inter) fail(c, APSIS_ERROR_ARGUMENT, "comm is an intercommunicator, but its ranks must be one group");
     return c->is.status == APSIS_OK;
 }
@@ -220,9 +222,9 @@ static bool begin(call *c, apsis_context *context, MPI_Comm comm, const apsis_im
     c->context = context;
     c->comm = MPI_COMM_NULL;
     if (!check_comm(c, comm)) return false;
-    MPI_TRY(c, MPI_Comm_dup(comm, &c->comm));
-    MPI_TRY(c, MPI_Comm_rank(c->comm, &c->rank));
-    MPI_TRY(c, MPI_Comm_size(c->comm, &c->size));
+    TRY_MPI(c, MPI_Comm_dup(comm, &c->comm));
+    TRY_MPI(c, MPI_Comm_rank(c->comm, &c->rank));
+    TRY_MPI(c, MPI_Comm_size(c->comm, &c->size));
     read_options(c, options);
     check_set(c, set, shared);
     return agree_on_image(c, shared);
@@ -235,7 +237,7 @@ static apsis_status end(call *c) {
         free(c->blocks);
         c->blocks = next;
     }
-    if (c->comm != MPI_COMM_NULL) MPI_TRY(c, MPI_Comm_free(&c->comm));
+    if (c->comm != MPI_COMM_NULL) TRY_MPI(c, MPI_Comm_free(&c->comm));
     last_outcome = c->is;
     return c->is.status;
 }

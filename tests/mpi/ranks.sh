@@ -5,5 +5,6 @@ mpirun=$1 ranks=$2
 shift 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # MPICH asks for neither
 export OMPI_MCA_odls_base_sigkill_timeout=0                       # when one rank fails, mpirun ends the others at once
-if "$mpirun" --version | grep -qE 'Open MPI|OpenRTE'; then set -- --oversubscribe -n "$ranks" "$@"; else set -- -n "$ranks" "$@"; fi
-exec "$mpirun" "$@"
+oversubscribe=''
+if "$mpirun" --version | grep -qE 'Open MPI|OpenRTE'; then oversubscribe=--oversubscribe; fi
+exec "$mpirun" $oversubscribe -n "$ranks" "$@"

@@ -1,4 +1,4 @@
-"""Uncompressed TIFF: tiff.py make FILE, a volume of 13 planes; tiff.py same FILE BIGTIFF, whether the pixels of two are the same."""
+"""Uncompressed TIFF: tiff.py make FILE, a volume of 13 planes; tiff.py same FILE OTHER, whether two have the same pixels."""
 import struct
 import sys
 

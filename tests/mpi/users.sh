@@ -1,6 +1,7 @@
 #!/bin/sh
-# users.sh source|library|cmake|fortran|python|interface BUILD: installs a build with Open MPI into a folder of its own, and does what users
-# of MPI do: compiles the source with MPICH, links the library, by pkg-config or CMake, and calls it from other languages.
+# users.sh source|library|cmake|fortran|python|interface BUILD: installs a build with Open MPI into a folder of its own, and
+# does what users of MPI do: compiles the source with MPICH, links the library, by pkg-config or CMake, and calls it from other
+# languages.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -75,15 +76,16 @@ python() { says 6.403 /usr/bin/python3 "$root/docs/examples/distance_by_ranks.py
 # The library exports what the header declares; the header stands alone, in C and C++; and libapsis knows nothing of MPI.
 interface() {
     nm -D --defined-only "$library/libapsis_mpi.so" | awk '{print $3}' | sort >"$work/exported"
-    tr '\n' ' ' <"$prefix/include/apsis_mpi.h" | grep -oE 'APSIS_API [^;]*;' | grep -oE 'apsis_mpi_[a-z_]+\(' | tr -d '(' | sort \
-        >"$work/declared"
+    tr '\n' ' ' <"$prefix/include/apsis_mpi.h" | grep -oE 'APSIS_API [^;]*;' | grep -oE 'apsis_mpi_[a-z_]+\(' | tr -d '(' |
+        sort >"$work/declared"
     diff -u "$work/declared" "$work/exported"
     test -s "$work/declared"
+    printf '#include <apsis_mpi.h>\n#include <apsis_mpi.h>\nint main(void) { return *apsis_mpi_message(); }\n' >"$work/twice.c"
+    cp "$work/twice.c" "$work/twice.cpp"
     for kind in openmpi mpich; do
-        printf '#include <apsis_mpi.h>\n#include <apsis_mpi.h>\nint main(void) { return *apsis_mpi_message(); }\n' >"$work/twice.c"
-        cp "$work/twice.c" "$work/twice.cpp"
         "mpicc.$kind" -std=c99 -Wall -Wextra -Werror -I"$prefix/include" -c "$work/twice.c" -o "$work/twice.o"
-        "mpicxx.$kind" -std=c++17 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -Wall -Wextra -Werror -I"$prefix/include" -c "$work/twice.cpp" -o "$work/twice.o"
+        "mpicxx.$kind" -std=c++17 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -Wall -Wextra -Werror -I"$prefix/include" \
+            -c "$work/twice.cpp" -o "$work/twice.o"
     done
     if readelf -d "$library/libapsis.so" | grep -F libmpi; then
         echo "libapsis needs MPI"

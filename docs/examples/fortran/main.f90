@@ -1,4 +1,5 @@
-! Every rank has two rows of an image 5 wide; the last pixel of the last rank is in the set.  Rank 0 prints the farthest distance.
+! Every rank has two rows of an image 5 wide; the last pixel of the last rank is in the set.  Rank 0 prints the farthest
+! distance.
 program main
     use, intrinsic :: iso_c_binding
     use mpi
