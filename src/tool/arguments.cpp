@@ -154,7 +154,7 @@ std::string wrapped(const std::string &text, size_t indent, size_t column) {
 }
 
 std::string Arguments::help() const {
-    std::string usage_line = "usage: apsis " + verb_;
+    std::string usage_line = "usage: " + command_;
     for (const Positional &positional : positionals_) usage_line += " " + positional.name;
     std::string text = usage_line + (options_.empty() ? "\n\n" : " [options]\n\n");
     std::istringstream paragraphs(description_);

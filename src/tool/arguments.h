@@ -36,7 +36,9 @@ struct Synonym {
 /// The arguments and options that a verb accepts.
 class Arguments {
   public:
-    Arguments(std::string verb, std::string description) : verb_(std::move(verb)), description_(std::move(description)) {}
+    Arguments(const std::string &verb, std::string description, const std::string &program = "apsis")
+        : command_(program + " " + verb),
+          description_(std::move(description)) {}
 
     /// With a rule of its own, or without.
     void positional(std::string name, std::string help, std::function<void(const std::string &)> take);
@@ -74,7 +76,7 @@ class Arguments {
     void take_option(const std::vector<std::string> &words, size_t &at);
     const Option &find(const std::string &word, const std::string &name) const;
 
-    std::string verb_, description_, epilogue_;
+    std::string command_, description_, epilogue_;
     std::vector<Option> options_;
     std::vector<Positional> positionals_;
 };

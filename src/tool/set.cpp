@@ -221,6 +221,22 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     image.sites += nonzero;
 }
 
+Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
+    Raster marks(APSIS_BIT, shape_.cut_to(extent), "a slab");
+    const bool is_volume = shape_.dimensions == 3;
+    for (std::int64_t z = 0; z < marks.shape().depth; ++z) {
+        const size_t number = static_cast<size_t>(is_volume ? start + z : 0);
+        const std::int64_t from = is_volume ? 0 : start, to = from + marks.shape().height;
+        const auto sink = [&](const SampleBlock &block) {
+            for (std::int64_t y = std::max(from, block.y); y < std::min(to, block.y + block.rows); ++y)
+                mark_row(reader_.pages()[number], settings_.threshold, block.row(y - block.y), block.columns,
+                         marks.row(y - from, z) + block.x / 8);
+        };
+        reader_.read(number, from, to, sink, [](std::int64_t) {});
+    }
+    return marks;
+}
+
 BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int64_t extent, int devices) {
     progress.phase("reading");
     BinaryImage image;

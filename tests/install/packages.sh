@@ -35,11 +35,19 @@ for kind in "" --static; do
     c++ -std=c++17 -Wall -Wextra -Werror "$here/program.cpp" $flags -o "$work/program"
     "$work/program"
 done
+# shellcheck disable=SC2046
+mpicc -std=c11 -Wall -Wextra -Werror "$here/../../docs/examples/distance_by_ranks.c" \
+    $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs apsis_mpi) -o "$work/program"
+head -c 600 "$here/../data/page.tif" >"$work/pixels"
+"$here/../mpi/ranks.sh" mpirun 2 "$work/program" 30 20 "$work/pixels" "$work/map"
+test "$(wc -c <"$work/map")" = 2400
+"$here/../mpi/ranks.sh" mpirun 2 "$usr/bin/apsis-mpi" distance "$here/../data/page.tif" "$work/far.tif" --sites black
 "$usr/bin/apsis" components "$here/../data/page.tif" "$work/letters.tif" --sites black
 man -M "$usr/share/man" -w apsis apsis_voronoi >/dev/null
 test -x "$usr/bin/apsis" -a -e "$usr/share/bash-completion/completions/apsis" -a -e "$usr/share/zsh/vendor-completions/_apsis"
 
-in_root --purge apsis-tools libapsis-dev "$(cd "$folder" && basename -s .deb libapsis[0-9]*.deb | cut -d_ -f1)"
+mpi=$(cd "$folder" && basename -s .deb libapsis-mpi[0-9]*.deb | cut -d_ -f1)
+in_root --purge apsis-tools apsis-mpi libapsis-mpi-dev "$mpi" libapsis-dev "$(cd "$folder" && basename -s .deb libapsis[0-9]*.deb | cut -d_ -f1)"
 if files | grep .; then
     echo "the above is left"
     exit 1

@@ -79,7 +79,11 @@ class TiffReader {
 
     /// Passes the samples of a page with one sample a pixel to the sink.  Throws if any cannot be read, or if the file has
     /// changed since it was opened.
-    void read(size_t page, const BlockSink &sink, const RowsReport &report);
+    void read(size_t page, const BlockSink &sink, const RowsReport &report) {
+        read(page, 0, pages_[page].height, sink, report);
+    }
+    /// The same of the tiles or strips that have some of these rows.
+    void read(size_t page, std::int64_t from, std::int64_t to, const BlockSink &sink, const RowsReport &report);
     /// From one report to the next there are at most so many rows.
     std::int64_t rows_at_once(size_t page) const;
     /// Bytes of memory that it takes to read a page.

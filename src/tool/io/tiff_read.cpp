@@ -239,7 +239,7 @@ std::int64_t TiffReader::rows_at_once(size_t number) const {
     return std::clamp<std::int64_t>(affordable, 1, useful) * rows;
 }
 
-void TiffReader::read(size_t number, const BlockSink &sink, const RowsReport &report) {
+void TiffReader::read(size_t number, std::int64_t from, std::int64_t to, const BlockSink &sink, const RowsReport &report) {
     const TiffPage &page = pages_[number];
     warnings_ = 0;
     if (!page.doubt.empty()) warn(("it " + page.doubt).c_str(), 1);
@@ -261,8 +261,8 @@ void TiffReader::read(size_t number, const BlockSink &sink, const RowsReport &re
             std::make_unique<Decoder>(handle, page, file_.size(), std::move(buffer), row_bytes * page.block_height));
     }
     const std::int64_t across = page.blocks_across(), at_once = rows_at_once(number);
-    for (std::int64_t top = 0; top < page.height; top += at_once) {
-        const std::int64_t end = std::min(top + at_once, page.height);
+    for (std::int64_t top = from / page.block_height * page.block_height; top < to; top += at_once) {
+        const std::int64_t end = std::min(top + at_once, to);
         const std::int64_t first = top / page.block_height * across;
         const std::int64_t count = (end - top + page.block_height - 1) / page.block_height * across;
         make_and_take(
