@@ -646,12 +646,17 @@ APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t colum
 
 /** The rows of a slab that has been joined, of what apsis_components writes for the whole image.
  *  Its components are found again; if they are not `count`, APSIS_ERROR_ARGUMENT, though labels
- *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels. */
+ *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels.
+ *
+ *  set may be NULL, once, if the call before on this context was the slab's apsis_slab_parts, but
+ *  for joins, with the same options, in a workspace of the context's own.  Then the set is not
+ *  read again, and on a device its components are not found again. */
 APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set,
                                              const apsis_slab_labels *slab, const apsis_image *labels,
                                              const apsis_options *options);
 
-/** Makes of the parts of whole components what apsis_components says of them.  Any thread. */
+/** Makes of the parts of whole components what apsis_components says of them; both arrays may be
+ *  the same memory.  Any thread. */
 APSIS_API void apsis_slab_measure(int64_t count, const apsis_part *parts,
                                   apsis_component *components);
 

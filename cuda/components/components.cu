@@ -28,9 +28,9 @@ class Components {
     Components(const ComponentsJob &job, const Plan &plan, void *memory) : job_(job), plan_(plan) {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // a component for so many pixels: 1/11 byte a pixel
         tiles_.width = job.set.size[0], tiles_.height = job.set.size[1], tiles_.depth = job.set.size[2];
-        (plan.is_volume ? tiles_.start_z : tiles_.start_y) = job.start;
         tiles_.across = plan.across, tiles_.down = plan.down, tiles_.deep = plan.deep;
         tiles_.kept_words = plan.kept_words, tiles_.most_kept_parts = plan.most_kept_parts, tiles_.has_nodes = plan.has_nodes;
+        tiles_.packed_labels = plan.packed_labels;
         if (plan.stores_roots) tiles_.root_store = job.labels;
         Carver carver(memory);
         carve_tiles(carver);
@@ -46,17 +46,15 @@ class Components {
 
     void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
         if (plan_.counts_alone) tiles_.count_only = tiles_.firsts_before + tiles_.tile_rows();
-        find_parts(stream);
-        report(progress, 0.4, stream);
-        if (tiles_.has_nodes) join_nodes<Tile>(plan_, tiles_, stream);
-        if (job_.selects()) select_components<Tile>(job_, plan_, tiles_, search_, stream);
-        if (tiles_.elsewhere) leave_elsewhere<Tile>(job_, plan_, tiles_, stream);
+        if (!job_.is_found()) find(progress, stream);
+        const Told told(job_, elsewhere_);
+        if (job_.told.has_faces()) leave_elsewhere<Tile>(told, plan_, tiles_, stream);
         if (!plan_.counts_alone) scan_firsts(scan_, scan_bytes_, stream);
+        tiles_.firsts_before = numbers_before_;
         report(progress, 0.6, stream);
-        if (job_.count || job_.components)
-            number->ask(tiles_.firsts_before + tiles_.tile_rows() + (tiles_.elsewhere ? 1 : 0), stream);
+        if (job_.count || job_.components) number->ask(tiles_.firsts_before + scanned() - 1, stream);
         if (job_.components) measure(*number, stream);
-        if (job_.labels) write_labels<Tile>(job_, plan_, tiles_, stream);
+        if (job_.labels) write_labels<Tile>(job_, told, plan_, tiles_, stream);
         if (job_.first) write_end<Tile>(job_.first, false, plan_, tiles_, stream);
         if (job_.last) write_end<Tile>(job_.last, true, plan_, tiles_, stream);
         if (job_.count) *job_.count = number->wait();
@@ -77,12 +75,22 @@ class Components {
         // Taken even if it goes unused: components are found where their roots are.
         const auto lowest = carver.take<uint32_t>(plan_.links_at_random ? nodes : 0);
         tiles_.lowest = plan_.links_at_random && !job_.components ? lowest : nullptr;
-        tiles_.elsewhere = job_.told.has_faces() ? carver.take<uint32_t>(std::max<int64_t>(nodes, 1)) : nullptr;
         tiles_.area = job_.selects() ? carver.take<unsigned long long>(nodes) : nullptr;
         tiles_.first = carver.take<uint16_t>(nodes);
         tiles_.rim = carver.take<uint16_t>(tiles_.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
         tiles_.side = carver.take<uint16_t>(tiles_.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
         tiles_.side_bits = carver.take<uint32_t>(tiles_.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
+        // A slab's memory up to here serves two jobs: to the second one faces tell what to leave out of the first one's counts.
+        numbers_before_ = job_.is_slab() ? carver.take<uint32_t>(tiles_.tile_rows() + 2) : tiles_.firsts_before;
+        elsewhere_ = job_.told.has_faces() ? carver.take<uint32_t>(nodes) : nullptr;
+    }
+
+    /// Finds and selects components: their first pixels, and how many there are in each row of a tile.
+    void find(const Progress &progress, cudaStream_t stream) const {
+        find_parts(stream);
+        report(progress, 0.4, stream);
+        if (tiles_.has_nodes) join_nodes<Tile>(plan_, tiles_, stream);
+        if (job_.selects()) select_components<Tile>(job_, plan_, tiles_, search_, stream);
     }
 
     /// Labels the tiles and writes their nodes and first pixels; if components are wanted, also the sums of parts.
@@ -96,11 +104,11 @@ class Components {
     /// the bytes that it needs.
     size_t scan_firsts(void *memory, size_t bytes, cudaStream_t stream) const {
         const CallersError callers;
-        check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles_.firsts_before, tiles_.firsts_before,
-                                            tiles_.tile_rows() + (tiles_.elsewhere ? 2 : 1), stream),
+        check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles_.firsts_before, numbers_before_, scanned(), stream),
               "scanning");
         return bytes;
     }
+    int64_t scanned() const { return tiles_.tile_rows() + (job_.told.has_faces() ? 2 : 1); }
 
     /// Measures components, a window at a time.  The first window is measured while the host waits for the number of
     /// components.
@@ -121,6 +129,8 @@ class Components {
     const ComponentsJob &job_;
     const Plan &plan_;
     Tiles tiles_ = {};
+    uint32_t *numbers_before_;  // tiles_.firsts_before after the scan
+    uint32_t *elsewhere_;       // (faces.cuh)
     RankSearch *search_;
     void *scan_;
     size_t scan_bytes_;

@@ -16,12 +16,14 @@ namespace apsis::cuda::components {
 struct Told {
     const int64_t *face[2];  // [column]: of the first row and the last, or null
     const int64_t *numbers;  // [number]: then nothing else is used; or null
+    uint32_t *elsewhere;     // [node]: of a root, 0 or, if its component begins in another slab, a code; null without faces
     int64_t before, columns;
     uint32_t count;
 
-    explicit Told(const ComponentsJob &job)
+    Told(const ComponentsJob &job, uint32_t *codes)
         : face{data_of(job.told.first), data_of(job.told.last)},
           numbers(data_of(job.told.numbers)),
+          elsewhere(codes),
           before(job.told.before),
           columns(job.columns()),
           count(static_cast<uint32_t>(job.told.count)) {}
@@ -35,9 +37,10 @@ struct Told {
         if (own == 0) return 0;
         if (numbers) return own <= count ? __ldg(numbers + (own - 1)) : 0;
         if (own <= count) return before + own;
+        // Each face by name: a place in an array would move what a slab has been told into each thread's own memory.
         const int64_t at = own - count - 1;
-        const int side = at < columns ? 0 : 1;
-        return face[side] && at < 2 * columns ? -face[side][at - side * columns] : 0;
+        if (at < columns) return face[0] ? -face[0][at] : 0;
+        return face[1] && at < 2 * columns ? -face[1][at - columns] : 0;
     }
 };
 
@@ -104,6 +107,7 @@ template <class Tile>
 __device__ void mark_elsewhere(LabelledTile<Tile> &labelled, const TilePlace &place, const Tiles &tiles, const Told &told,
                                const bool (&sides)[2]) {
     constexpr uint32_t ENTRIES = LabelledTile<Tile>::ENTRIES;
+#pragma unroll
     for (int side = 0; side < 2; ++side) {
         if (!sides[side] || !told.face[side]) continue;
         for_end<Tile>(place, tiles, side, [&](int at, int bit, int64_t x, int64_t y) {
@@ -138,7 +142,7 @@ __global__ void __launch_bounds__(Tile::THREADS) leave_marked(bool is_last, Tile
     for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
         const uint32_t up = labelled.parents[labelled.root_of_node(tiles, node)], root = tiles.parent[node];
         if (up < ENTRIES) return;
-        atomicMax(tiles.elsewhere + root, up - ENTRIES);
+        atomicMax(told.elsewhere + root, up - ENTRIES);
         leave_first<Tile>(tiles, first_of_root<Tile>(tiles, root));
     });
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
@@ -150,8 +154,9 @@ __global__ void __launch_bounds__(Tile::THREADS) leave_marked(bool is_last, Tile
 
 /// The same for both faces, before the scan.
 template <class Tile>
-void leave_elsewhere(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    const Told told(job);
+void leave_elsewhere(const Told &told, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+    const size_t nodes = tiles.has_nodes ? static_cast<size_t>(tiles.count()) << Tile::NODE_BITS : 0;
+    if (nodes > 0) check(cudaMemsetAsync(told.elsewhere, 0, nodes * sizeof *told.elsewhere, stream), "clearing codes");
     Launch end = plan.end;
     end.kernel = "leave_marked";
     for (const bool is_last : {false, true})

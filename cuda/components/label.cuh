@@ -250,7 +250,8 @@ __device__ uint32_t firsts_of(const TilePlace &place, const Tiles &tiles) {
 /// Block: points the roots of a labelled tile at ENTRIES plus the numbers of their components, or plus 0 where those are left
 /// out; all threads see it.
 template <class Tile>
-__device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const TilePlace &place, const Tiles &tiles) {
+__device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const TilePlace &place, const Tiles &tiles,
+                             const uint32_t *elsewhere = nullptr) {
     constexpr uint32_t ENTRIES = LabelledTile<Tile>::ENTRIES;
     if (runs == 0) return;
     const uint32_t at = threadIdx.x, row = at / Tile::WORDS, firsts = firsts_of<Tile>(place, tiles);
@@ -268,7 +269,7 @@ __device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const 
     __syncthreads();
     if (tiles.has_nodes) {
         for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES + number_of_node<Tile>(tiles, node);
+            labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES + number_of_node<Tile>(tiles, node, elsewhere);
         });
         __syncthreads();
     }

@@ -46,7 +46,7 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     const int64_t rows = std::min<int64_t>(height, Tile::ROWS), planes = std::min<int64_t>(depth, Tile::PLANES);
     plan.kept_words = static_cast<uint32_t>(Tile::WORDS * (plan.is_volume ? Tile::ROWS * planes : rows));
     plan.most_kept_parts = std::min(Tile::MOST_KEPT_PARTS, static_cast<uint32_t>(ceil_div(plan.kept_words, 2)));
-    plan.links_at_random = plan.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects();
+    plan.links_at_random = plan.has_nodes && count <= Tile::RANDOM_LINKING_TILES && !job.selects() && !job.is_slab();
     plan.label = plan_label<Tile>(plan, count, job.components != nullptr);
     if (job.selects()) plan.areas = {"sum_tile_areas", count, Tile::THREADS, sizeof(TileAreas<Tile>)};
     if (job.components)
@@ -61,9 +61,10 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
 Plan plan_of(const ComponentsJob &job) {
     Plan plan;
     plan.is_volume = job.axes == 3, plan.connectivity = job.connectivity;
-    plan.stores_roots = are_packed_i32(job.labels);
+    plan.packed_labels = are_packed_i32(job.labels);
+    plan.stores_roots = plan.packed_labels && !job.is_found();
     plan.by_row_pairs = !plan.is_volume && !plan.stores_roots;
-    plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects() && !job.first && !job.last;
+    plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects() && !job.is_slab();
     with_tile(plan, [&](auto tile) { plan_tiles<decltype(tile)>(job, plan); });
     return plan;
 }

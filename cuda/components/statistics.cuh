@@ -86,6 +86,17 @@ static __global__ void __launch_bounds__(BLOCK) finish_window(Window window) {
     for (int a = 0; a < 3; ++a) centroid[a] = static_cast<double>(sums.sum[a]) / static_cast<double>(sums.area);
 }
 
+/// Moves what was measured in a slab to where it is in the image: `start` rows on, in 3-D planes.
+static __global__ void __launch_bounds__(BLOCK) move_window(Window window, int axis, int64_t start, int64_t columns) {
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (!window.exists(i)) return;
+    ComponentSums &sums = window.sums[i];
+    sums.first += start * columns;
+    sums.lower[axis] += start;
+    sums.upper[axis] += start;
+    sums.sum[axis] += start * sums.area;
+}
+
 /// The kept sums of a part, in coordinates of the image.
 template <class Tile>
 __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place, const Tiles &tiles) {
@@ -93,7 +104,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
     const auto bits = [](unsigned long long of, int from, int count) {
         return static_cast<long long>(of >> from & ((1ull << count) - 1));
     };
-    const long long origin[3] = {place.x, place.y + tiles.start_y, place.z + tiles.start_z}, area = kept.area;
+    const long long origin[3] = {place.x, place.y, place.z}, area = kept.area;
     ComponentSums sums = {index_at<Tile>(tiles, place, kept.first), area, {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
@@ -109,7 +120,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
 /// The same for some pixels of a part.
 template <class Tile>
 __device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place, const Tiles &tiles) {
-    const long long origin[3] = {place.x, place.y + tiles.start_y, place.z + tiles.start_z}, area = added.area;
+    const long long origin[3] = {place.x, place.y, place.z}, area = added.area;
     ComponentSums sums = {INT64_MAX, area, {}, {}, {}};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
@@ -269,7 +280,11 @@ void measure_components(const ComponentsJob &job, const Plan &plan, const Tiles 
            tiles.measured_again);
     launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
     launch(plan.remeasure, remeasure_tiles<Tile>, stream, tiles, window);
-    if (!job.as_parts) launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
+    if (!job.as_parts)
+        launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
+    else if (job.start > 0)
+        launch("move_window", move_window, ceil_div(count, BLOCK), BLOCK, stream, window, job.axes - 1, job.start,
+               job.columns());
 }
 
 }  // namespace apsis::cuda::components

@@ -96,16 +96,16 @@ constexpr uint32_t NONE_KEPT = UINT32_MAX, ONLY_NODES_KEPT = NONE_KEPT - 1, FEW_
 /// The tiles of an image, and what they keep in global memory.
 struct Tiles {
     int64_t width, height, depth;
-    int64_t start_y, start_z;  // of a slab that is measured: the rows or planes of the image before it
     uint32_t across, down, deep;
     uint32_t kept_words;        // words of a tile that can hold pixels: fewer than WORDS * ROWS * PLANES in a small image
     uint32_t most_kept_parts;   // whose sums a tile has room for: MOST_KEPT_PARTS, or fewer where it has few words
     bool has_nodes;             // whether there are neighbouring tiles, and so nodes
+    bool packed_labels;         // four labels of 32 bits are stored at once
     uint32_t *bits;             // [tile][word]: the set
     uint32_t *firsts;           // [tile][word]: the first pixels of parts that represent a component
     uint32_t *firsts_before;    // [tile row]: [row of the image][column of tiles].  How many first pixels it has; after the
                                 // scan, how many come before it; at the end, how many there are in all, and then that and
-                                // how many are `elsewhere`
+                                // how many a slab's faces leave out
     uint32_t *nodes;            // [tile]: how many
     uint32_t *parent;           // [node]: itself or another node of its component; in the end its root
     uint32_t *lowest;           // [node]: of a root, the first pixel of its component (position_of), where roots are linked in
@@ -114,14 +114,12 @@ struct Tiles {
     uint16_t *rim;              // [tile][rim row][word][slot]: nodes
     uint16_t *side;             // [tile][left, right][row]: nodes of the first column and the last
     uint32_t *side_bits;        // [tile][left, right][32 rows]: which rows have such a node
-    uint32_t *elsewhere;        // [node]: of a root, 0 or, if its component begins in another slab, a code (faces.cuh); null if
-                                // no face tells of such components
     unsigned long long *area;   // [node]: of a root, the area of its component, with TOUCHES_BORDER; null if none are selected
     uint32_t *kept_part_count;  // [tile]: how many parts have kept sums, the nodes first; or ONLY_NODES_KEPT or NONE_KEPT
     uint32_t *measured_again;   // [0]: how many tiles are measured again; behind it, their numbers
     PackedSums *sums;           // [tile][part] (measure.cuh)
     uint32_t *count_only;       // where components are only counted: how many; there are no first pixels then
-    View root_store;            // the labels, if packed rows of 32 bits: whole tiles store the roots of their runs there
+    View root_store;            // the labels, if they are packed: whole tiles store the roots of their runs there; or none
 
     __host__ __device__ uint32_t count() const { return across * down * deep; }
     __host__ __device__ int64_t rows() const { return height * depth; }
@@ -214,12 +212,13 @@ __device__ FirstPixel first_of_root(const Tiles &tiles, uint32_t root) {
     return first_of_node<Tile>(tiles, root);
 }
 
-/// The number of a node's component, or 0 if the component is left out, or its code if it is elsewhere.
+/// The number of a node's component, or 0 if the component is left out.  In a slab roots may have a code, `elsewhere`, in place
+/// of a number (faces.cuh).
 template <class Tile>
-__device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node) {
+__device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node, const uint32_t *elsewhere = nullptr) {
     const uint32_t root = tiles.parent[node];
-    if (tiles.elsewhere)
-        if (const uint32_t code = tiles.elsewhere[root]) return code;
+    if (elsewhere)
+        if (const uint32_t code = elsewhere[root]) return code;
     const FirstPixel pixel = first_of_root<Tile>(tiles, root);
     return number_of_first<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
 }
@@ -229,8 +228,7 @@ template <class Tile>
 __device__ int64_t index_at(const Tiles &tiles, const TilePlace &place, int pixel) {
     const int at = pixel / 32, row = at / Tile::WORDS;
     const int64_t x = place.x + at % Tile::WORDS * 32 + pixel % 32;
-    const int64_t y = place.y + row % Tile::ROWS + tiles.start_y, z = place.z + row / Tile::ROWS + tiles.start_z;
-    return (z * tiles.height + y) * tiles.width + x;
+    return ((place.z + row / Tile::ROWS) * tiles.height + place.y + row % Tile::ROWS) * tiles.width + x;
 }
 
 /// Makes a node, with this first pixel, a root of the union-find.
@@ -240,7 +238,6 @@ __device__ void begin_node(const Tiles &tiles, const TilePlace &place, uint32_t 
     tiles.parent[node] = node;
     tiles.first[node] = static_cast<uint16_t>(first);
     if (tiles.area) tiles.area[node] = 0;
-    if (tiles.elsewhere) tiles.elsewhere[node] = 0;
     if constexpr (Tile::RANDOM_LINKING_TILES > 0)
         if (tiles.lowest) tiles.lowest[node] = position_of<Tile>(tiles, {place.tile, first});
 }

@@ -12,6 +12,7 @@ namespace apsis::cuda::components {
 
 /// What is written for the number of a component: itself, or what a slab has been told of it (Told).
 struct OwnNumbers {
+    static constexpr const uint32_t *elsewhere = nullptr;
     __device__ uint32_t of(uint32_t number) const { return number; }
 };
 
@@ -89,20 +90,20 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     LabelledTile<Tile> &labelled = shared_tile<Tile>();
     const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
     const uint32_t runs = recall_tile(labelled, place, tiles);
-    number_roots(labelled, runs, place, tiles);
+    number_roots(labelled, runs, place, tiles, numbers.elsewhere);
     if constexpr (std::is_same_v<Numbers, Told>) mark_elsewhere(labelled, place, tiles, numbers, {true, true});
     number_runs(labelled, runs);
-    if (tiles.root_store)
+    if (tiles.packed_labels)
         write_quads<Tile>(labelled, place, labels, numbers);
     else
         write_pixels<Tile>(labelled, place, labels, complement, numbers);
 }
 
 template <class Tile>
-void write_labels(const ComponentsJob &job, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
+void write_labels(const ComponentsJob &job, const Told &told, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
     if (!job.told.is_any)
         return launch(plan.write, write_tile<Tile, OwnNumbers>, stream, job.labels, job.complement, tiles, OwnNumbers());
-    launch(plan.write, write_tile<Tile, Told>, stream, job.labels, job.complement, tiles, Told(job));
+    launch(plan.write, write_tile<Tile, Told>, stream, job.labels, job.complement, tiles, told);
 }
 
 }  // namespace apsis::cuda::components

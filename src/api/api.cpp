@@ -164,13 +164,15 @@ apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_image *set,
 apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, apsis_slab_labels *slab,
                               const apsis_options *options) {
     return guard("slab_parts", context, [&] {
+        context->found.reset();
         ComponentsJob job = check_slab_parts(*context, set, slab, options);
         slab->rows = job.set.size[job.axes - 1];
         slab->count = 0;
         job.count = &slab->count;
-        if (job.set.pixels() > 0) return run(*context, job);
         for (int64_t *face : {slab->first, slab->last})  // there may be columns, without rows
-            if (face) std::fill_n(face, job.columns(), 0);
+            if (face && job.set.pixels() == 0) std::fill_n(face, job.columns(), 0);
+        if (job.set.pixels() > 0) run(*context, job);
+        keep_found(*context, job);
     });
 }
 
@@ -178,7 +180,7 @@ apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t
                              int64_t slab_count, apsis_part *parts, int64_t capacity, int64_t *count,
                              const apsis_options *options) {
     return guard("slab_join", context, [&] {
-        const int64_t found = slabs::join(check_slab_join(ndim, size, slabs, slab_count, parts, capacity, options));
+        const int64_t found = slabs::join(check_slab_join(*context, ndim, size, slabs, slab_count, parts, capacity, options));
         if (count) *count = found;
     });
 }

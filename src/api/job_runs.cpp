@@ -87,8 +87,8 @@ template <class Job, class Transform>
 void run_staged(apsis_context &context, const Job &job, void *memory, Transform transform) {
     Carver carver(memory);
     Staging staging(context, carver);
+    void *const scratch = carver.take<uint8_t>(scratch_of(*context.backend, job));  // first: what a slab has found stays there
     const Job own = stage_job(job, staging);
-    void *const scratch = carver.take<uint8_t>(scratch_of(*context.backend, job));
     staging.run([&] { transform(own, scratch); });
 }
 
@@ -191,11 +191,20 @@ void run(apsis_context &context, const VoronoiJob &job) {
 }
 
 void run_here(apsis_context &context, const ComponentsJob &job) {
-    void *const memory = context.scratch(workspace_of(context, job));
+    void *const memory = context.scratch(workspace_of(context, job), job.is_found() ? context.found->bytes : 0);
     log_start(context, "components", job.set);
     run_staged(context, job, memory,
                [&](const ComponentsJob &own, void *scratch) { context.backend->components(own, scratch, context.progress()); });
     if (job.components || job.count) context.backend->sync();
+}
+
+void keep_found(apsis_context &context, const ComponentsJob &job) {
+    if (context.has_callers_workspace()) return;
+    apsis_image set = {};
+    set.type = APSIS_U8, set.memory = context.own_memory(), set.ndim = job.axes;
+    std::copy_n(job.set.size, job.axes, set.size);
+    const size_t bytes = job.set.pixels() > 0 ? context.backend->components_scratch(job) : 0;
+    context.found = {set, job.connectivity, job.complement, bytes};
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "api/jobs.h"
 #include "api/options.h"
+#include "runtime/parallel.h"
 
 namespace apsis {
 namespace {
@@ -33,12 +34,29 @@ apsis_options read_slab_options(const apsis_options *given) {
     return options;
 }
 
-/// The job of a slab, which leaves no component out.
+/// The job of the slab that the call before has found.
+ComponentsJob check_found_set(const apsis_context &context, const apsis_image *labels, const apsis_options &options) {
+    if (!context.found)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "set is NULL, but the call before was no apsis_slab_parts, or its workspace is one that you set");
+    const apsis_context::FoundSlab &found = *context.found;
+    ComponentsJob job = check_components(context, &found.set, labels, &options, false);
+    job.labels = check_image("labels", labels, Role::LABELS, true);
+    job.set.data = nullptr;
+    if (job.connectivity != found.connectivity || job.complement != found.complement)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: connectivity is %d%s, but that of apsis_slab_parts was %d%s",
+                    job.connectivity, job.complement ? ", of the complement" : "", found.connectivity,
+                    found.complement ? ", of the complement" : "");
+    return job;
+}
+
+/// The job of a slab, which leaves no component out.  A slab that is to be labelled may be the one of the call before.
 ComponentsJob check_slab_set(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                              const apsis_options *given) {
     apsis_options options = read_slab_options(given);
     options.flags &= ~uint32_t(APSIS_NO_BORDER | APSIS_NO_INNER);
     options.min_area = options.max_area = options.largest = 0;
+    if (!set && labels) return check_found_set(context, labels, options);
     return check_components(context, set, labels, &options, true);
 }
 
@@ -72,27 +90,46 @@ void check_first(const std::string &name, const int64_t *face, int64_t columns) 
     }
 }
 
-/// Throws unless the parts of a slab can be those of its local numbers: in their order, in the slab, and of no more pixels.
-void check_parts(const std::string &name, const apsis_slab_labels &slab, const slabs::JoinJob &job) {
-    int64_t left = slab.rows * job.columns(), next = slab.start * job.columns();
-    const int64_t end = next + left;
-    for (int64_t i = 0; i < slab.count; ++i) {
+/// Finds the first part of a slab, from number i on, that cannot be that of its local number: in order, in the slab, and of no
+/// more pixels than are left.  Returns `end` if all can be.
+int64_t find_misfit(const slabs::JoinJob &job, const apsis_slab_labels &slab, int64_t i, int64_t end, int64_t &left) {
+    const int64_t begin = slab.start * job.columns(), pixels = slab.rows * job.columns();
+    for (; i < end; ++i) {
         const apsis_part &part = slab.parts[i];
-        bool fits = part.first >= next && part.first < end && part.area >= 1 && part.area <= left;
+        const int64_t before = i > 0 ? slab.parts[i - 1].first : begin - 1;
+        bool fits = part.first > before && part.first < begin + pixels && part.area >= 1 && part.area <= left;
         for (int a = 0; a < 3 && fits; ++a) {
             const bool is_cut = a == job.axes - 1;
             const int64_t low = is_cut ? slab.start : 0, high = is_cut ? slab.start + slab.rows : job.set.size[a];
             fits = part.lower[a] >= low && part.upper[a] < high && part.sum[a] >= __int128(part.lower[a]) * part.area &&
                    part.sum[a] <= __int128(part.upper[a]) * part.area;
         }
-        if (!fits)
-            throw Error(APSIS_ERROR_ARGUMENT,
-                        "%s[%lld] has area %lld and first pixel %lld, but is no part of these rows behind the one before it",
-                        name.c_str(), static_cast<long long>(i), static_cast<long long>(part.area),
-                        static_cast<long long>(part.first));
+        if (!fits) return i;
         left -= part.area;
-        next = part.first + 1;
     }
+    return end;
+}
+
+/// Throws unless the parts of a slab can be those of its local numbers.  There may be as many as a quarter of its pixels, so
+/// threads look at them first, piece by piece.
+void check_parts(const std::string &name, const apsis_slab_labels &slab, const slabs::JoinJob &job, Arena &arena) {
+    constexpr int64_t PIECE = 1 << 16;
+    const int64_t pixels = slab.rows * job.columns(), pieces = slab.count / PIECE;
+    std::vector<int64_t> left(static_cast<size_t>(pieces));  // [piece]: pixels, or -1 if some part cannot be
+    if (pieces > 0)
+        parallel_for(arena, pieces, Progress(), 0, 1, [&](int64_t k) {
+            int64_t rest = pixels;
+            const int64_t end = (k + 1) * PIECE, misfit = find_misfit(job, slab, k * PIECE, end, rest);
+            left[k] = misfit < end ? -1 : rest;
+        });
+    int64_t all_left = pixels, k = 0;
+    for (; k < pieces && left[k] >= 0 && pixels - left[k] <= all_left; ++k) all_left -= pixels - left[k];
+    const int64_t i = find_misfit(job, slab, k * PIECE, slab.count, all_left);
+    if (i < slab.count)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "%s[%lld] has area %lld and first pixel %lld, but is no part of these rows behind the one before it",
+                    name.c_str(), static_cast<long long>(i), static_cast<long long>(slab.parts[i].area),
+                    static_cast<long long>(slab.parts[i].first));
 }
 
 std::string name_of(int64_t slab, const char *field) { return "slabs[" + to_string(slab) + "]: " + field; }
@@ -119,7 +156,7 @@ void check_places(const slabs::JoinJob &job) {
 }
 
 /// Throws unless the arrays of a slab can be its own.
-void check_slab(const slabs::JoinJob &job, int64_t k) {
+void check_slab(const slabs::JoinJob &job, int64_t k, Arena &arena) {
     const apsis_slab_labels &slab = job.slabs[k], &top = job.slabs[0], &bottom = job.slabs[job.slab_count - 1];
     if (slab.rows == 0 || job.columns() == 0) return;
     const std::string first = name_of(k, "first"), last = name_of(k, "last"), parts = name_of(k, "parts");
@@ -133,7 +170,7 @@ void check_slab(const slabs::JoinJob &job, int64_t k) {
     if (slab.capacity < slab.count)
         throw Error(APSIS_ERROR_ARGUMENT, "%s is %lld, but count is %lld, and all parts are needed",
                     name_of(k, "capacity").c_str(), static_cast<long long>(slab.capacity), static_cast<long long>(slab.count));
-    check_parts(parts, slab, job);
+    check_parts(parts, slab, job, arena);
 }
 
 /// Throws if two faces, which are written to, share memory.
@@ -199,8 +236,8 @@ ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *
     return job;
 }
 
-slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
-                               apsis_part *parts, int64_t capacity, const apsis_options *given) {
+slabs::JoinJob check_slab_join(const apsis_context &context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
+                               int64_t slab_count, apsis_part *parts, int64_t capacity, const apsis_options *given) {
     slabs::JoinJob job;
     check_given("size", size, "that of the image is needed");
     apsis_image image = {};
@@ -220,7 +257,9 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_lab
     job.slabs = slabs;
     job.slab_count = slab_count;
     check_places(job);
-    for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k);
+    const int cores = Arena::cores();
+    Arena arena(context.threads ? std::min(context.threads, cores) : cores);
+    for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k, arena);
     check_faces_apart(job);
     return job;
 }

@@ -89,7 +89,7 @@ struct ToldLabels {
 
 /// apsis_components, checked likewise.
 struct ComponentsJob {
-    View set;
+    View set;          // of a slab that is_found(): its size alone
     View labels;       // numbers, or a set; without data: not wanted
     View first, last;  // APSIS_I64: the numbers in the first and the last row, in 3-D plane; without data: not wanted
     ToldLabels told;
@@ -107,6 +107,9 @@ struct ComponentsJob {
 
     /// The pixels of a row, in 3-D plane.
     int64_t columns() const { return axes == 3 ? set.size[0] * set.size[1] : set.size[0]; }
+    bool is_slab() const { return as_parts || told.is_any; }
+    /// Whether the job before it in the same scratch memory was for the parts of this slab.  What it has found is still there.
+    bool is_found() const { return told.is_any && !set; }
     bool selects_by_area() const { return min_area > 1 || max_area < INT64_MAX || largest < INT64_MAX; }
     bool selects() const { return selects_by_area() || no_border || no_inner; }
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }

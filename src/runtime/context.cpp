@@ -8,6 +8,15 @@
 using apsis::Carver;
 using apsis::Error;
 
+namespace {
+
+apsis::View bytes_at(void *memory, size_t bytes, apsis_memory kind) {
+    const auto size = static_cast<int64_t>(bytes);
+    return {static_cast<uint8_t *>(memory), APSIS_U8, kind, {size, 1, 1}, {1, size, size}};
+}
+
+}  // namespace
+
 apsis_context::~apsis_context() {
     try {
         backend->sync();
@@ -39,16 +48,27 @@ void apsis_context::drop_workspace() noexcept {
     workspace_ = nullptr;
     workspace_bytes_ = 0;
     workspace_is_callers_ = false;
+    found.reset();
 }
 
-void *apsis_context::scratch(size_t bytes) {
+void *apsis_context::scratch(size_t bytes, size_t kept) {
+    found.reset();
     if (bytes <= workspace_bytes_) return workspace_;
     if (workspace_is_callers_)
         throw Error(APSIS_ERROR_WORKSPACE, "the workspace has %zu bytes, but %zu are needed", workspace_bytes_, bytes);
     refuse_capture("the workspace must grow: call once before, or set one");
     backend->sync();  // queued work may still use the old one
+    if (kept == 0) drop_workspace();
+    void *const grown = allocate(own_memory(), bytes);
+    try {
+        if (kept > 0) backend->copy(bytes_at(workspace_, kept, own_memory()), bytes_at(grown, kept, own_memory()));
+        backend->sync();
+    } catch (...) {
+        release(own_memory(), grown, bytes);
+        throw;
+    }
     drop_workspace();
-    workspace_ = allocate(own_memory(), bytes);
+    workspace_ = grown;
     workspace_bytes_ = bytes;
     log("workspace: %zu bytes", bytes);
     return workspace_;

@@ -2,11 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/backend.h"
 
 struct apsis_context {
+    /// A slab whose components have been found.  The scratch memory, which is the context's own, still holds them.
+    struct FoundSlab {
+        apsis_image set;  // without data
+        int connectivity;
+        bool complement;
+        size_t bytes;  // of scratch memory, from its beginning
+    };
+
     explicit apsis_context(std::unique_ptr<apsis::Backend> where) : backend(std::move(where)) {}
     ~apsis_context();
     apsis_context(const apsis_context &) = delete;
@@ -19,8 +28,9 @@ struct apsis_context {
     /// The kind of memory that the back end computes in.
     apsis_memory own_memory() const { return backend->device() == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
 
-    /// Scratch memory of at least this size: the caller's workspace, or the context's own, which grows and is kept.
-    void *scratch(size_t bytes);
+    /// Scratch memory of at least this size: the caller's workspace, or the context's own, which grows and is kept.  What it
+    /// holds is lost, but for its first `kept` bytes.
+    void *scratch(size_t bytes, size_t kept = 0);
     void set_workspace(void *memory, size_t bytes);
     bool has_callers_workspace() const { return workspace_is_callers_; }
     void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);
@@ -38,6 +48,7 @@ struct apsis_context {
 
     std::unique_ptr<apsis::Backend> backend;
     std::vector<std::unique_ptr<apsis_context>> others;  // of further devices, for what is computed by several
+    std::optional<FoundSlab> found;                      // by the call before, if that was apsis_slab_parts
     apsis::Message message;
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;

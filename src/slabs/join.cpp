@@ -5,11 +5,12 @@
 // lowest pixel.  A walk over all local numbers in that order then counts roots and what is no node, without what is left out.
 //
 // Cost: a search for each run of equal numbers in a last row, and memory for the nodes.  Between two nodes the walk is one
-// addition, unless the numbers or the parts there are asked for.
+// addition, and a copy of the numbers or parts that are asked for.  It looks at each part where components are left out.
 #include "slabs/join.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -197,13 +198,13 @@ class Join {
 
     /// Numbers all components, and writes what slabs are told.
     void number_components() {
-        const bool needs_parts = job_.needs_parts();
+        const bool selects = job_.selects(), needs_parts = job_.needs_parts();
         std::vector<int64_t> number(local_.size());  // of a node; minus that if the component begins at another node
         walk([&](apsis_slab_labels &in) { in.before = count_; },
              [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
-                 if (!needs_parts && !in.numbers) return void(count_ += to - from);
+                 if (!selects) return number_all(in, from, to);
                  for (int64_t local = from; local < to; ++local) {
-                     const int64_t given = number_of(needs_parts ? in.parts + (local - 1) : nullptr);
+                     const int64_t given = number_of(in.parts + (local - 1));
                      if (in.numbers) in.numbers[local - 1] = given;
                  }
              },
@@ -215,6 +216,15 @@ class Join {
         for (int64_t k = 0; k < job_.slab_count; ++k)
             for (int64_t *face : {slab(k).first, slab(k).last})
                 for_face(slab(k), face, [&](int64_t &node) { node = node ? number[node - 1] : 0; });
+    }
+
+    /// Numbers components none of which is left out.  Their parts may be in the same array, at the same place or behind.
+    void number_all(const apsis_slab_labels &in, int64_t from, int64_t to) {
+        if (in.numbers) std::iota(in.numbers + (from - 1), in.numbers + (to - 1), count_ + 1);
+        const int64_t known = std::min(to - from, job_.capacity - count_);
+        if (known > 0 && parts() + count_ != in.parts + (from - 1))
+            std::memmove(parts() + count_, in.parts + (from - 1), static_cast<size_t>(known) * sizeof *in.parts);
+        count_ += to - from;
     }
 
     /// The number of the next component, or 0 if it is left out.

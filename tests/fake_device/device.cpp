@@ -178,25 +178,27 @@ class FakeDevice final : public Backend {
 
     size_t components_scratch(const ComponentsJob &job) const override { return cpu_->components_scratch(job); }
     void components(const ComponentsJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true},
-                   {"told first", job.told.first, true},
-                   {"told last", job.told.last, true},
-                   {"numbers", job.told.numbers, true},
-                   {"labels", job.labels},
-                   {"first", job.first},
-                   {"last", job.last}},
-                  scratch, components_scratch(job), progress,
-                  [this, job](const Views &views, void *memory, const Progress &told) {
-                      ComponentsJob host = job;
-                      host.set = views[0].view;
-                      host.told.first = views[1].view;
-                      host.told.last = views[2].view;
-                      host.told.numbers = views[3].view;
-                      host.labels = views[4].view;
-                      host.first = views[5].view;
-                      host.last = views[6].view;
-                      cpu_->components(host, memory, told);
-                  });
+        transform(
+            {{"set", job.set, true},
+             {"told first", job.told.first, true},
+             {"told last", job.told.last, true},
+             {"numbers", job.told.numbers, true},
+             {"labels", job.labels},
+             {"first", job.first},
+             {"last", job.last}},
+            scratch, components_scratch(job), progress,
+            [this, job](const Views &views, void *memory, const Progress &told) {
+                ComponentsJob host = job;
+                host.set = views[0].view;
+                host.told.first = views[1].view;
+                host.told.last = views[2].view;
+                host.told.numbers = views[3].view;
+                host.labels = views[4].view;
+                host.first = views[5].view;
+                host.last = views[6].view;
+                cpu_->components(host, memory, told);
+            },
+            job.is_found());
     }
 
     size_t geodesic_scratch(const GeodesicJob &job) const override { return cpu_->geodesic_scratch(job); }
@@ -252,9 +254,9 @@ class FakeDevice final : public Backend {
     };
     using Views = std::vector<Named>;
 
-    /// Checks where everything is, and queues the arithmetic.
+    /// Checks where everything is, and queues the arithmetic.  It may need what scratch memory holds.
     template <class Work>
-    void transform(const Views &views, void *scratch, size_t bytes, const Progress &progress, Work work) {
+    void transform(const Views &views, void *scratch, size_t bytes, const Progress &progress, Work work, bool keeps = false) {
         for (const Named &named : views) require_device(named.name, named.view);
         if (bytes && !fake::owns(scratch, bytes))
             throw Error(APSIS_ERROR_DEVICE, "fake device: scratch at %p is not %zu bytes of device memory", scratch, bytes);
@@ -267,7 +269,7 @@ class FakeDevice final : public Backend {
             }
             if (bytes) {
                 open.emplace_back(scratch);
-                std::memset(scratch, fake::POISON, bytes);
+                if (!keeps) std::memset(scratch, fake::POISON, bytes);
             }
             for (const Named &named : host)
                 if (!named.is_input) poison(named.view);

@@ -196,6 +196,16 @@ static void label_slab(bench *b, const problem *p, const asked *how, const cut *
     frame_close(&out);
 }
 
+/** The same without the set, of the slab whose parts were found last. */
+static void label_found_slab(bench *b, const problem *p, const asked *how, const cut *at, int k, const apsis_slab_labels *told,
+                             uint8_t *labels) {
+    const problem slab = slab_of(p, at, k);
+    frame out = frame_open(b, how->labels, slab.ndim, slab.size, how->labels_layout);
+    assert_ok(b->ctx, apsis_slab_components(b->ctx, NULL, told, &out.image, &p->options));
+    frame_get(&out, labels + (size_t)(at->start[k] * columns_of(p)) * type_size(how->labels));
+    frame_close(&out);
+}
+
 /** The slabs in some order, each in one of the benches. */
 static void check_cut(bench *const benches[2], const problem *p, const asked *how, const pieces *whole, const cut *at,
                       chance *c) {
@@ -205,9 +215,13 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
     apsis_slab_labels slabs[MOST_SLABS];
     group all = {slabs, at->slabs};
     const int turn = c ? (int)roll_below(c, at->slabs) : 0;
+    int last[2] = {-1, -1}; /* the slab that each bench was asked last */
+    for (int i = 0; c && i < 2; ++i)
+        if (roll_below(c, 4) == 0) assert_ok(benches[i]->ctx, apsis_set_workspace(benches[i]->ctx, NULL, 0)); /* it grows */
     for (int i = 0; i < at->slabs; ++i) {
-        const int k = (i + turn) % at->slabs;
-        slabs[k] = ask_slab(benches[c ? roll_below(c, 2) : 0], p, how, at, k, wants, c);
+        const int k = (i + turn) % at->slabs, on = c ? (int)roll_below(c, 2) : 0;
+        slabs[k] = ask_slab(benches[on], p, how, at, k, wants, c);
+        last[on] = k;
     }
     joined out = join_slabs(benches[c ? roll_below(c, 2) : 0], p, &all, how, wants, c);
     if (out.count != whole->count) fail_in(p, at, "the count");
@@ -215,10 +229,15 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
     if (known > 0 && memcmp(out.component, whole->component, (size_t)known * sizeof *out.component))
         fail_in(p, at, "a component");
     uint8_t *labels = how->labels ? must_alloc((size_t)(pixels_of(p) + 8) * type_size(how->labels)) : NULL;
-    for (int k = at->slabs - 1; labels && k >= 0; --k) {
+    bool is_labelled[MOST_SLABS] = {false};
+    for (int i = 0; labels && i < at->slabs + 2; ++i) { /* first, in every second cut, those that were found last */
+        const int k = i < 2 ? last[i] : at->slabs + 1 - i;
+        if (i < 2 ? k < 0 || (c ? roll_below(c, 2) : at->slabs % 2) : is_labelled[k]) continue;
         apsis_slab_labels told = slabs[k];
         if (!selects && c && roll_below(c, 2)) told.numbers = NULL; /* the faces say as much */
-        label_slab(benches[c ? roll_below(c, 2) : 0], p, how, at, k, &told, labels);
+        bench *const b = benches[i < 2 ? i : c ? roll_below(c, 2) : 0];
+        (i < 2 ? label_found_slab : label_slab)(b, p, how, at, k, &told, labels);
+        is_labelled[k] = true;
     }
     if (labels && memcmp(labels, whole->labels, (size_t)pixels_of(p) * type_size(how->labels))) fail_in(p, at, "a label");
     for (int k = 0; k < at->slabs; ++k) free_slab(&slabs[k]);
@@ -339,7 +358,8 @@ static void random_volumes(bench *b) { with_cpu(b, random_volumes_on); }
 
 /* ---- Memory ---- */
 
-/** That of apsis_components; and for what a slab is told 32 bytes a column or 8 a number, and on a device 1/16 byte a pixel. */
+/** That of apsis_components; and for what a slab is told 32 bytes a column or 8 a number, and on a device at most 3/32 byte a
+ *  pixel. */
 static void the_scratch_memory(bench *b) {
     enum { W = 300, H = 100 };
     chance c = {5};

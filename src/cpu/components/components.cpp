@@ -9,6 +9,8 @@
 // Where labels are wanted, the parts of a row's runs are kept in that row of the output.  Otherwise (statistics, masks,
 // selections) a block is labelled again from its bits, which takes less time than keeping its parts.
 //
+// Of a slab whose parts have been found the bits are there already; its blocks are labelled again.
+//
 // Cost: 1 byte a pixel in and the output.  Memory is 1/8 byte a pixel for the bits, the slots, and a block a thread.
 #include "cpu/components/components.h"
 
@@ -42,7 +44,7 @@ class Labelling {
           selects_(job.selects()),
           keeps_parts_(job.labels && !job.is_mask() && !selects_ && job.labels.stride[0] == pixel_size()),
           carver_(scratch),
-          parts_(job_, blocks_, carver_),
+          parts_(job_, blocks_, carver_),  // first, so that the bits of a slab stay where they are
           slots_(blocks_, selects_, carver_),
           selection_(job_, ORDINAL_BITS + bits_below(blocks_.rows())),
           statistics_(job_, blocks_, parts_, numbered, z) {
@@ -104,7 +106,7 @@ class Labelling {
 
     void find_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
-            parts_.pack_row(y, z);
+            if (!job_.is_found()) parts_.pack_row(y, z);
             const uint32_t first = slots_.first_of(row_at(y, z));
             if (first != NO_SLOT) std::fill_n(slots_.key + first, blocks_.runs(), -1);
         });
