@@ -7,9 +7,9 @@
     distance.to_zarr("distance.zarr")
 
 The set is cut into slabs along its first axis, and read once: after that one bit an element is kept.  A set whose chunks have
-whole rows, or planes, is cut as it is; any other is rechunked, a byte an element, to slabs of as many rows as make an eighth
-of dask's `array.chunk-size` elements (16 Mi), and in volumes 16 planes at least.  Maps have the chunks of the slabs and are not
-rechunked.  Whatever slabs tell each other is small, and is merged in a tree: of n slabs there are 4 to 6 n tasks.
+whole rows, or planes, is cut as it is; any other is rechunked, a byte an element, to slabs of which a map of 8 bytes an element
+has the size that dask's `array.chunk-size` says, of volumes to 16 planes at least.  Maps have the chunks of the slabs, and are
+not rechunked.  What slabs tell each other is small, and goes up and down a tree: of n slabs there are 3 to 7 n tasks.
 
 Arguments are checked before anything is computed.  xarray's DataArrays of dask arrays are taken and given back, too.
 """

@@ -265,3 +265,23 @@ def test_more_components_than_the_type_of_labels_holds():
     told.before = 2**31 - 1
     with pytest.raises(ValueError, match="numbers may go up to 2147483648"):
         tasks.components(tasks.pack(np.ones((1, 3), bool)), tasks.Slab(0, (1, 3)), told, {"dtype": np.int32})
+
+
+# ---- On a GPU ----
+
+@pytest.mark.parametrize("chunks", CHUNKS[PLANE])
+def test_blocks_of_cupy_stay_on_the_gpu(chunks):
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not apsis.device_count():
+        pytest.skip("no GPU")
+    image, seeds = random.random(PLANE) < 0.4, random.random(PLANE) < 0.1
+    set, starts = (da.from_array(cupy.asarray(each), chunks=chunks, asarray=False) for each in (image, seeds))
+    labels, count, known = apsis.dask.label(set, statistics=True, largest=5)
+    right, right_count, right_known = apsis.components(image, statistics=True, largest=5)
+    made = *apsis.dask.distance(set, nearest=True, signed=True), *apsis.dask.geodesic(set, starts, nearest=True), labels
+    those = *apsis.distance(image, nearest=True, signed=True), *apsis.geodesic(image, seeds, nearest=True), right
+    for lazily, expected in zip(made, those):
+        got = lazily.compute()
+        assert isinstance(lazily._meta, cupy.ndarray) and isinstance(got, cupy.ndarray) and got.dtype == lazily.dtype
+        np.testing.assert_array_equal(got.get(), expected)
+    compare((count, known), (np.int64(right_count), right_known))
