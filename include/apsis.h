@@ -657,8 +657,7 @@ APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis
 
 /** Makes of the parts of whole components what apsis_components says of them; both arrays may be
  *  the same memory.  Any thread. */
-APSIS_API void apsis_slab_measure(int64_t count, const apsis_part *parts,
-                                  apsis_component *components);
+APSIS_API void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_component *components);
 
 
 /* ---- Memory ------------------------------------------------------------- *

@@ -13,7 +13,8 @@ PyTorch): then the work is queued on their device and stream, and the results li
 is not one that the library takes.  `device` is "cpu", "best", the number of a CUDA device or those of several; by default the
 work is done where the array is.
 
-apsis.ndimage has functions with SciPy's and scikit-image's names and arguments; apsis.slabs is for images that are cut.
+apsis.ndimage has functions with SciPy's and scikit-image's names and arguments; apsis.slabs is for images that are cut, and
+apsis.dask for arrays of dask.
 """
 
 from ._context import COMPONENT, EXTENT, Context, device_count
