@@ -66,6 +66,8 @@
 extern "C" {
 #endif
 
+/* ---- Functions ---------------------------------------------------------- */
+
 /** Says in English why this thread's last call failed, and on which rank; "" if it did not.  Valid until the next call. */
 APSIS_API const char *apsis_mpi_message(void);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The man page apsis(3), made from the comments and declarations of apsis.h.
+"""The man pages apsis(3) and apsis_mpi(3), made from the comments and declarations of headers.
 
-    header_page.py apsis.h FOLDER     writes FOLDER/apsis.3.gz, with a link to it of the name of each function
+    header_page.py FOLDER apsis.h ...     writes FOLDER/apsis.3.gz, with a link to it of the name of each function
 
 In the header a comment `---- Title ----` begins a section, and a comment before declarations tells of them.  In a comment
 lines indented by four are an example, or a table, and `@param name` or `Threads.` at the start of a line begins an item.
@@ -78,16 +78,19 @@ def tell_declarations(page, comment, source):
         page.item("Errors", ["Those of ERRORS" + (", with " + " and ".join(own) + " as told here." if own else ".")])
 
 
-def make(header):
-    version = ".".join(re.search(rf"APSIS_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
-    page = roff.Page("apsis", 3, version, "Library Functions Manual", marked)
+def version_in(header):
+    return ".".join(re.search(rf"APSIS_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def make(name, header, version):
+    page = roff.Page(name, 3, version, "Library Functions Manual", marked)
     _, purpose, *about = bare(re.match(r"/\*(.*?)\*/", header, re.S)[1])
     page.heading("Name")
     page.lines.append(purpose.rstrip(".").replace(": ", r" \- ", 1))
     page.heading("Synopsis")
-    page.verbatim(["#include <apsis.h>", "", *(line for source, _ in FUNCTION.findall(header) for line in code(source))], "B")
+    page.verbatim([f"#include <{name}.h>", "", *(line for source, _ in FUNCTION.findall(header) for line in code(source))], "B")
     page.paragraph(["Compile and link with:"])
-    page.verbatim(["cc program.c $(pkg-config --cflags --libs apsis)"])
+    page.verbatim([f"{'mpicc' if name == 'apsis_mpi' else 'cc'} program.c $(pkg-config --cflags --libs {name})"])
     page.heading("Description")
     tell(page, about)
 
@@ -100,22 +103,24 @@ def make(header):
             tell_declarations(page, comment, source)
 
     page.heading("Errors")
-    page.paragraph(["What a call that failed returns; apsis_message says more."])
-    for name, text in ERROR.findall(header):
-        page.item(name, [text])
+    errors = ERROR.findall(header)
+    page.paragraph(["What a call that failed returns; apsis_message says more." if errors else "Those of apsis(3)."])
+    for error, text in errors:
+        page.item(error, [text])
     page.heading("See also")
-    page.lines.append(r"\fBapsis\fP(1)")
+    page.lines.append(r"\fBapsis\fP(1)" if errors else r"\fBapsis\fP(3)")
     return page.text()
 
 
-def main(header_path, folder):
-    header = pathlib.Path(header_path).read_text(encoding="utf-8")
+def main(folder, *paths):
     folder = pathlib.Path(folder)
     for page in folder.glob("*.3.gz"):  # there may be functions no more
         page.unlink()
-    roff.write(folder / "apsis.3.gz", make(header))
-    for _, name in FUNCTION.findall(header):
-        (folder / f"{name}.3.gz").symlink_to("apsis.3.gz")
+    headers = {pathlib.Path(path).stem: pathlib.Path(path).read_text(encoding="utf-8") for path in paths}
+    for name, header in headers.items():
+        roff.write(folder / f"{name}.3.gz", make(name, header, version_in(headers["apsis"])))
+        for _, function in FUNCTION.findall(header):
+            (folder / f"{function}.3.gz").symlink_to(f"{name}.3.gz")
 
 
 if __name__ == "__main__":

@@ -24,12 +24,20 @@ page() {
     sed -e 's/\\f[BIRP]//g' -e 's/\\[:&]//g' -e 's/\\-/-/g' "$work/$1.$2" >"$work/$1.$2.txt"
 }
 
+# tells PAGE FUNCTION ...
+tells() {
+    local page=$1 name
+    shift
+    for name; do
+        grep -qx "\.SS .*\b$name\b.*" "$work/$page.3.txt" || { echo "$page(3) does not tell of $name"; exit 1; }
+        test "$(readlink "$pages/man3/$name.3.gz")" = "$page.3.gz"
+    done
+}
+
 page apsis 3
-sed -n 's/@@.*//p' "$here/../abi/symbols.txt" >"$work/functions"
-while read -r name; do
-    grep -qx "\.SS .*\b$name\b.*" "$work/apsis.3.txt" || { echo "apsis(3) does not tell of $name"; exit 1; }
-    test "$(readlink "$pages/man3/$name.3.gz")" = apsis.3.gz
-done <"$work/functions"
+tells apsis $(sed -n 's/@@.*//p' "$here/../abi/symbols.txt")
+page apsis_mpi 3
+tells apsis_mpi apsis_mpi_message apsis_mpi_extent apsis_mpi_distance apsis_mpi_voronoi apsis_mpi_components apsis_mpi_geodesic
 
 [ $# -eq 2 ] || exit 0
 page apsis 1
