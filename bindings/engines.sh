@@ -13,4 +13,19 @@ test_dask() {
     count_results "$results"
     count env --chdir=bindings/python "$python" -m mypy --strict --ignore-missing-imports --no-incremental -p apsis
     count env --chdir=bindings/python PYTHONPATH=. "$python" examples/dask_picture.py "$PWD/build/dask" 6000
+    dask_readme "$PWD/build/dask/readme"
+}
+
+# The README's calls on dask arrays, with a mask and seeds for them.
+dask_readme() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    {
+        echo 'import dask.array, numpy as np'
+        echo 'seeds = dask.array.from_array(np.random.default_rng(1).random((300, 400)) < 0.1, chunks=100)'
+        echo 'seeds.to_zarr("mask.zarr")'
+        awk '/^```python$/ {block = ""} /^```$/ && block ~ /apsis\.dask/ {print block; exit} {block = block "\n" $0}' \
+            bindings/python/README.md | grep -v '```'
+    } >"$1/calls.py"
+    count env --chdir="$1" PYTHONPATH="$PWD/bindings/python" "$python" calls.py
 }

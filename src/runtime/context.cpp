@@ -58,17 +58,21 @@ void *apsis_context::scratch(size_t bytes, size_t kept) {
         throw Error(APSIS_ERROR_WORKSPACE, "the workspace has %zu bytes, but %zu are needed", workspace_bytes_, bytes);
     refuse_capture("the workspace must grow: call once before, or set one");
     backend->sync();  // queued work may still use the old one
-    if (kept == 0) drop_workspace();
-    void *const grown = allocate(own_memory(), bytes);
-    try {
-        if (kept > 0) backend->copy(bytes_at(workspace_, kept, own_memory()), bytes_at(grown, kept, own_memory()));
-        backend->sync();
-    } catch (...) {
-        release(own_memory(), grown, bytes);
-        throw;
+    if (kept == 0) {
+        drop_workspace();
+        workspace_ = allocate(own_memory(), bytes);
+    } else {
+        void *const grown = allocate(own_memory(), bytes);
+        try {
+            backend->copy(bytes_at(workspace_, kept, own_memory()), bytes_at(grown, kept, own_memory()));
+            backend->sync();
+        } catch (...) {
+            release(own_memory(), grown, bytes);
+            throw;
+        }
+        drop_workspace();
+        workspace_ = grown;
     }
-    drop_workspace();
-    workspace_ = grown;
     workspace_bytes_ = bytes;
     log("workspace: %zu bytes", bytes);
     return workspace_;

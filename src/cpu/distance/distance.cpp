@@ -197,32 +197,30 @@ struct Bench {
 template <class Cost>
 class Lines {
   public:
-    Lines(const DistanceJob &job, const Sides &sides, int threads, Carver &carver, bool fill)
+    Lines(const DistanceJob &job, const Sides &sides, Carver &carver, bool fill)
         : job_(job),
           sides_(sides),
           ordered_(static_cast<bool>(job.nearest)) {
         for (int axis = 0; axis < job.axes - 1; ++axis)
             table_[axis] = make_table<Cost>(job.measure, axis, job.set.size[axis], carver, fill);
+    }
+
+    /// The scratch memory that solve() needs.
+    size_t bench_bytes() const {
         Carver count;
-        Bench<Cost>(job, ordered_, count);
-        bench_bytes_ = count.used();
-        benches_ = carver.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
+        Bench<Cost>(job_, ordered_, count);
+        return count.used();
     }
 
     /// Solves row i, in 3-D plane i.  False if a distance in it is too long for these costs; it is to be solved again then.
-    bool solve(int side, int64_t i) const {
+    bool solve(uint8_t *scratch, int side, int64_t i) const {
+        Carver carver(scratch);
+        const Bench<Cost> mine(job_, ordered_, carver);
         const int64_t height = job_.set.size[1];
-        return job_.axes == 3 ? solve_plane(side, i) : solve_row(side, i % height, i / height);
+        return job_.axes == 3 ? solve_plane(mine, side, i) : solve_row(mine, side, i % height, i / height);
     }
 
   private:
-    /// The bench of this thread.
-    Bench<Cost> bench() const {
-        const int thread = Arena::thread();
-        Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(thread));
-        return Bench<Cost>(job_, ordered_, carver);
-    }
-
     void fill_row(const Bench<Cost> &bench, int side, int64_t image, int64_t at, int64_t row) const {
         const Columns &columns = sides_.columns[side];
         const int64_t width = job_.set.size[0], strip = at / STRIP;
@@ -234,14 +232,12 @@ class Lines {
         seal(cost, order, width);
     }
 
-    bool solve_row(int side, int64_t y, int64_t z) const {
-        const Bench<Cost> mine = bench();
+    bool solve_row(const Bench<Cost> &mine, int side, int64_t y, int64_t z) const {
         fill_row(mine, side, z, y, 0);
         return finish_row(mine, side, 0, y, z);
     }
 
-    bool solve_plane(int side, int64_t z) const {
-        const Bench<Cost> mine = bench();
+    bool solve_plane(const Bench<Cost> &mine, int side, int64_t z) const {
         const int64_t width = job_.set.size[0], height = job_.set.size[1];
         for (int64_t y = 0; y < height; ++y) fill_row(mine, side, 0, z, y);
         for (int64_t x = 0; x < width; x += BATCH)
@@ -325,8 +321,6 @@ class Lines {
     const Sides &sides_;
     bool ordered_;
     Cost *table_[2] = {};
-    uint8_t *benches_ = nullptr;
-    size_t bench_bytes_ = 0;
 };
 
 /// Whether the numbers of sites, that decide ties, fit in 32 bits.  In 2-D they are coordinates; in 3-D, along x, z * height + y.
@@ -337,7 +331,7 @@ bool has_narrow_orders(const DistanceJob &job) {
 /// Whether lines are first tried with 32-bit costs: unless all but the shortest distances would be too long.
 bool may_be_narrow(const DistanceJob &job) {
     const auto reaches = [&](int axis) {
-        return axis_cost<int64_t>(job.measure.metric, job.measure.weight[axis], SHORT_REACH) < SATURATED<int32_t>;
+        return job.measure.weight[axis] < SATURATED<int32_t> / axis_cost<int64_t>(job.measure.metric, 1, SHORT_REACH);
     };
     return has_narrow_orders(job) && (is_narrow(job.measure) || (reaches(0) && reaches(1) && (job.axes == 2 || reaches(2))));
 }
@@ -347,8 +341,10 @@ bool may_be_narrow(const DistanceJob &job) {
 class Transform {
   public:
     Transform(const DistanceJob &job, int threads, void *scratch) : job_(job), carver_(scratch), sides_(job, carver_) {
-        if (may_be_narrow(job)) narrow_.emplace(job, sides_, threads, carver_, scratch != nullptr);
-        if (!narrow_ || !is_narrow(job.measure)) wide_.emplace(job, sides_, threads, carver_, scratch != nullptr);
+        if (may_be_narrow(job)) narrow_.emplace(job, sides_, carver_, scratch != nullptr);
+        if (!narrow_ || !is_narrow(job.measure)) wide_.emplace(job, sides_, carver_, scratch != nullptr);
+        bench_bytes_ = wide_ ? wide_->bench_bytes() : narrow_->bench_bytes();
+        benches_ = carver_.take<uint8_t>(static_cast<int64_t>(bench_bytes_) * threads);
         untried_ = carver_.take<int64_t>(2 * threads);
         if (scratch) std::fill_n(untried_, 2 * threads, 0);
     }
@@ -371,14 +367,16 @@ class Transform {
   private:
     /// Rows beside one whose distances are too long are likely to be like it: the next ones of this thread are not tried.
     void solve(int side, int64_t i) {
-        int64_t &untried = untried_[2 * Arena::thread() + side];
+        const int thread = Arena::thread();
+        uint8_t *const scratch = benches_ + bench_bytes_ * static_cast<size_t>(thread);
+        int64_t &untried = untried_[2 * thread + side];
         if (narrow_ && untried == 0) {
-            if (narrow_->solve(side, i)) return;
+            if (narrow_->solve(scratch, side, i)) return;
             untried = UNTRIED;
         } else if (untried > 0) {
             --untried;
         }
-        wide_->solve(side, i);
+        wide_->solve(scratch, side, i);
     }
 
     const DistanceJob &job_;
@@ -386,6 +384,8 @@ class Transform {
     Sides sides_;
     std::optional<Lines<int32_t>> narrow_;
     std::optional<Lines<int64_t>> wide_;
+    uint8_t *benches_;  // [thread]: as large as those of 64 bits, if there may be such
+    size_t bench_bytes_;
     int64_t *untried_;  // [thread][side]: how many rows are still solved with 64 bits at once
 };
 
