@@ -168,7 +168,8 @@ def test_the_programs_of_the_readme():
     text = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
     names = {}
     for program in re.findall(r"```python\n(.*?)```", text, re.S):
-        exec(program, names)
+        if "apsis.dask" not in program:  # which ./run test dask tests
+            exec(program, names)
     assert names["count"] == 2 and names["distance"].shape == (480, 640)
 
 
