@@ -9,7 +9,8 @@ test_dask() {
     "$python" -c 'import distributed, mypy, pytest, xarray, zarr' 2>/dev/null ||
         "$python" -m pip install -q 'dask[array]' distributed zarr xarray pytest mypy
     rm -f "$results"
-    (cd bindings/python && timeout 600 "$python" -m pytest -q -p no:cacheprovider --junit-xml="$results" tests/test_dask*.py) || true
+    (cd bindings/python &&
+        timeout 600 "$python" -m pytest -q -p no:cacheprovider --junit-xml="$results" tests/test_dask*.py) || true
     count_results "$results"
     count env --chdir=bindings/python "$python" -m mypy --strict --ignore-missing-imports --no-incremental -p apsis
     count env --chdir=bindings/python PYTHONPATH=. "$python" examples/dask_picture.py "$PWD/build/dask" 6000

@@ -84,7 +84,7 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     size_t bytes = 0;
     device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &maps.options, &bytes));
     if (pages) return static_cast<std::int64_t>(bytes);
-    // What the library says of slabs: of distances at most twice; of components little more, for the runs of pixels in two rows.
+    // What the library says of slabs: of distances at most twice; of components little more, for the runs in two rows.
     return static_cast<std::int64_t>(bytes) * (distance ? 2 : 1) + (distance ? 0 : 16 * slab.columns());
 }
 

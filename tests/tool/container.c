@@ -1,6 +1,6 @@
 /*
- * A container: preloaded, it puts the process into control groups that may take two million bytes of memory, of version 1 or 2 as
- * APSIS_CONTAINER says.  Half of that is in use, three fifths of which by files that nothing has looked at of late.
+ * A container: preloaded, it puts the process into control groups that may take two million bytes of memory, of version 1 or 2
+ * as APSIS_CONTAINER says.  Half of that is in use, three fifths of which by files that nothing has looked at of late.
  */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE

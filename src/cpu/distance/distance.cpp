@@ -323,7 +323,7 @@ class Lines {
     Cost *table_[2] = {};
 };
 
-/// Whether the numbers of sites, that decide ties, fit in 32 bits.  In 2-D they are coordinates; in 3-D, along x, z * height + y.
+/// Whether the numbers of sites, which decide ties, fit in 32 bits: in 2-D coordinates; in 3-D, along x, z * height + y.
 bool has_narrow_orders(const DistanceJob &job) {
     return !job.nearest || job.axes == 2 || job.set.size[1] * (job.slab.extent + 1) < INT32_MAX;
 }

@@ -33,7 +33,7 @@ constexpr Names kVersion1 = {"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", 
                              "total_inactive_file"};
 constexpr Names kVersion2 = {"/sys/fs/cgroup", "/memory.max", "/memory.current", "inactive_file"};
 
-/// Calls take(names, folder) for the control groups of this process, from the innermost to the outermost.  Inside of a container
+/// Calls take(names, folder) for the control groups of this process, from the innermost to the outermost.  In a container
 /// the folders may be other ones than the list of groups says; then only the root is there.
 template <class Take>
 void for_groups(Take take) {
