@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 long long number_after(const char *text, const char *words) {
     assert_in(text, words);
@@ -50,4 +51,36 @@ void compare_cuts(const char *words, const char *option, const char *other, bool
         if (option) assert_same(line, other, whole);
     }
     if (!cut || (spills && !in_file)) fail_msg("%s: %d of 3 were cut, %d with the set in a file", line, cut, in_file);
+}
+
+void check_failures(const char *line, const char *other, const size_t disks[3]) {
+    static const char *const sentences[] = {"cannot write a temporary file beside 'out.tif': File too large",
+                                            "cannot write 'out.tif': File too large", "cannot write 'out.tif': File too large"};
+    for (int tmpfile = 0; tmpfile < 2; ++tmpfile) {
+        if (!tmpfile) setenv("LD_PRELOAD", APSIS_NO_TMPFILE, 1);
+        for (int d = 0; d < 3; ++d) {
+            assert_int_equal(shell_limited(line, disks[d]), 1);
+            assert_in(err_text, sentences[d]);
+            assert_files(1);
+        }
+        assert_int_equal(shell(line), 0);
+        assert_files(3);
+        unlink("out.tif"), unlink(other);
+        unsetenv("LD_PRELOAD");
+    }
+
+    setenv("LD_PRELOAD", APSIS_CHANGING_FILE, 1);
+    assert_int_equal(shell(line), 1);
+    unsetenv("LD_PRELOAD");
+    assert_in(err_text, "cannot read 'in.tif': it has changed meanwhile");
+    assert_files(1);
+
+    TIFF *tiff = TIFFOpen("in.tif", "r+");
+    uint8_t data[1 << 12];
+    const tmsize_t size = TIFFReadRawStrip(tiff, 30, data, sizeof data);
+    TIFFWriteRawStrip(tiff, 30, data, size / 2);
+    TIFFClose(tiff);
+    assert_int_equal(shell(line), 1);
+    assert_in(err_text, "cannot read 'in.tif': strip 30: ");
+    assert_files(1);
 }
