@@ -1,7 +1,8 @@
 /* What ranks of MPI take for one image, as lines of a table: of SIDE x SIDE pixels in all (strong), and of SIDE x SIDE / 4 for
- * each rank (weak).  Bytes in memory, noise of 1 %, one thread a rank; the slowest rank counts, of four calls the fastest.
+ * each rank (weak).  Bytes in memory, noise of 1 %, one thread a rank, or a GPU of its own with the images on it; the slowest
+ * rank counts, of four calls the fastest.
  *
- *     mpirun -n RANKS bench_mpi [SIDE]     by default 16384 */
+ *     mpirun -n RANKS bench_mpi [SIDE [gpu]]     by default 16384 */
 #include <apsis_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +13,19 @@ enum { CALLS = 4 };
 
 static int rank, ranks;
 
-static void *must_alloc(int64_t bytes) {
-    void *memory = malloc((size_t)bytes + 1);
-    if (!memory) {
-        fprintf(stderr, "bench_mpi: no memory for %lld bytes\n", (long long)bytes);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return memory;
+static void must_say(apsis_status status, const char *why) {
+    if (status == APSIS_OK) return;
+    fprintf(stderr, "bench_mpi: %s\n", why);
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void must(apsis_status status) {
-    if (status == APSIS_OK) return;
-    fprintf(stderr, "bench_mpi: %s\n", apsis_mpi_message());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+static void must(apsis_status status) { must_say(status, apsis_mpi_message()); }
+
+/* Memory of the rank's own device, for so many rows. */
+static apsis_image must_alloc(apsis_context *context, apsis_memory memory, apsis_type type, int64_t width, int64_t rows) {
+    apsis_image image = {.type = type, .ndim = 2, .size = {width, rows}};
+    must_say(apsis_alloc(context, memory, &image), apsis_message(context));
+    return image;
 }
 
 static void map_distance(apsis_context *context, const apsis_image *set, const apsis_image *out) {
@@ -43,25 +44,29 @@ static void measure(apsis_context *context, const char *scaling, int64_t width, 
     } maps[] = {{"distance", APSIS_F32, map_distance}, {"labels", APSIS_I32, map_labels}};
     int64_t start, rows;
     must(apsis_mpi_extent(MPI_COMM_WORLD, height, &start, &rows));
-    uint8_t *const mask = must_alloc(width * rows), *const values = must_alloc(4 * width * rows);
-    bench_mask("noise-0.01", width, rows, 1, mask);
-    const apsis_image set = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {width, rows}};
+    const apsis_memory memory = apsis_device(context) == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE;
+    apsis_image mask = must_alloc(context, APSIS_HOST, APSIS_U8, width, rows);
+    apsis_image set = must_alloc(context, memory, APSIS_U8, width, rows);
+    if (rows > 0) bench_mask("noise-0.01", width, rows, 1, mask.data);
+    must_say(apsis_copy(context, &mask, &set), apsis_message(context));
     for (int m = 0; m < 2; ++m) {
-        const apsis_image out = {.data = values, .type = maps[m].type, .ndim = 2, .size = {width, rows}};
+        apsis_image out = must_alloc(context, memory, maps[m].type, width, rows);
         double least = 1e30;
         for (int i = 0; i <= CALLS; ++i) { /* the first one takes memory */
             MPI_Barrier(MPI_COMM_WORLD);
             double seconds = -MPI_Wtime(), slowest = 0;
             maps[m].map(context, &set, &out);
+            must_say(apsis_sync(context), apsis_message(context));
             seconds += MPI_Wtime();
             MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
             if (i > 0 && slowest < least) least = slowest;
         }
         if (rank == 0)
             printf("%d,%s,%s,%lld,%lld,%.1f\n", ranks, maps[m].name, scaling, (long long)width, (long long)height, 1e3 * least);
+        apsis_free(context, &out);
     }
-    free(mask);
-    free(values);
+    apsis_free(context, &set);
+    apsis_free(context, &mask);
 }
 
 int main(int argc, char **argv) {
@@ -69,11 +74,10 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int64_t side = argc > 1 ? atoll(argv[1]) : 16384;
+    const int has_gpu = argc > 2 && apsis_device_count() > 0;
     apsis_context *context = NULL;
-    if (apsis_create(APSIS_VERSION, APSIS_CPU, &context) != APSIS_OK || apsis_set_threads(context, 1) != APSIS_OK) {
-        fprintf(stderr, "bench_mpi: %s\n", apsis_message(context));
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    must_say(apsis_create(APSIS_VERSION, has_gpu ? rank % apsis_device_count() : APSIS_CPU, &context), apsis_message(context));
+    must_say(apsis_set_threads(context, 1), apsis_message(context));
     if (rank == 0) puts("ranks,map,scaling,width,height,ms");
     measure(context, "strong", side, side);
     measure(context, "weak", side, side / 4 * ranks);

@@ -1,0 +1,440 @@
+// Times several devices at work on one image.
+//
+//     bench_devices [--check] [--devices N] [--only MASK] GROUP@SIDE...
+//
+//     slabs         maps of SIDE^2 that are on the devices, a slab and a thread for each (the slab functions of apsis.h)
+//     volume        the same of SIDE^3
+//     host          page-locked host images of SIDE^2, by apsis_create_devices
+//     eccentricity  the same, apsis_eccentricity
+//
+// On 1, 2, 4, ... devices, up to all, or up to N.  One CSV line each: the seconds are a clock's on the wall, 1 warm-up, the
+// median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what they are told, in
+// bytes.  One slab is the whole call.  What does not fit is said to.  --check compares some rows on both sides of every cut,
+// and the first and the last, with the CPU back end's of a slab that is told what is around it, for which the mask is searched
+// here; labels and host images with those of one device, if these fit.
+#include <apsis.h>
+#include <errno.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "masks.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Barrier = std::barrier<>;
+
+constexpr int WARM_UPS = 1, RUNS = 5;
+constexpr int64_t CHECKED_ROWS = 8;               // on each side of a cut
+constexpr int64_t MOST_PARTS = int64_t(1) << 26;  // of components, with statistics: 5.9 GB of them
+const char *const MASKS[] = {"noise-0.5", "blobs", "text"};
+
+double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+
+[[noreturn]] void die(const char *why) {
+    std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
+    std::exit(1);
+}
+
+void check(apsis_context *context, apsis_status status) {
+    if (status != APSIS_OK) die(apsis_message(context));
+}
+
+size_t pixel_bytes(apsis_type type) { return type == APSIS_U8 ? 1 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8; }
+
+/// The image that is mapped, on the host, and how it is cut.
+struct Whole {
+    std::string mask;
+    int ndim;
+    int64_t size[3];
+    std::vector<uint8_t> pixels;
+
+    Whole(const std::string &name, int axes, int64_t side) : mask(name), ndim(axes), size{side, side, axes == 3 ? side : 1} {
+        pixels.resize(static_cast<size_t>(size[0] * size[1] * size[2]));
+        if (!bench_mask(name.c_str(), size[0], size[1], size[2], pixels.data())) die(("there is no mask " + name).c_str());
+    }
+
+    int64_t rows() const { return size[ndim - 1]; }
+    int64_t columns() const { return static_cast<int64_t>(pixels.size()) / rows(); }
+    int64_t start_of(size_t k, size_t slabs) const { return rows() * static_cast<int64_t>(k) / static_cast<int64_t>(slabs); }
+    apsis_type index_type() const { return pixels.size() >= uint64_t(1) << 31 ? APSIS_I64 : APSIS_I32; }
+
+    apsis_image rows_of(apsis_type type, int64_t rows) const {
+        apsis_image image = {};
+        image.type = type;
+        image.ndim = ndim;
+        std::copy_n(size, 3, image.size);
+        image.size[ndim - 1] = rows;
+        return image;
+    }
+
+    apsis_image host(int64_t start, int64_t rows) {
+        apsis_image image = rows_of(APSIS_U8, rows);
+        image.data = pixels.data() + start * columns();
+        return image;
+    }
+
+    /// The last row of the set in each column before a row, or the first one from it on.
+    std::vector<int64_t> nearest_rows(int64_t from, int step) const {
+        const auto count = static_cast<size_t>(columns());
+        std::vector<int64_t> found(count, step < 0 ? -1 : INT64_MAX);
+        size_t missing = count;
+        for (int64_t y = step < 0 ? from - 1 : from; missing > 0 && y >= 0 && y < rows(); y += step) {
+            const uint8_t *const row = pixels.data() + y * columns();
+            for (size_t x = 0; x < count; ++x)
+                if (row[x] && (found[x] < 0 || found[x] == INT64_MAX)) found[x] = y, --missing;
+        }
+        return found;
+    }
+};
+
+struct Wanted {
+    const char *name;
+    bool distance, nearest, labels, statistics;
+};
+
+/// A device, and its slab.
+struct Worker {
+    apsis_context *context = nullptr;
+    apsis_image set = {}, distance = {}, nearest = {}, labels = {};
+    int64_t start = 0, rows = 0;
+    std::vector<int64_t> first, last, above, below;  // of distances; first and last also of components
+    std::vector<apsis_part> parts;
+    apsis_slab_labels told = {};
+
+    apsis_memory memory() const { return apsis_device(context) == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
+    void free_images() {
+        for (apsis_image *each : {&set, &distance, &nearest, &labels}) apsis_free(context, each);
+    }
+};
+
+class Devices {
+  public:
+    explicit Devices(size_t most) {
+        const auto all = static_cast<size_t>(apsis_device_count());
+        workers_.resize(most ? most : all);
+        if (workers_.empty()) {
+            std::fprintf(stderr, "%s: no CUDA device here, nothing is measured\n", program_invocation_short_name);
+            std::exit(0);
+        }
+        check(nullptr, apsis_create(APSIS_VERSION, APSIS_CPU, &cpu_));
+        for (size_t i = 0; i < workers_.size(); ++i)  // without GPUs, on the CPU, to try the program
+            check(nullptr, apsis_create(APSIS_VERSION, i < all ? static_cast<int>(i) : APSIS_CPU, &workers_[i].context));
+        std::printf("# %zu of %s\n", workers_.size(), apsis_device_name(workers_[0].context));
+        std::puts("group,mask,width,height,depth,set,outputs,devices,ms,exchange_ms,exchanged,times_one");
+    }
+    Devices(const Devices &) = delete;
+    Devices &operator=(const Devices &) = delete;
+    ~Devices() {
+        for (Worker &worker : workers_) apsis_destroy(worker.context);
+        apsis_destroy(cpu_);
+    }
+
+    bool checks = false, failed = false;
+
+    void run_slabs(const char *group, Whole &whole) {
+        static constexpr Wanted outputs[] = {{"distance", true, false, false, false},
+                                             {"distance+nearest", true, true, false, false},
+                                             {"labels", false, false, true, false},
+                                             {"labels+statistics", false, false, true, true}};
+        for (const apsis_type type : {APSIS_BIT, APSIS_U8})
+            for (const Wanted &wanted : outputs) {
+                double one = 0;
+                for (size_t devices = 1; devices <= workers_.size(); devices *= 2) {
+                    const std::string set = type == APSIS_BIT ? "bit" : "u8";
+                    std::printf("%s,%s,%lld,%lld,%lld,%s,%s,%zu,", group, whole.mask.c_str(), (long long)whole.size[0],
+                                (long long)whole.size[1], (long long)whole.size[2], set.c_str(), wanted.name, devices);
+                    if (const char *const why = prepare(whole, type, wanted, devices))
+                        std::puts(why);
+                    else
+                        measure(whole, wanted, devices, one);
+                    std::fflush(stdout);
+                    for (size_t i = 0; i < devices; ++i) workers_[i].free_images();
+                }
+            }
+    }
+
+    void run_host(const char *group, Whole &whole) {
+        const bool paths = !std::strcmp(group, "eccentricity");
+        for (int output = paths ? 2 : 0; output < (paths ? 3 : 2); ++output) {
+            static const char *const names[] = {"distance", "labels", "eccentricity"};
+            double one = 0;
+            std::unique_ptr<uint8_t[]> expected;
+            for (size_t devices = 1; devices <= workers_.size(); devices *= 2) {
+                std::vector<int> numbers;
+                for (size_t i = 0; i < devices; ++i) numbers.push_back(static_cast<int>(i));
+                apsis_context *context;
+                check(nullptr, apsis_create_devices(APSIS_VERSION, numbers.data(), static_cast<int>(devices), &context));
+                apsis_image set = whole.rows_of(APSIS_U8, whole.rows()),
+                            out = whole.rows_of(output == 1 ? whole.index_type() : APSIS_F32, whole.rows());
+                for (apsis_image *each : {&set, &out}) check(context, apsis_alloc(context, APSIS_HOST, each));
+                std::memcpy(set.data, whole.pixels.data(), whole.pixels.size());
+                const auto call = [&] {
+                    if (output == 0) return apsis_distance(context, &set, &out, NULL, NULL);
+                    if (output == 1) return apsis_components(context, &set, &out, NULL, 0, NULL, NULL);
+                    return apsis_eccentricity(context, &set, &out, NULL, NULL, 0, NULL, NULL);
+                };
+                std::vector<double> times;
+                for (int i = 0; i < WARM_UPS + RUNS; ++i) {
+                    const auto begin = Clock::now();
+                    check(context, call());
+                    if (i >= WARM_UPS) times.push_back(ms_since(begin));
+                }
+                std::sort(times.begin(), times.end());
+                const double ms = times[RUNS / 2];
+                if (devices == 1) one = ms;
+                const char *verdict = "";
+                const size_t bytes = whole.pixels.size() * pixel_bytes(out.type);
+                if (checks && devices == 1) {
+                    expected = std::make_unique_for_overwrite<uint8_t[]>(bytes);
+                    std::memcpy(expected.get(), out.data, bytes);
+                } else if (checks) {
+                    verdict = say(!std::memcmp(expected.get(), out.data, bytes));
+                }
+                std::printf("%s,%s,%lld,%lld,1,u8,%s,%zu,%.3f,,,%.2f%s\n", group, whole.mask.c_str(), (long long)whole.size[0],
+                            (long long)whole.size[1], names[output], devices, ms, one / ms, verdict);
+                std::fflush(stdout);
+                for (apsis_image *each : {&set, &out}) apsis_free(context, each);
+                apsis_destroy(context);
+            }
+        }
+    }
+
+  private:
+    const char *say(bool is_same) {
+        failed = failed || !is_same;
+        return is_same ? ",same" : ",DIFFERENT";
+    }
+
+    /// Gives each device its slab.  Returns why it cannot, or nullptr.
+    const char *prepare(Whole &whole, apsis_type type, const Wanted &wanted, size_t devices) {
+        bool fits = true;
+        for (size_t i = 0; i < devices; ++i) {
+            Worker &w = workers_[i];
+            w.start = whole.start_of(i, devices);
+            w.rows = whole.start_of(i + 1, devices) - w.start;
+            const auto allocate = [&](apsis_image &image, apsis_type pixels) {
+                image = whole.rows_of(pixels, w.rows);
+                fits = fits && apsis_alloc(w.context, w.memory(), &image) == APSIS_OK;
+            };
+            allocate(w.set, type);
+            if (wanted.distance) allocate(w.distance, APSIS_F32);
+            if (wanted.nearest) allocate(w.nearest, whole.index_type());
+            if (wanted.labels) allocate(w.labels, whole.index_type());
+            if (!fits) return "no memory";
+            const apsis_image from = whole.host(w.start, w.rows);
+            check(w.context, apsis_copy(w.context, &from, &w.set));
+            check(w.context, apsis_sync(w.context));
+            const auto columns = static_cast<size_t>(whole.columns());
+            for (auto *const rows : {&w.first, &w.last, &w.above, &w.below}) rows->resize(columns);
+            w.told = {};
+            w.told.start = w.start;
+            w.told.first = w.first.data(), w.told.last = w.last.data();
+            if (wanted.statistics) {
+                check(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL));
+                if (w.told.count * static_cast<int64_t>(devices) > MOST_PARTS) return "too many components for statistics";
+                w.parts.resize(static_cast<size_t>(w.told.count));
+            }
+        }
+        return nullptr;
+    }
+
+    void measure(const Whole &whole, const Wanted &wanted, size_t devices, double &one) {
+        std::vector<double> times, exchanges;
+        bool fits = true;
+        if (devices == 1) one_.clear();
+        Barrier all(static_cast<std::ptrdiff_t>(devices));
+        const auto work = [&](size_t i) {
+            for (int run = 0; run < WARM_UPS + RUNS && fits; ++run) {
+                all.arrive_and_wait();
+                const auto begin = Clock::now();
+                double exchange = 0;
+                const bool done = wanted.labels ? label(whole, wanted, i, devices, all, exchange)
+                                                : map(whole, wanted, i, devices, all, exchange);
+                if (!done) fits = false;
+                all.arrive_and_wait();
+                if (i == 0 && run >= WARM_UPS) times.push_back(ms_since(begin)), exchanges.push_back(exchange);
+                all.arrive_and_wait();
+            }
+        };
+        std::vector<std::thread> threads;
+        for (size_t i = 1; i < devices; ++i) threads.emplace_back(work, i);
+        work(0);
+        for (std::thread &thread : threads) thread.join();
+        if (!fits) return void(std::puts("no memory"));
+        std::sort(times.begin(), times.end()), std::sort(exchanges.begin(), exchanges.end());
+        const double ms = times[RUNS / 2];
+        if (devices == 1) one = ms;
+        const int64_t told = (wanted.labels ? 32 : 16) * whole.columns() * static_cast<int64_t>(devices - 1);
+        std::printf("%.3f,%.3f,%lld,", ms, exchanges[RUNS / 2], (long long)told);
+        if (one > 0) std::printf("%.2f", one / ms);
+        std::puts(!checks ? "" : wanted.labels ? same_as_one(whole, devices) : say(are_rows_right(whole, wanted, devices)));
+    }
+
+    /// Keeps the labels of one device, and compares those of several with them.
+    const char *same_as_one(const Whole &whole, size_t devices) {
+        const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(workers_[0].labels.type);
+        if (devices == 1) one_.resize(row * static_cast<size_t>(whole.rows()));
+        if (one_.empty()) return ",nothing to compare with";
+        bool same = true;
+        for (size_t i = 0; i < devices; ++i) {
+            const Worker &w = workers_[i];
+            uint8_t *const here = one_.data() + row * static_cast<size_t>(w.start);
+            std::vector<uint8_t> other(devices == 1 ? 0 : row * static_cast<size_t>(w.rows));
+            apsis_image to = whole.rows_of(w.labels.type, w.rows);
+            to.data = devices == 1 ? here : other.data();
+            check(w.context, apsis_copy(w.context, &w.labels, &to));
+            same = same && (other.empty() || !std::memcmp(other.data(), here, other.size()));
+        }
+        return devices == 1 ? "" : say(same);
+    }
+
+    static bool has_memory(apsis_context *context, apsis_status status) {
+        if (status != APSIS_ERROR_MEMORY) check(context, status);
+        return status == APSIS_OK;
+    }
+
+    bool map(const Whole &whole, const Wanted &wanted, size_t i, size_t devices, Barrier &all, double &exchange) {
+        Worker &w = workers_[i];
+        const apsis_image *const nearest = wanted.nearest ? &w.nearest : nullptr;
+        if (devices == 1)
+            return has_memory(w.context, apsis_distance(w.context, &w.set, &w.distance, nearest, NULL)) &&
+                   has_memory(w.context, apsis_sync(w.context));
+        bool fits = has_memory(w.context, apsis_slab_summary(w.context, &w.set, w.start, w.first.data(), w.last.data(), NULL));
+        all.arrive_and_wait();
+        const auto begin = Clock::now();
+        std::fill(w.above.begin(), w.above.end(), -1), std::fill(w.below.begin(), w.below.end(), INT64_MAX);
+        for (size_t k = 0; k < i; ++k) apsis_slab_merge(whole.columns(), NULL, workers_[k].last.data(), NULL, w.above.data());
+        for (size_t k = i + 1; k < devices; ++k)
+            apsis_slab_merge(whole.columns(), workers_[k].first.data(), NULL, w.below.data(), NULL);
+        exchange = ms_since(begin);
+        const apsis_slab place = {w.start, whole.rows(), i > 0 ? w.above.data() : NULL, i + 1 < devices ? w.below.data() : NULL,
+                                  NULL,    NULL};
+        fits = fits && has_memory(w.context, apsis_slab_distance(w.context, &w.set, &place, &w.distance, nearest, NULL));
+        return has_memory(w.context, apsis_sync(w.context)) && fits;
+    }
+
+    bool label(const Whole &whole, const Wanted &wanted, size_t i, size_t devices, Barrier &all, double &exchange) {
+        Worker &w = workers_[i];
+        if (devices == 1) {
+            const auto parts = static_cast<int64_t>(w.parts.size());
+            auto *const components = reinterpret_cast<apsis_component *>(w.parts.data());  // of one size
+            return has_memory(w.context, apsis_components(w.context, &w.set, &w.labels, wanted.statistics ? components : NULL,
+                                                          wanted.statistics ? parts : 0, NULL, NULL)) &&
+                   has_memory(w.context, apsis_sync(w.context));
+        }
+        w.told.parts = wanted.statistics ? w.parts.data() : NULL;
+        w.told.capacity = wanted.statistics ? static_cast<int64_t>(w.parts.size()) : 0;
+        bool fits = has_memory(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL));
+        all.arrive_and_wait();
+        const auto begin = Clock::now();
+        if (i == 0) join(whole, wanted, devices);
+        all.arrive_and_wait();
+        exchange = ms_since(begin);
+        fits = fits && has_memory(w.context, apsis_slab_components(w.context, NULL, &w.told, &w.labels, NULL));
+        return has_memory(w.context, apsis_sync(w.context)) && fits;
+    }
+
+    void join(const Whole &whole, const Wanted &wanted, size_t devices) {
+        std::vector<apsis_slab_labels> told;
+        int64_t room = 0, count = 0;
+        for (size_t k = 0; k < devices; ++k) told.push_back(workers_[k].told), room += told.back().count;
+        if (!wanted.statistics) room = 0;
+        if (static_cast<int64_t>(joined_.size()) < room) joined_.resize(static_cast<size_t>(room));
+        check(cpu_, apsis_slab_join(cpu_, whole.ndim, whole.size, told.data(), static_cast<int64_t>(devices),
+                                    room ? joined_.data() : NULL, room, &count, NULL));
+        for (size_t k = 0; k < devices; ++k) workers_[k].told = told[k];
+    }
+
+    /// Whether the rows beside the cuts, the first and the last, are those that the CPU gives.
+    bool are_rows_right(const Whole &whole, const Wanted &wanted, size_t devices) {
+        bool right = true;
+        for (size_t i = 0; i < devices; ++i) {
+            const Worker &w = workers_[i];
+            const int64_t count = std::min(CHECKED_ROWS, w.rows);
+            for (const int64_t at : {int64_t(0), w.rows - count})
+                right = right && are_rows_right(const_cast<Whole &>(whole), wanted, w, at, count);
+        }
+        return right;
+    }
+
+    bool are_rows_right(Whole &whole, const Wanted &wanted, const Worker &w, int64_t at, int64_t count) {
+        const int64_t start = w.start + at;
+        const std::vector<int64_t> above = whole.nearest_rows(start, -1), below = whole.nearest_rows(start + count, 1);
+        const apsis_slab place = {start, whole.rows(), above.data(), below.data(), NULL, NULL};
+        const apsis_image set = whole.host(start, count);
+        const struct {
+            const apsis_image &of;
+            bool is_wanted;
+        } outputs[] = {{w.distance, true}, {w.nearest, wanted.nearest}};
+        std::vector<uint8_t> expected[2], found[2];
+        apsis_image images[2];
+        for (int k = 0; k < 2; ++k) {
+            if (!outputs[k].is_wanted) continue;
+            const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(outputs[k].of.type);
+            expected[k].resize(row * static_cast<size_t>(count)), found[k].resize(expected[k].size());
+            images[k] = whole.rows_of(outputs[k].of.type, count);
+            apsis_image from = images[k], to = images[k];
+            from.data = static_cast<uint8_t *>(outputs[k].of.data) + row * static_cast<size_t>(at);
+            from.memory = w.memory();
+            to.data = found[k].data();
+            check(w.context, apsis_copy(w.context, &from, &to));
+            images[k].data = expected[k].data();
+        }
+        check(cpu_, apsis_slab_distance(cpu_, &set, &place, &images[0], wanted.nearest ? &images[1] : NULL, NULL));
+        return expected[0] == found[0] && expected[1] == found[1];
+    }
+
+    std::vector<Worker> workers_;
+    std::vector<apsis_part> joined_;
+    std::vector<uint8_t> one_;  // the labels of one device
+    apsis_context *cpu_ = nullptr;
+};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    bool checks = false;
+    size_t most = 0;
+    std::string only;
+    std::vector<std::string> groups;
+    for (int i = 1; i < argc; ++i)
+        if (!std::strcmp(argv[i], "--check"))
+            checks = true;
+        else if (!std::strcmp(argv[i], "--devices") && i + 1 < argc)
+            most = static_cast<size_t>(std::atoll(argv[++i]));
+        else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else
+            groups.push_back(argv[i]);
+    Devices devices(most);
+    devices.checks = checks;
+    for (const std::string &group : groups) {
+        const size_t at = group.find('@');
+        if (at == std::string::npos) die("a group is GROUP@SIDE");
+        const std::string name = group.substr(0, at);
+        const int64_t side = std::atoll(group.c_str() + at + 1);
+        const std::vector<std::string> masks = !only.empty()            ? std::vector<std::string>{only}
+                                               : name == "eccentricity" ? std::vector<std::string>{"noise-0.8", "disc"}
+                                                                        : std::vector<std::string>(MASKS, MASKS + 3);
+        for (const std::string &mask : masks) {
+            Whole whole(mask, name == "volume" ? 3 : 2, side);
+            if (name == "slabs" || name == "volume")
+                devices.run_slabs(name.c_str(), whole);
+            else if (name == "host" || name == "eccentricity")
+                devices.run_host(name.c_str(), whole);
+            else
+                die("groups are slabs, volume, host and eccentricity");
+        }
+    }
+    return devices.failed;
+}
