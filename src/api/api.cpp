@@ -180,7 +180,9 @@ apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t
                              int64_t slab_count, apsis_part *parts, int64_t capacity, int64_t *count,
                              const apsis_options *options) {
     return guard("slab_join", context, [&] {
-        const int64_t found = slabs::join(check_slab_join(*context, ndim, size, slabs, slab_count, parts, capacity, options));
+        Arena arena(Arena::threads_for(context->threads));
+        const int64_t found =
+            slabs::join(check_slab_join(ndim, size, slabs, slab_count, parts, capacity, options, arena), arena);
         if (count) *count = found;
     });
 }

@@ -214,9 +214,13 @@ class ComponentsCut : Cut {
 
     void find_parts(apsis_context &context, int64_t k) {
         SlabLabels &slab = slab_[k];
-        slab.first.resize(static_cast<size_t>(job_.columns())), slab.last.resize(slab.first.size());
         slab.is.start = start_of(k), slab.is.rows = rows_of(k);
-        slab.is.first = slab.first.data(), slab.is.last = slab.last.data();
+        const auto face = [&](std::vector<int64_t> &numbers) {
+            numbers.resize(static_cast<size_t>(job_.columns()));
+            return numbers.data();
+        };
+        if (k > 0) slab.is.first = face(slab.first);
+        if (k + 1 < slabs_) slab.is.last = face(slab.last);
         if (set_[k].pixels() == 0) return;
         ComponentsJob parts = without_selection();
         parts.set = set_[k];
@@ -246,7 +250,8 @@ class ComponentsCut : Cut {
         static_cast<ComponentsJob &>(join) = job_;
         join.slabs = told.data();
         join.slab_count = slabs_;
-        const int64_t count = slabs::join(join);
+        Arena arena(Arena::threads_for(workers_[0].threads));
+        const int64_t count = slabs::join(join, arena);
         for (int64_t k = 0; k < slabs_; ++k) slab_[k].is = told[k];
         apsis_slab_measure(std::min(count, job_.capacity), reinterpret_cast<const apsis_part *>(job_.components),
                            job_.components);

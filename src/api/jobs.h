@@ -24,8 +24,8 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
                                const apsis_options *given, bool need_data);
 ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                const apsis_options *given);
-slabs::JoinJob check_slab_join(const apsis_context &context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
-                               int64_t slab_count, apsis_part *parts, int64_t capacity, const apsis_options *given);
+slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
+                               apsis_part *parts, int64_t capacity, const apsis_options *given, Arena &arena);
 void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs, int64_t slab_count);
 ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                     const apsis_image *labels, const apsis_options *given);

@@ -236,8 +236,8 @@ ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *
     return job;
 }
 
-slabs::JoinJob check_slab_join(const apsis_context &context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
-                               int64_t slab_count, apsis_part *parts, int64_t capacity, const apsis_options *given) {
+slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
+                               apsis_part *parts, int64_t capacity, const apsis_options *given, Arena &arena) {
     slabs::JoinJob job;
     check_given("size", size, "that of the image is needed");
     apsis_image image = {};
@@ -257,7 +257,6 @@ slabs::JoinJob check_slab_join(const apsis_context &context, int32_t ndim, const
     job.slabs = slabs;
     job.slab_count = slab_count;
     check_places(job);
-    Arena arena(Arena::threads_for(context.threads));
     for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k, arena);
     check_faces_apart(job);
     return job;

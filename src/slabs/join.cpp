@@ -4,7 +4,7 @@
 // numbers, slab after slab, are in the order of the image; so are nodes, and the lowest node of a tree is its root: it has the
 // lowest pixel.  A walk over all local numbers in that order then counts roots and what is no node, without what is left out.
 //
-// Cost: a search for each run of equal numbers in a last row, and memory for the nodes.  Between two nodes the walk is one
+// Cost: the runs of equal numbers in each last row are sorted, a thread a row, and memory for the nodes.  Between two nodes the walk is one
 // addition, and a copy of the numbers or parts that are asked for.  It looks at each part where components are left out.
 #include "slabs/join.h"
 
@@ -36,7 +36,7 @@ void add(apsis_part &to, const apsis_part &part) {
 
 class Join {
   public:
-    explicit Join(const JoinJob &job) : job_(job) {}
+    Join(const JoinJob &job, Arena &arena) : job_(job), arena_(arena) {}
 
     int64_t run() {
         find_nodes();
@@ -50,6 +50,12 @@ class Join {
   private:
     const apsis_slab_labels &slab(int64_t k) const { return job_.slabs[k]; }
 
+    /// Calls body(k) for each slab, on all threads.
+    template <class Body>
+    void for_slabs(Body body) {
+        parallel_for(arena_, job_.slab_count, Progress(), 0, 1, body);
+    }
+
     /// Calls body(number) for the numbers in a face of a slab, if it has one; body may replace them.
     template <class Body>
     void for_face(const apsis_slab_labels &in, int64_t *face, Body body) const {
@@ -58,40 +64,55 @@ class Join {
 
     // ---- Nodes ----
 
+    /// The runs of equal numbers in the last row of a slab that are not in its first row, too: each number, and its run's place
+    /// among them.
+    using Runs = std::vector<std::pair<int64_t, int64_t>>;
+
     /// Finds the nodes: the local numbers of each slab in its faces, in order, each once.  Those of the first row are 1, 2,
     /// ..., as they begin there (check_face).  From here on faces hold 1 + node.
     void find_nodes() {
-        std::vector<int64_t> in_first;  // [slab]: how many numbers its first row has
-        for (int64_t k = 0; k < job_.slab_count; ++k) {
-            int64_t most = 0, before = 0;
-            for_face(slab(k), slab(k).first, [&](int64_t number) { most = std::max(most, std::abs(number)); });
-            const auto begin = static_cast<int64_t>(local_.size());
-            for (int64_t local = 1; local <= most; ++local) local_.push_back(local);
+        std::vector<Runs> runs(static_cast<size_t>(job_.slab_count));
+        std::vector<int64_t> in_first(runs.size());  // [slab]: how many numbers its first row has
+        for_slabs([&](int64_t k) {
+            for_face(slab(k), slab(k).first, [&](int64_t number) { in_first[k] = std::max(in_first[k], std::abs(number)); });
+            int64_t before = 0;
             for_face(slab(k), slab(k).last, [&](int64_t number) {
-                if (number != before && std::abs(number) > most) local_.push_back(std::abs(number));
-                before = number;
+                const int64_t local = std::abs(number);
+                if (local != before && local > in_first[k]) runs[k].emplace_back(local, static_cast<int64_t>(runs[k].size()));
+                before = local;
             });
-            std::sort(local_.begin() + begin + most, local_.end());
-            local_.erase(std::unique(local_.begin() + begin + most, local_.end()), local_.end());
-            begin_.push_back(begin);
-            in_first.push_back(most);
+            std::sort(runs[k].begin(), runs[k].end());
+        });
+        for (int64_t k = 0; k < job_.slab_count; ++k) {
+            begin_.push_back(static_cast<int64_t>(local_.size()));
+            for (int64_t local = 1; local <= in_first[k]; ++local) local_.push_back(local);
+            for (int64_t before = 0; const auto &[local, place] : runs[k])
+                if (local != before) local_.push_back(before = local);
         }
         begin_.push_back(static_cast<int64_t>(local_.size()));
         parent_.resize(local_.size());
         std::iota(parent_.begin(), parent_.end(), 0);
-        for (int64_t k = 0; k < job_.slab_count; ++k) {
-            int64_t before = 0, node = 0;
-            const auto end = local_.begin() + begin_[k + 1], behind = local_.begin() + begin_[k] + in_first[k];
-            const auto take = [&](int64_t &number) {
-                const int64_t local = std::abs(number);
-                if (local != before)
-                    node = local <= in_first[k] ? begin_[k] + local - 1 : std::lower_bound(behind, end, local) - local_.begin();
-                before = local;
-                number = local ? 1 + node : 0;
-            };
-            for_face(slab(k), slab(k).first, take);
-            for_face(slab(k), slab(k).last, take);
+        for_slabs([&](int64_t k) { set_nodes(k, in_first[k], runs[k]); });
+    }
+
+    void set_nodes(int64_t k, int64_t in_first, const Runs &runs) {
+        std::vector<int64_t> nodes(runs.size());  // [run], by place
+        int64_t node = begin_[k] + in_first - 1, before = 0, run = 0;
+        for (const auto &[local, place] : runs) {
+            node += local != before;
+            nodes[static_cast<size_t>(place)] = node;
+            before = local;
         }
+        before = 0;
+        const auto take = [&](int64_t &number) {
+            const int64_t local = std::abs(number);
+            if (local != before) node = local <= in_first ? begin_[k] + local - 1 : nodes[static_cast<size_t>(run++)];
+            before = local;
+            number = local ? 1 + node : 0;
+        };
+        for_face(slab(k), slab(k).first, take);
+        before = 0;
+        for_face(slab(k), slab(k).last, take);
     }
 
     int64_t root_of(int64_t node) {
@@ -213,18 +234,29 @@ class Join {
                  number[node] = root < node ? -number[root] : number_of(needs_parts ? &part_[node] : nullptr);
                  if (in.numbers) in.numbers[local_[node] - 1] = std::abs(number[node]);
              });
-        for (int64_t k = 0; k < job_.slab_count; ++k)
+        for_slabs([&](int64_t k) {
             for (int64_t *face : {slab(k).first, slab(k).last})
                 for_face(slab(k), face, [&](int64_t &node) { node = node ? number[node - 1] : 0; });
+        });
     }
 
     /// Numbers components none of which is left out.  Their parts may be in the same array, at the same place or behind.
     void number_all(const apsis_slab_labels &in, int64_t from, int64_t to) {
         if (in.numbers) std::iota(in.numbers + (from - 1), in.numbers + (to - 1), count_ + 1);
         const int64_t known = std::min(to - from, job_.capacity - count_);
-        if (known > 0 && parts() + count_ != in.parts + (from - 1))
-            std::memmove(parts() + count_, in.parts + (from - 1), static_cast<size_t>(known) * sizeof *in.parts);
+        if (known > 0 && parts() + count_ != in.parts + (from - 1)) move_parts(in.parts + (from - 1), known);
         count_ += to - from;
+    }
+
+    /// Copies many parts on all threads, if they do not overlap the place where they go.
+    void move_parts(const apsis_part *from, int64_t count) {
+        apsis_part *const to = parts() + count_;
+        const bool overlap = std::less<>()(from, to + count) && std::less<>()(to, from + count);
+        const int64_t each = overlap ? count : COPIED_AT_ONCE;
+        parallel_for(arena_, (count + each - 1) / each, Progress(), 0, 1, [&](int64_t i) {
+            const int64_t some = std::min(each, count - i * each);
+            std::memmove(to + i * each, from + i * each, static_cast<size_t>(some) * sizeof *from);
+        });
     }
 
     /// The number of the next component, or 0 if it is left out.
@@ -236,7 +268,10 @@ class Join {
 
     apsis_part *parts() const { return reinterpret_cast<apsis_part *>(job_.components); }
 
+    static constexpr int64_t COPIED_AT_ONCE = 1 << 14;  // parts
+
     const JoinJob &job_;
+    Arena &arena_;
     std::vector<int64_t> begin_;    // [slab]: its first node
     std::vector<int64_t> local_;    // [node]: its local number
     std::vector<int64_t> parent_;   // [node]: a lower node of its tree, or itself
@@ -284,7 +319,7 @@ class Told {
 
 }  // namespace
 
-int64_t join(const JoinJob &job) { return Join(job).run(); }
+int64_t join(const JoinJob &job, Arena &arena) { return Join(job, arena).run(); }
 
 void renumber(int64_t columns, const apsis_slab_labels &joined, apsis_slab_labels *slabs, int64_t slab_count) {
     const int64_t *first = nullptr, *last = nullptr;

@@ -1,7 +1,7 @@
 // Joins the components of slabs, from what each has told of itself.
 #pragma once
 
-#include "runtime/backend.h"
+#include "runtime/parallel.h"
 
 namespace apsis::slabs {
 
@@ -15,7 +15,7 @@ struct JoinJob : ComponentsJob {
 };
 
 /// Returns the number of components.
-int64_t join(const JoinJob &job);
+int64_t join(const JoinJob &job, Arena &arena);
 
 /// apsis_slab_renumber, its arguments checked.
 void renumber(int64_t columns, const apsis_slab_labels &joined, apsis_slab_labels *slabs, int64_t slab_count);

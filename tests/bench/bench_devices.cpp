@@ -34,8 +34,9 @@ using Clock = std::chrono::steady_clock;
 using Barrier = std::barrier<>;
 
 constexpr int WARM_UPS = 1, RUNS = 5;
-constexpr int64_t CHECKED_ROWS = 8;               // on each side of a cut
-constexpr int64_t MOST_PARTS = int64_t(1) << 26;  // of components, with statistics: 5.9 GB of them
+constexpr int64_t CHECKED_ROWS = 8;                // on each side of a cut
+constexpr int64_t MOST_PARTS = int64_t(1) << 26;   // of components, with statistics: 5.9 GB of them
+constexpr size_t MOST_COMPARED = size_t(1) << 33;  // bytes of labels
 const char *const MASKS[] = {"noise-0.5", "blobs", "text"};
 
 double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
@@ -238,7 +239,8 @@ class Devices {
             for (auto *const rows : {&w.first, &w.last, &w.above, &w.below}) rows->resize(columns);
             w.told = {};
             w.told.start = w.start;
-            w.told.first = w.first.data(), w.told.last = w.last.data();
+            if (i > 0) w.told.first = w.first.data();
+            if (i + 1 < devices) w.told.last = w.last.data();
             if (wanted.statistics) {
                 check(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL));
                 if (w.told.count * static_cast<int64_t>(devices) > MOST_PARTS) return "too many components for statistics";
@@ -280,9 +282,10 @@ class Devices {
         std::puts(!checks ? "" : wanted.labels ? same_as_one(whole, devices) : say(are_rows_right(whole, wanted, devices)));
     }
 
-    /// Keeps the labels of one device, and compares those of several with them.
+    /// Keeps the labels of one device, unless they are too large, and compares those of several with them.
     const char *same_as_one(const Whole &whole, size_t devices) {
         const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(workers_[0].labels.type);
+        if (row * static_cast<size_t>(whole.rows()) > MOST_COMPARED) return ",not compared";
         if (devices == 1) one_.resize(row * static_cast<size_t>(whole.rows()));
         if (one_.empty()) return ",nothing to compare with";
         bool same = true;
