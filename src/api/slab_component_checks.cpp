@@ -257,8 +257,7 @@ slabs::JoinJob check_slab_join(const apsis_context &context, int32_t ndim, const
     job.slabs = slabs;
     job.slab_count = slab_count;
     check_places(job);
-    const int cores = Arena::cores();
-    Arena arena(context.threads ? std::min(context.threads, cores) : cores);
+    Arena arena(Arena::threads_for(context.threads));
     for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k, arena);
     check_faces_apart(job);
     return job;

@@ -60,10 +60,7 @@ class CpuBackend final : public Backend {
     }
     CUstream_st *stream() const override { return nullptr; }
     void sync() override {}
-    void set_threads(int threads) override {
-        const int most = Arena::cores();
-        arena_ = std::make_unique<Arena>(threads ? std::min(threads, most) : most);
-    }
+    void set_threads(int threads) override { arena_ = std::make_unique<Arena>(Arena::threads_for(threads)); }
 
     size_t distance_scratch(const DistanceJob &job) const override { return way_of(job).scratch(job, arena_->threads()); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {

@@ -10,6 +10,7 @@
 #include <tbb/task_group.h>
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -26,6 +27,7 @@ class Arena {
     explicit Arena(int) {}
     int threads() const { return 1; }
     static int cores() { return 1; }
+    static int threads_for(int) { return 1; }
     static int thread() { return 0; }
 };
 
@@ -68,6 +70,8 @@ class Arena {
     }
 
     static int cores() { return tbb::info::default_concurrency(); }  // with more in an arena oneTBB prints a warning
+    /// As many threads as were asked for (apsis_set_threads), or all cores; no more than there are.
+    static int threads_for(int asked) { return asked ? std::min(asked, cores()) : cores(); }
     /// The number of the calling thread, below threads(); negative outside of an arena.
     static int thread() { return has_lost_threads() ? 0 : tbb::this_task_arena::current_thread_index(); }
 

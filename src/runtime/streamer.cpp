@@ -149,8 +149,7 @@ void Streamer::run(apsis_context &context) {
     }
     if (staged) {
         staging_ = static_cast<uint8_t *>(context.staging(static_cast<size_t>(std::min(parts_, int64_t(SLOTS)) * slot_bytes_)));
-        const int cores = std::min(Arena::cores(), MOST_THREADS);
-        threads_.emplace(context.threads ? std::min(context.threads, cores) : cores);
+        threads_.emplace(std::min(Arena::threads_for(context.threads), MOST_THREADS));
     }
     try {
         take_all();
