@@ -71,6 +71,9 @@ struct DistancePlan {
     void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);  // nullptr: `volume` or `plane` serves
     plane::Plan plane = {};
     volume::Plan volume = {};
+
+    /// Whether a set that is found must become an image: only in the plane, maps begin with its words.
+    bool needs_pixels(const DistanceJob &job) const { return job.is_found && (run || volume.serves); }
 };
 
 DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
@@ -183,15 +186,20 @@ class CudaBackend final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override {
         const CurrentDevice current(device_);
-        return plan_of(job, limits_).scratch;
+        const DistancePlan plan = plan_of(job, limits_);
+        return plan.scratch + (plan.needs_pixels(job) ? columns::unpacked_bytes(job) : 0);
     }
 
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         const DistancePlan plan = plan_of(job, limits_);
         DistanceJob own = job;
-        if (job.is_slab())
-            own.slab.page_locked = page_locked_.at_least(4 * static_cast<size_t>(job.columns()) * sizeof(int64_t));
+        if (plan.needs_pixels(job)) {
+            Carver carver(scratch);
+            own = columns::unpack(job, carver, ready());
+            scratch = carver.take<uint8_t>(static_cast<int64_t>(plan.scratch));
+        }
+        own.slab.page_locked = &page_locked_;
         if (plan.run)
             plan.run(own, scratch, ready(), progress);
         else if (plan.volume.serves)
@@ -205,7 +213,7 @@ class CudaBackend final : public Backend {
     void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         SummaryJob own = job;
-        own.slab.page_locked = page_locked_.at_least(2 * static_cast<size_t>(job.columns()) * sizeof(uint32_t));
+        own.slab.page_locked = &page_locked_;
         columns::summary(own, scratch, ready(), progress);
     }
 

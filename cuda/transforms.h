@@ -7,6 +7,7 @@
 #include "core/columns.h"
 #include "cuda/runtime/host_number.h"
 #include "runtime/backend.h"
+#include "runtime/workspace.h"
 
 namespace apsis::cuda {
 
@@ -15,6 +16,11 @@ namespace columns {
 // What a slab tells of itself.  Returns when it is told.
 size_t summary_scratch(const SummaryJob &job);
 void summary(const SummaryJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
+// Of a set that is found in the words of a summary, the job of an image of bits, in the same scratch memory, for maps that are
+// not made from such words.
+size_t unpacked_bytes(const DistanceJob &job);
+DistanceJob unpack(const DistanceJob &job, Carver &carver, cudaStream_t stream);
 
 }  // namespace columns
 

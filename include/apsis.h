@@ -485,6 +485,10 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * A signed map needs 1 and 2 of the complement as well: once more, with APSIS_COMPLEMENT turned
  * on, or off if it is on.
  *
+ * In 1 and 3 set may be NULL, if the call before on this context was the slab's
+ * apsis_slab_summary, in a workspace of the context's own: that of the same set or, in 1, of its
+ * complement.  Then the set is not read again.  After 3 it must be given again.
+ *
  * The pixels are those of apsis_distance of the whole image, byte for byte, however it is cut;
  * a slab may have no rows.  Rows are counted in the whole image.  There is one column for each
  * x; in 3-D read "plane" for "row", and column x + width * y.  Arrays have an element for each
@@ -492,8 +496,7 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  *
  * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
  * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and apsis_slab_distance
- * as apsis_distance does, but not before the arrays are copied, behind earlier work on the
- * stream.  Neither can be captured into a CUDA graph.
+ * as apsis_distance does.  Neither can be captured into a CUDA graph.
  *
  * Slabs are for APSIS_AUTO without APSIS_SLICES, and those of APSIS_CHESSBOARD give no nearest
  * pixels: otherwise APSIS_ERROR_UNSUPPORTED.

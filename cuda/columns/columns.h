@@ -32,8 +32,10 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 /// LONGEST_WHOLE pixels.
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
-/// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.  Of a slab
-/// this waits until the caller's sites outside of it are copied.
+/// In place of that, where words are those of a set that is found: what else packing does.
+void keep_words(const Columns &columns, cudaStream_t stream);
+
+/// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.
 void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream);
 
 // ---- What that consists of ----
@@ -41,15 +43,6 @@ void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, 
 /// Of a slab (slab.cu): carves room for the sites outside of it, and takes these from the job, as carries of its end strips.
 void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver);
 void take_outside(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream);
-
-/// The first and the last row of each column with a pixel of the set, [image][column]; all bits are 1 where there is none.
-struct ColumnEnds {
-    uint32_t *first = nullptr;
-    int32_t *last = nullptr;
-};
-
-/// Queues the search for them, along y.  Of the columns only their shape is used.
-void find_ends(const View &set, bool complement, const Columns &columns, const ColumnEnds &ends, cudaStream_t stream);
 
 #if defined(__CUDACC__)
 

@@ -4,10 +4,7 @@
 // columns are short, a block takes 32 whole ones and finds their carries in the same launch (pack_whole).  For longer columns
 // that does not pay, since a warp then reads 32 bytes of a row at a time, while a warp of pack_strips reads 128.
 //
-// The ends of columns, which a slab tells, are found by the same kernels, from words that are not stored: strips at the top and
-// the bottom come first, and those that cannot change what is known already are not read.
-//
-// Cost: 1 byte a pixel in (1/8 from bits) and 1/8 out; of the ends at most the pixels in.
+// Cost: 1 byte a pixel in (1/8 from bits) and 1/8 out.
 #include "cuda/columns/columns.h"
 
 #include "cuda/runtime/launch.h"
@@ -120,24 +117,6 @@ __device__ void clear_far(const Columns &columns, int64_t image, int64_t strip) 
     for (; image < columns.batch; image += columns.images()) columns.far_groups[columns.far_at(image, strip)] = 0;
 }
 
-// ---- Ends of columns ----
-
-/// The i-th strip that is looked at: from the top and the bottom in turn.
-__device__ int64_t strip_in_turn(const Columns &columns, int64_t i) { return i % 2 ? columns.strips() - 1 - i / 2 : i / 2; }
-
-/// Whether a column's ends are known to lie before a strip and behind it.
-__device__ bool are_known(const ColumnEnds &ends, int64_t column, int64_t strip) {
-    return __ldcg(ends.first + column) < strip * STRIP && __ldcg(ends.last + column) >= (strip + 1) * STRIP;
-}
-
-__device__ void take_ends(const ColumnEnds &ends, int64_t column, int64_t strip, uint32_t word) {
-    if (!word) return;
-    const auto first = static_cast<uint32_t>(strip * STRIP + lowest_bit(word));
-    const auto last = static_cast<int32_t>(strip * STRIP + highest_bit(word));
-    if (first < __ldcg(ends.first + column)) atomicMin(ends.first + column, first);
-    if (last > __ldcg(ends.last + column)) atomicMax(ends.last + column, last);
-}
-
 // ---- Strips ----
 
 /// The quad of a strip that a thread packs.
@@ -153,18 +132,6 @@ struct Item {
         image = across ? number % columns.images() : number / strips;
         here = static_cast<int>(min(columns.count - x, int64_t(QUAD)));
     }
-    __device__ bool is_known(const Columns &columns, const ColumnEnds &ends) const {
-        bool known = true;
-#pragma unroll
-        for (int c = 0; c < QUAD; ++c) known = known && (c >= here || are_known(ends, image * columns.count + x + c, strip));
-        return known;
-    }
-    __device__ void take(const Columns &columns, bool complement, const uint32_t (&words)[QUAD], const ColumnEnds &ends) const {
-        const uint32_t flip = complement ? columns.valid(strip) : 0;
-#pragma unroll
-        for (int c = 0; c < QUAD; ++c)
-            if (c < here) take_ends(ends, image * columns.count + x + c, strip, words[c] ^ flip);
-    }
     __device__ void put(const Columns &columns, bool complement, const uint32_t (&words)[QUAD]) const {
         const uint32_t flip = complement ? columns.valid(strip) : 0;
         if (x == 0) clear_far(columns, image, strip);
@@ -175,18 +142,13 @@ struct Item {
     }
 };
 
-/// Packs columns along y, or finds their ends.  A thread takes a quad of a strip.
-template <bool FINDS_ENDS>
+/// Packs columns along y.  A thread takes a quad of a strip.
 __global__ void __launch_bounds__(BLOCK, PACK_BLOCKS_PER_SM)
-    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns, ColumnEnds ends) {
+    pack_strips(Pixels pixels, StripRange range, bool across, bool complement, Columns columns) {
     const View &set = pixels.set;
     const int64_t total = ceil_div(columns.count, QUAD) * range.count, step = int64_t(gridDim.x) * blockDim.x;
     for (int64_t number = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; number < total; number += step) {
-        Item item(columns, range, across, number);
-        if constexpr (FINDS_ENDS) {
-            item.strip = strip_in_turn(columns, item.strip);
-            if (item.is_known(columns, ends)) continue;
-        }
+        const Item item(columns, range, across, number);
         uint32_t words[QUAD];
         const uint8_t *const row = set.row(item.strip * STRIP, item.image);
         const int rows = rows_of(columns, item.strip);
@@ -194,10 +156,7 @@ __global__ void __launch_bounds__(BLOCK, PACK_BLOCKS_PER_SM)
             gather_strip(row + item.x, set.stride[1], words);
         else
             gather_words(pixels, row, set.stride[1], rows, item.x, item.here, words);
-        if constexpr (FINDS_ENDS)
-            item.take(columns, complement, words, ends);
-        else
-            item.put(columns, complement, words);
+        item.put(columns, complement, words);
     }
 }
 
@@ -267,18 +226,14 @@ __device__ uint32_t transpose_bits(uint32_t word) {
 }
 
 /// The same of a set of bits.  A warp takes 32 columns of a strip, and a lane 32 bits of one row.
-template <bool FINDS_ENDS>
-__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns, ColumnEnds ends) {
+__global__ void pack_bits(View set, StripRange range, bool aligned, bool complement, Columns columns) {
     const int64_t across = (columns.count + WARP - 1) / WARP, strips = columns.strips(), total = across * range.count;
     const int lane = threadIdx.x % WARP;
     for (int64_t item = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / WARP; item < total;
          item += int64_t(gridDim.x) * blockDim.x / WARP) {
         const int64_t line = range.first + item / across, x = item % across * WARP, image = line / strips;
-        const int64_t strip = FINDS_ENDS ? strip_in_turn(columns, line % strips) : line % strips;
-        const int64_t column = image * columns.count + x + lane;
+        const int64_t strip = line % strips;
         const int here = static_cast<int>(min(columns.count - x, int64_t(WARP)));
-        if constexpr (FINDS_ENDS)
-            if (__all_sync(ALL_LANES, lane >= here || are_known(ends, column, strip))) continue;
         uint32_t bits = 0;
         if (lane < rows_of(columns, strip)) {
             const uint8_t *const from = set.row(strip * STRIP + lane, image) + x / 8;
@@ -289,12 +244,8 @@ __global__ void pack_bits(View set, StripRange range, bool aligned, bool complem
             }
         }
         const uint32_t word = transpose_bits(bits) ^ (complement ? columns.valid(strip) : 0);
-        if constexpr (FINDS_ENDS) {
-            if (lane < here) take_ends(ends, column, strip, word);
-        } else {
-            if (x == 0 && lane == 0) clear_far(columns, image, strip);
-            if (lane < here) columns.words[columns.at(image, strip, x + lane)] = word;
-        }
+        if (x == 0 && lane == 0) clear_far(columns, image, strip);
+        if (lane < here) columns.words[columns.at(image, strip, x + lane)] = word;
     }
 }
 
@@ -334,24 +285,6 @@ Pixels pixels_of(const View &set) {
     return {set, access_of(set), end};
 }
 
-template <bool FINDS_ENDS>
-void read_strips(const View &set, const StripRange &range, bool complement, const Columns &columns, const ColumnEnds &ends,
-                 cudaStream_t stream) {
-    if (set.type == APSIS_BIT) {
-        const int64_t warps = ceil_div(columns.count, WARP) * range.count;
-        launch("pack_bits", pack_bits<FINDS_ENDS>, ceil_div(warps, WARPS), BLOCK, stream, set, range,
-               rows_begin_at(set, sizeof(uint32_t)), complement, columns, ends);
-    } else {
-        const int64_t quads = ceil_div(columns.count, QUAD) * range.count;
-        // Rows of many images may lie side by side, as along an axis of a volume.  If they are short, a line of memory has
-        // pixels of many images, so neighbouring threads take the same strip of neighbouring images.
-        const bool across = columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) &&
-                            range.count == columns.images() * columns.strips();
-        launch("pack_strips", pack_strips<FINDS_ENDS>, ceil_div(quads, BLOCK), BLOCK, stream, pixels_of(set), range, across,
-               complement, columns, ends);
-    }
-}
-
 }  // namespace
 
 void pack_columns(const View &set, int axis, bool complement, const Columns &columns, cudaStream_t stream) {
@@ -362,11 +295,24 @@ void pack_columns(const View &set, int axis, bool complement, const Columns &col
 }
 
 void pack_strips_of(const View &set, const StripRange &range, bool complement, const Columns &columns, cudaStream_t stream) {
-    read_strips<false>(set, range, complement, columns, {}, stream);
+    if (set.type == APSIS_BIT) {
+        const int64_t warps = ceil_div(columns.count, WARP) * range.count;
+        return launch("pack_bits", pack_bits, ceil_div(warps, WARPS), BLOCK, stream, set, range,
+                      rows_begin_at(set, sizeof(uint32_t)), complement, columns);
+    }
+    const int64_t quads = ceil_div(columns.count, QUAD) * range.count;
+    // Rows of many images may lie side by side, as along an axis of a volume.  If they are short, a line of memory has pixels
+    // of many images, so neighbouring threads take the same strip of neighbouring images.
+    const bool across = columns.count < LINE && std::abs(set.stride[2]) < std::abs(set.stride[1]) &&
+                        range.count == columns.images() * columns.strips();
+    launch("pack_strips", pack_strips, ceil_div(quads, BLOCK), BLOCK, stream, pixels_of(set), range, across, complement,
+           columns);
 }
 
-void find_ends(const View &set, bool complement, const Columns &columns, const ColumnEnds &ends, cudaStream_t stream) {
-    read_strips<true>(set, columns.all(), complement, columns, ends, stream);
+void keep_words(const Columns &columns, cudaStream_t stream) {
+    if (!columns.far_groups) return;
+    const size_t bytes = static_cast<size_t>(columns.count_far()) * sizeof *columns.far_groups;
+    check(cudaMemsetAsync(columns.far_groups, 0, bytes, stream), "clearing the counts of far groups");
 }
 
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream) {

@@ -5,13 +5,18 @@
 // side of the first one, up to the first site of the other side.  Which side the rows behind that are on is not known, nor does
 // it matter to the rows of the slab.
 //
-// Cost: some 40 bytes a column, and at most a pass over the pixels for what a slab tells.
+// What a slab tells is found in its words.  They stay in scratch memory, and a map of the same slab begins with them.  Where
+// it needs pixels, they become an image of bits.
+//
+// Cost: some 40 bytes a column; for what a slab tells that of packing, and 1/8 byte a pixel.
 #include <algorithm>
 
 #include "cuda/columns/columns.h"
+#include "cuda/runtime/host_number.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
+#include "runtime/packed.h"
 
 namespace apsis::cuda::columns {
 
@@ -64,42 +69,94 @@ __global__ void __launch_bounds__(BLOCK) begin_carries(Columns columns, Outside 
 }
 
 /// A set's columns are numbered here as the caller's are.
-View set_of(const SummaryJob &job) { return job.axes == 3 ? swap_y_z(job.set) : job.set; }
+View set_of(const DistanceJob &job) { return job.axes == 3 ? swap_y_z(job.set) : job.set; }
+
+/// The columns of a summary, and of the map of the same slab, at the beginning of their scratch memory.
+Columns carve_found(const DistanceJob &job, Carver &carver) {
+    Columns columns = shape_columns(set_of(job), 1);
+    carve_words(columns, carver);
+    return columns;
+}
+
+/// The first and the last row of each column with a pixel of the set, [image][column].
+struct ColumnEnds {
+    uint32_t *first;  // NONE: there is no such row
+    int32_t *last;    // -1
+    static constexpr uint32_t NONE = UINT32_MAX;
+};
+
+/// Finds the ends of columns.  A block takes 32 of them, and each of its warps some strips.  If OPPOSITE, words first become
+/// those of the opposite set.
+template <bool OPPOSITE>
+__global__ void __launch_bounds__(WARP *WARP) find_ends(Columns columns, ColumnEnds ends) {
+    __shared__ uint32_t firsts[WARP][WARP];
+    __shared__ int32_t lasts[WARP][WARP];
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    const int64_t column = int64_t(blockIdx.x) * WARP + lane, image = column / columns.count;
+    const bool is_inside = image < columns.images();
+    uint32_t first = ColumnEnds::NONE;
+    int32_t last = -1;
+    uint32_t *const words = columns.words + columns.at(image, 0, column % columns.count);
+#pragma unroll 4
+    for (int64_t strip = warp; strip < (is_inside ? columns.strips() : 0); strip += warps) {
+        uint32_t word = words[strip * columns.count];
+        if (OPPOSITE) words[strip * columns.count] = word ^= columns.valid(strip);
+        if (!word) continue;
+        first = min(first, static_cast<uint32_t>(strip * STRIP + lowest_bit(word)));
+        last = static_cast<int32_t>(strip * STRIP + highest_bit(word));
+    }
+    firsts[warp][lane] = first, lasts[warp][lane] = last;
+    __syncthreads();
+    if (warp > 0 || !is_inside) return;
+    for (int w = 1; w < warps; ++w) first = min(first, firsts[w][lane]), last = max(last, lasts[w][lane]);
+    ends.first[column] = first, ends.last[column] = last;
+}
+
+/// Writes what is in columns along y as an image of bits.  A thread takes a byte.
+__global__ void __launch_bounds__(BLOCK) write_columns(Columns columns, View to) {
+    const int64_t bytes = (columns.count + 7) / 8, total = bytes * columns.length * columns.images();
+    for (int64_t item = first_item(); item < total; item += item_step()) {
+        const int64_t byte = item % bytes, y = item / bytes % columns.length, image = item / bytes / columns.length;
+        const uint32_t *const words = columns.words + columns.at(image, y / STRIP, byte * 8);
+        const int here = static_cast<int>(min(columns.count - byte * 8, int64_t(8)));
+        uint32_t bits = 0;
+        for (int x = 0; x < here; ++x) bits |= (words[x] >> y % STRIP & 1) << x;
+        to.row(y, image)[byte] = static_cast<uint8_t>(bits);
+    }
+}
 
 }  // namespace
 
 void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver) {
     const int64_t all = columns.images() * columns.count;
     columns.start = job.slab.start;
-    columns.outside = carver.take<int64_t>((columns.is_mirrored ? 4 : 2) * all);
+    columns.outside = carver.take<int64_t>((job.is_signed ? 4 : 2) * all);
     if (job.slab.start > 0) columns.first_carries = carver.take<int32_t>(all);
     if (job.slab.start + columns.length < job.slab.extent) columns.last_carries = carver.take<int32_t>(all);
 }
 
 void take_outside(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream) {
     const int64_t all = columns.images() * columns.count;
+    // The caller's arrays are not kept: they are copied to page-locked memory at once, those of both sides together.
+    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
+    const int64_t *const arrays[4] = {job.slab.above[0], job.slab.below[0], job.slab.above[1], job.slab.below[1]};
+    const int64_t *taken[4] = {};
+    const int count = job.is_signed ? 4 : 2;
+    int64_t total = 0;
+    for (int i = 0; i < count; ++i)
+        if (arrays[i]) taken[i] = columns.outside + total, total += all;
+    if (!inside && total > 0) {
+        const size_t bytes = static_cast<size_t>(total) * sizeof(int64_t);
+        auto *const room = static_cast<int64_t *>(page_locked.at_least(bytes));
+        for (int i = 0; i < count; ++i)
+            if (arrays[i]) std::copy_n(arrays[i], all, room + (taken[i] - columns.outside));
+        check(cudaMemcpyAsync(columns.outside, room, bytes, cudaMemcpyHostToDevice, stream),
+              "copying the sites outside of a slab");
+        page_locked.is_read(stream);
+    }
     Outside outside;
-    // The caller's arrays are not kept: they are copied to page-locked memory, if there is some, and from there at once.
-    auto *const page_locked = static_cast<int64_t *>(job.slab.page_locked);
-    int64_t taken = 0;
-    const auto copy = [&](int64_t *to, const int64_t *from, int64_t count) {
-        const size_t bytes = static_cast<size_t>(count) * sizeof *from;
-        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying the sites outside of a slab");
-    };
-    const auto take = [&](const int64_t *from) -> const int64_t * {
-        if (!from) return nullptr;
-        int64_t *const to = columns.outside + taken;
-        if (page_locked)
-            std::copy_n(from, all, page_locked + taken);
-        else
-            copy(to, from, all);
-        taken += all;
-        return to;
-    };
     for (int s = 0; s < (columns.is_mirrored ? 2 : 1); ++s)
-        outside.above[s] = take(job.slab.above[s + inside]), outside.below[s] = take(job.slab.below[s + inside]);
-    if (page_locked && taken > 0) copy(columns.outside, page_locked, taken);
-    if (taken > 0) check(cudaStreamSynchronize(stream), "waiting for the sites outside of a slab");
+        outside.above[s] = taken[2 * (s + inside)], outside.below[s] = taken[2 * (s + inside) + 1];
     if (job.axes == 3 && columns.count == all) outside.width = job.set.size[0], outside.height = job.set.size[1];
     launch("begin_carries", columns.is_mirrored ? begin_carries<2> : begin_carries<1>, ceil_div(all, BLOCK), BLOCK, stream,
            columns, outside);
@@ -107,28 +164,45 @@ void take_outside(const Columns &columns, const DistanceJob &job, bool inside, c
 
 size_t summary_scratch(const SummaryJob &job) {
     Carver carver;
-    carver.take<uint32_t>(2 * job.columns());
+    carve_found(job, carver);
     return carver.used();
 }
 
 void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
-    const int64_t columns = job.columns();
-    const size_t bytes = 2 * static_cast<size_t>(columns) * sizeof(uint32_t);
-    auto *const first = static_cast<uint32_t *>(memory);
-    auto *const last = reinterpret_cast<int32_t *>(first + columns);
-    const View set = set_of(job);
-    check(cudaMemsetAsync(memory, 0xff, bytes, stream), "clearing what a slab tells");
-    find_ends(set, job.complement, shape_columns(set, 1), {first, last}, stream);
-    check(cudaMemcpyAsync(job.slab.page_locked, memory, bytes, cudaMemcpyDeviceToHost, stream), "reading what a slab tells");
+    Carver carver(memory);
+    const Columns columns = carve_found(job, carver);
+    if (!job.is_found) pack_columns(set_of(job), 1, job.complement, columns, stream);
     report(progress, 0.8, stream);
+    // The device writes to the host's memory: there are few columns, and a copy would only begin later.
+    const int64_t all = job.columns();
+    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
+    auto *const first = static_cast<uint32_t *>(page_locked.at_least(2 * static_cast<size_t>(all) * sizeof(uint32_t)));
+    auto *const last = reinterpret_cast<int32_t *>(first + all);
+    launch("find_ends", job.is_opposite ? find_ends<true> : find_ends<false>, ceil_div(all, WARP),
+           std::min<int64_t>(columns.strips(), WARP) * WARP, stream, columns, ColumnEnds{first, last});
     check(cudaStreamSynchronize(stream), "waiting for what a slab tells");
-    const auto *const found = static_cast<const uint32_t *>(job.slab.page_locked);
-    for (int64_t c = 0; c < columns; ++c) {
-        const bool is_empty = found[c] == UINT32_MAX;
-        if (job.first) job.first[c] = is_empty ? INT64_MAX : job.slab.start + found[c];
-        if (job.last) job.last[c] = is_empty ? -1 : job.slab.start + found[columns + c];
-    }
+    const int64_t start = job.slab.start;
+    for (int64_t c = 0; job.first && c < all; ++c) job.first[c] = first[c] == ColumnEnds::NONE ? INT64_MAX : start + first[c];
+    for (int64_t c = 0; job.last && c < all; ++c) job.last[c] = last[c] < 0 ? -1 : start + last[c];
     report(progress, 1, stream);
+}
+
+size_t unpacked_bytes(const DistanceJob &job) {
+    Carver carver;
+    unpack(job, carver, nullptr);
+    return carver.used();
+}
+
+DistanceJob unpack(const DistanceJob &job, Carver &carver, cudaStream_t stream) {
+    const Columns columns = carve_found(job, carver);
+    DistanceJob own = job;
+    own.is_found = own.complement = false;
+    own.set.type = APSIS_BIT;
+    own.set = packed_like(own.set, nullptr, APSIS_DEVICE);
+    own.set.data = carver.take<uint8_t>(packed_bytes(own.set));
+    const int64_t bytes = packed_bytes(own.set);
+    if (own.set) launch("write_columns", write_columns, ceil_div(bytes, BLOCK), BLOCK, stream, columns, set_of(own));
+    return own;
 }
 
 }  // namespace apsis::cuda::columns

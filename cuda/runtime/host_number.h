@@ -2,6 +2,8 @@
 // and page-locked memory, through which arrays go.
 #pragma once
 
+#include <optional>
+
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda {
@@ -56,21 +58,30 @@ class PageLocked {
     PageLocked(const PageLocked &) = delete;
     PageLocked &operator=(const PageLocked &) = delete;
 
+    /// At least this much, to be written to, after copies from it have been made.
     void *at_least(size_t bytes) {
+        if (read_) check(cudaEventSynchronize(read_->handle), "waiting for a copy from page-locked memory");
         if (bytes <= bytes_) return memory_;
         reset();
         check(cudaMallocHost(&memory_, bytes), "allocating page-locked memory");
         bytes_ = bytes;
         return memory_;
     }
+    /// Copies from it have been queued.
+    void is_read(cudaStream_t stream) {
+        if (!read_) read_.emplace();
+        check(cudaEventRecord(read_->handle, stream), "marking a copy from page-locked memory");
+    }
     void reset() {
         if (memory_ && cudaFreeHost(memory_) != cudaSuccess) cudaGetLastError();
         memory_ = nullptr, bytes_ = 0;
+        read_.reset();
     }
 
   private:
     void *memory_ = nullptr;
     size_t bytes_ = 0;
+    std::optional<Event> read_;
 };
 
 }  // namespace apsis::cuda

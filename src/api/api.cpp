@@ -125,6 +125,7 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
 apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
                                 const apsis_options *options) {
     return guard("slab_summary", context, [&] {
+        if (set) context->found.reset();
         SummaryJob job = check_slab_summary(*context, set, start, options);
         job.first = first;
         job.last = last;
@@ -171,8 +172,7 @@ apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, ap
         job.count = &slab->count;
         for (int64_t *face : {slab->first, slab->last})  // there may be columns, without rows
             if (face && job.set.pixels() == 0) std::fill_n(face, job.columns(), 0);
-        if (job.set.pixels() > 0) run(*context, job);
-        keep_found(*context, job);
+        run_parts(*context, job);
     });
 }
 

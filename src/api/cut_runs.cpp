@@ -4,15 +4,15 @@
 // context of its own, the first one the caller's, and a thread of its own while it works.
 //
 // Cost: what crosses to the devices is what crosses to one, but for two numbers a column and slab.  Where a device has several
-// slabs, the set crosses twice.
+// slabs, or a workspace of the caller's, the set crosses twice; so it does where slabs have more components than there is room
+// for at first.  Indices of slices behind the first slab are shifted on the host.
 #include "api/cut_runs.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "api/workers.h"
-#include "runtime/packed.h"
-#include "runtime/staging.h"
+#include "runtime/parallel.h"
 
 namespace apsis {
 namespace {
@@ -28,28 +28,24 @@ View part_of(const View &image, int axis, int64_t start, int64_t rows) {
     return part;
 }
 
-/// A copy of some rows of a set on a context's device.
-class DeviceSet {
-  public:
-    DeviceSet() = default;
-    ~DeviceSet() {
-        if (copy_) context_->release(APSIS_DEVICE, copy_.data, static_cast<size_t>(packed_bytes(copy_)));
-    }
-    DeviceSet(const DeviceSet &) = delete;
-    DeviceSet &operator=(const DeviceSet &) = delete;
+/// A set that a context has found: its size alone.
+View found_set(const apsis_context &context, View set) {
+    set.data = nullptr;
+    set.memory = context.own_memory();
+    return set;
+}
 
-    View of(apsis_context &context, const View &set) {
-        context_ = &context;
-        void *const data = context.allocate(APSIS_DEVICE, static_cast<size_t>(packed_bytes(set)));
-        copy_ = packed_like(set, data, APSIS_DEVICE);
-        copy_between(context, set, copy_);
-        return copy_;
-    }
-
-  private:
-    apsis_context *context_ = nullptr;
-    View copy_;
-};
+/// Adds to the indices of an image.  -1 stays.
+template <class Index>
+void shift_indices(const View &image, int64_t by, Arena &arena) {
+    parallel_for(arena, image.size[1] * image.size[2], {}, 0, 1, [&](int64_t i) {
+        uint8_t *const row = image.row(i % image.size[1], i / image.size[1]);
+        for (int64_t x = 0; x < image.size[0]; ++x) {
+            Index &index = *reinterpret_cast<Index *>(row + x * image.stride[0]);
+            if (index >= 0) index = static_cast<Index>(index + by);
+        }
+    });
+}
 
 /// An image cut along its last axis: so many slabs a device, some of them without rows.
 class Cut {
@@ -59,9 +55,7 @@ class Cut {
           axis_(axis),
           each_(each),
           slabs_(static_cast<int64_t>(workers_.count()) * each),
-          whole_(set),
-          sets_(static_cast<size_t>(slabs_)),
-          set_(sets_.size()) {}
+          whole_(set) {}
 
   protected:
     int64_t start_of(int64_t k) const {
@@ -71,16 +65,9 @@ class Cut {
     int64_t rows_of(int64_t k) const { return start_of(k + 1) - start_of(k); }
     View part_of_slab(const View &image, int64_t k) const { return part_of(image, axis_, start_of(k), rows_of(k)); }
 
-    /// Finds the slabs of the set.  If they are read twice, a device that has one keeps it, where it may allocate memory.
-    void take_sets(bool are_read_twice) {
-        workers_.run(0, 0, [&](size_t i) {
-            each_slab(i, [&](int64_t k) {
-                set_[k] = part_of_slab(whole_, k);
-                const bool is_kept = are_read_twice && each_ == 1 && set_[k].pixels() > 0 && is_packed(set_[k]);
-                if (is_kept && !workers_[i].has_callers_workspace()) set_[k] = sets_[k].of(workers_[i], set_[k]);
-            });
-        });
-    }
+    View set_of(int64_t k) const { return part_of_slab(whole_, k); }
+    /// Whether a device, which has one slab, still has what it found of it.
+    bool has_found(const apsis_context &context) const { return each_ == 1 && context.found; }
 
     /// Calls body(k) for the slabs of a device.
     template <class Body>
@@ -96,10 +83,6 @@ class Cut {
 
   private:
     View whole_;
-    std::vector<DeviceSet> sets_;
-
-  protected:
-    std::vector<View> set_;  // [slab], on its device or the host
 };
 
 class DistanceCut : Cut {
@@ -109,28 +92,40 @@ class DistanceCut : Cut {
           job_(job) {}
 
     void run() {
-        take_sets(!job_.is_batch());
         if (!job_.is_batch()) tell_all();
         workers_.run(job_.is_batch() ? 0 : SHARE_TOLD, 1, [&](size_t i) {
             each_slab(i, [&](int64_t k) {
-                if (const DistanceJob part = part_job(k); part.set.pixels() > 0) run_here(workers_[i], part);
+                const DistanceJob part = part_job(workers_[i], k);
+                if (part.set.pixels() == 0) return;
+                run_here(workers_[i], part);
+                if (job_.is_batch() && job_.nearest) count_slices_before(workers_[i], part, k);
             });
         });
     }
 
   private:
-    DistanceJob part_job(int64_t k) const {
+    DistanceJob part_job(const apsis_context &context, int64_t k) const {
         DistanceJob part = job_;
-        part.set = set_[k];
+        part.set = set_of(k);
         part.distance = part_of_slab(job_.distance, k);
         part.nearest = part_of_slab(job_.nearest, k);
         if (job_.is_batch()) return part;
+        part.is_found = has_found(context);
+        if (part.is_found) part.set = found_set(context, part.set);
         part.slab.start = start_of(k);
         for (int side = 0; side < sides(); ++side) {
             if (k > 0) part.slab.above[side] = row_of(last_[side], k);
             if (k + 1 < slabs_) part.slab.below[side] = row_of(first_[side], k);
         }
         return part;
+    }
+
+    /// Nearest pixels of slices are counted from the first slice of all.
+    void count_slices_before(const apsis_context &context, const DistanceJob &part, int64_t k) const {
+        const int64_t before = start_of(k) * job_.set.size[0] * job_.set.size[1];
+        Arena arena(Arena::threads_for(context.threads));
+        part.nearest.type == APSIS_I32 ? shift_indices<int32_t>(part.nearest, before, arena)
+                                       : shift_indices<int64_t>(part.nearest, before, arena);
     }
 
     int sides() const { return job_.is_signed ? 2 : 1; }
@@ -142,7 +137,7 @@ class DistanceCut : Cut {
         for (int side = 0; side < sides(); ++side) first_[side].resize(columns * slabs_), last_[side].resize(columns * slabs_);
         workers_.run(0, SHARE_TOLD, [&](size_t i) {
             each_slab(i, [&](int64_t k) {
-                for (int side = 0; side < sides(); ++side) summarize(workers_[i], k, side);
+                for (int side = sides() - 1; side >= 0; --side) summarize(workers_[i], k, side);
             });
         });
         std::vector<int64_t> sites(columns);
@@ -162,10 +157,13 @@ class DistanceCut : Cut {
         }
     }
 
+    /// What a slab tells of the set or, as side 1, of its complement.  The set comes last: the map goes on from there.
     void summarize(apsis_context &context, int64_t k, int side) {
         SummaryJob summary;
         static_cast<DistanceJob &>(summary) = job_;
-        summary.set = set_[k];
+        summary.set = set_of(k);
+        summary.is_found = summary.is_opposite = job_.is_signed && side == 0 && context.found;
+        if (summary.is_found) summary.set = found_set(context, summary.set);
         summary.distance = summary.nearest = {};
         summary.slab.start = start_of(k);
         summary.complement = job_.complement != (side == 1);
@@ -186,7 +184,6 @@ class ComponentsCut : Cut {
           slab_(static_cast<size_t>(slabs_)) {}
 
     void run() {
-        take_sets(job_.labels.data);
         workers_.run(0, job_.labels ? SHARE_PARTS : 1,
                      [&](size_t i) { each_slab(i, [&](int64_t k) { find_parts(workers_[i], k); }); });
         const int64_t count = join();
@@ -194,7 +191,7 @@ class ComponentsCut : Cut {
         if (!job_.labels) return;
         workers_.run(SHARE_PARTS, 1, [&](size_t i) {
             each_slab(i, [&](int64_t k) {
-                if (set_[k].pixels() > 0) run_here(workers_[i], labels_job(k));
+                if (set_of(k).pixels() > 0) run_here(workers_[i], labels_job(workers_[i], k));
             });
         });
     }
@@ -221,9 +218,9 @@ class ComponentsCut : Cut {
         };
         if (k > 0) slab.is.first = face(slab.first);
         if (k + 1 < slabs_) slab.is.last = face(slab.last);
-        if (set_[k].pixels() == 0) return;
+        if (set_of(k).pixels() == 0) return;
         ComponentsJob parts = without_selection();
-        parts.set = set_[k];
+        parts.set = set_of(k);
         parts.labels = {};
         parts.start = slab.is.start;
         parts.as_parts = true;
@@ -234,7 +231,7 @@ class ComponentsCut : Cut {
             slab.parts.resize(static_cast<size_t>(room));
             parts.components = reinterpret_cast<apsis_component *>(slab.parts.data());
             parts.capacity = room;
-            run_here(context, parts);
+            run_parts(context, parts);
             room = slab.is.count;
         } while (needs_parts() && parts.capacity < room);
         slab.is.parts = slab.parts.data(), slab.is.capacity = parts.capacity;
@@ -258,10 +255,10 @@ class ComponentsCut : Cut {
         return count;
     }
 
-    ComponentsJob labels_job(int64_t k) {
+    ComponentsJob labels_job(const apsis_context &context, int64_t k) {
         apsis_slab_labels &slab = slab_[k].is;
         ComponentsJob labels = without_selection();
-        labels.set = set_[k];
+        labels.set = has_found(context) ? found_set(context, set_of(k)) : set_of(k);
         labels.labels = part_of_slab(job_.labels, k);
         labels.count = &slab.count;
         take_numbers(slab, labels);
@@ -298,7 +295,7 @@ bool is_on_host(const View &view) { return !view || view.memory == APSIS_HOST; }
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && !has_chessboard_sites && !(job.is_batch() && job.nearest);
+           !job.is_slab() && job.method == APSIS_AUTO && (job.is_batch() || !has_chessboard_sites);
 }
 
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {

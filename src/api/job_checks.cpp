@@ -79,12 +79,15 @@ struct Argument {
     Role role;
 };
 
-/// Checks the images of a call.  The first gives their size.  Sets cannot be left out.
+/// Checks the images of a call.  The first gives their size.  Sets cannot be left out; that of a slab that the context has
+/// found has no data.
 template <size_t COUNT>
 void check_images(const apsis_context &context, const Argument (&images)[COUNT], bool need_data) {
     for (const Argument &each : images) {
         if (!each.image && each.role != Role::SET) continue;
-        each.view = check_image(each.name, each.image, each.role, need_data);
+        const bool is_found = context.found && each.image == &context.found->set;
+        each.view = check_image(each.name, each.image, each.role, need_data && !is_found);
+        if (is_found) each.view.data = nullptr;
         check_same_size(images[0].name, images[0].image, each.name, each.image);
         check_reach(context, each.name, each.image);
     }
@@ -156,6 +159,15 @@ void check_slab(const apsis_image *set, int64_t start, int64_t extent, const aps
     check_place(start, extent, job.set.size[job.axes - 1]);
 }
 
+/// The set of a slab: the caller's, or, without one, what the summary before has found of it.
+const apsis_image *slab_set(const apsis_context &context, const apsis_image *set) {
+    if (set) return set;
+    if (!context.found || context.found->connectivity)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "set is NULL, but the call before was no apsis_slab_summary, or its workspace is one that you set");
+    return &context.found->set;
+}
+
 /// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
 void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
     for (int64_t c = 0; sites && c < columns; ++c)
@@ -219,15 +231,19 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
 
 SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start, const apsis_options *given) {
     SummaryJob job;
-    job.set = check_image("set", set, Role::SET);
-    check_reach(context, "set", set);
+    job.is_found = !set;
+    set = slab_set(context, set);
+    check_distance_images(context, set, nullptr, nullptr, true, job);
     check_slab(set, start, LONGEST_AXIS, read_options(given), job);
+    job.is_opposite = job.is_found && job.complement != context.found->complement;
     return job;
 }
 
 DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *given) {
     DistanceJob job;
+    job.is_found = !set;
+    set = slab_set(context, set);
     check_distance_images(context, set, distance, nearest, true, job);
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
@@ -239,6 +255,10 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
                     "nearest is not NULL, but the metric is APSIS_CHESSBOARD: of several sites as near, the lowest may be one "
                     "that is not told");
     fill_in(options, job);
+    if (job.is_found && job.complement != context.found->complement)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "options: flags is 0x%x, %s APSIS_COMPLEMENT, but that of apsis_slab_summary was %s it",
+                    unsigned(options.flags), job.complement ? "with" : "without", job.complement ? "without" : "with");
     const int64_t end = slab->start + job.set.size[job.axes - 1];
     check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
     check_sites("below", slab->below, job.columns(), INT64_MAX, end, slab->extent);

@@ -161,8 +161,25 @@ size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { re
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
 
+namespace {
+
+/// The bytes of the workspace that hold what a job has from the call before.
+size_t kept_bytes(const apsis_context &context, bool is_found) { return is_found ? context.found->bytes : 0; }
+
+/// Notes that the workspace holds so many bytes of what was found of a slab.
+template <class Job>
+void keep_found(apsis_context &context, const Job &job, size_t bytes, int connectivity) {
+    if (context.has_callers_workspace()) return;
+    apsis_image set = {};
+    set.type = APSIS_U8, set.memory = context.own_memory(), set.ndim = job.axes;
+    std::copy_n(job.set.size, job.axes, set.size);
+    context.found = {set, job.complement, bytes, connectivity};
+}
+
+}  // namespace
+
 void run_here(apsis_context &context, const DistanceJob &job) {
-    void *const memory = context.scratch(workspace_of(context, job));
+    void *const memory = context.scratch(workspace_of(context, job), kept_bytes(context, job.is_found));
     log_start(context, "distance", job.set);
     if (TransferQueue *queue = find_transfer_queue(context, job)) return stream_distance(context, job, *queue, memory);
     run_reported(context, job, memory,
@@ -173,12 +190,13 @@ void run(apsis_context &context, const SummaryJob &job) {
     if (job.set.pixels() == 0) {
         if (job.first) std::fill_n(job.first, job.columns(), INT64_MAX);
         if (job.last) std::fill_n(job.last, job.columns(), -1);
-        return;
+        return keep_found(context, job, 0, 0);
     }
-    void *const memory = context.scratch(staged_bytes(context, job));
+    void *const memory = context.scratch(staged_bytes(context, job), kept_bytes(context, job.is_found));
     log_start(context, "slab summary", job.set);
     run_staged(context, job, memory,
                [&](const SummaryJob &own, void *scratch) { context.backend->summary(own, scratch, context.progress()); });
+    keep_found(context, job, context.backend->summary_scratch(job), 0);
 }
 
 void run(apsis_context &context, const VoronoiJob &job) {
@@ -191,20 +209,18 @@ void run(apsis_context &context, const VoronoiJob &job) {
 }
 
 void run_here(apsis_context &context, const ComponentsJob &job) {
-    void *const memory = context.scratch(workspace_of(context, job), job.is_found() ? context.found->bytes : 0);
+    void *const memory = context.scratch(workspace_of(context, job), kept_bytes(context, job.is_found()));
     log_start(context, "components", job.set);
     run_staged(context, job, memory,
                [&](const ComponentsJob &own, void *scratch) { context.backend->components(own, scratch, context.progress()); });
     if (job.components || job.count) context.backend->sync();
 }
 
-void keep_found(apsis_context &context, const ComponentsJob &job) {
-    if (context.has_callers_workspace()) return;
-    apsis_image set = {};
-    set.type = APSIS_U8, set.memory = context.own_memory(), set.ndim = job.axes;
-    std::copy_n(job.set.size, job.axes, set.size);
-    const size_t bytes = job.set.pixels() > 0 ? context.backend->components_scratch(job) : 0;
-    context.found = {set, job.connectivity, job.complement, bytes};
+void run_parts(apsis_context &context, const ComponentsJob &job) {
+    if (job.set.pixels() == 0) return keep_found(context, job, 0, job.connectivity);
+    check_capture(context, job);
+    run_here(context, job);
+    keep_found(context, job, context.backend->components_scratch(job), job.connectivity);
 }
 
 namespace {

@@ -67,15 +67,15 @@ size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
 
-// Run a job whose image has pixels.  A summary needs only columns.
+// Run a job whose image has pixels.  A summary, and the parts of a slab, need only columns: what they have found stays in the
+// workspace for the next job, if that is the context's own.
 
 /// On the context's own device alone, whole.
 void run_here(apsis_context &context, const DistanceJob &job);
 void run_here(apsis_context &context, const ComponentsJob &job);
-/// Notes that the parts of a slab were found, by the last call on the context, and are still in its workspace.
-void keep_found(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const SummaryJob &job);
+void run_parts(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const VoronoiJob &job);
 void run(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const GeodesicJob &job);

@@ -36,7 +36,7 @@ apsis_options read_slab_options(const apsis_options *given) {
 
 /// The job of the slab that the call before has found.
 ComponentsJob check_found_set(const apsis_context &context, const apsis_image *labels, const apsis_options &options) {
-    if (!context.found)
+    if (!context.found || context.found->connectivity == 0)
         throw Error(APSIS_ERROR_ARGUMENT,
                     "set is NULL, but the call before was no apsis_slab_parts, or its workspace is one that you set");
     const apsis_context::FoundSlab &found = *context.found;

@@ -66,13 +66,16 @@ static void map_distance(call *c, const apsis_image *set, const apsis_image *dis
     int64_t *rows[6] = {NULL}; /* to work in; above and below; these of the complement */
     const bool is_signed = c->options.flags & APSIS_SIGNED;
     for (int i = 0; i < (is_signed ? 6 : 4); ++i) rows[i] = take(c, c->columns);
-    if (!tell_columns(c, set, options, rows, rows + 2)) return;
     c->options.flags ^= APSIS_COMPLEMENT;
     if (is_signed && !tell_columns(c, set, &c->options, rows, rows + 4)) return;
+    if (!tell_columns(c, set, options, rows, rows + 2)) return;
     apsis_slab slab = {.start = c->start, .extent = c->extent};
     if (c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
     if (c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
-    note(c, apsis_slab_distance(c->context, set, &slab, distance, nearest, options));
+    /* The context has the set still, unless its workspace is the caller's. */
+    apsis_status status = apsis_slab_distance(c->context, NULL, &slab, distance, nearest, options);
+    if (status == APSIS_ERROR_ARGUMENT) status = apsis_slab_distance(c->context, set, &slab, distance, nearest, options);
+    note(c, status);
 }
 
 apsis_status apsis_mpi_distance(apsis_context *context, MPI_Comm comm, const apsis_image *set, const apsis_image *distance,
@@ -243,7 +246,10 @@ static void find_components(call *c, tree *t, const apsis_image *set, const apsi
     if (!go_up(c, t) || !number_image(c, t, wants[1], &all, options)) return;
     if (count) *count = all;
     if (capacity > 0) apsis_slab_measure(least_of(all, capacity), t->parts, components);
-    if (wants[2] && go_down(c, t) && labels) note(c, apsis_slab_components(c->context, set, &t->slab, labels, options));
+    if (!wants[2] || !go_down(c, t) || !labels) return;
+    apsis_status status = apsis_slab_components(c->context, NULL, &t->slab, labels, options); /* as in map_distance */
+    if (status == APSIS_ERROR_ARGUMENT) status = apsis_slab_components(c->context, set, &t->slab, labels, options);
+    note(c, status);
 }
 
 apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const apsis_image *set, const apsis_image *labels,

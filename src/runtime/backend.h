@@ -22,16 +22,18 @@ using Progress = std::function<void(double)>;
 struct Slab {
     int64_t start = 0, extent = 0;                 // where it begins, and the image's extent
     const int64_t *above[2] = {}, *below[2] = {};  // as in apsis_slab: of the set, and of its complement
-    void *page_locked = nullptr;                   // a back end's own: room for these on their way, or nullptr
+    void *page_locked = nullptr;                   // a back end's own, for these on their way
 };
 
 /// apsis_distance, its arguments checked and its defaults filled in.
 struct DistanceJob {
-    View set;
+    View set;       // if it is_found: its size alone
     View distance;  // without data: not wanted
     View nearest;   // without data: not wanted
     int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
     bool complement = false;
+    // Whether the job before in the same scratch memory was the summary of this slab.  The set is still there, in words.
+    bool is_found = false;
     bool is_signed = false;
     apsis_method method = APSIS_AUTO;
     bool mixed = false;  // for APSIS_SWEEP: without the conversion to the complete map
@@ -71,8 +73,10 @@ struct VoronoiJob : DistanceJob {
     bool connected = false;
 };
 
-/// apsis_slab_summary, checked likewise.  From the distance job it uses the set and where the slab begins.
+/// apsis_slab_summary, checked likewise.  From the distance job it uses the set and where the slab begins.  It leaves the set,
+/// or its complement, in words at the beginning of its scratch memory.
 struct SummaryJob : DistanceJob {
+    bool is_opposite = false;                   // whether the words that it finds there are those of the opposite set
     int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
 };
 

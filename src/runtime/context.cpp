@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 using apsis::Carver;
 using apsis::Error;
@@ -43,7 +44,10 @@ void apsis_context::release(apsis_memory memory, void *data, size_t bytes) noexc
         backend->release(memory, data, bytes);
 }
 
+void apsis_context::drop_spare() noexcept { release(own_memory(), std::exchange(spare_, nullptr), spare_bytes_); }
+
 void apsis_context::drop_workspace() noexcept {
+    drop_spare();
     if (!workspace_is_callers_) release(own_memory(), workspace_, workspace_bytes_);
     workspace_ = nullptr;
     workspace_bytes_ = 0;
@@ -62,14 +66,11 @@ void *apsis_context::scratch(size_t bytes, size_t kept) {
         drop_workspace();
         workspace_ = allocate(own_memory(), bytes);
     } else {
-        void *const grown = allocate(own_memory(), bytes);
-        try {
-            backend->copy(bytes_at(workspace_, kept, own_memory()), bytes_at(grown, kept, own_memory()));
-            backend->sync();
-        } catch (...) {
-            release(own_memory(), grown, bytes);
-            throw;
-        }
+        drop_spare();
+        spare_ = allocate(own_memory(), spare_bytes_ = bytes);  // a device that fails now may not free it until later
+        backend->copy(bytes_at(workspace_, kept, own_memory()), bytes_at(spare_, kept, own_memory()));
+        backend->sync();
+        void *const grown = std::exchange(spare_, nullptr);
         drop_workspace();
         workspace_ = grown;
     }

@@ -8,12 +8,12 @@
 #include "runtime/backend.h"
 
 struct apsis_context {
-    /// A slab whose components have been found.  The scratch memory, which is the context's own, still holds them.
+    /// A slab that has been read.  The scratch memory, which is the context's own, still holds what was found.
     struct FoundSlab {
         apsis_image set;  // without data
-        int connectivity;
         bool complement;
-        size_t bytes;  // of scratch memory, from its beginning
+        size_t bytes;          // of scratch memory, from its beginning
+        int connectivity = 0;  // of components, by apsis_slab_parts; 0: the set in words, by apsis_slab_summary
     };
 
     explicit apsis_context(std::unique_ptr<apsis::Backend> where) : backend(std::move(where)) {}
@@ -48,7 +48,7 @@ struct apsis_context {
 
     std::unique_ptr<apsis::Backend> backend;
     std::vector<std::unique_ptr<apsis_context>> others;  // of further devices, for what is computed by several
-    std::optional<FoundSlab> found;                      // by the call before, if that was apsis_slab_parts
+    std::optional<FoundSlab> found;                      // by the call before, if that was for what a slab tells
     apsis::Message message;
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;
@@ -58,11 +58,14 @@ struct apsis_context {
 
   private:
     void drop_workspace() noexcept;
+    void drop_spare() noexcept;
     void drop_staging() noexcept;
 
     void *workspace_ = nullptr;
     size_t workspace_bytes_ = 0;
     bool workspace_is_callers_ = false;
+    void *spare_ = nullptr;  // what the workspace grows into, if that has failed
+    size_t spare_bytes_ = 0;
     void *staging_ = nullptr;
     size_t staging_bytes_ = 0;
     apsis_alloc_fn allocate_fn_ = nullptr;

@@ -134,8 +134,8 @@ Streamer::Streamer(const DistanceJob &job, TransferQueue &queue, Carver &carver)
     nearest_offset_ = (most_rows * distance_.crossing_bytes() + slot - 1) / slot * slot;
     slot_bytes_ = std::max(most_rows * set_.crossing_bytes(), nearest_offset_ + most_rows * nearest_.crossing_bytes());
     slot_bytes_ = (slot_bytes_ + slot - 1) / slot * slot;
+    scratch_ = carver.take<uint8_t>(static_cast<int64_t>(queue.scratch(job)));  // first: what a slab has found stays there
     for (int64_t s = 0; s < std::min(parts_, int64_t(SLOTS)); ++s) slots_[s] = carver.take<uint8_t>(slot_bytes_);
-    scratch_ = carver.take<uint8_t>(static_cast<int64_t>(queue.scratch(job)));
 }
 
 void Streamer::run(apsis_context &context) {

@@ -28,7 +28,7 @@ class TransferQueue {
     virtual void await(int number) = 0;
 
     // The transform, on the stream: all strips are taken, in their order, and then given.  Only the rows of the range are read
-    // from the set or written to the outputs.  The other rows need no memory.
+    // from the set or written to the outputs.  The other rows need no memory.  A set that is found is taken whole.
     virtual size_t scratch(const DistanceJob &job) const = 0;
     virtual void take(const DistanceJob &job, const StripRange &range, void *scratch) = 0;
     virtual void give(const DistanceJob &job, const StripRange &range, void *scratch) = 0;

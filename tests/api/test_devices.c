@@ -154,6 +154,58 @@ static void little_memory(bench *b) {
     free(mask);
 }
 
+/** The complete Voronoi map is that of nearest pixels. */
+static void check_same_cells(bench *one, bench *several, const problem *p) {
+    const given how = {.set = APSIS_U8, .nearest = APSIS_I32};
+    outputs want = run_distance(one, p, &how);
+    frame in = frame_open(several, APSIS_U8, p->ndim, p->size, PACKED),
+          out = frame_open(several, APSIS_I32, p->ndim, p->size, PACKED);
+    frame_put(&in, p->mask);
+    assert_ok(several->ctx, apsis_voronoi(several->ctx, &in.image, &out.image, &p->options));
+    int32_t *cells = must_alloc((size_t)pixels_of(p) * sizeof *cells);
+    frame_get(&out, cells);
+    assert_memory_equal(cells, want.nearest, (size_t)pixels_of(p) * sizeof *cells);
+    free(cells);
+    frame_close(&in);
+    frame_close(&out);
+    free_outputs(&want);
+}
+
+/** Nearest pixels, signed maps, slices and Voronoi maps, in planes and volumes, with less memory than they ask for at once. */
+static void little_memory_for_sites(bench *b) {
+    static const int64_t sizes[][3] = {{400, 300, 1}, {40, 32, 64}};
+    static const unsigned flags[] = {0, APSIS_SIGNED, APSIS_SLICES, APSIS_SLICES | APSIS_SIGNED};
+    chance c = {10};
+    for (int i = 0; i < 8; ++i) {
+        const int64_t *size = sizes[i / 4];
+        uint8_t *mask = must_alloc((size_t)(size[0] * size[1] * size[2]));
+        fill_mask(mask, size, NOISE, 0.002, &c);
+        problem p = new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], mask);
+        p.options.flags = flags[i % 4];
+        if (p.ndim == 2) p.options.flags &= APSIS_SIGNED;
+        const apsis_image set = {.type = APSIS_U8, .ndim = p.ndim, .size = {size[0], size[1], size[2]}};
+        const apsis_image map = {.type = APSIS_F32, .ndim = p.ndim, .size = {size[0], size[1], size[2]}};
+        const apsis_image sites = {.type = APSIS_I32, .ndim = p.ndim, .size = {size[0], size[1], size[2]}};
+        const apsis_image *const images[] = {&set, &map, &sites}, *const alone[] = {&set, NULL, &sites};
+        size_t all, for_cells;
+        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, &p.options, &all));
+        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, alone, 3, &p.options, &for_cells));
+        bench little = *b;
+        budget of = {b->ctx, all * 2 / 3, 0};
+        assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &little.ctx));
+        assert_ok(little.ctx, apsis_set_allocator(little.ctx, grant, give_back, &of));
+        check_same(b, &little, &p, &PLAIN);
+        assert_true(of.refused > 0);
+        of = (budget){b->ctx, for_cells * 2 / 3, 0};
+        assert_ok(little.ctx, apsis_set_workspace(little.ctx, NULL, 0));
+        p.options.flags &= ~(unsigned)APSIS_SIGNED;
+        check_same_cells(b, &little, &p);
+        if (!(flags[i % 4] & APSIS_SIGNED)) assert_true(of.refused > 0);
+        apsis_destroy(little.ctx);
+        free(mask);
+    }
+}
+
 /** Labels with half the memory that they ask for at once. */
 static void little_memory_for_labels(bench *b) {
     const int64_t size[3] = {90, 80, 70};
@@ -228,9 +280,13 @@ static void wrong_arguments(bench *b) {
     assert_null(ctx);
 }
 
-static const test_case cases[] = {TEST(random_problems, ON_DEVICE_HOST),          TEST(random_components, ON_DEVICE_HOST),
-                                  TEST(many_components, ON_DEVICE_HOST),          TEST(little_memory, ON_DEVICE_HOST),
-                                  TEST(little_memory_for_labels, ON_DEVICE_HOST), TEST(progress, ON_DEVICE_HOST),
+static const test_case cases[] = {TEST(random_problems, ON_DEVICE_HOST),
+                                  TEST(random_components, ON_DEVICE_HOST),
+                                  TEST(many_components, ON_DEVICE_HOST),
+                                  TEST(little_memory, ON_DEVICE_HOST),
+                                  TEST(little_memory_for_sites, ON_DEVICE_HOST),
+                                  TEST(little_memory_for_labels, ON_DEVICE_HOST),
+                                  TEST(progress, ON_DEVICE_HOST),
                                   TEST(wrong_arguments, ON_DEVICE_HOST)};
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

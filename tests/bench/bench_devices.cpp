@@ -236,7 +236,7 @@ class Devices {
             check(w.context, apsis_copy(w.context, &from, &w.set));
             check(w.context, apsis_sync(w.context));
             const auto columns = static_cast<size_t>(whole.columns());
-            for (auto *const rows : {&w.first, &w.last, &w.above, &w.below}) rows->resize(columns);
+            w.first.resize(columns), w.last.resize(columns);
             w.told = {};
             w.told.start = w.start;
             if (i > 0) w.told.first = w.first.data();
@@ -306,6 +306,22 @@ class Devices {
         return status == APSIS_OK;
     }
 
+    using Rows = std::vector<int64_t>;
+
+    /// The rows that some devices tell, merged if they are several; nullptr if there are none.
+    const int64_t *told_by(size_t begin, size_t end, Rows Worker::*rows, Rows &merged) const {
+        if (begin == end) return nullptr;
+        if (begin + 1 == end) return (workers_[begin].*rows).data();
+        merged = workers_[begin].*rows;
+        const auto columns = static_cast<int64_t>(merged.size());
+        for (size_t k = begin + 1; k < end; ++k) {
+            const int64_t *const more = (workers_[k].*rows).data();
+            rows == &Worker::last ? apsis_slab_merge(columns, NULL, more, NULL, merged.data())
+                                  : apsis_slab_merge(columns, more, NULL, merged.data(), NULL);
+        }
+        return merged.data();
+    }
+
     bool map(const Whole &whole, const Wanted &wanted, size_t i, size_t devices, Barrier &all, double &exchange) {
         Worker &w = workers_[i];
         const apsis_image *const nearest = wanted.nearest ? &w.nearest : nullptr;
@@ -315,14 +331,11 @@ class Devices {
         bool fits = has_memory(w.context, apsis_slab_summary(w.context, &w.set, w.start, w.first.data(), w.last.data(), NULL));
         all.arrive_and_wait();
         const auto begin = Clock::now();
-        std::fill(w.above.begin(), w.above.end(), -1), std::fill(w.below.begin(), w.below.end(), INT64_MAX);
-        for (size_t k = 0; k < i; ++k) apsis_slab_merge(whole.columns(), NULL, workers_[k].last.data(), NULL, w.above.data());
-        for (size_t k = i + 1; k < devices; ++k)
-            apsis_slab_merge(whole.columns(), workers_[k].first.data(), NULL, w.below.data(), NULL);
+        const int64_t *const above = told_by(0, i, &Worker::last, w.above);
+        const int64_t *const below = told_by(i + 1, devices, &Worker::first, w.below);
         exchange = ms_since(begin);
-        const apsis_slab place = {w.start, whole.rows(), i > 0 ? w.above.data() : NULL, i + 1 < devices ? w.below.data() : NULL,
-                                  NULL,    NULL};
-        fits = fits && has_memory(w.context, apsis_slab_distance(w.context, &w.set, &place, &w.distance, nearest, NULL));
+        const apsis_slab place = {w.start, whole.rows(), above, below, NULL, NULL};
+        fits = fits && has_memory(w.context, apsis_slab_distance(w.context, NULL, &place, &w.distance, nearest, NULL));
         return has_memory(w.context, apsis_sync(w.context)) && fits;
     }
 

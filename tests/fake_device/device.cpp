@@ -142,27 +142,31 @@ class FakeDevice final : public Backend {
 
     size_t summary_scratch(const SummaryJob &job) const override { return cpu_->summary_scratch(job); }
     void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true}}, scratch, summary_scratch(job), progress,
-                  [this, job](const Views &views, void *memory, const Progress &told) {
-                      SummaryJob host = job;
-                      host.set = views[0].view;
-                      cpu_->summary(host, memory, told);
-                  });
+        transform(
+            {{"set", job.set, true}}, scratch, summary_scratch(job), progress,
+            [this, job](const Views &views, void *memory, const Progress &told) {
+                SummaryJob host = job;
+                host.set = views[0].view;
+                cpu_->summary(host, memory, told);
+            },
+            job.is_found);
         sync();  // what it tells is in host memory
     }
 
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch,
-                  distance_scratch(job), progress,
-                  [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
-                      DistanceJob host = job;
-                      outside.give(host);
-                      host.set = views[0].view;
-                      host.distance = views[1].view;
-                      host.nearest = views[2].view;
-                      cpu_->distance(host, memory, told);
-                  });
+        transform(
+            {{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch, distance_scratch(job),
+            progress,
+            [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
+                DistanceJob host = job;
+                outside.give(host);
+                host.set = views[0].view;
+                host.distance = views[1].view;
+                host.nearest = views[2].view;
+                cpu_->distance(host, memory, told);
+            },
+            job.is_found);
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override { return cpu_->voronoi_scratch(job); }

@@ -45,10 +45,10 @@ struct TransferQueue::Whole {
     size_t scratch_bytes;
 
     Whole(const DistanceJob &outside, const Backend &cpu, Carver &carver) : job(outside) {
+        scratch_bytes = cpu.distance_scratch(outside);
+        scratch = carver.take<uint8_t>(static_cast<int64_t>(scratch_bytes));  // first, as a set that is found is
         for (View *view : {&job.set, &job.distance, &job.nearest})
             if (*view) *view = packed_like(*view, carver.take<uint8_t>(packed_bytes(*view)), APSIS_HOST);
-        scratch_bytes = cpu.distance_scratch(outside);
-        scratch = carver.take<uint8_t>(static_cast<int64_t>(scratch_bytes));
     }
 };
 
@@ -82,9 +82,9 @@ void TransferQueue::take(const DistanceJob &job, const StripRange &range, void *
         const Opened open(scratch);
         Carver carver(scratch);
         const Whole whole(job, cpu_, carver);
-        copy_range(job.set, whole.job.set, range);
+        if (!job.is_found) copy_range(job.set, whole.job.set, range);
         if (!last) return;
-        std::memset(whole.scratch, POISON, whole.scratch_bytes);
+        if (!job.is_found) std::memset(whole.scratch, POISON, whole.scratch_bytes);
         cpu_.distance(whole.job, whole.scratch, {});
     });
 }

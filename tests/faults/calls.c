@@ -57,6 +57,21 @@ static apsis_status slab_summary(apsis_context *ctx, call_outputs *out) {
     return st;
 }
 
+/** The last planes of a signed volume, whose set is given once. */
+static apsis_status found_slab(apsis_context *ctx, call_outputs *out) {
+    enum { COLUMNS = CALL_WIDTH * CALL_HEIGHT };
+    static int64_t first[COLUMNS], above[COLUMNS], complement_above[COLUMNS];
+    for (int c = 0; c < COLUMNS; ++c) above[c] = c % 3 ? 9 : 4, complement_above[c] = c % 3 ? 2 : 9;
+    const apsis_image set = noise(0.02, 3), real = image(out->real, APSIS_F32, 3), index = image(out->index, APSIS_I32, 3);
+    const apsis_slab slab = {.start = 10, .extent = 10 + CALL_DEPTH, .above = above, .complement_above = complement_above};
+    apsis_options o = APSIS_OPTIONS_INIT;
+    o.flags = APSIS_COMPLEMENT;
+    apsis_status st = apsis_slab_summary(ctx, &set, slab.start, first, NULL, &o);
+    o.flags = APSIS_SIGNED;
+    if (st == APSIS_OK) st = apsis_slab_summary(ctx, NULL, slab.start, first, NULL, &o);
+    return st == APSIS_OK ? apsis_slab_distance(ctx, NULL, &slab, &real, &index, &o) : st;
+}
+
 /** The upper half of an image of which columns change from one side to the other below, or go on with the set. */
 static apsis_status signed_slab(apsis_context *ctx, call_outputs *out) {
     int64_t below[CALL_WIDTH], complement_below[CALL_WIDTH];
@@ -147,7 +162,8 @@ const named_call calls[] = {{"distance", distance},         {"signed volume", si
                             {"tile fill", tile_fill},       {"geodesic", geodesic},
                             {"eccentricity", eccentricity}, {"every source", every_source},
                             {"slab summary", slab_summary}, {"signed slab", signed_slab},
-                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab}};
+                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},
+                            {"found slab", found_slab}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

@@ -219,7 +219,8 @@ void call_wildly(apsis_context *context, Input &in) {
             break;
         }
         case 6: {
-            const int64_t columns = columns_of(set.view);
+            // Without a set it may be that of a call before, of which no more is known.
+            const int64_t columns = images[0] ? columns_of(set.view) : MOST_BYTES;
             std::vector<int64_t> rows[2];
             for (std::vector<int64_t> &each : rows) each.resize(static_cast<size_t>(columns));
             status = apsis_slab_summary(used, images[0], odd_number(in), columns ? rows[0].data() : nullptr,

@@ -22,8 +22,19 @@ static void poison_columns(const problem *p, const int64_t *array) {
     free((void *)(uintptr_t)array);
 }
 
-/** Runs a problem, of the whole image, or if `slab` is not NULL of that slab. */
-static outputs run(bench *b, const problem *p, const given *how, const apsis_slab *slab) {
+/** The summaries of a slab, without the set again for the second side; then the context has found it. */
+static void find_slab(bench *b, const problem *p, const apsis_image *set, int64_t start) {
+    int64_t *rows = must_alloc(column_bytes(p));
+    apsis_options options = p->options;
+    options.flags ^= APSIS_COMPLEMENT;
+    const bool is_signed = options.flags & APSIS_SIGNED;
+    if (is_signed) assert_ok(b->ctx, apsis_slab_summary(b->ctx, set, start, rows, NULL, &options));
+    assert_ok(b->ctx, apsis_slab_summary(b->ctx, is_signed ? NULL : set, start, NULL, rows, &p->options));
+    free(rows);
+}
+
+/** Runs a problem, of the whole image, or if `slab` is not NULL of that slab; one that is found is not given again. */
+static outputs run(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
     const apsis_type type[2] = {how->distance, how->nearest};
     const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
     frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), out[2];
@@ -31,7 +42,9 @@ static outputs run(bench *b, const problem *p, const given *how, const apsis_sla
     for (int k = 0; k < 2; ++k)
         if (type[k]) out[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
     const apsis_image *distance = type[0] ? &out[0].image : NULL, *nearest = type[1] ? &out[1].image : NULL;
-    assert_ok(b->ctx, slab ? apsis_slab_distance(b->ctx, &set.image, slab, distance, nearest, &p->options)
+    if (is_found) find_slab(b, p, &set.image, slab->start);
+    const apsis_image *const given_set = is_found ? NULL : &set.image;
+    assert_ok(b->ctx, slab ? apsis_slab_distance(b->ctx, given_set, slab, distance, nearest, &p->options)
                            : apsis_distance(b->ctx, &set.image, distance, nearest, &p->options));
     if (slab) {
         poison_columns(p, slab->above);
@@ -44,16 +57,16 @@ static outputs run(bench *b, const problem *p, const given *how, const apsis_sla
     return (outputs){take(&out[0], type[0]), take(&out[1], type[1])};
 }
 
-outputs run_distance(bench *b, const problem *p, const given *how) { return run(b, p, how, NULL); }
+outputs run_distance(bench *b, const problem *p, const given *how) { return run(b, p, how, NULL, false); }
 
-outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab) {
+outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
     const apsis_slab copy = {slab->start,
                              slab->extent,
                              copy_columns(p, slab->above),
                              copy_columns(p, slab->below),
                              copy_columns(p, slab->complement_above),
                              copy_columns(p, slab->complement_below)};
-    return run(b, p, how, &copy);
+    return run(b, p, how, &copy, is_found);
 }
 
 void free_outputs(outputs *out) {

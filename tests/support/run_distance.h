@@ -24,8 +24,9 @@ typedef struct outputs {
 outputs run_distance(bench *b, const problem *p, const given *how);
 
 /** The same of a slab, by apsis_slab_distance: the problem is that of its rows.  The arrays of sites outside of it are poisoned
- *  as soon as the call returns: those that it is given, copies. */
-outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab);
+ *  as soon as the call returns: those that it is given, copies.  If it `is_found`, by apsis_slab_summary, the set is not given
+ *  again. */
+outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found);
 
 void free_outputs(outputs *out);
 

@@ -67,7 +67,7 @@ static void run_one(bench *b, const problem *p, const given *how, const cut *at,
     }
     const problem slab = slab_of(p, at, k);
     const apsis_slab place = {at->start[k], rows_of(p), above[0], below[0], above[1], below[1]};
-    outputs map = run_slab(b, &slab, how, &place);
+    outputs map = run_slab(b, &slab, how, &place, roll_below(c, 2));
     const size_t before = (size_t)(at->start[k] * columns), pixels = (size_t)pixels_of(&slab);
     if (out[0]) memcpy(out[0] + before * type_size(how->distance), map.distance, pixels * type_size(how->distance));
     if (out[1]) memcpy(out[1] + before * type_size(how->nearest), map.nearest, pixels * type_size(how->nearest));

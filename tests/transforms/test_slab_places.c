@@ -57,9 +57,9 @@ static void draw_outside(chance *c, const surroundings *s, const outside *o, boo
     }
 }
 
-/** Compares a slab on the device with that on the CPU. */
-static void compare_slab(bench *b, bench *cpu, const problem *p, const given *how, const apsis_slab *slab) {
-    outputs want = run_slab(cpu, p, how, slab), got = run_slab(b, p, how, slab);
+/** Compares a slab on the device, where it may have been found, with that on the CPU. */
+static void compare_slab(bench *b, bench *cpu, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
+    outputs want = run_slab(cpu, p, how, slab, false), got = run_slab(b, p, how, slab, is_found);
     const void *const maps[2][2] = {{got.distance, want.distance}, {got.nearest, want.nearest}};
     const apsis_type types[2] = {how->distance, how->nearest};
     for (int i = 0; i < 2; ++i) {
@@ -87,7 +87,7 @@ static void check_slab(bench *b, bench *cpu, const problem *p, const given *how,
     for (int i = 0; i < 4; ++i) rows[i] = must_alloc((size_t)columns * sizeof *rows[i]);
     draw_outside(c, around, &(outside){start, start - 1, -1, -1}, is_signed, columns, rows[0], rows[2]);
     draw_outside(c, around, &(outside){extent - end, end, 1, INT64_MAX}, is_signed, columns, rows[1], rows[3]);
-    compare_slab(b, cpu, p, how, &(apsis_slab){start, extent, rows[0], rows[1], rows[2], rows[3]});
+    compare_slab(b, cpu, p, how, &(apsis_slab){start, extent, rows[0], rows[1], rows[2], rows[3]}, roll_below(c, 2));
     for (int i = 0; i < 4; ++i) free(rows[i]);
 }
 
@@ -164,9 +164,44 @@ static void slabs_of_far_volumes(bench *b) {
     random_slabs(b, 3, sizes, COUNT(sizes), extents, COUNT(extents), 1500, 8);
 }
 
+/** The nearest of the sites above, by trying all. */
+static int64_t nearest_above(const int64_t *above, int64_t width, int64_t x, int64_t row) {
+    int64_t best = -1, least = INT64_MAX;
+    for (int64_t k = 0; k < width; ++k) {
+        const int64_t square = (k - x) * (k - x) + (above[k] - row) * (above[k] - row), index = above[k] * width + k;
+        if (square < least || (square == least && index < best)) least = square, best = index;
+    }
+    return best;
+}
+
+/** Two sites right above the ends of long rows, and between them many that are a little farther away from the middle: more
+ *  than a block of a device holds, so that it searches the pixels there one by one. */
+static void a_crowded_middle(bench *b) {
+    enum { SEGMENT = 8192, W = 4 * SEGMENT + 1, H = 3, CENTRE = W / 2, MIDDLE = 12 };
+    const int64_t start = 70000;
+    static uint8_t none[W * H];
+    int64_t *above = must_alloc(W * sizeof *above);
+    fill(above, W, -1);
+    fill(above + SEGMENT, 2 * SEGMENT, start - CENTRE - 20);
+    above[0] = above[W - 1] = start - 1;
+    const problem p = new_problem(2, W, H, 1, none);
+    const given how = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = APSIS_I64};
+    const apsis_slab slab = {.start = start, .extent = start + H, .above = above};
+    outputs map = run_slab(b, &p, &how, &slab, false);
+    for (int64_t y = 0; y < H; ++y)
+        for (int64_t x = CENTRE - MIDDLE; x <= CENTRE + MIDDLE; ++x)
+            assert_int_equal(((const int64_t *)map.nearest)[y * W + x], nearest_above(above, W, x, start + y));
+    free_outputs(&map);
+    bench cpu = open_cpu();
+    compare_slab(b, &cpu, &p, &how, &slab, true);
+    apsis_destroy(cpu.ctx);
+    free(above);
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(mixed_slabs, EVERYWHERE),           TEST(slabs_of_planes, WITH_DEVICE),
                                       TEST(slabs_of_narrow_rows, WITH_DEVICE), TEST(slabs_of_wide_rows, WITH_DEVICE),
-                                      TEST(slabs_of_volumes, WITH_DEVICE),     TEST(slabs_of_far_volumes, WITH_DEVICE)};
+                                      TEST(slabs_of_volumes, WITH_DEVICE),     TEST(slabs_of_far_volumes, WITH_DEVICE),
+                                      TEST(a_crowded_middle, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

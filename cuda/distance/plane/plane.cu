@@ -18,9 +18,12 @@ void take_rows(const DistanceJob &job, const Plan &plan, const StripRange &range
     Carver carver(memory);
     const Layout layout = carve_layout(job, plan, carver);
     const int64_t strips = layout.images * layout.columns.strips();
-    if (plan.way == Way::SMALL_IMAGES && range.count == strips && !job.is_slab())
+    if (plan.way == Way::SMALL_IMAGES && range.count == strips && !job.is_slab() && !job.is_found)
         return pack_whole(job.set, job.complement, layout.columns, stream);
-    pack_strips_of(job.set, range, job.complement, layout.columns, stream);
+    if (job.is_found)
+        keep_words(layout.columns, stream);
+    else
+        pack_strips_of(job.set, range, job.complement, layout.columns, stream);
     if (range.end() == strips) carry_columns(layout.columns, job, false, stream);
 }
 

@@ -51,7 +51,9 @@ size_t CudaTransferQueue::scratch(const DistanceJob &job) const { return plan_of
 
 void CudaTransferQueue::take(const DistanceJob &job, const StripRange &range, void *scratch) {
     const CurrentDevice current(device_);
-    take_rows(job, plan_of(job, range, limits_), range, scratch, work_);
+    DistanceJob own = job;
+    own.slab.page_locked = &page_locked_;
+    take_rows(own, plan_of(job, range, limits_), range, scratch, work_);
 }
 
 void CudaTransferQueue::give(const DistanceJob &job, const StripRange &range, void *scratch) {

@@ -16,6 +16,7 @@ class CudaTransferQueue final : public TransferQueue {
         : device_(device),
           limits_(limits),
           work_(work) {}
+    ~CudaTransferQueue() override { page_locked_.reset(); }
 
     void copy(Lane lane, void *to, const void *from, size_t bytes) override;
     bool is_page_locked(const void *data, size_t bytes) const override;
@@ -47,6 +48,7 @@ class CudaTransferQueue final : public TransferQueue {
     const cudaStream_t &work_;
     Stream in_, out_;
     Event marks_[MARKS];
+    PageLocked page_locked_;  // what slabs are told
 };
 
 }  // namespace apsis::cuda::plane

@@ -54,13 +54,21 @@ void sweep_along_x(const Keys &keys, Key *row) {
     for (int64_t x = keys.width - 2; x >= 0; --x) row[x] = std::min(row[x], row[x + 1] + step);
 }
 
-/// Starts a row: every site has itself at distance 0.  Sites are numbered within their image.
-void start_row(const DistanceJob &job, const Keys &keys, bool sites_are_set, int64_t y, int64_t z) {
-    const uint8_t *pixels = job.set.row(y, z);
+/// Starts a row: every site has itself at distance 0.  Sites are numbered within their image.  Those of a set that is found are
+/// in words.
+void start_row(const DistanceJob &job, const Keys &keys, const Columns &found, bool inside, int64_t y, int64_t z) {
     const int64_t index = ((job.axes == 3 ? z * keys.height : 0) + y) * keys.width;
     Key *const row = keys.row(y, z);
-    for (int64_t x = 0; x < keys.width; ++x)
-        row[x] = is_set(job.set, pixels, x) == sites_are_set ? static_cast<Key>(index + x) : NO_KEY;
+    const auto start = [&](bool sites_are_set, auto is_set_at) {
+        for (int64_t x = 0; x < keys.width; ++x) row[x] = is_set_at(x) == sites_are_set ? static_cast<Key>(index + x) : NO_KEY;
+    };
+    if (!job.is_found) {
+        const uint8_t *const pixels = job.set.row(y, z);
+        return start(inside == job.complement, [&](int64_t x) { return is_set(job.set, pixels, x); });
+    }
+    const int64_t at = job.axes == 3 ? z : y;
+    const uint32_t *const words = found.words + found.at(0, at / STRIP, job.axes == 3 ? y * keys.width : 0);
+    start(!inside, [&](int64_t x) { return (words[x] >> at % STRIP & 1) != 0; });
 }
 
 /// Starts the first and the last row of a slab, in 3-D plane.
@@ -85,13 +93,16 @@ void finish_row(const DistanceJob &job, const Keys &keys, bool inside, int64_t y
 
 size_t chessboard_scratch(const DistanceJob &job, int) {
     Carver count;
+    if (job.is_found) columns_of(job, count);
     count.take<Key>(job.set.pixels());
     return count.used();
 }
 
 void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
-    const Keys keys{static_cast<Key *>(scratch), width, height, depth,
+    Carver carver(scratch);
+    const Columns found = job.is_found ? columns_of(job, carver) : Columns();
+    const Keys keys{carver.take<Key>(job.set.pixels()), width, height, depth,
                     KeyFormat(job.axes == 3 ? job.set.pixels() : width * height)};
     const int sides = job.is_signed ? 2 : 1;
     for (int side = 0; side < sides; ++side) {
@@ -100,7 +111,7 @@ void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progr
             parallel_for(arena, height * depth, progress, from + begin * part, from + end * part,
                          [&](int64_t i) { body(i % height, i / height); });
         };
-        each_row(0.0, 0.2, [&](int64_t y, int64_t z) { start_row(job, keys, (side == 1) == job.complement, y, z); });
+        each_row(0.0, 0.2, [&](int64_t y, int64_t z) { start_row(job, keys, found, side == 1, y, z); });
         start_border(job, keys, side);
         if (job.axes == 3) {
             const auto sweep = [&](int64_t z, int64_t by) {

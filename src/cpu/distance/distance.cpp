@@ -22,16 +22,6 @@ constexpr int64_t SHORT_REACH = 1024;  // pixels that 32 bits must reach along e
 constexpr int64_t UNTRIED = 15;        // rows after one that 32 bits did not do: a try costs half as much as 64 bits
 constexpr int64_t CARRY_CHUNK = 512;   // columns that a thread carries at once: their carries stay in the L1 cache
 
-/// The columns of a job, with room for their words.
-Columns columns_of(const DistanceJob &job, Carver &carver) {
-    Columns set;
-    set.count = job.columns();
-    set.length = job.set.size[job.axes - 1];
-    set.batch = job.axes == 3 ? 1 : job.set.size[2];
-    set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
-    return set;
-}
-
 /// The columns of a job's set, and of its complement: the same words, flipped, with carries of their own.
 struct Sides {
     Columns columns[2];
@@ -117,6 +107,8 @@ void carry_chunk(const Slab &slab, const Columns &columns, const Sides &sides, i
 /// The first and the last site of a chunk of columns.
 void summarize_chunk(const SummaryJob &job, const Columns &columns, int64_t begin, int64_t end) {
     const int64_t start = job.slab.start, strips = columns.strips();
+    for (int64_t strip = 0; job.is_opposite && strip < strips; ++strip)
+        for (int64_t c = begin; c < end; ++c) columns.words[columns.at(0, strip, c)] ^= columns.valid(strip);
     if (job.first) std::fill(job.first + begin, job.first + end, INT64_MAX);
     if (job.last) std::fill(job.last + begin, job.last + end, -1);
     for (int64_t strip = strips - 1; job.first && strip >= 0; --strip)
@@ -353,7 +345,7 @@ class Transform {
 
     void run(Arena &arena, const Progress &progress) {
         const Columns &set = sides_.columns[0];
-        pack(job_, set, arena, progress, 0.1);
+        if (!job_.is_found) pack(job_, set, arena, progress, 0.1);
         for_chunks(set, sides_.count * set.batch, arena, progress, 0.1, 0.15, [&](int64_t i, int64_t begin, int64_t end) {
             const int side = static_cast<int>(i / set.batch);
             carry_chunk(job_.slab, sides_.columns[side], sides_, side, i % set.batch, begin, end);
@@ -391,6 +383,15 @@ class Transform {
 
 }  // namespace
 
+Columns columns_of(const DistanceJob &job, Carver &carver) {
+    Columns set;
+    set.count = job.columns();
+    set.length = job.set.size[job.axes - 1];
+    set.batch = job.axes == 3 ? 1 : job.set.size[2];
+    set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
+    return set;
+}
+
 size_t columns_scratch(const DistanceJob &job, int threads) { return Transform(job, threads, nullptr).bytes(); }
 
 void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
@@ -406,7 +407,7 @@ size_t summary_scratch(const SummaryJob &job) {
 void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress) {
     Carver carver(scratch);
     const Columns columns = columns_of(job, carver);
-    pack(job, columns, arena, progress, 0.8);
+    if (!job.is_found) pack(job, columns, arena, progress, 0.8);
     for_chunks(columns, 1, arena, progress, 0.8, 1.0,
                [&](int64_t, int64_t begin, int64_t end) { summarize_chunk(job, columns, begin, end); });
 }

@@ -1,6 +1,7 @@
 // apsis_distance and slabs on the CPU.
 #pragma once
 
+#include "core/columns.h"
 #include "runtime/backend.h"
 #include "runtime/parallel.h"
 
@@ -9,6 +10,9 @@ namespace apsis::cpu::distance {
 // The Euclidean and the city-block metric.
 size_t columns_scratch(const DistanceJob &job, int threads);
 void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
+
+/// The columns of a job along its last axis, with room for their words: where a summary leaves them, if it is the first room.
+Columns columns_of(const DistanceJob &job, Carver &carver);
 
 // The first and the last site of each column of a slab.
 size_t summary_scratch(const SummaryJob &job);
