@@ -260,6 +260,18 @@ class CudaBackend final : public Backend {
         paths::eccentricity(job, scratch, ready(), progress, number());
     }
 
+    /// Lets this device read the other's memory, without a way through the host.
+    bool can_read(const Backend &other) const override {
+        if (other.device() == device_) return true;
+        const CurrentDevice current(device_);
+        int can = 0;
+        check(cudaDeviceCanAccessPeer(&can, device_, other.device()), "asking which devices can be read");
+        if (!can) return false;
+        const cudaError_t error = cudaDeviceEnablePeerAccess(other.device(), 0);
+        if (error != cudaSuccess) cudaGetLastError();
+        return error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+    }
+
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
         if (plane::plan_of(job, limits_).way == plane::Way::NONE) return nullptr;

@@ -253,10 +253,11 @@ APSIS_API apsis_status apsis_create(int version, int device, apsis_context **con
 
 /**
  * Makes a context that spreads APSIS_HOST images over several CUDA devices.  The bytes
- * are the same.  apsis_distance and apsis_components are cut into slabs; what is not
- * cut runs on the first device, as do calls with APSIS_DEVICE images.  The stream,
- * workspace and allocator of the context are those of the first; the others have their
- * own.  A message tells which device has failed.
+ * are the same.  apsis_distance and apsis_components are cut into slabs.  The distance
+ * fields of apsis_eccentricity are shared out, where the devices can read each other's memory;
+ * each needs as much as one alone.  What is neither runs on the first device, as do calls with
+ * APSIS_DEVICE images.  The stream, workspace and allocator of the context are those of the
+ * first; the others have their own.  A message tells which device has failed.
  *
  * @param devices  [count]: CUDA device numbers.  One that is listed twice has two slabs.
  */
@@ -767,6 +768,31 @@ APSIS_API apsis_status apsis_set_allocator(apsis_context *context, apsis_alloc_f
 typedef int (*apsis_progress_fn)(void *user, double done);
 APSIS_API apsis_status apsis_set_progress(apsis_context *context, apsis_progress_fn progress,
                                           void *user);
+
+/** Makes of each of `count` numbers, APSIS_I32 or APSIS_I64 in host memory, the largest that a
+ *  rank has in its place.  All ranks call it in the same order, with the same type and count.
+ *  Returns non-zero if that has failed; then it does so on all ranks. */
+typedef int (*apsis_allreduce_fn)(void *user, apsis_type type, void *numbers, int64_t count);
+
+/**
+ * Shares the work of apsis_eccentricity out among several CPU contexts, wherever they are.
+ * `allreduce` is for them what MPI_Allreduce with MPI_MAX is for the ranks of MPI.
+ *
+ * All make the same calls then, of the whole set, with the same options, and with farthest or
+ * without; other outputs are for each as it asks.  The bytes are those of one context alone.  Each
+ * takes the memory of a whole call, and makes all fields of components of up to 4096 pixels, and
+ * of APSIS_EVERY_SOURCE.
+ *
+ * allreduce is called on the thread that called apsis.  If it fails, the call returns
+ * APSIS_ERROR_CANCELLED.  If a call fails on one rank alone, the others come to their next
+ * allreduce, which must fail.
+ *
+ * @param rank       Of this context, from 0 to ranks - 1.
+ * @param ranks      How many there are.  1, the default, needs no allreduce, and is all that a CUDA
+ *                   context takes: its fields take less time than their way through the host.
+ */
+APSIS_API apsis_status apsis_set_allreduce(apsis_context *context, int rank, int ranks,
+                                           apsis_allreduce_fn allreduce, void *user);
 
 /** Told what happens, one line at a time, without a newline. */
 typedef void (*apsis_log_fn)(void *user, const char *line);

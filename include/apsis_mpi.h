@@ -6,11 +6,12 @@
  * the ranks get what the functions of apsis.h give for the whole image, byte
  * for byte, however it is cut and however many ranks there are.
  *
- *     apsis_mpi_extent      which rows are mine?  A way to cut; any other is as good
- *     apsis_mpi_distance    as apsis_distance
- *     apsis_mpi_voronoi     as apsis_voronoi: the complete map
- *     apsis_mpi_components  as apsis_components
- *     apsis_mpi_geodesic    as apsis_geodesic
+ *     apsis_mpi_extent        which rows are mine?  A way to cut; any other is as good
+ *     apsis_mpi_distance      as apsis_distance
+ *     apsis_mpi_voronoi       as apsis_voronoi: the complete map
+ *     apsis_mpi_components    as apsis_components
+ *     apsis_mpi_geodesic      as apsis_geodesic
+ *     apsis_mpi_eccentricity  as apsis_eccentricity
  *
  *     int64_t start, rows;
  *     apsis_mpi_extent(MPI_COMM_WORLD, height, &start, &rows);
@@ -146,6 +147,35 @@ APSIS_API apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm com
 APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const apsis_image *set,
                                           const apsis_image *seeds, const apsis_image *distance,
                                           const apsis_image *nearest, const apsis_options *options);
+
+/**
+ * The rows of this rank, of what apsis_eccentricity gives for the whole image; extents and
+ * count are those of the whole image, for each rank that asks.
+ *
+ * Here the work is cut, not the memory: every rank takes what apsis_eccentricity takes for the
+ * whole image, and room for its outputs.  CPU contexts share out the distance fields of components
+ * of more than 4096 pixels (apsis_set_allreduce, which the call puts back to its default).  Where a
+ * rank has a CUDA context each makes all fields, and nothing but the set goes between them: several
+ * devices of one machine are for apsis_create_devices.
+ *
+ * All-reduces combine the set, a bit a pixel in rows of whole bytes, rounded up to 8 in all.  A turn of a
+ * component of m pixels, in b = m / 4096 blocks, rounded up, that makes w fields and then those of
+ * h hubs, combines, in numbers of 4 bytes or, where steps or paths are long, of 8:
+ *
+ *     m * (1 + h)       lower bounds, and lengths from hubs
+ *     m                 the farthest pixels, if any rank wants them
+ *
+ * and 16 * b + 24 * (8 + w) bytes at most, before the first turn 16 * b.  Each begins with a phase.
+ *
+ * @param set           APSIS_BIT or APSIS_U8: the slab.
+ * @param eccentricity  Of the size of the set, as is farthest.  Either may be NULL.
+ * @param extents       [capacity], in host memory.  May be NULL where capacity is 0.
+ * @param count         Receives how many components there are in the whole image.  May be NULL.
+ */
+APSIS_API apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const apsis_image *set,
+                                              const apsis_image *eccentricity, const apsis_image *farthest,
+                                              apsis_extent *extents, int64_t capacity, int64_t *count,
+                                              const apsis_options *options);
 
 #ifdef __cplusplus
 }

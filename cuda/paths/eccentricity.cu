@@ -201,7 +201,8 @@ class Eccentricity {
         for (const ComponentRange &each : found) rest += each.size;
         const int64_t members = count_members();
         *job_.report = {components_, members - rest, counts.largest, rest, 0, 0};
-        job_.farthest ? solve_pairs<true>(found, members - rest, members) : solve_pairs<false>(found, members - rest, members);
+        job_.has_farthest ? solve_pairs<true>(found, members - rest, members)
+                          : solve_pairs<false>(found, members - rest, members);
     }
 
     template <bool LISTS>

@@ -53,9 +53,9 @@ __global__ void __launch_bounds__(BLOCK) plant_sources(FieldTasks<Length> tasks,
     if (!condition.holds()) return;
     for (int64_t i = first_item(); i < count; i += item_step()) {
         if (sources[i].cell < 0) continue;
-        const int64_t at = sources[i].field * tasks.shape.cells() + sources[i].cell;
+        const int64_t field = sources[i].field - tasks.first, at = field * tasks.shape.cells() + sources[i].cell;
         lengths[at] = 0;
-        wake(tasks, static_cast<uint32_t>(sources[i].field), static_cast<uint32_t>(at / tasks.shape.tile_cells()), Length(0));
+        wake(tasks, static_cast<uint32_t>(field), static_cast<uint32_t>(at / tasks.shape.tile_cells()), Length(0));
     }
 }
 

@@ -102,6 +102,7 @@ template <class Value>
 struct FieldTasks {
     FieldShape shape;
     uint32_t fields;
+    uint32_t first = 0;  // what sources call the first of them
 
     struct Field {
         Value threshold;        // tiles that wait with less are near
@@ -139,8 +140,8 @@ struct FieldSource {
     int64_t field;
 };
 
-/// Fills all fields.  Cells with a bit in `members`, 32 cells a word, become UNSEEN, sources 0, and all others walls.  Both
-/// arrays are the device's.
+/// Fills all fields; `lengths` are those of the first.  Cells with a bit in `members`, 32 cells a word, become UNSEEN, sources
+/// 0, and all others walls.  Both arrays are the device's.
 template <class Length>
 void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Length *lengths, const FieldSource *sources,
                   int64_t count, DeviceCondition condition, cudaStream_t stream);

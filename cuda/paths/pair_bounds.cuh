@@ -16,7 +16,11 @@
 // Pixels are searched by spans: 64 ranks that follow each other in a component, 64 of these spans, and 64 of the larger ones.
 // A block of threads has a span of 4096 ranks, or for the proof a part of it.
 //
-// Cost: some dozen fields a component, and a proof a turn.
+// The members of a team, each on a device, deal fields and large spans out among them, and read from each other what the
+// others have made: the lengths of all fields, and which pixels are open.  So all do the rest alike.
+//
+// Cost: some dozen fields a component, and a proof a turn; in a team of n a share of 1/n of both, and 4 bytes a cell and a
+// field of the others from their memory.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +30,7 @@
 #include "cuda/paths/pair_proof.cuh"
 #include "cuda/paths/pair_targets.cuh"
 #include "cuda/paths/plan.h"
+#include "runtime/team.h"
 
 namespace apsis::cuda::paths {
 
@@ -60,6 +65,7 @@ class PairBounds {
                cudaStream_t stream)
         : job_(job),
           stream_(stream),
+          memory_(static_cast<uint8_t *>(memory)),
           carver_(memory),
           shape_(job.set.size, job.axes),
           tasks_(shape_, BATCH<Length>, carver_),
@@ -125,6 +131,7 @@ class PairBounds {
         const size_t all = std::min<size_t>(found.size() - first, pairs_.components);
         std::vector<uint32_t> component_of;
         uint32_t next[LEVELS] = {};
+        first_span_.clear();
         components_.assign(all, {});
         for (size_t i = 0; i < all; ++i) {
             ComponentState<Length> &component = components_[i];
@@ -135,9 +142,11 @@ class PairBounds {
                 component.first[level] = next[level];
                 next[level] += component.spans(level);
             }
+            for (uint32_t k = 0; job_.team && k < component.spans(1); ++k) first_span_.push_back(component.first[0] + k * SPAN);
             component_of.insert(component_of.end(), component.spans(1), static_cast<uint32_t>(i));
         }
         spans_ = {0, next[1]};
+        first_span_.push_back(next[0]);
         send(pairs_.component, components_);
         send(pairs_.component_of, component_of);
         over_spans("begin_span", begin_span<Length>, spans_);
@@ -169,12 +178,79 @@ class PairBounds {
     }
 
     /// Makes `count` fields of each component, from the sources set by the last step.
-    void make_fields(uint32_t count, DeviceCondition condition = {}) {
+    void make_fields(uint32_t count, DeviceCondition condition = {}) { make_fields({0, count}, condition); }
+
+    void make_fields(const Range &made, DeviceCondition condition) {
+        if (made.count() == 0) return;
         FieldTasks<Length> tasks = tasks_;
-        tasks.fields = count;
+        tasks.fields = static_cast<uint32_t>(made.count());
+        tasks.first = made.begin;
+        Length *const field = pairs_.field_of(static_cast<int>(made.begin));
         clear_tasks(tasks, condition, stream_);
-        start_fields(tasks, members_, pairs_.field, pairs_.source, int64_t(count) * pairs_.components, condition, stream_);
-        run_fields(tasks, pairs_.field, job_.steps, &pairs_.turn->too_long, condition, stream_);
+        start_fields(tasks, members_, field, pairs_.source + int64_t(made.begin) * pairs_.components,
+                     made.count() * pairs_.components, condition, stream_);
+        run_fields(tasks, field, job_.steps, &pairs_.turn->too_long, condition, stream_);
+    }
+
+    /// Makes the same fields with the team, if there is one.
+    void share_fields(uint32_t count, DeviceCondition condition = {}) {
+        if (!job_.team) return make_fields(count, condition);
+        const auto part = [&](int member) {
+            return count * static_cast<uint32_t>(member) / static_cast<uint32_t>(job_.team->size);
+        };
+        const auto made_by = [&](int member) { return Range{part(member), part(member + 1)}; };
+        make_fields(made_by(job_.team->rank), condition);
+        read_others([&](int member, auto read) {
+            const Range made = made_by(member);
+            read(pairs_.field_of(static_cast<int>(made.begin)), made.count() * shape_.cells());
+        });
+    }
+
+    /// Finds which pixels of the dealt large spans are proved, and reads what other members of the team have found of theirs.
+    void prove(const Range &spans) {
+        const DealtSpans all = {spans.begin, static_cast<uint32_t>(spans.count()), 0};
+        if (!job_.team) return prove(all, all.each);
+        // Always the same spans: only the member that proves them knows the witnesses.
+        const uint32_t members = static_cast<uint32_t>(job_.team->size), end = spans_.end;
+        const uint32_t each = static_cast<uint32_t>(ceil_div(end, members * DEALT_ROWS)), step = each * members;
+        const auto first = [&](int member) { return static_cast<uint32_t>(member) * each; };
+        uint32_t own = 0;
+        for (uint32_t at = first(job_.team->rank); at < end; at += step) own += std::min(each, end - at);
+        prove({first(job_.team->rank), each, step}, own);
+        read_others([&](int member, auto read) {
+            for (uint32_t at = first(member); at < end; at += step) {
+                const uint32_t until = std::min(at + each, end);
+                read(pairs_.open_bits + 2 * first_span_[at], 2 * (first_span_[until] - first_span_[at]));
+                read(pairs_.open_pixels + at * PROOF_PARTS, (until - at) * PROOF_PARTS);
+            }
+        });
+    }
+
+    void prove(const DealtSpans &dealt, uint32_t count) {
+        if (count == 0) return;
+        launch("prove_part", prove_part<Length, FARTHEST>, int64_t(count) * PROOF_PARTS, PROOF_THREADS, stream_, pairs_, dealt);
+    }
+
+    /// Calls body(member, read) for each other member of the team when all have done what they have queued so far; read(items,
+    /// count) reads what is at the same place of that member's memory.  None goes on before all have read.  If one fails here,
+    /// its memory stays until all have come to an end.
+    template <class Body>
+    void read_others(Body body) {
+        Team &team = *job_.team;
+        check(cudaStreamSynchronize(stream_), "waiting for a share of the work");
+        void *const *const memory = team.meet(memory_);
+        for (int i = 1; i < team.size; ++i) {
+            const int member = (team.rank + i) % team.size;
+            const auto theirs = static_cast<const uint8_t *>(memory[member]);
+            body(member, [&](auto *items, int64_t count) {
+                uint8_t *const own = reinterpret_cast<uint8_t *>(items);
+                check(cudaMemcpyAsync(own, theirs + (own - memory_), static_cast<size_t>(count) * sizeof *items,
+                                      cudaMemcpyDefault, stream_),
+                      "reading from another device");
+            });
+        }
+        check(cudaStreamSynchronize(stream_), "reading from another device");
+        team.meet(nullptr);
     }
 
     /// Finds the eccentricities of sources, records their fields, as hubs or not, raises lower bounds by them, and keeps
@@ -209,8 +285,7 @@ class PairBounds {
 
     /// Finds which pixels are proved, sets the sources of the next fields, and reports.
     TurnReport prove_and_choose(const Range &spans) {
-        launch("prove_part", prove_part<Length, FARTHEST>, spans.count() * PROOF_PARTS, PROOF_THREADS, stream_, pairs_,
-               spans.begin);
+        prove(spans);
         check(cudaMemsetAsync(pairs_.turn, 0, offsetof(TurnReport, fields), stream_), "beginning a turn");
         launch("choose_targets", choose_targets<Length>, count(), SPAN_THREADS, stream_, pairs_);
         launch("find_witnesses", find_witnesses<Length>, count() * int64_t(BATCH<Length>), SPAN_THREADS, stream_, pairs_);
@@ -233,11 +308,11 @@ class PairBounds {
                 return;
             }
             spans = {~turn.not_before, turn.end};
-            make_fields(turn.targets);
+            share_fields(turn.targets);
             use_fields(spans, false);
             launch("choose_hub", choose_hub<Length>, ceil_div(count() * int64_t(BATCH<Length>), WARPS), BLOCK, stream_, pairs_,
                    count());
-            make_fields(turn.targets, {&pairs_.turn->hubs, true});
+            share_fields(turn.targets, {&pairs_.turn->hubs, true});
             use_fields(spans, true);
         }
     }
@@ -262,6 +337,7 @@ class PairBounds {
 
     const EccentricityJob &job_;
     cudaStream_t stream_;
+    uint8_t *memory_;
     Carver carver_;
     FieldShape shape_;
     FieldTasks<Length> tasks_;
@@ -269,7 +345,8 @@ class PairBounds {
     uint32_t *members_;  // [cell]: a bit
     size_t bytes_;
     std::vector<ComponentState<Length>> components_;
-    Range spans_ = {0, 0};  // of all components
+    Range spans_ = {0, 0};              // of all components
+    std::vector<uint32_t> first_span_;  // of each large span, and one behind; for a team
     bool has_gaps_ = false;
     int64_t fields_ = 0, proved_ = 0;  // of components that were solved before
 };

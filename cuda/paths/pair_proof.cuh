@@ -139,9 +139,10 @@ class Search {
 
 /// A block has a part of a large span.
 template <class Length, bool FARTHEST>
-__global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>) prove_part(Pairs<Length> pairs, uint32_t first) {
+__global__ void __launch_bounds__(PROOF_THREADS, PROOF_BLOCKS_PER_SM<Length>)
+    prove_part(Pairs<Length> pairs, DealtSpans dealt) {
     __shared__ OpenPixels<Length> open_of_warps[PROOF_THREADS / WARP];
-    const uint32_t large = first + blockIdx.x / PROOF_PARTS, part = blockIdx.x % PROOF_PARTS, warp = threadIdx.x / WARP;
+    const uint32_t large = dealt.at(blockIdx.x / PROOF_PARTS), part = blockIdx.x % PROOF_PARTS, warp = threadIdx.x / WARP;
     const ComponentState<Length> &component = pairs.component[pairs.component_of[large]];
     if (!component.is_active()) return;
     const uint32_t begin = component.begin + (large - component.first[1]) * LARGE_SPAN + part * PROOF_THREADS + warp * WARP;

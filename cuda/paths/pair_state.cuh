@@ -66,6 +66,13 @@ struct TurnReport {
     unsigned long long fields;               // of all turns so far
 };
 
+/// Large spans that are dealt in turn, so many at once, to the members of a team: those of one of them.
+struct DealtSpans {
+    uint32_t first, each, step;  // of this member: the first; how many in a row; from one such row to the next
+
+    APSIS_BOTH uint32_t at(uint32_t i) const { return first + i / each * step + i % each; }
+};
+
 /// A lower bound as a number that is the larger, the lower the bound is.
 template <class Length>
 __device__ Length counted_down(Length lower) {

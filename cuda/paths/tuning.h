@@ -21,6 +21,8 @@ constexpr int PROOF_THREADS = 256;  // of a block for a part of a large span, a 
 template <class Length>
 constexpr int PROOF_BLOCKS_PER_SM = sizeof(Length) == 4 ? 3 : 2;  // with more, registers are spilt
 
+constexpr uint32_t DEALT_ROWS = 8;  // of spans for the proof, to each member of a team: some parts of an image take longer
+
 // ---- A field from every pixel: every_source.cuh ----
 
 constexpr int ITERATIONS = 8;                // of both kernels between two checks by the host

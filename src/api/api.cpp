@@ -262,7 +262,8 @@ apsis_status apsis_eccentricity(apsis_context *context, const apsis_image *set, 
         job.count = count;
         check_array(job);
         if (count) *count = 0;
-        if (job.set.pixels() > 0 && (eccentricity || farthest || extents || count)) run(*context, job);
+        const bool has_output = eccentricity || farthest || extents || count;
+        if (job.set.pixels() > 0 && (has_output || context->ranks > 1)) run(*context, job);
     });
 }
 
@@ -376,6 +377,24 @@ apsis_status apsis_set_progress(apsis_context *context, apsis_progress_fn progre
     return guard("set_progress", context, [&] {
         context->progress_fn = progress;
         context->progress_user = user;
+    });
+}
+
+apsis_status apsis_set_allreduce(apsis_context *context, int rank, int ranks, apsis_allreduce_fn allreduce, void *user) {
+    return guard("set_allreduce", context, [&] {
+        if (ranks < 1) throw Error(APSIS_ERROR_ARGUMENT, "ranks is %d, but must be 1 or more", ranks);
+        if (rank < 0 || rank >= ranks)
+            throw Error(APSIS_ERROR_ARGUMENT, "rank is %d, but must be from 0 to %d", rank, ranks - 1);
+        if (ranks > 1 && !allreduce)
+            throw Error(APSIS_ERROR_ARGUMENT, "allreduce is NULL, but ranks is %d, and numbers must go between them", ranks);
+        if (ranks > 1 && context->own_memory() == APSIS_DEVICE)
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "the context is a CUDA one, and fields go between devices faster than through the "
+                        "host: see apsis_create_devices");
+        context->allreduce_fn = allreduce;
+        context->allreduce_user = user;
+        context->rank = rank;
+        context->ranks = ranks;
     });
 }
 

@@ -375,6 +375,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     job.axes = axes_of(set, options);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
+    job.has_farthest = farthest;
     job.steps = make_steps(options, job.set.size, job.axes);
     job.connectivity = job.steps.connectivity;
     if (options.budget) job.budget = options.budget;

@@ -1,10 +1,13 @@
 // Runs jobs on the back end: makes the workspace, and stages images that the back end cannot reach.
 #include <algorithm>
+#include <vector>
 
 #include "api/cut_runs.h"
 #include "api/jobs.h"
+#include "api/workers.h"
 #include "runtime/staging.h"
 #include "runtime/streamer.h"
+#include "runtime/team.h"
 
 namespace apsis {
 
@@ -252,24 +255,114 @@ void run(apsis_context &context, const GeodesicJob &job) {
                [&](const GeodesicJob &own, void *scratch) { context.backend->geodesic(own, scratch, context.progress()); });
 }
 
-void run(apsis_context &context, const EccentricityJob &job) {
-    check_capture(context, job);
+namespace {
+
+/// Runs a job on the context's own device, and reports what it took.
+void run_here(apsis_context &context, EccentricityJob job, EccentricityJob::Report &report) {
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "eccentricity", job.set);
-    EccentricityJob::Report report{};
+    job.report = &report;
     const Progress progress = [&context, &report, told = context.progress(), logged = int64_t(0)](double done) mutable {
         if (report.fields != logged)
             context.log("eccentricity: %lld fields, %lld pixels left", static_cast<long long>(logged = report.fields),
                         static_cast<long long>(report.open));
         if (told) told(done);
     };
-    run_staged(context, job, memory, [&](EccentricityJob own, void *scratch) {
-        own.report = &report;
-        context.backend->eccentricity(own, scratch, progress);
-    });
-    context.backend->sync();  // the report is a local variable
+    run_staged(context, job, memory,
+               [&](const EccentricityJob &own, void *scratch) { context.backend->eccentricity(own, scratch, progress); });
+    context.backend->sync();  // the report is the caller's
     context.log("eccentricity: %lld fields for %lld components, at most %lld for one", static_cast<long long>(report.fields),
                 static_cast<long long>(report.components), static_cast<long long>(report.most_fields));
+}
+
+/// The team of a context and others that apsis_set_allreduce has told of.
+class DistantTeam final : public Team {
+  public:
+    explicit DistantTeam(const apsis_context &context) : Team(context.rank, context.ranks), context_(context) {}
+    void merge(apsis_type type, void *numbers, int64_t count) override {
+        if (context_.allreduce_fn(context_.allreduce_user, type, numbers, count))
+            throw Error(APSIS_ERROR_CANCELLED, "the allreduce callback has failed");
+    }
+    void *const *meet(void *) override { throw Error(APSIS_ERROR_INTERNAL, "a team of several processes cannot meet"); }
+
+  private:
+    const apsis_context &context_;
+};
+
+/// The team of the devices of a context.
+class DeviceTeam final : public Team {
+  public:
+    DeviceTeam(Workers &workers, size_t i) : Team(static_cast<int>(i), static_cast<int>(workers.count())), workers_(workers) {}
+    void *const *meet(void *mine) override { return workers_.meet(static_cast<size_t>(rank), mine); }
+    void merge(apsis_type type, void *numbers, int64_t count) override {
+        type == APSIS_I32 ? merge_numbers<int32_t>(numbers, count) : merge_numbers<int64_t>(numbers, count);
+    }
+
+  private:
+    /// Each member finds the largest numbers of a part, and gives them to all.
+    template <class Number>
+    void merge_numbers(void *numbers, int64_t count) {
+        void *const *const all = meet(numbers);
+        for (int64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
+            Number largest = static_cast<const Number *>(all[0])[i];
+            for (int k = 1; k < size; ++k) largest = std::max(largest, static_cast<const Number *>(all[k])[i]);
+            for (int k = 0; k < size; ++k) static_cast<Number *>(all[k])[i] = largest;
+        }
+        meet(nullptr);
+    }
+
+    Workers &workers_;
+};
+
+/// Whether the devices of a context make fields together.  A field from every pixel is for the first alone, and so are images
+/// on a device.
+bool is_for_all_devices(const apsis_context &context, const EccentricityJob &job) {
+    if (context.others.empty() || job.method != APSIS_AUTO) return false;
+    for (const View *view : {&job.set, &job.eccentricity, &job.farthest})
+        if (*view && view->memory == APSIS_DEVICE) return false;
+    std::vector<const Backend *> all = {context.backend.get()};
+    for (const auto &other : context.others) all.push_back(other->backend.get());
+    for (const Backend *one : all)
+        for (const Backend *other : all)
+            if (!one->can_read(*other)) return false;
+    return true;
+}
+
+/// Runs a job on all devices: all find all, the first writes it.
+void run_on_all_devices(apsis_context &context, const EccentricityJob &job, EccentricityJob::Report &report) {
+    Workers workers(context);
+    workers.run(
+        0, 1,
+        [&](size_t i) {
+            DeviceTeam team(workers, i);
+            EccentricityJob own = job;
+            own.team = &team;
+            if (i == 0) return run_here(context, own, report);
+            EccentricityJob::Report others{};
+            own.eccentricity = own.farthest = {};
+            own.extents = nullptr;
+            own.capacity = 0;
+            own.count = nullptr;
+            run_here(workers[i], own, others);
+        },
+        true);
+}
+
+}  // namespace
+
+void run(apsis_context &context, const EccentricityJob &job) {
+    check_capture(context, job);
+    EccentricityJob::Report report{};
+    if (is_for_all_devices(context, job)) {
+        run_on_all_devices(context, job, report);
+    } else if (context.ranks > 1) {
+        DistantTeam team(context);
+        EccentricityJob own = job;
+        own.team = &team;
+        run_here(context, own, report);
+    } else {
+        run_here(context, job, report);
+    }
     if (report.unproved)
         throw Error(APSIS_ERROR_BUDGET,
                     "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",

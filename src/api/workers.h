@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -12,11 +13,48 @@
 
 namespace apsis {
 
-/// The contexts of a call, which work at the same time.  If one fails, the others stop at their next report of progress, if
-/// the caller is told of it.
+/// A place where threads wait for each other.
+class Meeting {
+  public:
+    explicit Meeting(size_t size) : items_{std::vector<void *>(size), std::vector<void *>(size)} {}
+
+    /// Waits for all others.  Returns what each of them has passed, until the next time.
+    void *const *meet(size_t i, void *item) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        const uint64_t round = round_;
+        std::vector<void *> &items = items_[round % 2];
+        items[i] = item;
+        if (++come_ == items.size()) {
+            come_ = 0;
+            ++round_;
+            all_have_come_.notify_all();
+        }
+        all_have_come_.wait(lock, [&] { return round_ != round || is_over_; });
+        if (round_ == round) throw Error(APSIS_ERROR_CANCELLED, "another device has failed");
+        return items.data();
+    }
+
+    /// All that wait, or come later, throw.
+    void end() noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        is_over_ = true;
+        all_have_come_.notify_all();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable all_have_come_;
+    std::vector<void *> items_[2];  // of this round, and of the one before
+    size_t come_ = 0;
+    uint64_t round_ = 0;
+    bool is_over_ = false;
+};
+
+/// The contexts of a call, which work at the same time.  If one fails, the others stop at their next meeting, and at their next
+/// report of progress, if the caller is told of it.
 class Workers {
   public:
-    explicit Workers(apsis_context &context) {
+    explicit Workers(apsis_context &context) : meeting_(1 + context.others.size()) {
         reports_.reserve(1 + context.others.size());
         add(context);
         for (const auto &other : context.others) add(*other);
@@ -31,10 +69,14 @@ class Workers {
     size_t count() const { return reports_.size(); }
     apsis_context &operator[](size_t i) const { return *reports_[i].context; }
 
-    /// Calls work(i) for each context: for the first on the calling thread, for each other on one of its own if there is a
-    /// thread to be had.  The caller is told of progress from `from` to `to`.  Throws the first failure.
+    /// Waits until all are here, on threads of their own.  Returns what each has passed, until the next time.
+    void *const *meet(size_t i, void *item) { return meeting_.meet(i, item); }
+
+    /// Calls work(i) for each context: for the first on the calling thread, for each other on one of its own.  Where no thread
+    /// is to be had, that one works later, on the calling thread, or fails if they meet.  The caller is told of progress from
+    /// `from` to `to`.  Throws the first failure.
     template <class Work>
-    void run(double from, double to, Work work) {
+    void run(double from, double to, Work work, bool do_meet = false) {
         from_ = from, to_ = to;
         const auto one = [&](size_t i) noexcept {
             try {
@@ -53,7 +95,10 @@ class Workers {
         for (size_t i = 1; i < count(); ++i) try {
                 threads.emplace_back(one, i);
             } catch (const std::exception &) {
-                here.push_back(i);
+                if (do_meet)
+                    fail(i, Error(APSIS_ERROR_MEMORY, "no thread is to be had for it"));
+                else
+                    here.push_back(i);
             }
         for (const size_t i : here) one(i);
         for (std::thread &thread : threads) thread.join();
@@ -90,9 +135,11 @@ class Workers {
             failure_.emplace(error.status, "device %d: %s", (*this)[i].backend->device(), error.what());
         else
             failure_.emplace(error);
+        meeting_.end();
     }
 
     std::vector<Report> reports_;
+    Meeting meeting_;
     double from_ = 0, to_ = 1;
     std::atomic<bool> stop_{false};
     std::mutex mutex_;

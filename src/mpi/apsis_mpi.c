@@ -302,3 +302,116 @@ apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const aps
         note(&c, apsis_slab_geodesic(c.context, set, seeds, &slab, distance, nearest, NULL, options));
     return finish(&c);
 }
+
+/* ---- Eccentricity ------------------------------------------------------- *
+ *
+ * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, makes a share of the
+ * distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a rank has a device, each
+ * makes all fields itself: that takes less time than their way through host memory.
+ */
+
+/** A call of which ranks share the work. */
+typedef struct shared {
+    call *c;
+    bool has_failed; /* as the ranks have agreed already */
+} shared;
+
+/** A phase: the largest numbers of any rank. */
+static int combine_shared(void *user, apsis_type type, void *numbers, int64_t count) {
+    shared *const s = user;
+    s->has_failed = !agree(s->c, NULL, 0);
+    if (s->has_failed) return 1;
+    if (type == APSIS_I32)
+        combine(s->c, numbers, count, MPI_INT32_T, 4, MPI_MAX);
+    else
+        combine(s->c, numbers, count, MPI_INT64_T, 8, MPI_MAX);
+    s->has_failed = s->c->is_broken;
+    return s->has_failed;
+}
+
+/** The rows of this rank, of a whole image. */
+static apsis_image rows_of(const call *c, const apsis_image *whole) {
+    apsis_image rows = *whole;
+    const int last = whole->ndim - 1;
+    rows.size[last] = c->rows;
+    rows.data = c->rows > 0 && whole->data ? (char *)whole->data + c->start * whole->stride[last] : NULL;
+    return rows;
+}
+
+/** Some phases: the whole set, in memory of the call. */
+static bool gather_set(call *c, const apsis_image *set, apsis_image *whole) {
+    const int64_t row = (set->size[0] + 7) / 8, bytes = (set->ndim == 3 ? set->size[1] : 1) * row * c->extent;
+    const int64_t numbers = (bytes + 7) / 8;
+    *whole = (apsis_image){.type = APSIS_BIT, .ndim = set->ndim, .size = {set->size[0], set->size[1], 0}};
+    whole->size[set->ndim - 1] = c->extent;
+    whole->stride[1] = row, whole->stride[2] = set->ndim == 3 ? row * set->size[1] : 0;
+    whole->data = take(c, numbers);
+    if (whole->data) memset(whole->data, 0, (size_t)numbers * sizeof(int64_t));
+    const apsis_image mine = rows_of(c, whole);
+    if (c->is.status == APSIS_OK) note(c, apsis_copy(c->context, set, &mine));
+    if (c->is.status == APSIS_OK) note(c, apsis_sync(c->context));
+    if (!agree(c, NULL, 0)) return false;
+    combine(c, whole->data, numbers, MPI_INT64_T, 8, MPI_BOR);
+    return !c->is_broken;
+}
+
+/** Takes memory for an output of the whole image, of the same kind as this rank's, or where another rank wants one. */
+static void open_whole(call *c, const apsis_image *set, const apsis_image *rows, bool is_wanted, apsis_image *whole) {
+    memset(whole, 0, sizeof *whole);
+    whole->type = rows ? rows->type : APSIS_I64;
+    whole->ndim = set->ndim;
+    for (int a = 0; a < set->ndim; ++a) whole->size[a] = a == set->ndim - 1 ? c->extent : set->size[a];
+    if (c->is.status == APSIS_OK && (rows || is_wanted))
+        note(c, apsis_alloc(c->context, rows ? rows->memory : APSIS_HOST, whole));
+}
+
+static void copy_rows(call *c, const apsis_image *whole, const apsis_image *rows) {
+    const apsis_image mine = rows_of(c, whole);
+    if (rows && c->is.status == APSIS_OK) note(c, apsis_copy(c->context, &mine, rows));
+}
+
+apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const apsis_image *set,
+                                    const apsis_image *eccentricity, const apsis_image *farthest, apsis_extent *extents,
+                                    int64_t capacity, int64_t *count, const apsis_options *options) {
+    call c;
+    const apsis_image *const images[] = {set, eccentricity, farthest};
+    apsis_image whole[3] = {{NULL}};
+    outcome budget = {APSIS_OK, ""};
+    size_t bytes;
+    if (!begin(&c, context, comm, set, options)) return end(&c);
+    const apsis_status asked = apsis_workspace_size(context, APSIS_ECCENTRICITY, images, 3, options, &bytes);
+    if (asked != APSIS_OK) { /* an argument is wrong */
+        const char *const colon = strchr(apsis_message(context), ':');
+        fail(&c, asked, "eccentricity%s", colon ? colon : "");
+    }
+    for (int i = 1; i < 3; ++i)
+        if (images[i] && !images[i]->data && c.columns * c.rows > 0)
+            fail(&c, APSIS_ERROR_ARGUMENT, "%s: data is NULL", i == 1 ? "eccentricity" : "farthest");
+    int64_t wants[2] = {-(farthest != NULL), -(apsis_device(context) != APSIS_CPU)}; /* -1: that is so on a rank */
+    if (!agree(&c, wants, 2) || !gather_set(&c, set, &whole[0])) return end(&c);
+    shared s = {&c, false};
+    open_whole(&c, set, eccentricity, false, &whole[1]);
+    open_whole(&c, set, farthest, wants[0], &whole[2]);
+    if (!wants[1] && c.size > 1 && c.is.status == APSIS_OK)
+        note(&c, apsis_set_allreduce(context, c.rank, c.size, combine_shared, &s));
+    if (c.is.status == APSIS_OK) {
+        int64_t all;
+        const apsis_status status =
+            apsis_eccentricity(context, &whole[0], eccentricity ? &whole[1] : NULL, farthest || wants[0] ? &whole[2] : NULL,
+                               extents, capacity, &all, options);
+        budget.status = status;
+        if (status == APSIS_ERROR_BUDGET)
+            snprintf(budget.why, sizeof budget.why, "%s", apsis_message(context));
+        else
+            note(&c, status);
+        if (count) *count = all;
+    }
+    apsis_set_allreduce(context, 0, 1, NULL, NULL);
+    copy_rows(&c, &whole[1], eccentricity);
+    copy_rows(&c, &whole[2], farthest);
+    if (c.is.status == APSIS_OK) note(&c, apsis_sync(context));
+    apsis_free(context, &whole[1]);
+    apsis_free(context, &whole[2]);
+    if (!s.has_failed && agree(&c, NULL, 0) && budget.status == APSIS_ERROR_BUDGET) c.is = budget;
+    return end(&c);
+}

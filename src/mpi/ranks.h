@@ -135,6 +135,13 @@ static void pass_to_all(call *c, void *numbers, int64_t count) {
         TRY_MPI(c, MPI_Bcast(all + i, (int)least_of(count - i, LARGEST), MPI_INT64_T, 0, c->comm));
 }
 
+/** Combines the numbers of all ranks, of 4 or 8 bytes each. */
+static void combine(call *c, void *numbers, int64_t count, MPI_Datatype type, int bytes, MPI_Op op) {
+    const int64_t most = LARGEST * (int64_t)(sizeof(int64_t) / (size_t)bytes);
+    for (int64_t i = 0; i < count; i += most)
+        TRY_MPI(c, MPI_Allreduce(MPI_IN_PLACE, (char *)numbers + i * bytes, (int)least_of(count - i, most), type, op, c->comm));
+}
+
 /** Passes a row on to a rank if it has changed, and takes that of another.  Whether one has come. */
 static bool exchange(call *c, bool has_changed, const int64_t *mine, int to, int64_t *beside, int from) {
     MPI_Status status;

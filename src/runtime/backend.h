@@ -147,6 +147,8 @@ inline int64_t most_components(const View &set, int axes) {
     return (pixels / 2 + pixels % 2) * slices;
 }
 
+class Team;
+
 /// apsis_eccentricity, checked likewise.
 struct EccentricityJob {
     View set;
@@ -161,6 +163,8 @@ struct EccentricityJob {
     apsis_extent *extents = nullptr;  // host memory on every device, like the count and the report
     int64_t capacity = 0;
     int64_t *count = nullptr;
+    bool has_farthest = false;  // whether farthest pixels are found: if they are wanted, here or by another member of the team
+    Team *team = nullptr;       // those that make the fields; nullptr: this job alone
 
     int64_t most_components() const { return apsis::most_components(set, axes); }
 
@@ -211,6 +215,9 @@ class Backend {
     virtual void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t eccentricity_scratch(const EccentricityJob &job) const = 0;
     virtual void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) = 0;
+
+    /// Whether this device can read the memory of another back end's, so that both can be members of a team.
+    virtual bool can_read(const Backend &) const { return true; }
 
     /// The queue that takes a job's host images strip by strip (transfer_queue.h); null if they must be copied whole.
     virtual TransferQueue *transfer_queue(const DistanceJob &) { return nullptr; }

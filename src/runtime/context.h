@@ -53,6 +53,9 @@ struct apsis_context {
     apsis_progress_fn progress_fn = nullptr;
     void *progress_user = nullptr;
     int threads = 0;  // from apsis_set_threads; 0: one a core
+    apsis_allreduce_fn allreduce_fn = nullptr;
+    void *allreduce_user = nullptr;
+    int rank = 0, ranks = 1;  // from apsis_set_allreduce
     apsis_log_fn log_fn = nullptr;
     void *log_user = nullptr;
 

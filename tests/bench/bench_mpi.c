@@ -1,11 +1,13 @@
 /* What ranks of MPI take for one image, as lines of a table: of SIDE x SIDE pixels in all (strong), and of SIDE x SIDE / 4 for
  * each rank (weak).  Bytes in memory, noise of 1 %, one thread a rank, or a GPU of its own with the images on it; the slowest
  * rank counts, of four calls the fastest.
+ * Eccentricities of an eighth of SIDE, squared, of noise of 80 %, in one call, from host memory.
  *
  *     mpirun -n RANKS bench_mpi [SIDE [gpu]]     by default 16384 */
 #include <apsis_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "masks.h"
 
@@ -69,6 +71,25 @@ static void measure(apsis_context *context, const char *scaling, int64_t width, 
     apsis_free(context, &mask);
 }
 
+static void measure_eccentricity(apsis_context *context, int64_t side) {
+    int64_t start, rows;
+    must(apsis_mpi_extent(MPI_COMM_WORLD, side, &start, &rows));
+    apsis_image mask = must_alloc(context, APSIS_HOST, APSIS_U8, side, side);
+    bench_mask("noise-0.8", side, side, 1, mask.data); /* all ranks have the same */
+    apsis_image out = must_alloc(context, APSIS_HOST, APSIS_F32, side, rows), set = out;
+    set.type = APSIS_U8;
+    set.data = (uint8_t *)mask.data + start * side;
+    memset(set.stride, 0, sizeof set.stride);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double seconds = -MPI_Wtime(), slowest = 0;
+    must(apsis_mpi_eccentricity(context, MPI_COMM_WORLD, &set, &out, NULL, NULL, 0, NULL, NULL));
+    seconds += MPI_Wtime();
+    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d,eccentricity,strong,%lld,%lld,%.1f\n", ranks, (long long)side, (long long)side, 1e3 * slowest);
+    apsis_free(context, &out);
+    apsis_free(context, &mask);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -81,6 +102,7 @@ int main(int argc, char **argv) {
     if (rank == 0) puts("ranks,map,scaling,width,height,ms");
     measure(context, "strong", side, side);
     measure(context, "weak", side, side / 4 * ranks);
+    measure_eccentricity(context, side / 8);
     apsis_destroy(context);
     return MPI_Finalize();
 }

@@ -78,6 +78,7 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorNoDevice = 100,
+    cudaErrorPeerAccessAlreadyEnabled = 704,
     cudaErrorLaunchFailure = 719,
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureImplicit = 906
@@ -145,6 +146,8 @@ void hold(int pieces);                                          // counts what t
 inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, emulator::fault(); }
 inline cudaError_t cudaGetDevice(int *device) { return *device = 0, emulator::fault(); }
 inline cudaError_t cudaSetDevice(int) { return emulator::fault(); }
+inline cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) { return *can = 1, emulator::fault(); }
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return emulator::fault(); }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
     const cudaError_t error = emulator::fault();
     return *stream = nullptr, emulator::hold(error == cudaSuccess), error;

@@ -34,40 +34,69 @@ static void contexts_on_a_failing_device(bench *b) {
     assert_true(failed > 0);
 }
 
-static void calls_on_a_failing_device(bench *b) {
+static apsis_context *open_context(const bench *b, int devices) {
+    const int all[] = {b->device, b->device};
+    apsis_context *ctx;
+    assert_ok(NULL, devices > 1 ? apsis_create_devices(APSIS_VERSION, all, devices, &ctx)
+                                : apsis_create(APSIS_VERSION, b->device, &ctx));
+    return ctx;
+}
+
+/** A call on so many devices. */
+static void fail_one_by_one(bench *b, const named_call *call, int devices) {
     call_outputs *out = must_alloc(sizeof *out), *want = must_alloc(sizeof *want);
-    for (int i = 0; i < call_count; ++i) {
-        prepare_outputs(want);
-        assert_ok(b->ctx, calls[i].run(b->ctx, want));
-        const long live = apsis_emulated_live(); /* what b->ctx holds */
-        long failed = 0;
-        for (int for_good = 0; for_good < 2; ++for_good)
-            for (long n = 1, made = 0;; n += n < 40 ? 1 : n / 8) {
-                apsis_context *ctx;
-                assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &ctx));
-                prepare_outputs(out);
-                apsis_emulated_fail(n, for_good);
-                const apsis_status status = calls[i].run(ctx, out);
-                made = apsis_emulated_calls();
-                apsis_emulated_fail(0, 0);
-                failed += made >= n;
-                assert_true(canaries_live(out));
-                if (status == APSIS_OK)
-                    assert_memory_equal(out, want, sizeof *want);
-                else if (!is_device_failure(status))
-                    fail_msg("%s, CUDA call %ld fails%s: %s", calls[i].name, n, for_good ? ", and all after it" : "",
-                             apsis_message(ctx));
-                prepare_outputs(out);
-                assert_ok(ctx, calls[i].run(ctx, out));
+    prepare_outputs(want);
+    assert_ok(b->ctx, call->run(b->ctx, want));
+    const long live = apsis_emulated_live(); /* what b->ctx holds */
+    long failed = 0;
+    for (int for_good = 0; for_good < 2; ++for_good)
+        for (long n = 1, made = 0;; n += n < 40 ? 1 : n / 8) {
+            apsis_context *const ctx = open_context(b, devices);
+            prepare_outputs(out);
+            apsis_emulated_fail(n, for_good);
+            const apsis_status status = call->run(ctx, out);
+            made = apsis_emulated_calls();
+            apsis_emulated_fail(0, 0);
+            failed += made >= n;
+            assert_true(canaries_live(out));
+            if (status == APSIS_OK)
                 assert_memory_equal(out, want, sizeof *want);
-                destroy_all(ctx, live);
-                if (made < n) break;
-            }
-        printf("%s: %ld CUDA calls failed one by one\n", calls[i].name, failed);
-        assert_true(failed > 0);
-    }
+            else if (!is_device_failure(status))
+                fail_msg("%s, CUDA call %ld fails%s: %s", call->name, n, for_good ? ", and all after it" : "",
+                         apsis_message(ctx));
+            prepare_outputs(out);
+            assert_ok(ctx, call->run(ctx, out));
+            assert_memory_equal(out, want, sizeof *want);
+            destroy_all(ctx, live);
+            if (made < n) break;
+        }
+    printf("%s on %d: %ld CUDA calls failed one by one\n", call->name, devices, failed);
+    assert_true(failed > 0);
     free(want);
     free(out);
+}
+
+static void calls_on_a_failing_device(bench *b) {
+    for (int i = 0; i < call_count; ++i) fail_one_by_one(b, &calls[i], 1);
+}
+
+/** A component whose fields devices share out: with this budget it is not a small one. */
+static apsis_status shared_fields(apsis_context *ctx, call_outputs *out) {
+    enum { WIDTH = 15, HEIGHT = 13 };
+    static uint8_t mask[WIDTH * HEIGHT];
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) mask[i] = i % 5 != 0 || i % 3 == 0;
+    const apsis_image set = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {WIDTH, HEIGHT}},
+                      far = {.data = out->real, .type = APSIS_F32, .ndim = 2, .size = {WIDTH, HEIGHT}},
+                      farthest = {.data = out->index, .type = APSIS_I32, .ndim = 2, .size = {WIDTH, HEIGHT}};
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.budget = 200;
+    return apsis_eccentricity(ctx, &set, &far, &farthest, NULL, 0, &out->count, &options);
+}
+
+/** None waits for one that has failed. */
+static void calls_of_which_a_device_fails(bench *b) {
+    static const named_call call = {"shared fields", shared_fields};
+    fail_one_by_one(b, &call, 2);
 }
 
 /* Whatever fails while an image is freed, but the freeing itself: it is freed, and only once. */
@@ -91,8 +120,8 @@ static void images_freed_on_a_failing_device(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(contexts_on_a_failing_device, ON_DEVICE_HOST),
-                                      TEST(calls_on_a_failing_device, ON_DEVICE_HOST),
-                                      TEST(images_freed_on_a_failing_device, ON_DEVICE)};
+    static const test_case cases[] = {
+        TEST(contexts_on_a_failing_device, ON_DEVICE_HOST), TEST(calls_on_a_failing_device, ON_DEVICE_HOST),
+        TEST(calls_of_which_a_device_fails, ON_DEVICE_HOST), TEST(images_freed_on_a_failing_device, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

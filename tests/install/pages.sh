@@ -37,7 +37,8 @@ tells() {
 page apsis 3
 tells apsis $(sed -n 's/@@.*//p' "$here/../abi/symbols.txt")
 page apsis_mpi 3
-tells apsis_mpi apsis_mpi_message apsis_mpi_extent apsis_mpi_distance apsis_mpi_voronoi apsis_mpi_components apsis_mpi_geodesic
+tells apsis_mpi apsis_mpi_message apsis_mpi_extent apsis_mpi_distance apsis_mpi_voronoi apsis_mpi_components apsis_mpi_geodesic \
+    apsis_mpi_eccentricity
 
 [ $# -eq 2 ] || exit 0
 page apsis 1

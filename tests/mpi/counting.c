@@ -26,9 +26,13 @@ static int wait_with_status(MPI_Request *request, int code, MPI_Status *status) 
 
 static int wait_for(MPI_Request *request, int code) { return wait_with_status(request, code, MPI_STATUS_IGNORE); }
 
+static void note_largest(int64_t bytes) {
+    if (bytes > counted.largest) counted.largest = bytes;
+}
+
 static void count_message(int64_t bytes) {
     counted.sent += bytes;
-    if (bytes > counted.largest) counted.largest = bytes;
+    note_largest(bytes);
 }
 
 int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
@@ -61,7 +65,10 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 
 int MPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     MPI_Request request;
-    ++counted.agreed;
+    if (op == MPI_MAX || op == MPI_BOR)
+        counted.combined += bytes_of(count, type), note_largest(bytes_of(count, type));
+    else
+        ++counted.agreed;
     return wait_for(&request, PMPI_Iallreduce(mine, all, count, type, op, comm, &request));
 }
 
@@ -120,37 +127,45 @@ void __wrap_free(void *data) {
     __real_free(data);
 }
 
-/* A slab function, its parameters in parentheses, and its arguments. */
-#define SLAB_FUNCTION(name, parameters, arguments) \
-    apsis_status __real_##name parameters;         \
-    apsis_status __wrap_##name parameters;         \
-    apsis_status __wrap_##name parameters { return fails(SLAB_CALL) ? planted_status : __real_##name arguments; }
+/* A function of apsis.h, its parameters in parentheses, and its arguments. */
+#define FUNCTION(name, parameters, arguments) \
+    apsis_status __real_##name parameters;    \
+    apsis_status __wrap_##name parameters;    \
+    apsis_status __wrap_##name parameters { return fails(APSIS_CALL) ? planted_status : __real_##name arguments; }
 
-SLAB_FUNCTION(apsis_slab_summary,
-              (apsis_context * ctx, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
-               const apsis_options *options),
-              (ctx, set, start, first, last, options))
-SLAB_FUNCTION(apsis_slab_distance,
-              (apsis_context * ctx, const apsis_image *set, const apsis_slab *slab, const apsis_image *distance,
-               const apsis_image *nearest, const apsis_options *options),
-              (ctx, set, slab, distance, nearest, options))
-SLAB_FUNCTION(apsis_slab_geodesic,
-              (apsis_context * ctx, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab,
-               const apsis_image *distance, const apsis_image *nearest, int64_t *changed, const apsis_options *options),
-              (ctx, set, seeds, slab, distance, nearest, changed, options))
-SLAB_FUNCTION(apsis_slab_parts,
-              (apsis_context * ctx, const apsis_image *set, apsis_slab_labels *slab, const apsis_options *options),
-              (ctx, set, slab, options))
-SLAB_FUNCTION(apsis_slab_join,
-              (apsis_context * ctx, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
-               apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options),
-              (ctx, ndim, size, slabs, slab_count, parts, capacity, count, options))
-SLAB_FUNCTION(apsis_slab_renumber,
-              (apsis_context * ctx, int64_t columns, const apsis_slab_labels *joined, apsis_slab_labels *slabs,
-               int64_t slab_count),
-              (ctx, columns, joined, slabs, slab_count))
-SLAB_FUNCTION(apsis_slab_components,
-              (apsis_context * ctx, const apsis_image *set, const apsis_slab_labels *slab, const apsis_image *labels,
-               const apsis_options *options),
-              (ctx, set, slab, labels, options))
-SLAB_FUNCTION(apsis_sync, (apsis_context * ctx), (ctx))
+FUNCTION(apsis_slab_summary,
+         (apsis_context * ctx, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
+          const apsis_options *options),
+         (ctx, set, start, first, last, options))
+FUNCTION(apsis_slab_distance,
+         (apsis_context * ctx, const apsis_image *set, const apsis_slab *slab, const apsis_image *distance,
+          const apsis_image *nearest, const apsis_options *options),
+         (ctx, set, slab, distance, nearest, options))
+FUNCTION(apsis_slab_geodesic,
+         (apsis_context * ctx, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab,
+          const apsis_image *distance, const apsis_image *nearest, int64_t *changed, const apsis_options *options),
+         (ctx, set, seeds, slab, distance, nearest, changed, options))
+FUNCTION(apsis_slab_parts, (apsis_context * ctx, const apsis_image *set, apsis_slab_labels *slab, const apsis_options *options),
+         (ctx, set, slab, options))
+FUNCTION(apsis_slab_join,
+         (apsis_context * ctx, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
+          apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options),
+         (ctx, ndim, size, slabs, slab_count, parts, capacity, count, options))
+FUNCTION(apsis_slab_renumber,
+         (apsis_context * ctx, int64_t columns, const apsis_slab_labels *joined, apsis_slab_labels *slabs, int64_t slab_count),
+         (ctx, columns, joined, slabs, slab_count))
+FUNCTION(apsis_slab_components,
+         (apsis_context * ctx, const apsis_image *set, const apsis_slab_labels *slab, const apsis_image *labels,
+          const apsis_options *options),
+         (ctx, set, slab, labels, options))
+FUNCTION(apsis_eccentricity,
+         (apsis_context * ctx, const apsis_image *set, const apsis_image *eccentricity, const apsis_image *farthest,
+          apsis_extent *extents, int64_t capacity, int64_t *count, const apsis_options *options),
+         (ctx, set, eccentricity, farthest, extents, capacity, count, options))
+FUNCTION(apsis_workspace_size,
+         (apsis_context * ctx, apsis_transform transform, const apsis_image *const *images, int count,
+          const apsis_options *options, size_t *bytes),
+         (ctx, transform, images, count, options, bytes))
+FUNCTION(apsis_alloc, (apsis_context * ctx, apsis_memory memory, apsis_image *image), (ctx, memory, image))
+FUNCTION(apsis_copy, (apsis_context * ctx, const apsis_image *from, const apsis_image *to), (ctx, from, to))
+FUNCTION(apsis_sync, (apsis_context * ctx), (ctx))

@@ -1,5 +1,5 @@
 /*
- * What stands between apsis_mpi.c and what it calls: functions of MPI, which are counted; and the slab functions and malloc,
+ * What stands between apsis_mpi.c and what it calls: functions of MPI, which are counted; and functions of apsis.h and malloc,
  * which fail where a test wants them to.  The former by MPI's profiling interface, the latter by the linker's --wrap.
  */
 #ifndef COUNTING_H
@@ -11,7 +11,8 @@
 typedef struct counts {
     int64_t sent;      /* bytes, to one other rank each */
     int64_t broadcast; /* bytes, as their root */
-    int64_t agreed;    /* reductions */
+    int64_t agreed;    /* reductions by which ranks agree */
+    int64_t combined;  /* bytes that others combine */
     int64_t largest;   /* bytes of the largest message */
 } counts;
 
@@ -20,9 +21,9 @@ extern counts counted;
 /** Allocations of apsis_mpi.c, and of the test, that have not been freed. */
 extern int64_t live_allocations;
 
-typedef enum plant { NOTHING, SLAB_CALL, ALLOCATION } plant;
+typedef enum plant { NOTHING, APSIS_CALL, ALLOCATION } plant;
 
-/** From now on the n-th of these fails on this rank: a slab call with this status. */
+/** From now on the n-th of these fails on this rank: a call of apsis.h with this status. */
 void plant_failure(plant what, int n, apsis_status status);
 
 /** Nothing fails any more.  Whether the failure has come. */

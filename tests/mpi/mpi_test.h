@@ -60,7 +60,9 @@ void check_rows(const problem *p, apsis_image *rows, const uint8_t *want, const 
 void arguments(void);
 void planted_failures(void);
 void a_cancelled_rank(void);
+void a_stopped_share(void);
 void bytes_on_the_wire(void);
 void bytes_of_a_path(void);
+void bytes_of_fields(void);
 
 #endif

@@ -44,6 +44,7 @@ static void check_refused(apsis_status got, apsis_status want, const char *words
 #define MAP apsis_mpi_distance(s.context, s.comm, &s.set, &s.out, NULL, &s.options)
 #define CELLS apsis_mpi_voronoi(s.context, s.comm, &s.set, s.out.data ? &s.out : NULL, &s.options)
 #define LABELS apsis_mpi_components(s.context, s.comm, &s.set, &s.out, NULL, s.out.reserved, NULL, &s.options)
+#define REACH apsis_mpi_eccentricity(s.context, s.comm, &s.set, NULL, &s.out, NULL, 0, NULL, &s.options)
 #define PATHS apsis_mpi_geodesic(s.context, s.comm, &s.set, s.set.data ? &s.set : NULL, NULL, &s.out, &s.options)
 
 /** A call that all ranks spoil in the same way. */
@@ -70,6 +71,9 @@ void arguments(void) {
     REFUSED(s.out.reserved = 1, LABELS, APSIS_ERROR_ARGUMENT, "components not NULL");
     REFUSED(s.out.type = APSIS_F32, LABELS, APSIS_ERROR_ARGUMENT, last);
     REFUSED(s.out.type = APSIS_F32, PATHS, APSIS_ERROR_ARGUMENT, last);
+    REFUSED(s.out.type = APSIS_F32, REACH, APSIS_ERROR_ARGUMENT, "farthest: type is APSIS_F32");
+    REFUSED(s.out.data = NULL, REACH, APSIS_ERROR_ARGUMENT, "farthest: data is NULL");
+    REFUSED(s.out.size[1] = 1, REACH, APSIS_ERROR_ARGUMENT, last);
     if (ranks > 1) {
         REFUSED(s.set.size[0] = 6, MAP, APSIS_ERROR_ARGUMENT, width);
         REFUSED(s.set.ndim = 3, LABELS, APSIS_ERROR_ARGUMENT, "on one rank and");
@@ -80,6 +84,7 @@ void arguments(void) {
     ALL_REFUSED(s.options.struct_size = 3, MAP, APSIS_ERROR_ARGUMENT, "struct_size");
     ALL_REFUSED(s.options.flags = APSIS_SIGNED, CELLS, APSIS_ERROR_ARGUMENT, "APSIS_SIGNED");
     ALL_REFUSED(s.options.flags = APSIS_CONNECTED, CELLS, APSIS_ERROR_UNSUPPORTED, "APSIS_CONNECTED");
+    ALL_REFUSED(s.options.max_distance = 2, REACH, APSIS_ERROR_ARGUMENT, "rank 0: eccentricity: options: max_distance");
     ALL_REFUSED(s.options.method = APSIS_SWEEP, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_SWEEP");
     ALL_REFUSED(s.options.largest = -1, LABELS, APSIS_ERROR_ARGUMENT, "largest is -1");
     ALL_REFUSED(s.comm = MPI_COMM_NULL, MAP, APSIS_ERROR_ARGUMENT, "MPI_COMM_NULL");
@@ -100,6 +105,9 @@ static apsis_status call_one(int which, problem *p, apsis_image *set, apsis_imag
         case 1: return apsis_mpi_voronoi(ctx, MPI_COMM_WORLD, set, index, &p->options);
         case 2: return apsis_mpi_components(ctx, MPI_COMM_WORLD, set, index, known, 4, NULL, &p->options);
         case 3: return apsis_mpi_components(ctx, MPI_COMM_WORLD, set, index, NULL, 0, NULL, &p->options);
+        case 4:
+            return apsis_mpi_eccentricity(ctx, MPI_COMM_WORLD, set, rank % 2 ? out : NULL, rank % 3 ? NULL : index, NULL, 0,
+                                          NULL, &p->options);
         default: return apsis_mpi_geodesic(ctx, MPI_COMM_WORLD, set, seeds, out, index, &p->options);
     }
 }
@@ -110,9 +118,9 @@ void planted_failures(void) {
     apsis_image set = open_rows(&p, APSIS_U8, p.mask), seeds = open_rows(&p, APSIS_U8, p.seeds);
     apsis_image out = open_rows(&p, APSIS_F32, NULL), index = open_rows(&p, APSIS_I64, NULL);
     int failed = 0;
-    for (int which = 0; which < 5; ++which)
+    for (int which = 0; which < 6; ++which)
         for (int victim = 0; victim < ranks; victim += ranks > 2 ? ranks / 2 : 1)
-            for (plant what = SLAB_CALL; what <= ALLOCATION; ++what)
+            for (plant what = APSIS_CALL; what <= ALLOCATION; ++what)
                 for (int n = 1, came = 1; came; ++n) {
                     const apsis_status planted = what == ALLOCATION ? APSIS_ERROR_MEMORY : statuses[n % 3];
                     char words[32];
@@ -150,16 +158,51 @@ void a_cancelled_rank(void) {
     close_problem(&p);
 }
 
+typedef struct stops {
+    int count, stop_at;
+} stops;
+
+static int stop_later(void *user, double done) {
+    stops *of = user;
+    (void)done;
+    return ++of->count == of->stop_at;
+}
+
+/** A rank stops while others wait for its share of the fields. */
+void a_stopped_share(void) {
+    enum { WIDTH = 72 };
+    problem p = {.ndim = 2, .size = {WIDTH, WIDTH, 1}, .columns = WIDTH, .height = WIDTH, .options = APSIS_OPTIONS_INIT};
+    CHECK(!apsis_mpi_extent(MPI_COMM_WORLD, WIDTH, &p.start, &p.rows), "no extent");
+    p.mask = must_alloc(WIDTH * WIDTH);
+    for (int i = 0; i < WIDTH * WIDTH; ++i) p.mask[i] = roll(100) < 90;
+    apsis_image set = open_rows(&p, APSIS_U8, p.mask), out = open_rows(&p, APSIS_F32, NULL);
+    int has_stopped = 1, failed = 0;
+    for (int stop_at = 1; has_stopped; stop_at += 1 + stop_at / 4, failed += has_stopped) {
+        const int victim = stop_at % ranks;
+        stops of = {0, stop_at};
+        if (rank == victim) CHECK(!apsis_set_progress(ctx, stop_later, &of), "no progress");
+        const apsis_status status = apsis_mpi_eccentricity(ctx, MPI_COMM_WORLD, &set, &out, NULL, NULL, 0, NULL, &p.options);
+        has_stopped = of.count >= stop_at;
+        MPI_Bcast(&has_stopped, 1, MPI_INT, victim, MPI_COMM_WORLD);
+        CHECK(!apsis_set_progress(ctx, NULL, NULL), "no progress");
+        CHECK(status == (has_stopped ? APSIS_ERROR_CANCELLED : APSIS_OK), "stopped at %d", stop_at);
+        if (has_stopped) check_refused(status, APSIS_ERROR_CANCELLED, "rank", "a callback");
+    }
+    CHECK(failed > 5, "%d stops only", failed);
+    apsis_free(ctx, &set), apsis_free(ctx, &out);
+    free(p.mask);
+}
+
 /* ---- Bytes -------------------------------------------------------------- */
 
 /** What all ranks have sent since counted was 0; of broadcasts what one rank gets. */
 static counts all_counted(void) {
     const counts mine = counted;
     counts all;
-    MPI_Allreduce(&mine, &all, 3, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &all, 4, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(&mine.largest, &all.largest, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     CHECK(all.largest <= APSIS_MPI_LARGEST_MESSAGE, "a message of %lld bytes", (long long)all.largest);
-    all.agreed /= ranks;
+    all.agreed /= ranks, all.combined /= ranks;
     return all;
 }
 
@@ -234,4 +277,60 @@ void bytes_of_a_path(void) {
         else
             CHECK(length[width] == 7 + start + 1, "%lld", (long long)length[width]);
     }
+}
+
+/** What a call logs: the fields after each turn. */
+typedef struct turns {
+    int64_t fields[64];
+    int count;
+} turns;
+
+static void note_turn(void *user, const char *line) {
+    turns *of = user;
+    long long fields, left;
+    if (sscanf(line, "eccentricity: %lld fields, %lld pixels left", &fields, &left) == 2 && of->count < 64)
+        of->fields[of->count++] = fields;
+}
+
+/** Of each turn the lower bounds are combined, and the lengths from each new hub; the set once. */
+void bytes_of_fields(void) {
+    enum { WIDTH = 100, PIXELS = WIDTH * WIDTH };
+    problem p = {.ndim = 2, .size = {WIDTH, WIDTH, 1}, .columns = WIDTH, .height = WIDTH, .options = APSIS_OPTIONS_INIT};
+    CHECK(!apsis_mpi_extent(MPI_COMM_WORLD, WIDTH, &p.start, &p.rows), "no extent");
+    p.mask = must_alloc(PIXELS);
+    for (int i = 0; i < PIXELS; ++i) { /* a disc with holes */
+        const int x = 2 * (i % WIDTH) + 1 - WIDTH, y = 2 * (i / WIDTH) + 1 - WIDTH;
+        p.mask[i] = x * x + y * y < WIDTH * WIDTH && !(i % WIDTH % 7 < 3 && i / WIDTH % 9 < 4);
+    }
+    apsis_component known;
+    int64_t count;
+    const apsis_image all_set = whole(&p, APSIS_U8, p.mask);
+    p.options.connectivity = 2;
+    CHECK(!apsis_components(cpu, &all_set, NULL, &known, 1, &count, &p.options) && count == 1, "%lld", (long long)count);
+    apsis_image set = open_rows(&p, APSIS_U8, p.mask), out = open_rows(&p, APSIS_I64, NULL);
+    for (int has_farthest = 0; has_farthest < 2 && place == APSIS_HOST; ++has_farthest) {
+        turns of = {.count = 0};
+        CHECK(!apsis_set_log(ctx, note_turn, &of), "no log");
+        counted = (counts){0};
+        CHECK(!apsis_mpi_eccentricity(ctx, MPI_COMM_WORLD, &set, NULL, has_farthest ? &out : NULL, NULL, 0, NULL, &p.options),
+              "fields");
+        CHECK(!apsis_set_log(ctx, NULL, NULL), "no log");
+        const counts all = all_counted();
+        CHECK(all.sent == 0 && all.broadcast == 0, "%lld bytes", (long long)all.sent);
+        int64_t left = all.combined - (WIDTH + 7) / 8 * WIDTH / 8 * 8 - ((WIDTH + 7) / 8 * WIDTH % 8 ? 8 : 0);
+        if (ranks == 1) {
+            CHECK(left == 0, "%lld bytes", (long long)left);
+            continue;
+        }
+        const int64_t blocks = (known.area + 4095) / 4096, fields = of.fields[of.count - 1] - of.fields[0];
+        left -= of.count * 16 * blocks; /* after each turn, and before the first */
+        left -= (of.count - 1) * 4 * known.area * (1 + has_farthest);
+        const int64_t hubs = left / (4 * known.area), small = left % (4 * known.area);
+        CHECK(all.agreed == 5 + 2 * of.count + (of.count - 1) * (7 + has_farthest) + hubs, "%lld phases",
+              (long long)all.agreed);
+        CHECK(of.count > 3 && hubs > 0 && hubs <= fields / 2, "%lld hubs, %lld fields", (long long)hubs, (long long)fields);
+        CHECK(small >= 48 * (fields - hubs) && small <= (of.count - 1) * 8 * 48, "%lld bytes", (long long)small);
+    }
+    apsis_free(ctx, &set), apsis_free(ctx, &out);
+    free(p.mask);
 }

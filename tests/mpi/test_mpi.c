@@ -111,11 +111,45 @@ static void check_paths(problem *p) {
     free(far), free(near);
 }
 
+/** Eccentricities with random options; outputs for all ranks, or for some. */
+static void check_reach(problem *p) {
+    enum { ROOM = 5 };
+    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER};
+    p->options.metric = metrics[roll(4)];
+    const apsis_type type = p->options.metric != APSIS_EUCLIDEAN && roll(2) ? APSIS_I32 : APSIS_F32;
+    const bool wants_farthest = roll(2), i_want_it = wants_farthest && (roll(2) || rank == 0), i_want_far = roll(2) || rank % 2;
+    if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
+    if (roll(4) == 0 && p->ndim == 3) p->options.flags |= APSIS_SLICES;
+    if (roll(3) == 0) p->options.budget = 1 + roll(40);
+    uint8_t *const far = must_alloc(p->columns * p->height * 8), *const farthest = must_alloc(p->columns * p->height * 8);
+    const apsis_image set = whole(p, APSIS_U8, p->mask), far_image = whole(p, type, far),
+                      farthest_image = whole(p, APSIS_I64, farthest);
+    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_far = open_rows(p, type, NULL),
+                my_farthest = open_rows(p, APSIS_I64, NULL);
+    apsis_extent want[ROOM], got[ROOM];
+    int64_t count = -1, my_count = -1;
+    memset(want, 0, sizeof want), memset(got, 0, sizeof got);
+    const apsis_status status = apsis_eccentricity(cpu, &set, &far_image, wants_farthest ? &farthest_image : NULL, want,
+                                                   rank % 2 ? 0 : ROOM, &count, &p->options);
+    CHECK(status == APSIS_OK || status == APSIS_ERROR_BUDGET, "%s: %s", p->text, apsis_message(cpu));
+    CHECK(apsis_mpi_eccentricity(ctx, MPI_COMM_WORLD, &my_set, i_want_far ? &my_far : NULL, i_want_it ? &my_farthest : NULL,
+                                 got, rank % 2 ? 0 : ROOM, &my_count, &p->options) == status,
+          "%s", p->text);
+    CHECK(strcmp(apsis_mpi_message(), status ? apsis_message(cpu) : "") == 0, "not %s", apsis_message(cpu));
+    CHECK(my_count == count && memcmp(got, want, sizeof got) == 0, "extents of %s", p->text);
+    if (i_want_far) check_rows(p, &my_far, far, "eccentricities");
+    if (i_want_it) check_rows(p, &my_farthest, farthest, "farthest pixels");
+    apsis_free(ctx, &my_set), apsis_free(ctx, &my_far), apsis_free(ctx, &my_farthest);
+    free(far), free(farthest);
+}
+
 static void random_maps(void) { with_random_images(check_map, 60, 40, 30); }
 
 static void random_components(void) { with_random_images(check_components, 100, 30, 20); }
 
 static void random_paths(void) { with_random_images(check_paths, 50, 30, 20); }
+
+static void random_reach(void) { with_random_images(check_reach, 16, 90, 90); }
 
 int main(int argc, char **argv) {
     static const struct {
@@ -125,11 +159,14 @@ int main(int argc, char **argv) {
                  {"random_maps", random_maps},
                  {"random_components", random_components},
                  {"random_paths", random_paths},
+                 {"random_reach", random_reach},
                  {"arguments", arguments},
                  {"planted_failures", planted_failures},
                  {"a_cancelled_rank", a_cancelled_rank},
+                 {"a_stopped_share", a_stopped_share},
                  {"bytes_on_the_wire", bytes_on_the_wire},
-                 {"bytes_of_a_path", bytes_of_a_path}};
+                 {"bytes_of_a_path", bytes_of_a_path},
+                 {"bytes_of_fields", bytes_of_fields}};
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -3,7 +3,8 @@
 // The pixels of the set are ranked by component, within a component by tile, and within a tile by smaller tile.  Large
 // components are solved one after the other, each by pair bounds (pair_bounds.h) with several fields at a time, a thread each.
 // Small components are solved side by side, each by pair bounds in one thread; the smallest by a field from every pixel.
-// APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).
+// APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).  A team shares out the fields of large
+// components; each of its members makes all others.
 //
 // Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for 32 bits, the whole call is
 // repeated with 64.
@@ -177,7 +178,7 @@ class Eccentricity {
                 for (int64_t k = 0; k < count; ++k) body(k, scratch);
             };
             for (int64_t k = i * CHUNK + 1; k <= std::min((i + 1) * CHUNK, count_); ++k)
-                if (size(k) <= Maxima::LARGE) solve(k, scratch, scratch.maxima, each, [](int64_t, int64_t) {});
+                if (size(k) <= Maxima::LARGE) solve(k, scratch, scratch.maxima, each, nullptr, [](int64_t, int64_t) {});
         });
         done_ = small;
     }
@@ -189,7 +190,8 @@ class Eccentricity {
             parallel_for(*arena_, count, *progress_, from, is_every_source() ? to : from,
                          [&](int64_t i) { body(i, scratch_of_thread()); });
         };
-        solve(k, scratch_[0], maxima_, each, [&](int64_t fields, int64_t proved) { report_proved(done_ + proved, fields); });
+        solve(k, scratch_[0], maxima_, each, job_.team,
+              [&](int64_t fields, int64_t proved) { report_proved(done_ + proved, fields); });
         done_ += size(k);
     }
 
@@ -199,7 +201,7 @@ class Eccentricity {
     }
 
     template <class Each, class OnTurn>
-    void solve(int64_t k, ThreadScratch &scratch, const Maxima &maxima, Each each, OnTurn on_turn) {
+    void solve(int64_t k, ThreadScratch &scratch, const Maxima &maxima, Each each, Team *team, OnTurn on_turn) {
         Certificate<Length> certificate{size(k)};
         if (is_every_source()) {
             each(size(k), [&](int64_t i, ThreadScratch &own) { measure(own.relaxation, k, i); });
@@ -209,7 +211,7 @@ class Eccentricity {
             const auto fields = [&](int64_t count, auto body) {
                 each(count, [&](int64_t i, ThreadScratch &own) { body(i, own.pair); });
             };
-            PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, maxima, begin(k), size(k), fields);
+            PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, maxima, begin(k), size(k), fields, team);
             certificate = bounds.solve(job_.budget, on_turn);
         }
         const double gap = real_length(job_.steps, static_cast<double>(certificate.gap));
@@ -323,8 +325,8 @@ auto with_types(const EccentricityJob &job, bool narrow, Body body) {
     const auto farthest = [&](auto length, auto cell) {
         using Length = decltype(length);
         using Cell = decltype(cell);
-        return job.farthest ? body(static_cast<Eccentricity<Length, Cell, true> *>(nullptr))
-                            : body(static_cast<Eccentricity<Length, Cell, false> *>(nullptr));
+        return job.has_farthest ? body(static_cast<Eccentricity<Length, Cell, true> *>(nullptr))
+                                : body(static_cast<Eccentricity<Length, Cell, false> *>(nullptr));
     };
     if (narrow) return farthest(int32_t(), uint32_t());
     const bool few = Grid(job.set.size, 3).cells < UINT32_MAX;

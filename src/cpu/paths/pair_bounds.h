@@ -14,10 +14,14 @@
 //
 // Where the farthest pixels are wanted too, L(v) is the length to a known source.  A q of lower index than this source is then
 // closed only if B(v,q) < L(v).
+//
+// The members of a team share fields out, and blocks of pixels to prove; all have all hubs, and all lower bounds.  So a turn
+// tells the lower bounds, which become the largest of any member, and the lengths from each new hub.
 #pragma once
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "cpu/paths/pair_proof.h"
 
@@ -43,12 +47,13 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     using Base::bounds_of, Base::lengths_of, Base::prove, Base::total_open, Base::unproved, Base::weakest;
     using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
         Base::slot_, Base::maxima_, Base::witness_;
+    using Base::for_own_blocks, Base::has, Base::merge, Base::mine, Base::share, Base::team_;
     using typename Base::Scratch, typename Base::Maxima;
 
   public:
-    /// The pixels of ranks first to first + count - 1.
-    PairBounds(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, Each each)
-        : Base(memory, maxima, first, count, each) {}
+    /// The pixels of ranks first to first + count - 1.  With a team, which is nullptr otherwise, all its members do the same.
+    PairBounds(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, Each each, Team *team)
+        : Base(memory, maxima, first, count, each, team) {}
 
     /// Calls on_turn(fields, proved pixels) now and then.  Makes at most `budget` fields.
     template <class OnTurn>
@@ -61,7 +66,8 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             if (open == 0) return {fields_, true, 0};
             if (fields_ >= budget) return {fields_, false, find_gap()};
             choose_targets(open, budget - fields_);
-            make_fields(2 * targets_ <= budget - fields_);
+            const bool hubs_too = 2 * targets_ <= budget - fields_;
+            team_ ? share_fields(hubs_too) : make_fields(hubs_too);
         }
     }
 
@@ -83,6 +89,11 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// Makes a field.  With a slot it is a hub's field, whose lengths and maxima are kept.
     MadeField make_field(Lengths &field, int64_t source, int hub_slot = -1) const {
         field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
+        return measure_field(source, hub_slot, [&](int64_t rank) { return field.length[cell_[rank]]; });
+    }
+
+    template <class LengthAt>
+    MadeField measure_field(int64_t source, int hub_slot, LengthAt length_at) const {
         MadeField made{source, 0, source};
         Length seen[BLOCK];
         for (int64_t large = 0; large < Maxima::large_blocks(count_); ++large) {
@@ -90,7 +101,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
                 const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
                 Length *const length = hub_slot < 0 ? seen : slot_[hub_slot] + begin;
-                for (int64_t i = begin; i < end; ++i) length[i - begin] = field.length[cell_[i]];
+                for (int64_t i = begin; i < end; ++i) length[i - begin] = length_at(i);
                 const Length top = *std::max_element(length, length + (end - begin));
                 if (top >= made.eccentricity) note_farthest(made, length, top, begin, end);
                 if (hub_slot >= 0) maxima_.small[block * HUBS + hub_slot] = top;
@@ -199,12 +210,19 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// Chooses targets: the pixel with the least lower bound, and others evenly spaced among the unproved pixels.  No two of
     /// them have the same witness.
     void choose_targets(int64_t unproved_pixels, int64_t most) {
-        targets_ = 0;
         const int64_t batch = std::min({batch_of<Length>(count_, fields_), (most + 1) / 2, unproved_pixels});
+        int64_t from[BATCH<Length>], named[2][BATCH<Length>];  // the witness, and its bound
+        for (int64_t i = 0; i < batch; ++i) from[i] = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
+        merge(from, batch);
         for (int64_t i = 0; i < batch; ++i) {
-            const int64_t v = i == 0 ? weakest() : unproved(unproved_pixels * i / batch);
-            Target target{v, -1, 0, -1, {}, {}};
-            target.witness = farthest_by_bound(v, target.bound);
+            Length bound = -1;
+            named[0][i] = has(i) ? farthest_by_bound(from[i], bound) : -1;
+            named[1][i] = bound;
+        }
+        for (int64_t(&numbers)[BATCH<Length>] : named) merge(numbers, batch);
+        targets_ = 0;
+        for (int64_t i = 0; i < batch; ++i) {
+            const Target target{from[i], named[0][i], static_cast<Length>(named[1][i]), -1, {}, {}};
             const auto names_it = [&](const Target &other) { return other.witness == target.witness; };
             if (std::none_of(target_, target_ + targets_, names_it)) target_[targets_++] = target;
         }
@@ -261,6 +279,10 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             else
                 make_hub(own.field, job - targets_, walked);
         });
+        record_fields();
+    }
+
+    void record_fields() {
         int hubs = 0;
         for (int i = 0; i < targets_; ++i) {
             record(target_[i].field);
@@ -269,6 +291,69 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
             ++hubs;
         }
         keep_hubs(hubs);
+    }
+
+    /// Makes the same fields with a team: first this member's share of those of the witnesses, then that of those of hubs.
+    void share_fields(bool hubs_too) {
+        std::atomic<bool> walked[BATCH<Length>] = {};
+        each_(share(targets_), [&](int64_t i, Scratch &scratch) {
+            const int number = static_cast<int>(mine(i));
+            make_witness(scratch.field, number, hubs_too, walked[number]);
+        });
+        int64_t found[3][BATCH<Length>];  // the eccentricity, the farthest pixel, where the hub will be
+        for (int i = 0; i < targets_; ++i) {
+            const Target &target = target_[i];
+            found[0][i] = has(i) ? target.field.eccentricity : -1;
+            found[1][i] = has(i) ? target.field.farthest : -1;
+            found[2][i] = has(i) ? target.hub_at : -1;
+        }
+        for (int64_t(&numbers)[BATCH<Length>] : found) merge(numbers, targets_);
+        int hub[BATCH<Length>], hubs = 0;
+        for (int i = 0; i < targets_; ++i) {
+            target_[i].field = {target_[i].witness, static_cast<Length>(found[0][i]), found[1][i]};
+            target_[i].hub_at = found[2][i];
+            if (target_[i].hub_at >= 0) hub[hubs++] = i;
+        }
+        each_(hubs, [&](int64_t i, Scratch &scratch) {
+            Target &target = target_[hub[i]];
+            const int slot = slot_of(taken_ + i);
+            if (!has(i)) {
+                std::fill_n(slot_[slot], count_, Length(-1));
+                return;
+            }
+            target.hub = make_field(scratch.field, target.hub_at, slot);
+            raise_by_hub(target.hub, slot, i);
+        });
+        for (int i = 0; i < hubs; ++i) merge(slot_[slot_of(taken_ + i)], count_);
+        each_(hubs, [&](int64_t i, Scratch &) {
+            Target &target = target_[hub[i]];
+            const Length *const lengths = slot_[slot_of(taken_ + i)];
+            const auto length_at = [lengths](int64_t rank) { return lengths[rank]; };
+            if (!has(i)) target.hub = measure_field(target.hub_at, slot_of(taken_ + i), length_at);
+        });
+        merge_lower();
+        record_fields();
+    }
+
+    /// Raises the lower bounds to the largest of any member of the team, whose farthest pixel is the lowest of several.
+    void merge_lower() {
+        constexpr int64_t PIECE = int64_t(1) << 20;
+        std::vector<Length> before(FARTHEST ? static_cast<size_t>(std::min(PIECE, count_)) : 0);
+        for (int64_t begin = 0; begin < count_; begin += PIECE) {
+            const int64_t count = std::min(PIECE, count_ - begin);
+            std::copy_n(lower_ + begin, before.empty() ? 0 : count, before.begin());
+            merge(lower_ + begin, count);
+            if constexpr (FARTHEST) {
+                using Number = std::make_signed_t<Cell>;
+                constexpr Cell TOP = static_cast<Cell>(std::numeric_limits<Number>::max()),
+                               NONE = std::numeric_limits<Cell>::max();
+                Cell *const cell = farthest_ + begin;  // TOP - cell, as a signed number, is the larger, the lower the cell is
+                for (int64_t i = 0; i < count; ++i)
+                    cell[i] = TOP - (lower_[begin + i] == before[static_cast<size_t>(i)] ? cell[i] : NONE);
+                merge(reinterpret_cast<Number *>(cell), count);
+                for (int64_t i = 0; i < count; ++i) cell[i] = TOP - cell[i];
+            }
+        }
     }
 
     /// Makes the field of a witness, and finds where the new hub will be.
@@ -320,15 +405,17 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// Finds the largest difference between the upper and the lower bound of an unproved pixel.
     Length find_gap() {
-        each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &) {
-            maxima_.weakest[large] = 0;
+        std::fill_n(maxima_.weakest, Maxima::large_blocks(count_), 0);
+        for_own_blocks([&](int64_t large, Scratch &) {
             for (int64_t v = large * LARGE; v < std::min((large + 1) * LARGE, count_); ++v) {
                 Length bound = 0;
                 if (witness_[v] == PROVED || farthest_by_bound(v, bound) < 0) continue;
                 maxima_.weakest[large] = std::max<int64_t>(maxima_.weakest[large], bound - lower_[v]);
             }
         });
-        return static_cast<Length>(*std::max_element(maxima_.weakest, maxima_.weakest + Maxima::large_blocks(count_)));
+        int64_t gap = *std::max_element(maxima_.weakest, maxima_.weakest + Maxima::large_blocks(count_));
+        merge(&gap, 1);
+        return static_cast<Length>(gap);
     }
 
     static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // as many as fields in a turn, so that threads seldom wait

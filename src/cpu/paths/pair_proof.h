@@ -1,7 +1,8 @@
 // The proof of pair bounds: finds which pixels of a component have no open pair left (see pair_bounds.h).
 //
 // The witness of a pixel is the other pixel of its first open pair.  The search for it goes on from the last witness: by large
-// blocks, for all pixels of a large block together, then by small blocks, then pixel by pixel.
+// blocks, for all pixels of a large block together, then by small blocks, then pixel by pixel.  Of a team each member proves
+// large blocks of its own, always the same, and tells the others how many of their pixels are open; witnesses stay with it.
 #pragma once
 
 #include <cstring>
@@ -19,16 +20,20 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
     using Base::bound_, Base::slot_of, Base::room_, Base::taken_;
     using Base::bounds_of, Base::claim_of, Base::is_open, Base::lengths_of, Base::strongest, Base::weaken;
     using Base::cell_, Base::count_, Base::hubs_, Base::is_source_, Base::lower_, Base::slot_, Base::maxima_, Base::witness_;
+    using Base::has, Base::merge, Base::mine, Base::share;
     using typename Base::Claim, typename Base::Maxima;
 
-    PairProof(const Ranks<Length, Cell> &memory, const Maxima &maxima, int64_t first, int64_t count, Each each)
-        : Base(memory, maxima, first, count),
+    PairProof(const Ranks<Length, Cell> &memory, const Maxima &maxima, int64_t first, int64_t count, Each each, Team *team)
+        : Base(memory, maxima, first, count, team),
           each_(each) {}
 
     /// Searches for a witness of every pixel that is not proved.
     void prove() {
         list_fresh_hubs();
-        each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &own) {
+        const int64_t large_blocks = Maxima::large_blocks(count_);
+        std::fill_n(maxima_.open, large_blocks, -1);
+        std::fill_n(maxima_.weakest, large_blocks, -1);
+        for_own_blocks([&](int64_t large, Scratch &own) {
             constexpr int64_t PART = Scratch::PART;
             const int64_t first = large * BLOCK, blocks = std::min(BLOCK, Maxima::blocks(count_) - first);
             uint64_t searching[BLOCK];
@@ -45,9 +50,16 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
                     if (searching[i]) searching[i] = search_all(first + i, searching[i], own, others);
             }
             maxima_.open[large] = 0;
-            maxima_.weakest[large] = -1;
             for (int64_t i = 0; i < blocks; ++i) end_search(first + i, searching[i], large);
         });
+        merge(maxima_.open, large_blocks);
+        merge(maxima_.weakest, large_blocks);
+    }
+
+    /// Calls body(large, scratch) for the large blocks of this member of the team.
+    template <class Body>
+    void for_own_blocks(Body body) {
+        each_(share(Maxima::large_blocks(count_)), [&](int64_t i, Scratch &scratch) { body(mine(i), scratch); });
     }
 
     int64_t total_open() const {
@@ -56,10 +68,11 @@ class PairProof : protected Pairs<Length, Cell, FARTHEST> {
         return open;
     }
 
-    /// The n-th pixel that is not proved.
+    /// The n-th pixel that is not proved; -1 if another member of the team knows it.
     int64_t unproved(int64_t n) const {
         int64_t large = 0;
         for (; n >= maxima_.open[large]; ++large) n -= maxima_.open[large];
+        if (!has(large)) return -1;
         for (int64_t v = large * LARGE;; ++v)
             if (witness_[v] != PROVED && n-- == 0) return v;
     }

@@ -4,6 +4,7 @@
 
 #include "cpu/paths/bounds.h"
 #include "cpu/paths/field.h"
+#include "runtime/team.h"
 
 namespace apsis::cpu::paths {
 
@@ -82,8 +83,9 @@ class Pairs {
     static constexpr int64_t BLOCK = Maxima::BLOCK, LARGE = Maxima::LARGE;
     static constexpr Cell PROVED = std::numeric_limits<Cell>::max();
 
-    Pairs(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count)
-        : maxima_(maxima),
+    Pairs(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, Team *team)
+        : team_(team),
+          maxima_(maxima),
           count_(count),
           cell_(memory.cell + first),
           lower_(memory.lower + first),
@@ -127,6 +129,18 @@ class Pairs {
     }
     static Claim strongest() { return {std::numeric_limits<Length>::max(), Cell()}; }
 
+    /// Of large blocks, or fields: whether the i-th is this member's; its n-th one; and how many of so many it has.
+    bool has(int64_t i) const { return !team_ || team_->has(i); }
+    int64_t mine(int64_t n) const { return team_ ? team_->mine(n) : n; }
+    int64_t share(int64_t count) const { return team_ ? team_->share(count) : count; }
+
+    /// Tells the team numbers, of which those of other members are less here, -1.
+    template <class Number>
+    void merge(Number *numbers, int64_t count) const {
+        if (team_) team_->merge(sizeof(Number) == 4 ? APSIS_I32 : APSIS_I64, numbers, count);
+    }
+
+    Team *team_;  // nullptr: this call alone
     Maxima maxima_;
     int64_t count_;
     const Cell *cell_;

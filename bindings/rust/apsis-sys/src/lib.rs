@@ -192,6 +192,8 @@ pub type apsis_free_fn = Option<
     unsafe extern "C" fn(user: *mut c_void, memory: apsis_memory, data: *mut c_void, bytes: usize, stream: *mut CUstream_st),
 >;
 pub type apsis_progress_fn = Option<unsafe extern "C" fn(user: *mut c_void, done: f64) -> c_int>;
+pub type apsis_allreduce_fn =
+    Option<unsafe extern "C" fn(user: *mut c_void, r#type: apsis_type, numbers: *mut c_void, count: i64) -> c_int>;
 pub type apsis_log_fn = Option<unsafe extern "C" fn(user: *mut c_void, line: *const c_char)>;
 
 extern "C" {
@@ -330,5 +332,12 @@ extern "C" {
         user: *mut c_void,
     ) -> apsis_status;
     pub fn apsis_set_progress(context: *mut apsis_context, progress: apsis_progress_fn, user: *mut c_void) -> apsis_status;
+    pub fn apsis_set_allreduce(
+        context: *mut apsis_context,
+        rank: c_int,
+        ranks: c_int,
+        allreduce: apsis_allreduce_fn,
+        user: *mut c_void,
+    ) -> apsis_status;
     pub fn apsis_set_log(context: *mut apsis_context, log: apsis_log_fn, user: *mut c_void) -> apsis_status;
 }
