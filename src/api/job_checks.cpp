@@ -146,6 +146,7 @@ void check_cells(const apsis_options &options) {
 
 /// Checks the set of a slab and its place in the image.
 void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
+    refuse_labels("a slab", options);
     check_cells(options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
@@ -205,6 +206,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     DistanceJob job;
     check_distance_images(context, set, distance, nearest, need_data, job);
     const apsis_options options = read_options(given);
+    refuse_labels("apsis_distance", options);
     check_cells(options);
     check_taken("apsis_distance",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,
@@ -263,6 +265,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
+    refuse_labels("apsis_voronoi", options);
     if (options.flags & APSIS_SIGNED) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
     check_taken("apsis_voronoi",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD}, options);
@@ -291,6 +294,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     check_reach(context, "set", set);
     check_reach(context, "labels", labels);
     if (need_data) check_apart("set", job.set, "labels", job.labels);
+    refuse_labels("apsis_components", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     job.axes = axes_of(set, options);
@@ -321,6 +325,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
+    refuse_labels("apsis_geodesic", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     check_taken("apsis_geodesic", {APSIS_AUTO}, options);
@@ -343,6 +348,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
+    refuse_labels("apsis_eccentricity", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)

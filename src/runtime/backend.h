@@ -181,8 +181,8 @@ class Backend {
     // Memory.  allocate() throws APSIS_ERROR_MEMORY; memory is aligned to Carver::SLOT.
     virtual void *allocate(apsis_memory memory, size_t bytes) = 0;
     virtual void release(apsis_memory memory, void *data, size_t bytes) noexcept = 0;
-    /// Copies pixels between views of one size.  If both are in the back end's own memory, strides may differ, and APSIS_BIT
-    /// and APSIS_U8 are converted.  Between host and device both are packed and of one type.
+    /// Copies pixels between views of one size.  If both are in the back end's own memory, strides may differ, APSIS_BIT and
+    /// APSIS_U8 are converted, and wide pixels of a set become bits.  Between host and device both are packed and of one type.
     virtual void copy(const View &from, const View &to) = 0;
 
     // Order.  Work is queued on the stream.  On the CPU it is done when a call returns.
