@@ -361,6 +361,7 @@ typedef struct apsis_component {
     int64_t lower[3];    /**< The smallest x, y, z in it. */
     int64_t upper[3];    /**< The largest x, y, z in it. */
     double  centroid[3]; /**< The mean x, y, z. */
+    int64_t value;       /**< With APSIS_LABELS the value of its pixels; otherwise 1. */
 } apsis_component;
 
 /**
@@ -375,6 +376,9 @@ typedef struct apsis_component {
  *
  * With APSIS_SLICES the numbers go on from slice to slice, and options->largest
  * is for each of them.
+ *
+ * With APSIS_LABELS neighbours are connected where their values are equal.  0 is
+ * still no value, and there is no complement.
  *
  * @param set         APSIS_BIT or an integer type.
  * @param labels      APSIS_I32 or APSIS_I64: the number of the component that a
@@ -602,6 +606,7 @@ typedef struct apsis_part {
     int64_t lower[3]; /**< The smallest x, y, z in it. */
     int64_t upper[3]; /**< The largest x, y, z in it. */
     int64_t sum[3];   /**< The sums of x, y, z over its pixels. */
+    int64_t value;    /**< As in apsis_component. */
 } apsis_part;
 
 /** What a slab tells, and is told.  Arrays may be left out.  This structure is final. */

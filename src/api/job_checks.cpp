@@ -99,13 +99,14 @@ void check_all_apart(const Argument (&images)[COUNT]) {
 }
 
 /// The most components that a job can have.  The first pixels of two components are never neighbours.  With connectivity 1
-/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.
+/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.  In a label
+/// image every pixel may be one.
 int64_t most_components(const ComponentsJob &job) {
     const int64_t *size = job.set.size, pixels = job.set.pixels();
     if (pixels == 0) return 0;
-    int64_t most = most_components(job.set, job.axes);
-    if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
-    if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
+    int64_t most = job.by_value ? pixels : most_components(job.set, job.axes);
+    if (job.connectivity > 1 && !job.by_value) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
+    if (job.connectivity > 2 && !job.by_value) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
     if (job.min_area > 1) most = std::min(most, pixels / job.min_area);
     const int64_t images = job.axes == 2 ? size[2] : 1;
     return job.largest < most / images ? job.largest * images : most;
@@ -294,13 +295,15 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     check_reach(context, "set", set);
     check_reach(context, "labels", labels);
     if (need_data) check_apart("set", job.set, "labels", job.labels);
-    refuse_labels("apsis_components", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
+    if ((options.flags & APSIS_LABELS) && (options.flags & APSIS_COMPLEMENT))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_LABELS and APSIS_COMPLEMENT are set, but values have no complement");
     job.axes = axes_of(set, options);
     check_taken("apsis_components", {APSIS_AUTO, APSIS_TILE_FILL}, options);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
+    job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
     fill_in(options, job);
     return job;
 }
@@ -375,10 +378,10 @@ void check_labels(const ComponentsJob &job) {
     if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
         throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
                     static_cast<long long>(most));
-    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
+    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask() || job.by_value))
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
-                    "of all components");
+                    "of all components of a set");
 }
 
 void check_array(const ComponentsJob &job) {

@@ -31,7 +31,7 @@ SummaryJob stage_job(SummaryJob job, Staging &staging) {
     return job;
 }
 ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
-    job.set = staging.set(job.set);
+    job.set = job.by_value ? staging.input(job.set) : staging.set(job.set);
     for (View *told : {&job.told.first, &job.told.last, &job.told.numbers})
         if (*told) *told = staging.input(*told);
     stage_output(job.labels, staging);
@@ -61,6 +61,8 @@ Job with_staged_types(Job job) {
     const auto narrow = [](View &set) {
         if (is_wide(set.type)) set = bits_like(set, set.data, set.memory);
     };
+    if constexpr (std::is_same_v<Job, ComponentsJob>)
+        if (job.by_value) return job;
     narrow(job.set);
     if constexpr (std::is_same_v<Job, GeodesicJob>) narrow(job.seeds);
     return job;

@@ -27,6 +27,7 @@ void check_given(const std::string &name, const void *array, const char *why) {
 
 apsis_options read_slab_options(const apsis_options *given) {
     const apsis_options options = read_options(given);
+    refuse_labels("a slab", options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs have no slices");
     if (options.method != APSIS_AUTO)

@@ -97,6 +97,7 @@ struct ComponentsJob {
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
+    bool by_value = false;                     // the set is a label image, of APSIS_U8 or wider
     bool no_border = false, no_inner = false;  // whether components at the border, or not at it, are left out
     int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
     apsis_component *components = nullptr;  // host memory on every device, like the count
@@ -115,7 +116,8 @@ struct ComponentsJob {
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
 };
 static_assert(sizeof(apsis_part) == sizeof(apsis_component) &&
-              offsetof(apsis_part, sum) == offsetof(apsis_component, centroid));
+              offsetof(apsis_part, sum) == offsetof(apsis_component, centroid) &&
+              offsetof(apsis_part, value) == offsetof(apsis_component, value));
 
 /// apsis_geodesic, checked likewise.
 struct GeodesicJob {

@@ -88,8 +88,7 @@ static result components(const images *of) {
     apsis_component found[5];
     memset(found, 0, sizeof found);
     int64_t count = -1;
-    assert_ok(of->b->ctx,
-              apsis_components(of->b->ctx, &set.image, &labels.image, found, COUNT(found), &count, &of->options));
+    assert_ok(of->b->ctx, apsis_components(of->b->ctx, &set.image, &labels.image, found, COUNT(found), &count, &of->options));
     add_image(&out, &labels, of->size);
     add(&out, found, sizeof found);
     add(&out, &count, sizeof count);
@@ -112,8 +111,7 @@ static result geodesic(const images *of) {
 static result eccentricity(const images *of) {
     result out = {NULL, 0};
     frame set = input(of, of->mask), far = output(of, APSIS_F32), end = output(of, APSIS_I32);
-    assert_ok(of->b->ctx,
-              apsis_eccentricity(of->b->ctx, &set.image, &far.image, &end.image, NULL, 0, NULL, &of->options));
+    assert_ok(of->b->ctx, apsis_eccentricity(of->b->ctx, &set.image, &far.image, &end.image, NULL, 0, NULL, &of->options));
     add_image(&out, &far, of->size);
     add_image(&out, &end, of->size);
     frame_close(&set);
@@ -234,9 +232,9 @@ static void types_that_are_none(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(in_distance, EVERYWHERE),     TEST(in_voronoi, EVERYWHERE),      TEST(in_components, EVERYWHERE),
-    TEST(in_geodesic, EVERYWHERE),     TEST(in_eccentricity, EVERYWHERE), TEST(in_slabs, EVERYWHERE),
-    TEST(in_parts, EVERYWHERE),        TEST(in_a_workspace, EVERYWHERE),  TEST(types_that_are_none, EVERYWHERE),
+    TEST(in_distance, EVERYWHERE), TEST(in_voronoi, EVERYWHERE),      TEST(in_components, EVERYWHERE),
+    TEST(in_geodesic, EVERYWHERE), TEST(in_eccentricity, EVERYWHERE), TEST(in_slabs, EVERYWHERE),
+    TEST(in_parts, EVERYWHERE),    TEST(in_a_workspace, EVERYWHERE),  TEST(types_that_are_none, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

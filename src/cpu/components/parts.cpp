@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/packed.h"
+
 namespace apsis::cpu::components {
 namespace {
 
@@ -32,15 +34,28 @@ uint32_t number_parts(const ThreadScratch &scratch, int64_t rows) {
 
 }  // namespace
 
-void Parts::pack_row(int64_t y, int64_t z) const {
+void Parts::pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const {
     uint64_t *const word = bits_of(blocks_.row_at(y, z));
     const uint8_t *const pixels = job_.set.row(y, z);
     word[-1] = 0;
+    if (job_.by_value)
+        return mark_values(values_of({y, z, {}}, scratch.line), blocks_.width, word, starts_of(blocks_.row_at(y, z)));
     if (job_.set.type == APSIS_BIT) return pack_bits(pixels, blocks_.width, job_.complement, word);
     if (job_.set.stride[0] == 1) return pack_bytes(pixels, blocks_.width, job_.complement, word);
     std::memset(word, 0, static_cast<size_t>(blocks_.words()) * sizeof *word);
     for (int64_t x = 0; x < blocks_.width; ++x)
         word[x >> 6] |= uint64_t(is_set(job_.set, pixels, x) != job_.complement) << (x & 63);
+}
+
+/// The pixels of a row, in the given memory if they are not side by side.
+ValueRow Parts::values_of(const Row &row, uint8_t *memory) const {
+    const uint8_t *const pixels = job_.set.row(row.y, row.z);
+    const int64_t bytes = pixel_bytes(job_.set.type);
+    if (job_.set.stride[0] == bytes) return {pixels, bytes};
+    View from = job_.set;
+    from.data = job_.set.row(row.y, row.z), from.size[1] = from.size[2] = 1;
+    copy_pixels(from, packed_like(from, memory, APSIS_HOST));
+    return {memory, bytes};
 }
 
 uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
@@ -57,8 +72,8 @@ uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
             const int64_t other_y = y + earlier->dy, other_z = z + earlier->dz;
             if (!block.holds(other_y, other_z)) continue;
             const int64_t other = block.at(other_y, other_z);
-            join_runs(scratch, bit_row(scratch, other, blocks_.row_at(other_y, other_z)), scratch.run[other], row, runs,
-                      earlier->diagonals);
+            join_runs(scratch, {other_y, other_z, bit_row(scratch, other, blocks_.row_at(other_y, other_z))},
+                      scratch.run[other], {y, z, row}, runs, earlier->diagonals);
         }
         runs += found;
     });
@@ -66,9 +81,9 @@ uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
 }
 
 /// Joins the runs of two rows that meet; the lowest run of a tree is its root.
-void Parts::join_runs(const ThreadScratch &scratch, const BitRow &other, uint32_t first_other, const BitRow &row,
-                      uint32_t first, int64_t diagonals) const {
-    const int64_t meetings = find_meetings(other, row, blocks_.width, diagonals, scratch.met);
+void Parts::join_runs(const ThreadScratch &scratch, const Row &other, uint32_t first_other, const Row &row, uint32_t first,
+                      int64_t diagonals) const {
+    const int64_t meetings = find_meetings_of(scratch, other, row, diagonals);
     for (int64_t i = 0; i < meetings; ++i) {
         const uint32_t one = root_in(scratch.parent, first_other + scratch.met[2 * i]);
         const uint32_t two = root_in(scratch.parent, first + scratch.met[2 * i + 1]);
@@ -79,7 +94,7 @@ void Parts::join_runs(const ThreadScratch &scratch, const BitRow &other, uint32_
 void Parts::measure(const ThreadScratch &scratch, const Block &block, uint32_t parts) const {
     std::fill_n(scratch.area, parts + 1, 0);
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
-        const int64_t runs = find_runs(bits_of(blocks_.row_at(y, z)), blocks_.width, scratch.ends);
+        const int64_t runs = find_runs_of(blocks_.row_at(y, z), scratch.ends);
         const bool edge = blocks_.at_edge(y, z);
         for (int64_t i = 0; i < runs; ++i) {
             uint32_t &area = scratch.area[scratch.part[scratch.run[j] + i]];
