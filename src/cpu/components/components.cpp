@@ -107,10 +107,10 @@ class Labelling {
     void find_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
             if (!job_.is_found()) parts_.pack_row(scratch, y, z);
-            const uint32_t first = slots_.first_of(row_at(y, z));
-            if (first != NO_SLOT) std::fill_n(slots_.key + first, blocks_.runs(), -1);
         });
         const uint32_t parts = parts_.find(scratch, block);
+        for_rows(block,
+                 [&](int64_t j, int64_t y, int64_t z) { slots_.clear(row_at(y, z), scratch.run[j + 1] - scratch.run[j]); });
         if (selects_) parts_.measure(scratch, block, parts);
         slots_.mark(scratch, block, parts, [this](uint32_t slot, uint32_t own) { slots_.parent[slot] = own; });
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {

@@ -67,23 +67,42 @@ uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
         scratch.run[j] = runs;
         scratch.run[j + 1] = runs + found;
         std::iota(scratch.parent + runs, scratch.parent + runs + found, runs);
-        for (const EarlierRow *earlier = blocks_.earlier; found && earlier < blocks_.earlier + blocks_.earlier_rows;
-             ++earlier) {
-            const int64_t other_y = y + earlier->dy, other_z = z + earlier->dz;
+        if (job_.by_value) std::fill_n(scratch.known, 2 * blocks_.words(), 0);
+        for (int64_t i = 0; found && i < blocks_.earlier_rows; ++i) {
+            const int64_t other_y = y + blocks_.earlier[i].dy, other_z = z + blocks_.earlier[i].dz;
             if (!block.holds(other_y, other_z)) continue;
             const int64_t other = block.at(other_y, other_z);
             join_runs(scratch, {other_y, other_z, bit_row(scratch, other, blocks_.row_at(other_y, other_z))},
-                      scratch.run[other], {y, z, row}, runs, earlier->diagonals);
+                      scratch.run[other], {y, z, row}, runs, i);
         }
         runs += found;
     });
     return number_parts(scratch, block.rows());
 }
 
+/// Which pixels of a row of labels need not be joined with an earlier row, and which to note for the rows after that.  The row
+/// before in the plane is a neighbour of the row in the plane before, where pixels one column aside are neighbours only across
+/// corners.  Both are neighbours of the row before in the plane before, and the latter of the next row there.  So a pixel that
+/// equals one in these is joined with all of its neighbours in the later row.
+KnownMeetings Parts::known_meetings(const ThreadScratch &scratch, int64_t earlier) const {
+    if (!job_.by_value || blocks_.earlier_rows < 4) return {nullptr, nullptr};
+    const int64_t words = blocks_.words();
+    uint64_t *const in_row = scratch.known, *const in_plane = in_row + words;
+    switch (earlier) {
+        case 0: return {nullptr, in_row};
+        case 1: return {blocks_.earlier[3].diagonals ? in_row : nullptr, in_plane};
+        case 2:
+            for (int64_t i = 0; i < words; ++i) in_row[i] |= in_plane[i];
+            return {in_row, nullptr};
+        default: return {in_plane, nullptr};
+    }
+}
+
 /// Joins the runs of two rows that meet; the lowest run of a tree is its root.
 void Parts::join_runs(const ThreadScratch &scratch, const Row &other, uint32_t first_other, const Row &row, uint32_t first,
-                      int64_t diagonals) const {
-    const int64_t meetings = find_meetings_of(scratch, other, row, diagonals);
+                      int64_t earlier) const {
+    const int64_t meetings =
+        find_meetings_of(scratch, other, row, blocks_.earlier[earlier].diagonals, known_meetings(scratch, earlier));
     for (int64_t i = 0; i < meetings; ++i) {
         const uint32_t one = root_in(scratch.parent, first_other + scratch.met[2 * i]);
         const uint32_t two = root_in(scratch.parent, first + scratch.met[2 * i + 1]);

@@ -41,9 +41,10 @@ class Parts {
         int64_t y, z;
         BitRow bits;
     };
-    int64_t find_meetings_of(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals) const {
+    int64_t find_meetings_of(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
+                             const KnownMeetings &of = {nullptr, nullptr}) const {
         return job_.by_value ? find_value_meetings(one.bits, values_of(one, scratch.line), other.bits,
-                                                   values_of(other, scratch.values), blocks_.width, diagonals, scratch.met)
+                                                   values_of(other, scratch.values), blocks_.width, diagonals, of, scratch.met)
                              : find_meetings(one.bits, other.bits, blocks_.width, diagonals, scratch.met);
     }
 
@@ -58,8 +59,9 @@ class Parts {
   private:
     uint64_t *starts_of(int64_t row) const { return starts_ + row * pitch_ + 1; }
     ValueRow values_of(const Row &row, uint8_t *memory) const;
+    KnownMeetings known_meetings(const ThreadScratch &scratch, int64_t earlier) const;
     void join_runs(const ThreadScratch &scratch, const Row &other, uint32_t first_other, const Row &row, uint32_t first,
-                   int64_t diagonals) const;
+                   int64_t earlier) const;
 
     const ComponentsJob &job_;
     const Blocks &blocks_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "cpu/components/values.h"
 
@@ -14,26 +15,45 @@ namespace apsis::cpu::components {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// 64 pixels and the one before them, of a row from pixel x on; 0 outside.
+/// 64 pixels of a row from pixel x on, and those one to the left of them; 0 outside the row.  They are copied only where they would
+/// be read outside of it.
 template <class Pixel>
 class Word {
   public:
-    Word(const Pixel *row, int64_t x, int64_t width) : at_(row + x) {
-        if (x > 0 && x + 64 <= width) return;
-        const int64_t from = std::max<int64_t>(x - 1, 0), count = std::min(x + 64, width) - from;
-        std::memset(padded_, 0, sizeof padded_);
-        std::memcpy(padded_ + (from - x + 1), row + from, static_cast<size_t>(count) * sizeof(Pixel));
-        at_ = padded_ + 1;
-    }
+    Word(const Pixel *row, int64_t x, int64_t width) : row_(row), x_(x), width_(width) {}
     Word(const Word &) = delete;
 
-    const Pixel *here() const { return at_; }
-    const Pixel *before() const { return at_ - 1; }
+    const Pixel *here() { return x_ + 64 <= width_ ? row_ + x_ : padded() + 1; }
+    const Pixel *before() { return x_ + 64 <= width_ && x_ > 0 ? row_ + x_ - 1 : padded(); }
 
   private:
-    const Pixel *at_;
+    const Pixel *padded() {
+        if (is_padded_) return padded_;
+        const int64_t from = std::max<int64_t>(x_ - 1, 0), count = std::min(x_ + 64, width_) - from;
+        std::memset(padded_, 0, sizeof padded_);
+        std::memcpy(padded_ + (from - x_ + 1), row_ + from, static_cast<size_t>(count) * sizeof(Pixel));
+        is_padded_ = true;
+        return padded_;
+    }
+
+    const Pixel *row_;
+    int64_t x_, width_;
+    bool is_padded_ = false;
     Pixel padded_[65];
 };
+
+/// The bits of a mask.  They are loaded in the size in which they are stored, so that they need not go through memory.
+template <class Tag>
+HWY_INLINE uint64_t BitsOf(Tag d, hn::Mask<Tag> mask) {
+    using Bits = std::conditional_t<
+        hn::MaxLanes(d) <= 8, uint8_t,
+        std::conditional_t<hn::MaxLanes(d) <= 16, uint16_t, std::conditional_t<hn::MaxLanes(d) <= 32, uint32_t, uint64_t>>>;
+    uint8_t bytes[sizeof(Bits)] = {};
+    hn::StoreMaskBits(d, mask, bytes);
+    Bits bits;
+    std::memcpy(&bits, bytes, sizeof bits);
+    return bits;
+}
 
 /// Which of the 64 pixels at one place equal those at another, or 0 without another.
 template <class Pixel>
@@ -41,13 +61,8 @@ HWY_INLINE uint64_t EqualAmong(const Pixel *one, const Pixel *other) {
     const hn::CappedTag<Pixel, 64> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     uint64_t bits = 0;
-    for (int64_t k = 0; k < 64; k += lanes) {
-        uint8_t some[8] = {};
-        hn::StoreMaskBits(d, hn::Eq(hn::LoadU(d, one + k), other ? hn::LoadU(d, other + k) : hn::Zero(d)), some);
-        uint64_t here;
-        std::memcpy(&here, some, sizeof here);
-        bits |= here << k;
-    }
+    for (int64_t k = 0; k < 64; k += lanes)
+        bits |= BitsOf(d, hn::Eq(hn::LoadU(d, one + k), other ? hn::LoadU(d, other + k) : hn::Zero(d))) << k;
     return bits;
 }
 
@@ -55,7 +70,7 @@ template <class Pixel>
 HWY_INLINE void Mark(const void *pixels, int64_t width, uint64_t *word, uint64_t *start) {
     const auto *const row = static_cast<const Pixel *>(pixels);
     for (int64_t x = 0; x < width; x += 64) {
-        const Word<Pixel> values(row, x, width);
+        Word<Pixel> values(row, x, width);
         const uint64_t set = ~EqualAmong<Pixel>(values.here(), nullptr);
         word[x >> 6] = set;
         start[x >> 6] = set & ~EqualAmong(values.here(), values.before());
@@ -107,43 +122,52 @@ int64_t FindValueRuns(const uint64_t *word, const uint64_t *start, int64_t width
 /// the one on the right does, and the pixel beside that start, in the row of the other, is not equal.
 template <class Pixel>
 HWY_INLINE int64_t FindMeetingsOf(const BitRow &one, const Pixel *one_row, const BitRow &other, const Pixel *other_row,
-                                  int64_t width, int64_t reach, uint32_t *met) {
+                                  int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met) {
     uint32_t *to = met;
     for (int64_t i = 0; i < (width + 63) / 64; ++i) {
         const uint64_t starts = one.start[i], other_starts = other.start[i];
-        if (!(starts | other_starts)) continue;
-        const Word<Pixel> values(one_row, i * 64, width), other_values(other_row, i * 64, width);
+        const uint64_t known = of.known ? of.known[i] : 0, open = other.word[i] & ~known;
+        const uint64_t known_before = of.known && i ? known << 1 | of.known[i - 1] >> 63 : known << 1;
+        const uint64_t other_before = other.word[i] << 1 | other.word[i - 1] >> 63;
+        const uint64_t may_meet = reach ? open | (other_before & ~known_before) : open;
+        if (!of.equal && !((starts | other_starts) & may_meet)) continue;
+        Word<Pixel> values(one_row, i * 64, width), other_values(other_row, i * 64, width);
         const uint64_t equal = EqualAmong(values.here(), other_values.here());
+        if (of.equal) of.equal[i] |= equal & other.word[i];
         // One run has begun at or before the pixel; with `back`, before it.
         const auto write = [&](uint64_t pixels, bool back, bool other_back) {
             const int count = __builtin_popcountll(pixels);
             for (int k = 0; k < count; k += 4)  // always four at once, as the count is hard to predict
                 for (int j = 0; j < 4; ++j) {
                     const uint64_t to_here = pixels ^ (pixels - 1), before_here = to_here >> 1;
-                    to[2 * (k + j)] = one.before[i] - 1 + static_cast<uint32_t>(__builtin_popcountll(
-                                                              starts & (back ? before_here : to_here)));
-                    to[2 * (k + j) + 1] = other.before[i] - 1 + static_cast<uint32_t>(__builtin_popcountll(
-                                                                    other_starts & (other_back ? before_here : to_here)));
+                    to[2 * (k + j)] = one.before[i] - 1 +
+                                      static_cast<uint32_t>(__builtin_popcountll(starts & (back ? before_here : to_here)));
+                    to[2 * (k + j) + 1] =
+                        other.before[i] - 1 +
+                        static_cast<uint32_t>(__builtin_popcountll(other_starts & (other_back ? before_here : to_here)));
                     pixels &= pixels - 1;
                 }
             to += 2 * count;
         };
-        write(equal & (starts | other_starts) & one.word[i], false, false);
+        write(equal & (starts | other_starts) & open, false, false);
         if (!reach) continue;
-        const uint64_t corners = ~equal;
-        if (const uint64_t right = corners & starts) write(right & EqualAmong(values.here(), other_values.before()), false, true);
-        if (const uint64_t right = corners & other_starts)
+        // At a corner both rows change.
+        const uint64_t before = one.word[i] << 1 | one.word[i - 1] >> 63;
+        const uint64_t ends = starts | (before & ~one.word[i]), other_ends = other_starts | (other_before & ~other.word[i]);
+        if (const uint64_t right = starts & other_ends & ~equal & ~known_before)
+            write(right & EqualAmong(values.here(), other_values.before()), false, true);
+        if (const uint64_t right = other_starts & ends & ~equal & ~known)
             write(right & EqualAmong(other_values.here(), values.before()), true, false);
     }
     return (to - met) / 2;
 }
 
 int64_t FindValueMeetings(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row, int64_t bytes,
-                          int64_t width, int64_t reach, uint32_t *met) {
+                          int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met) {
     const auto find = [&](auto pixel) {
         using Pixel = decltype(pixel);
         return FindMeetingsOf(one, static_cast<const Pixel *>(one_row), other, static_cast<const Pixel *>(other_row), width,
-                              reach, met);
+                              reach, of, met);
     };
     switch (bytes) {
         case 1: return find(uint8_t());
@@ -178,9 +202,9 @@ int64_t find_value_runs(const uint64_t *word, const uint64_t *start, int64_t wid
 }
 
 int64_t find_value_meetings(const BitRow &one, const ValueRow &one_values, const BitRow &other, const ValueRow &other_values,
-                            int64_t width, int64_t reach, uint32_t *met) {
+                            int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met) {
     return HWY_DYNAMIC_DISPATCH(FindValueMeetings)(one, one_values.pixels, other, other_values.pixels, one_values.bytes, width,
-                                                   reach, met);
+                                                   reach, of, met);
 }
 
 }  // namespace apsis::cpu::components

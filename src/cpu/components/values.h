@@ -23,8 +23,15 @@ int64_t count_starts(const uint64_t *start, int64_t width, uint32_t *before);
 /// find_runs() of a row of values.
 int64_t find_value_runs(const uint64_t *word, const uint64_t *start, int64_t width, uint32_t *ends);
 
+/// Pixels of the other row, as bits, whose meetings are known: `known` to be left out, unless it is null; and those that equal the
+/// pixel at their place in the one row are added to `equal`, unless that is null.
+struct KnownMeetings {
+    const uint64_t *known;
+    uint64_t *equal;
+};
+
 /// find_meetings() of two rows of values: of the runs that are neighbours, those of equal values.
 int64_t find_value_meetings(const BitRow &one, const ValueRow &one_values, const BitRow &other, const ValueRow &other_values,
-                            int64_t width, int64_t reach, uint32_t *met);
+                            int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met);
 
 }  // namespace apsis::cpu::components
