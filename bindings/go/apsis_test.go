@@ -97,8 +97,8 @@ func TestComponentsAndWhatIsKnownOfThem(t *testing.T) {
 	known, err := c.Statistics(Of(set, 4, 3), Of(labels, 4, 3), nil)
 	must(t, err)
 	expected := []Component{
-		{First: 0, Area: 3, Upper: [3]int64{1, 1, 0}, Centroid: [3]float64{2. / 3, 1. / 3, 0}},
-		{First: 11, Area: 1, Lower: [3]int64{3, 2, 0}, Upper: [3]int64{3, 2, 0}, Centroid: [3]float64{3, 2, 0}}}
+		{First: 0, Area: 3, Upper: [3]int64{1, 1, 0}, Centroid: [3]float64{2. / 3, 1. / 3, 0}, Value: 1},
+		{First: 11, Area: 1, Lower: [3]int64{3, 2, 0}, Upper: [3]int64{3, 2, 0}, Centroid: [3]float64{3, 2, 0}, Value: 1}}
 	if !reflect.DeepEqual(known, expected) || labels[5] != 1 || labels[11] != 2 {
 		t.Fatalf("%v, %v", known, labels)
 	}
