@@ -59,8 +59,6 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
 }  // namespace
 
 Plan plan_of(const ComponentsJob &job) {
-    if (job.by_value)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_LABELS is set, which is not on CUDA devices in this version");
     Plan plan;
     plan.is_volume = job.axes == 3, plan.connectivity = job.connectivity;
     plan.packed_labels = are_packed_i32(job.labels);

@@ -5,8 +5,8 @@
 
 namespace apsis::cpu::components {
 
-/// The scratch memory has the ends of the row's runs; `part` holds the part of each.  A set is written as its complement, if it is
-/// one.
+/// The scratch memory has the ends of the row's runs; `part` holds the part of each.  A set is written as its complement, if it
+/// is one.
 void write_row(const View &labels, bool complement, const ThreadScratch &scratch, int64_t runs, const uint32_t *part, int64_t y,
                int64_t z);
 

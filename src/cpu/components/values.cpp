@@ -15,8 +15,8 @@ namespace apsis::cpu::components {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// 64 pixels of a row from pixel x on, and those one to the left of them; 0 outside the row.  They are copied only where they would
-/// be read outside of it.
+/// 64 pixels of a row from pixel x on, and those one to the left of them; 0 outside the row.  They are copied only where they
+/// would be read outside of it.
 template <class Pixel>
 class Word {
   public:
