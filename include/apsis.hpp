@@ -57,7 +57,8 @@ constexpr apsis_type type_of() noexcept {
     constexpr bool is_long = sizeof(Pixel) == 8, is_real = std::is_floating_point_v<Pixel>;
     static_assert(std::is_arithmetic_v<Pixel>, "pixels are numbers");
     constexpr bool is_short = std::is_unsigned_v<Pixel> && sizeof(Pixel) == 2;
-    static_assert(sizeof(Pixel) == 1 || is_short || ((sizeof(Pixel) == 4 || is_long) && std::is_signed_v<Pixel>), "no pixel has this type");
+    static_assert(sizeof(Pixel) == 1 || is_short || ((sizeof(Pixel) == 4 || is_long) && std::is_signed_v<Pixel>),
+                  "no pixel has this type");
     if (is_short) return APSIS_U16;
     return sizeof(Pixel) == 1 ? APSIS_U8 : is_real ? (is_long ? APSIS_F64 : APSIS_F32) : is_long ? APSIS_I64 : APSIS_I32;
 }

@@ -1,7 +1,7 @@
 // Connected components of label images: neighbours are connected where their values are equal.  The kernels of values.cu.
 //
-// A warp has a word: 32 pixels of a row.  Stretches of equal pixels in a word are segments; each pixel points at the first one of
-// its segment, the head.  Heads are joined by a union-find without locks in global memory, in which the lowest pixel of a
+// A warp has a word: 32 pixels of a row.  Stretches of equal pixels in a word are segments; each pixel points at the first one
+// of its segment, the head.  Heads are joined by a union-find without locks in global memory, in which the lowest pixel of a
 // component is its root.  Of two neighbouring runs one pair of pixels is joined: in the first column that both have, or at a
 // corner.  A scan over the counts of roots of words numbers them in the order of the image.
 //

@@ -99,8 +99,8 @@ void check_all_apart(const Argument (&images)[COUNT]) {
 }
 
 /// The most components that a job can have.  The first pixels of two components are never neighbours.  With connectivity 1
-/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.  In a label
-/// image every pixel may be one.
+/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.  In a
+/// label image every pixel may be one.
 int64_t most_components(const ComponentsJob &job) {
     const int64_t *size = job.set.size, pixels = job.set.pixels();
     if (pixels == 0) return 0;

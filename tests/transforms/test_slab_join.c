@@ -49,7 +49,8 @@ static void what_slabs_tell(bench *b) {
     two_slabs *two = ask_both(b);
     static const int64_t first[2][WIDE] = {{1, 0, 2, 0, 0, 3}, {1, 0, 0, 1, 0, 2}};
     static const int64_t last[2][WIDE] = {{1, 0, 2, 0, 4, 0}, {1, 1, 1, 1, 0, 0}};
-    static const apsis_part lower[2] = {{12, 6, {0, 2, 0}, {3, 3, 0}, {9, 16, 0}}, {17, 1, {5, 2, 0}, {5, 2, 0}, {5, 2, 0}}};
+    static const apsis_part lower[2] = {{12, 6, {0, 2, 0}, {3, 3, 0}, {9, 16, 0}, 1},
+                                        {17, 1, {5, 2, 0}, {5, 2, 0}, {5, 2, 0}, 1}};
     assert_memory_equal(two->first, first, sizeof first);
     assert_memory_equal(two->last, last, sizeof last);
     assert_int_equal(two->slabs[0].count, 4);

@@ -23,7 +23,7 @@ int64_t count_starts(const uint64_t *start, int64_t width, uint32_t *before);
 /// find_runs() of a row of values.
 int64_t find_value_runs(const uint64_t *word, const uint64_t *start, int64_t width, uint32_t *ends);
 
-/// Pixels of the other row, as bits, of which meetings are known.  Those of `known` are left out, unless it is null.  Those that
+/// Pixels of the other row, as bits.  The meetings of those in `known` are known and left out, unless it is null.  Those that
 /// equal the pixel at their place in the one row are added to `equal`, unless that is null.
 struct KnownMeetings {
     const uint64_t *known;
