@@ -620,7 +620,7 @@ typedef struct apsis_slab_labels {
                                 that has the component's lowest pixel. */
     int64_t    *last;     /**< [column]: the same of its last row; needed if a slab is below. */
     apsis_part *parts;    /**< [capacity]: of its own components; needed if parts are wanted, or options
-                                leave some out. */
+                                leave some out, or with APSIS_LABELS, where they tell the values. */
     int64_t     capacity;
     int64_t    *numbers;  /**< [count]: those of the image, 0 of what is left out; needed if options do so. */
 } apsis_slab_labels;
@@ -659,8 +659,8 @@ APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t colum
  *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels.
  *
  *  set may be NULL, once, if the call before on this context was the slab's apsis_slab_parts, but
- *  for joins, with the same options, in a workspace of the context's own.  Then the set is not
- *  read again, and on a device its components are not found again. */
+ *  for joins, with the same options, in a workspace of the context's own, and of a set, not a
+ *  label image.  Then the set is not read again, and on a device its components are not found again. */
 APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set,
                                              const apsis_slab_labels *slab, const apsis_image *labels,
                                              const apsis_options *options);

@@ -28,6 +28,9 @@ class ValueComponents {
   public:
     ValueComponents(const ComponentsJob &job, void *memory) : job_(job), carver_(memory) {
         constexpr int64_t SHARE = 32, LEAST = 1024;  // a component for so many pixels: 3 bytes a pixel
+        if (job.is_slab())
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "options: APSIS_LABELS is set, but slabs of label images are for the CPU in this version");
         const int64_t pixels = job.set.pixels(), words = ceil_div(job.set.size[0], WARP);
         if (pixels >= NO_PIXEL)
             throw Error(APSIS_ERROR_UNSUPPORTED,

@@ -213,7 +213,7 @@ void run_here(apsis_context &context, const ComponentsJob &job) {
 }
 
 void keep_found(apsis_context &context, const ComponentsJob &job) {
-    if (context.has_callers_workspace()) return;
+    if (context.has_callers_workspace() || job.by_value) return;  // values are not kept
     apsis_image set = {};
     set.type = APSIS_U8, set.memory = context.own_memory(), set.ndim = job.axes;
     std::copy_n(job.set.size, job.axes, set.size);
