@@ -291,7 +291,16 @@ def index_output(name: str, out: Optional[Array], type_name: str, wanted: Any, s
     return make_output(name, index_type(type_name, wanted, shape or tuple(source.shape)), set, source)
 
 
+def _apart(array: Array, outputs: list[Optional[Output]]) -> Array:
+    """An input of integers; a copy, if an output may lie in its memory."""
+    if on_device(array) or array.itemsize == 1:
+        return array
+    given = [output.array for output in outputs if output is not None and not on_device(output.array)]
+    return array.copy() if any(np.may_share_memory(array, other) for other in given) else array
+
+
 def images_of(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
+    inputs = [_apart(array, outputs) for array in inputs]
     return [*(as_image(name, array, _SET_TYPES[_layout(array)[0].itemsize]) for name, array in zip(("set", "seeds"), inputs)),
             *(None if output is None else as_image(output.name, output.array) for output in outputs)]
 
