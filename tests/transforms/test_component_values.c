@@ -193,7 +193,7 @@ static void assert_same(const pieces *one, const pieces *other, bool with_values
 
 /** Other values for the same pixels change nothing but the values. */
 static void permuting_values(bench *b) {
-    for (uint64_t seed = 1; seed <= 6; ++seed) {
+    for (uint64_t seed = 1; seed <= (uint64_t)effort(6); ++seed) {
         uint8_t *mask = some_values(seed), *permuted = must_alloc(W * H);
         for (int64_t i = 0; i < W * H; ++i) permuted[i] = mask[i] ? (uint8_t)(mask[i] * 77) : 0; /* odd: a permutation */
         problem p = labels_problem(2, W, H, 1, mask, 1 + (int)(seed % 2)), q = p;
@@ -209,7 +209,7 @@ static void permuting_values(bench *b) {
 
 /** A set is a label image of one value; of bits too. */
 static void one_value_is_a_set(bench *b) {
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= (uint64_t)effort(4); ++seed) {
         uint8_t *mask = some_values(seed);
         for (int64_t i = 0; i < W * H; ++i) mask[i] %= 2;
         problem p = labels_problem(2, W, H, 1, mask, 1 + (int)(seed % 2)), q = p;
