@@ -97,14 +97,15 @@ APSIS_API const char *apsis_status_name(apsis_status status);
 
 /* ---- Images ------------------------------------------------------------- */
 
-/** The type of a pixel. */
+/** The type of a pixel.  A set is of APSIS_BIT or an integer type; its members are the non-zero pixels. */
 typedef enum apsis_type {
     APSIS_BIT = 1, /**< One bit per pixel, lowest bit first; sets only. */
-    APSIS_U8  = 2, /**< Non-zero is in the set; sets only. */
+    APSIS_U8  = 2, /**< Sets and label images only. */
     APSIS_I32 = 3,
     APSIS_I64 = 4,
     APSIS_F32 = 5,
     APSIS_F64 = 6,
+    APSIS_U16 = 7, /**< Sets and label images only. */
     APSIS_TYPE_FORCE_32 = 0x7fffffff
 } apsis_type;
 
@@ -186,8 +187,10 @@ enum {
     APSIS_SLICES     = 1 << 3, /**< ndim is 3, but every z is a 2-D image of its own: a batch. */
     APSIS_NO_BORDER  = 1 << 4, /**< apsis_components: leave out those that touch the image's border. */
     APSIS_NO_INNER   = 1 << 5, /**< apsis_components: leave out those that do not touch it. */
-    APSIS_MIXED      = 1 << 6  /**< apsis_voronoi by APSIS_SWEEP: as the sweeps leave it, with some
+    APSIS_MIXED      = 1 << 6, /**< apsis_voronoi by APSIS_SWEEP: as the sweeps leave it, with some
                                     exclaves hidden and others not. */
+    APSIS_LABELS     = 1 << 7  /**< The set is a label image: every value other than 0 is a set of its
+                                    own, negative ones too. */
 };
 
 /**
@@ -285,7 +288,9 @@ APSIS_API const char *apsis_message(const apsis_context *context);
 /* ---- Transforms --------------------------------------------------------- *
  *
  * Every image of a call has the same ndim and size.  Outputs overlap nothing.
- * Images without pixels are allowed, and nothing happens.
+ * Images without pixels are allowed, and nothing happens.  Integer types are
+ * APSIS_U8, APSIS_U16, APSIS_I32 and APSIS_I64.  Wider pixels of a set than
+ * APSIS_U8 are packed to bits first, in an eighth of a byte a pixel of scratch memory.
  *
  * A CPU context takes APSIS_HOST images.  A CUDA context takes both.  When all
  * its images are APSIS_DEVICE the call queues work on the context's stream and
@@ -314,7 +319,7 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * beyond 1 : 180 in those of 1024^3, if a third one is no whole multiple of the least.
  * The chessboard metric takes a spacing that is the same along every axis.
  *
- * @param set       APSIS_BIT or APSIS_U8.
+ * @param set       APSIS_BIT or an integer type.
  * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
  *                  APSIS_I32 or APSIS_I64: its square (Euclidean) or itself
  *                  (the others; chamfer in thirds), for spacing 1 only.  APSIS_ERROR_RANGE
@@ -342,7 +347,7 @@ APSIS_API apsis_status apsis_distance(apsis_context *context, const apsis_image 
  * whose site is nearest to them; of several, the lowest.  So every cell is
  * connected, and nothing but exclaves has changed.
  *
- * @param set    APSIS_BIT or APSIS_U8.
+ * @param set    APSIS_BIT or an integer type.
  * @param cells  APSIS_I32 or APSIS_I64: the index of the site, as in
  *               apsis_distance; -1 if the set is empty, or lies beyond max_distance.
  */
@@ -357,6 +362,7 @@ typedef struct apsis_component {
     int64_t lower[3];    /**< The smallest x, y, z in it. */
     int64_t upper[3];    /**< The largest x, y, z in it. */
     double  centroid[3]; /**< The mean x, y, z. */
+    int64_t value;       /**< With APSIS_LABELS the value of its pixels; otherwise 1. */
 } apsis_component;
 
 /**
@@ -372,7 +378,10 @@ typedef struct apsis_component {
  * With APSIS_SLICES the numbers go on from slice to slice, and options->largest
  * is for each of them.
  *
- * @param set         APSIS_BIT or APSIS_U8.
+ * With APSIS_LABELS neighbours are connected where their values are equal.  0 is
+ * still no value, and there is no complement.
+ *
+ * @param set         APSIS_BIT or an integer type.
  * @param labels      APSIS_I32 or APSIS_I64: the number of the component that a
  *                    pixel belongs to, or 0.  APSIS_ERROR_RANGE if images of
  *                    this size might have more components than fit.
@@ -412,8 +421,8 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  * and chamfer metrics take equal spacings, and one step may be 4096 times as long
  * as another.
  *
- * @param set       APSIS_BIT or APSIS_U8.
- * @param seeds     APSIS_BIT or APSIS_U8; the non-zero pixels, whatever the flags.
+ * @param set       APSIS_BIT or an integer type.
+ * @param seeds     APSIS_BIT or an integer type; the non-zero pixels, whatever the flags.
  * @param distance  APSIS_F32 or APSIS_F64: the length, in units of spacing.
  *                  APSIS_I32 or APSIS_I64, for spacing 1 and not Euclidean: the
  *                  length, of chamfer paths in thirds; APSIS_ERROR_RANGE if it
@@ -454,7 +463,7 @@ typedef struct apsis_extent {
  * components whose gap is 0 may still be relied on, but for the farthest pixels.
  * The call always returns when it is done.
  *
- * @param set           APSIS_BIT or APSIS_U8.
+ * @param set           APSIS_BIT or an integer type.
  * @param eccentricity  APSIS_F32 or APSIS_F64; or APSIS_I32 or APSIS_I64, as for
  *                      apsis_geodesic.
  * @param farthest      APSIS_I32 or APSIS_I64: the index of the farthest pixel, as
@@ -506,7 +515,7 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
 /**
  * Tells where in each column the set begins and ends.
  *
- * @param set      APSIS_BIT or APSIS_U8: the slab.
+ * @param set      APSIS_BIT or an integer type: the slab.
  * @param start    The rows of the image before it.
  * @param first    Receives the first row with a pixel of the set, or INT64_MAX.
  * @param last     Receives the last one, or -1.  Either may be NULL.
@@ -542,7 +551,7 @@ typedef struct apsis_slab {
  * twice that of apsis_distance for the slab alone (apsis_workspace_size); of a CUDA one,
  * APSIS_ERROR_WORKSPACE tells how much.
  *
- * @param set       APSIS_BIT or APSIS_U8: the slab.
+ * @param set       APSIS_BIT or an integer type: the slab.
  * @param slab      Its place; above and below merged from all other slabs.
  * @param distance  Of the size of the set, as is nearest.  Either may be NULL.
  */
@@ -601,6 +610,7 @@ typedef struct apsis_part {
     int64_t lower[3]; /**< The smallest x, y, z in it. */
     int64_t upper[3]; /**< The largest x, y, z in it. */
     int64_t sum[3];   /**< The sums of x, y, z over its pixels. */
+    int64_t value;    /**< As in apsis_component. */
 } apsis_part;
 
 /** What a slab tells, and is told.  Arrays may be left out.  This structure is final. */
@@ -614,12 +624,12 @@ typedef struct apsis_slab_labels {
                                 that has the component's lowest pixel. */
     int64_t    *last;     /**< [column]: the same of its last row; needed if a slab is below. */
     apsis_part *parts;    /**< [capacity]: of its own components; needed if parts are wanted, or options
-                                leave some out. */
+                                leave some out, or with APSIS_LABELS, where they tell the values. */
     int64_t     capacity;
     int64_t    *numbers;  /**< [count]: those of the image, 0 of what is left out; needed if options do so. */
 } apsis_slab_labels;
 
-/** Numbers the components of a slab, APSIS_BIT or APSIS_U8, from its start: receives rows, count
+/** Numbers the components of a slab, APSIS_BIT or an integer type, from its start: receives rows, count
  *  and what first, last and parts point to.  Options leave none out here: the rest of a
  *  component may be in other slabs. */
 APSIS_API apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set,
@@ -653,8 +663,8 @@ APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t colum
  *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels.
  *
  *  set may be NULL, once, if the call before on this context was the slab's apsis_slab_parts, but
- *  for joins, with the same options, in a workspace of the context's own.  Then the set is not
- *  read again, and on a device its components are not found again. */
+ *  for joins, with the same options, in a workspace of the context's own, and of a set, not a
+ *  label image.  Then the set is not read again, and on a device its components are not found again. */
 APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set,
                                              const apsis_slab_labels *slab, const apsis_image *labels,
                                              const apsis_options *options);

@@ -51,12 +51,15 @@ struct options : apsis_options {
     options(const apsis_options &other) noexcept : apsis_options(other) {}
 };
 
-/// Bytes and booleans, signed integers of 32 and 64 bits, float, double.
+/// Bytes and booleans, unsigned integers of 16 bits, signed ones of 32 and 64, float, double.
 template <class Pixel>
 constexpr apsis_type type_of() noexcept {
     constexpr bool is_long = sizeof(Pixel) == 8, is_real = std::is_floating_point_v<Pixel>;
     static_assert(std::is_arithmetic_v<Pixel>, "pixels are numbers");
-    static_assert(sizeof(Pixel) == 1 || ((sizeof(Pixel) == 4 || is_long) && std::is_signed_v<Pixel>), "no pixel has this type");
+    constexpr bool is_short = std::is_unsigned_v<Pixel> && sizeof(Pixel) == 2;
+    static_assert(sizeof(Pixel) == 1 || is_short || ((sizeof(Pixel) == 4 || is_long) && std::is_signed_v<Pixel>),
+                  "no pixel has this type");
+    if (is_short) return APSIS_U16;
     return sizeof(Pixel) == 1 ? APSIS_U8 : is_real ? (is_long ? APSIS_F64 : APSIS_F32) : is_long ? APSIS_I64 : APSIS_I32;
 }
 

@@ -97,8 +97,8 @@ func TestComponentsAndWhatIsKnownOfThem(t *testing.T) {
 	known, err := c.Statistics(Of(set, 4, 3), Of(labels, 4, 3), nil)
 	must(t, err)
 	expected := []Component{
-		{First: 0, Area: 3, Upper: [3]int64{1, 1, 0}, Centroid: [3]float64{2. / 3, 1. / 3, 0}},
-		{First: 11, Area: 1, Lower: [3]int64{3, 2, 0}, Upper: [3]int64{3, 2, 0}, Centroid: [3]float64{3, 2, 0}}}
+		{First: 0, Area: 3, Upper: [3]int64{1, 1, 0}, Centroid: [3]float64{2. / 3, 1. / 3, 0}, Value: 1},
+		{First: 11, Area: 1, Lower: [3]int64{3, 2, 0}, Upper: [3]int64{3, 2, 0}, Centroid: [3]float64{3, 2, 0}, Value: 1}}
 	if !reflect.DeepEqual(known, expected) || labels[5] != 1 || labels[11] != 2 {
 		t.Fatalf("%v, %v", known, labels)
 	}
@@ -181,16 +181,16 @@ func TestErrorsAreInTheWordsOfGo(t *testing.T) {
 	_, inComponents := c.Components(set, None, &Options{Flags: Signed, MinArea: 1})
 	_, negative := c.Components(set, None, &Options{MinArea: -1})
 	for expected, err := range map[string]error{
-		"Distance: set: type is F32, but a set is Bit or U8":             c.Distance(out, out, None, nil),
-		"Distance: set is None, but an image is needed":                  c.Distance(None, out, None, nil),
-		"Distance: options: MaxDistance is -1, but must be positive":     c.Distance(set, out, None, &Options{MaxDistance: -1}),
-		"Geodesic: options: Method is Sweep, but Geodesic takes":         c.Geodesic(set, set, out, None, &Options{Method: Sweep}),
-		"Voronoi: options: Method is 99, but the last Method is":         c.Voronoi(set, index, &Options{Method: 99}),
-		"Components: options: Signed is set, but components have no":     inComponents,
-		"Components: options: MinArea is -1, but must be positive":       negative,
-		"Distance: distance: data is nil, but the image has pixels":      c.Distance(set, At(nil, F32, Host, 3, 2), None, nil),
-		"SetStream: stream is not nil, but the context is a CPU one":     c.SetStream(unsafe.Pointer(&index)),
-		"Distance: options: Metric is Chamfer, which is for paths, and ": c.Distance(set, out, None, &Options{Metric: Chamfer}),
+		"Distance: set: type is F32, but a set is Bit, U8, U16, I32 or I64": c.Distance(out, out, None, nil),
+		"Distance: set is None, but an image is needed":                     c.Distance(None, out, None, nil),
+		"Distance: options: MaxDistance is -1, but must be positive":        c.Distance(set, out, None, &Options{MaxDistance: -1}),
+		"Geodesic: options: Method is Sweep, but Geodesic takes":            c.Geodesic(set, set, out, None, &Options{Method: Sweep}),
+		"Voronoi: options: Method is 99, but the last Method is":            c.Voronoi(set, index, &Options{Method: 99}),
+		"Components: options: Signed is set, but components have no":        inComponents,
+		"Components: options: MinArea is -1, but must be positive":          negative,
+		"Distance: distance: data is nil, but the image has pixels":         c.Distance(set, At(nil, F32, Host, 3, 2), None, nil),
+		"SetStream: stream is not nil, but the context is a CPU one":        c.SetStream(unsafe.Pointer(&index)),
+		"Distance: options: Metric is Chamfer, which is for paths, and ":    c.Distance(set, out, None, &Options{Metric: Chamfer}),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "apsis: "+expected) {
 			t.Errorf("%q: %v", expected, err)

@@ -14,7 +14,8 @@ type Type int32
 
 const (
 	Bit Type = C.APSIS_BIT // one bit a pixel, lowest bit first; a row starts on a byte; sets only
-	U8  Type = C.APSIS_U8  // non-zero is in the set; sets only
+	U8  Type = C.APSIS_U8  // sets and label images only
+	U16 Type = C.APSIS_U16 // likewise
 	I32 Type = C.APSIS_I32
 	I64 Type = C.APSIS_I64
 	F32 Type = C.APSIS_F32
@@ -31,7 +32,7 @@ const (
 
 // Pixel is what a slice of pixels may hold.
 type Pixel interface {
-	bool | uint8 | int32 | int64 | float32 | float64
+	bool | uint8 | uint16 | int32 | int64 | float32 | float64
 }
 
 // Image is a view of pixels in 2-D or 3-D.  Make one of a slice with Of, or in memory of the library with Context.Alloc.
@@ -176,6 +177,8 @@ func (i Image) pixels() int64 {
 
 func typeOf(pixel any) Type {
 	switch pixel.(type) {
+	case uint16:
+		return U16
 	case int32:
 		return I32
 	case int64:

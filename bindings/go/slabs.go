@@ -46,6 +46,7 @@ type Part struct {
 	Lower [3]int64 // the smallest x, y, z in it
 	Upper [3]int64 // the largest
 	Sum   [3]int64 // the sums of x, y, z over its pixels
+	Value int64    // as in Component
 }
 
 // The library writes into slices of these.

@@ -5,7 +5,7 @@
 // that the order does not matter.  A large component is in all tiles, so that a warp first adds up the sums of one component
 // over its tiles.  A tile whose sums were not kept is labelled and measured again if it has components of the window.
 //
-// Cost: at most 1/4 byte a pixel, and 88 bytes a component.
+// Cost: at most 1/4 byte a pixel, and 96 bytes a component.
 #pragma once
 
 #include "cuda/components/measure.cuh"
@@ -14,13 +14,13 @@ namespace apsis::cuda::components {
 
 /// An apsis_component being added up: sums of coordinates lie where the centroid will be.
 struct ComponentSums {
-    long long first, area, lower[3], upper[3], sum[3];
+    long long first, area, lower[3], upper[3], sum[3], value;
 
-    static constexpr uint32_t FIELDS = 11;
+    static constexpr uint32_t ADDED = 11, FIELDS = 12;  // the value is not added up
     /// The value of a field before anything is added.
     __device__ static long long empty(uint32_t field) {
         const bool is_least = field == 0 || (field >= 2 && field < 5), is_most = field >= 5 && field < 8;
-        return is_least ? INT64_MAX : is_most ? -1 : 0;
+        return is_least ? INT64_MAX : is_most ? -1 : field == ADDED;
     }
     __device__ static ComponentSums empty() {
         ComponentSums sums;
@@ -105,7 +105,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
         return static_cast<long long>(of >> from & ((1ull << count) - 1));
     };
     const long long origin[3] = {place.x, place.y, place.z}, area = kept.area;
-    ComponentSums sums = {index_at<Tile>(tiles, place, kept.first), area, {}, {}, {}};
+    ComponentSums sums = {index_at<Tile>(tiles, place, kept.first), area, {}, {}, {}, 1};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
         const bool known = a < Bits::AXES;
@@ -121,7 +121,7 @@ __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place,
 template <class Tile>
 __device__ ComponentSums sums_of(const PixelSums &added, const TilePlace &place, const Tiles &tiles) {
     const long long origin[3] = {place.x, place.y, place.z}, area = added.area;
-    ComponentSums sums = {INT64_MAX, area, {}, {}, {}};
+    ComponentSums sums = {INT64_MAX, area, {}, {}, {}, 1};
 #pragma unroll
     for (int a = 0; a < 3; ++a) {
         sums.lower[a] = origin[a] + added.lower[a];
@@ -154,7 +154,7 @@ struct WarpSums {
         for (int step = WARP / 2; step > 0; step /= 2) {
             ComponentSums other;
 #pragma unroll
-            for (uint32_t i = 0; i < ComponentSums::FIELDS; ++i)
+            for (uint32_t i = 0; i < ComponentSums::ADDED; ++i)
                 reinterpret_cast<long long *>(&other)[i] =
                     __shfl_xor_sync(ALL_LANES, reinterpret_cast<const long long *>(&sums)[i], step);
             sums.add(other);

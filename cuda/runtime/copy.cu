@@ -1,5 +1,5 @@
 // Copies pixels: between host and device if both views are packed, within the device with any strides, and there also between
-// bits and bytes.
+// bits and bytes, and from wider pixels of a set to bits.
 //
 // Cost: every pixel is read once and written once.  Neighbouring lanes take neighbouring pixels of a row.
 #include "cuda/runtime/copy.h"
@@ -40,15 +40,41 @@ __global__ void write_bits(View from, View to) {
     }
 }
 
+/// Wider pixels of a set to bits, likewise.
+template <class Pixel>
+__global__ void write_bits_of(View from, View to) {
+    const int64_t width = to.size[0], height = to.size[1], bytes = bit_bytes(width);
+    const int64_t total = bytes * height * to.size[2];
+    for (int64_t item = first_item(); item < total; item += item_step()) {
+        const int64_t line = item / bytes, byte = item % bytes, y = line % height, z = line / height;
+        const uint8_t *const pixels = from.row(y, z) + byte * 8 * from.stride[0];
+        unsigned value = 0;
+        for (int bit = 0; bit < 8; ++bit)
+            if (byte * 8 + bit < width && *reinterpret_cast<const Pixel *>(pixels + bit * from.stride[0])) value |= 1u << bit;
+        to.row(y, z)[byte] = static_cast<uint8_t>(value);
+    }
+}
+
+void pack_on_device(const View &from, const View &to, cudaStream_t stream) {
+    const int64_t blocks = ceil_div(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK);
+    switch (from.type) {
+        case APSIS_U16: return launch("write_bits_of", write_bits_of<uint16_t>, blocks, BLOCK, stream, from, to);
+        case APSIS_I32: return launch("write_bits_of", write_bits_of<uint32_t>, blocks, BLOCK, stream, from, to);
+        case APSIS_I64: return launch("write_bits_of", write_bits_of<uint64_t>, blocks, BLOCK, stream, from, to);
+        default: return launch("write_bits", write_bits, blocks, BLOCK, stream, from, to);
+    }
+}
+
 void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
     const int64_t blocks = ceil_div(to.pixels(), BLOCK);
     if (to.type == APSIS_BIT)
-        launch("write_bits", write_bits, ceil_div(bit_bytes(to.size[0]) * to.size[1] * to.size[2], BLOCK), BLOCK, stream, from,
-               to);
+        pack_on_device(from, to, stream);
     else if (pixel_bytes(to.type) == 8)
         launch("copy_pixels", copy_pixels<uint64_t>, blocks, BLOCK, stream, from, to);
     else if (pixel_bytes(to.type) == 4)
         launch("copy_pixels", copy_pixels<uint32_t>, blocks, BLOCK, stream, from, to);
+    else if (pixel_bytes(to.type) == 2)
+        launch("copy_pixels", copy_pixels<uint16_t>, blocks, BLOCK, stream, from, to);
     else
         launch("copy_pixels", copy_pixels<uint8_t>, blocks, BLOCK, stream, from, to);
 }

@@ -7,7 +7,8 @@
 
 namespace apsis::cuda {
 
-/// Queues a copy of pixels: between host and device if both views are packed, within the device also between bits and bytes.
+/// Queues a copy of pixels: between host and device if both views are packed, within the device also between bits and
+/// bytes, and from wider pixels of a set to bits.
 void copy_views(const View &from, const View &to, cudaStream_t stream);
 
 /// CUDA's error if this build has no code for the current device, else cudaSuccess.

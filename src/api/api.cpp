@@ -214,6 +214,7 @@ void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_component 
         apsis_component &to = components[i];
         to.first = part.first;
         to.area = part.area;
+        to.value = part.value;
         for (int a = 0; a < 3; ++a) {
             to.lower[a] = part.lower[a];
             to.upper[a] = part.upper[a];

@@ -300,7 +300,7 @@ bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
 
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.labels) && job.method == APSIS_AUTO &&
-           !job.as_parts && !job.told.is_any && !(job.axes == 2 && job.set.size[2] > 1);
+           !job.as_parts && !job.told.is_any && !job.by_value && !(job.axes == 2 && job.set.size[2] > 1);
 }
 
 void run_in_slabs(apsis_context &context, const DistanceJob &job) {

@@ -55,6 +55,7 @@ const char *type_name(int type) {
         case APSIS_I64: return "APSIS_I64";
         case APSIS_F32: return "APSIS_F32";
         case APSIS_F64: return "APSIS_F64";
+        case APSIS_U16: return "APSIS_U16";
         default: return nullptr;
     }
 }
@@ -62,16 +63,17 @@ const char *type_name(int type) {
 void check_type(const char *name, int type, Role role) {
     const char *found = type_name(type);
     if (!found) throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %d, which is no apsis_type", name, type);
-    const bool is_set = type == APSIS_BIT || type == APSIS_U8;
-    const bool is_integer = type == APSIS_I32 || type == APSIS_I64;
-    if (role == Role::SET && !is_set)
-        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a set is APSIS_BIT or APSIS_U8", name, found);
-    if (role == Role::DISTANCE && is_set)
+    const bool is_mask = type == APSIS_BIT || type == APSIS_U8, is_index = type == APSIS_I32 || type == APSIS_I64;
+    const bool is_real = type == APSIS_F32 || type == APSIS_F64;
+    if (role == Role::SET && is_real)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a set is APSIS_BIT, APSIS_U8, APSIS_U16, APSIS_I32 or APSIS_I64",
+                    name, found);
+    if (role == Role::DISTANCE && !is_real && !is_index)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a distance is APSIS_F32, APSIS_F64, APSIS_I32 or APSIS_I64",
                     name, found);
-    if (role == Role::INDEX && !is_integer)
+    if (role == Role::INDEX && !is_index)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but an index is APSIS_I32 or APSIS_I64", name, found);
-    if (role == Role::LABELS && !is_integer && !is_set)
+    if (role == Role::LABELS && !is_index && !is_mask)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but labels are APSIS_I32 or APSIS_I64, or APSIS_BIT or APSIS_U8",
                     name, found);
 }

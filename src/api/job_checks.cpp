@@ -102,13 +102,14 @@ void check_all_apart(const Argument (&images)[COUNT]) {
 }
 
 /// The most components that a job can have.  The first pixels of two components are never neighbours.  With connectivity 1
-/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.
+/// they may fill every other pixel, otherwise every other one along each axis in which neighbours may differ together.  In a
+/// label image every pixel may be one.
 int64_t most_components(const ComponentsJob &job) {
     const int64_t *size = job.set.size, pixels = job.set.pixels();
     if (pixels == 0) return 0;
-    int64_t most = most_components(job.set, job.axes);
-    if (job.connectivity > 1) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
-    if (job.connectivity > 2) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
+    int64_t most = job.by_value ? pixels : most_components(job.set, job.axes);
+    if (job.connectivity > 1 && !job.by_value) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * size[2];
+    if (job.connectivity > 2 && !job.by_value) most = (size[0] + 1) / 2 * ((size[1] + 1) / 2) * ((size[2] + 1) / 2);
     if (job.min_area > 1) most = std::min(most, pixels / job.min_area);
     const int64_t images = job.axes == 2 ? size[2] : 1;
     return job.largest < most / images ? job.largest * images : most;
@@ -149,6 +150,7 @@ void check_cells(const apsis_options &options) {
 
 /// Checks the set of a slab and its place in the image.
 void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
+    refuse_labels("a slab", options);
     check_cells(options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
@@ -217,6 +219,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     DistanceJob job;
     check_distance_images(context, set, distance, nearest, need_data, job);
     const apsis_options options = read_options(given);
+    refuse_labels("apsis_distance", options);
     check_cells(options);
     check_taken("apsis_distance",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,
@@ -283,6 +286,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
+    refuse_labels("apsis_voronoi", options);
     if (options.flags & APSIS_SIGNED) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
     check_taken("apsis_voronoi",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD}, options);
@@ -313,10 +317,13 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     if (need_data) check_apart("set", job.set, "labels", job.labels);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
+    if ((options.flags & APSIS_LABELS) && (options.flags & APSIS_COMPLEMENT))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_LABELS and APSIS_COMPLEMENT are set, but values have no complement");
     job.axes = axes_of(set, options);
     check_taken("apsis_components", {APSIS_AUTO, APSIS_TILE_FILL}, options);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
+    job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
     fill_in(options, job);
     return job;
 }
@@ -341,6 +348,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
+    refuse_labels("apsis_geodesic", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     check_taken("apsis_geodesic", {APSIS_AUTO}, options);
@@ -363,6 +371,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
+    refuse_labels("apsis_eccentricity", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)
@@ -390,10 +399,10 @@ void check_labels(const ComponentsJob &job) {
     if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
         throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
                     static_cast<long long>(most));
-    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask()))
+    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask() || job.by_value))
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
-                    "of all components");
+                    "of all components of a set");
 }
 
 void check_array(const ComponentsJob &job) {

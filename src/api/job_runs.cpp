@@ -20,7 +20,7 @@ void stage_output(View &view, Staging &staging) {
 }
 
 DistanceJob stage_job(DistanceJob job, Staging &staging) {
-    job.set = staging.input(job.set);
+    job.set = staging.set(job.set);
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);
     return job;
@@ -30,11 +30,11 @@ VoronoiJob stage_job(VoronoiJob job, Staging &staging) {
     return job;
 }
 SummaryJob stage_job(SummaryJob job, Staging &staging) {
-    job.set = staging.input(job.set);
+    job.set = staging.set(job.set);
     return job;
 }
 ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
-    job.set = staging.input(job.set);
+    job.set = job.by_value ? staging.input(job.set) : staging.set(job.set);
     for (View *told : {&job.told.first, &job.told.last, &job.told.numbers})
         if (*told) *told = staging.input(*told);
     stage_output(job.labels, staging);
@@ -43,8 +43,8 @@ ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
     return job;
 }
 GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
-    job.set = staging.input(job.set);
-    job.seeds = staging.input(job.seeds);
+    job.set = staging.set(job.set);
+    job.seeds = staging.set(job.seeds);
     if (job.entering) job.entering = staging.input(job.entering);
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);
@@ -52,9 +52,22 @@ GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
     return job;
 }
 EccentricityJob stage_job(EccentricityJob job, Staging &staging) {
-    job.set = staging.input(job.set);
+    job.set = staging.set(job.set);
     stage_output(job.eccentricity, staging);
     stage_output(job.farthest, staging);
+    return job;
+}
+
+/// Gives the sets of a job the type that they are staged with.
+template <class Job>
+Job with_staged_types(Job job) {
+    const auto narrow = [](View &set) {
+        if (is_wide(set.type)) set = bits_like(set, set.data, set.memory);
+    };
+    if constexpr (std::is_same_v<Job, ComponentsJob>)
+        if (job.by_value) return job;
+    narrow(job.set);
+    if constexpr (std::is_same_v<Job, GeodesicJob>) narrow(job.seeds);
     return job;
 }
 
@@ -81,7 +94,7 @@ size_t staged_bytes(const apsis_context &context, const Job &job) {
     Carver count;
     Staging staging(context, count);
     stage_job(job, staging);
-    count.take<uint8_t>(scratch_of(*context.backend, job));
+    count.take<uint8_t>(scratch_of(*context.backend, with_staged_types(job)));
     return count.used();
 }
 
@@ -90,7 +103,8 @@ template <class Job, class Transform>
 void run_staged(apsis_context &context, const Job &job, void *memory, Transform transform) {
     Carver carver(memory);
     Staging staging(context, carver);
-    void *const scratch = carver.take<uint8_t>(scratch_of(*context.backend, job));  // first: what a slab has found stays there
+    void *const scratch =
+        carver.take<uint8_t>(scratch_of(*context.backend, with_staged_types(job)));  // first: what a slab has found stays there
     const Job own = stage_job(job, staging);
     staging.run([&] { transform(own, scratch); });
 }
@@ -119,7 +133,7 @@ void check_capture(const apsis_context &context, const Job &job) {
     stage_job(job, staging);
     const char *why = waits(context, job);
     if (!why && context.progress_fn) why = "a progress callback is told of what is done";
-    if (!why && !staging.is_empty()) why = "an image is in host memory";
+    if (!why && staging.crosses()) why = "an image is in host memory";
     if (why) context.refuse_capture(why);
 }
 
@@ -223,7 +237,7 @@ void run_parts(apsis_context &context, const ComponentsJob &job) {
     if (job.set.pixels() == 0) return keep_found(context, job, 0, job.connectivity);
     check_capture(context, job);
     run_here(context, job);
-    keep_found(context, job, context.backend->components_scratch(job), job.connectivity);
+    if (!job.by_value) keep_found(context, job, context.backend->components_scratch(job), job.connectivity);
 }
 
 namespace {

@@ -14,8 +14,8 @@
 namespace apsis {
 namespace {
 
-constexpr uint32_t KNOWN_FLAGS =
-    APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER | APSIS_NO_INNER | APSIS_MIXED;
+constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
+                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 
 constexpr double MOST_ROUNDING = 0x1p-25;  // the largest part of itself by which a weight may be rounded
@@ -244,6 +244,11 @@ apsis_options read_options(const apsis_options *given) {
     check_not_negative("max_area", options.max_area);
     check_not_negative("budget", options.budget);
     return options;
+}
+
+void refuse_labels(const char *function, const apsis_options &options) {
+    if (options.flags & APSIS_LABELS)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_LABELS is set, but %s does not take it in this version", function);
 }
 
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {

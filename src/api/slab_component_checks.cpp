@@ -38,7 +38,7 @@ apsis_options read_slab_options(const apsis_options *given) {
 ComponentsJob check_found_set(const apsis_context &context, const apsis_image *labels, const apsis_options &options) {
     if (!context.found || context.found->connectivity == 0)
         throw Error(APSIS_ERROR_ARGUMENT,
-                    "set is NULL, but the call before was no apsis_slab_parts, or its workspace is one that you set");
+                    "set is NULL, but the call before was no apsis_slab_parts of a set, or its workspace is one that you set");
     const apsis_context::FoundSlab &found = *context.found;
     ComponentsJob job = check_components(context, &found.set, labels, &options, false);
     job.labels = check_image("labels", labels, Role::LABELS, true);
@@ -56,7 +56,10 @@ ComponentsJob check_slab_set(const apsis_context &context, const apsis_image *se
     apsis_options options = read_slab_options(given);
     options.flags &= ~uint32_t(APSIS_NO_BORDER | APSIS_NO_INNER);
     options.min_area = options.max_area = options.largest = 0;
-    if (!set && labels) return check_found_set(context, labels, options);
+    if (!set && labels) {
+        options.flags &= ~uint32_t(APSIS_LABELS);  // what was found is of a set
+        return check_found_set(context, labels, options);
+    }
     return check_components(context, set, labels, &options, true);
 }
 
@@ -146,7 +149,7 @@ void check_places(const slabs::JoinJob &job) {
             throw Error(APSIS_ERROR_ARGUMENT, "%s is %lld, but the slab before it ends at %lld", name_of(k, "start").c_str(),
                         static_cast<long long>(slab.start), static_cast<long long>(end));
         const int64_t pixels = slab.rows * job.columns();
-        check_range(name_of(k, "count"), slab.count, 0, pixels / 2 + pixels % 2);
+        check_range(name_of(k, "count"), slab.count, 0, job.by_value ? pixels : pixels / 2 + pixels % 2);
         end += slab.rows;
     }
     if (job.selects() && (begin > 0 || end < extent))
@@ -166,7 +169,7 @@ void check_slab(const slabs::JoinJob &job, int64_t k, Arena &arena) {
         if (face) check_face(name, face, job.columns(), slab.count, true);
     if (slab.first) check_first(first, slab.first, job.columns());
     if (!job.needs_parts() || slab.count == 0) return;
-    check_given(parts, slab.parts, "parts are wanted, or options select by them");
+    check_given(parts, slab.parts, job.by_value ? "they tell the values" : "parts are wanted, or options select by them");
     if (slab.capacity < slab.count)
         throw Error(APSIS_ERROR_ARGUMENT, "%s is %lld, but count is %lld, and all parts are needed",
                     name_of(k, "capacity").c_str(), static_cast<long long>(slab.capacity), static_cast<long long>(slab.count));
@@ -246,7 +249,9 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_lab
     std::copy_n(size, ndim == 3 ? 3 : 2, image.size);
     job.set = check_image("image", &image, Role::SET, false);
     job.axes = ndim;
-    fill_in(read_slab_options(given), job);
+    const apsis_options options = read_slab_options(given);
+    fill_in(options, job);
+    job.by_value = options.flags & APSIS_LABELS;
     check_capacity("parts", parts, capacity);
     job.components = reinterpret_cast<apsis_component *>(parts);
     job.capacity = capacity;
@@ -283,7 +288,7 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
     check_given("labels", labels, "an image is needed");
     ComponentsJob job = check_slab_set(context, set, labels, given);
     const int64_t pixels = job.set.pixels();
-    check_range("slab: count", slab->count, 0, pixels / 2 + pixels % 2);
+    check_range("slab: count", slab->count, 0, job.by_value ? pixels : pixels / 2 + pixels % 2);
     check_told("slab", *slab, pixels > 0 ? job.columns() : 0);
     ComponentsJob selection;
     selection.axes = job.axes;

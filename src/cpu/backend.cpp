@@ -20,6 +20,8 @@ namespace cpu {
 
 namespace {
 
+constexpr int64_t PIECE = 1 << 16;  // pixels that a thread converts at a time
+
 /// The transform that computes a distance map.
 struct DistanceWay {
     size_t (*scratch)(const DistanceJob &, int threads);
@@ -53,7 +55,12 @@ class CpuBackend final : public Backend {
         return data;
     }
     void release(apsis_memory, void *data, size_t) noexcept override { free_aligned_memory(data); }
-    void copy(const View &from, const View &to) override { copy_pixels(from, to); }
+    void copy(const View &from, const View &to) override {
+        if (from.type == to.type) return copy_pixels(from, to);
+        const int64_t rows = from.size[1] * from.size[2], each = std::max(PIECE / from.size[0], int64_t(1));
+        parallel_for(*arena_, (rows + each - 1) / each, {}, 0, 1,
+                     [&](int64_t i) { copy_rows(from, to, i * each, std::min(each, rows - i * each)); });
+    }
 
     void set_stream(CUstream_st *stream) override {
         if (stream) throw Error(APSIS_ERROR_ARGUMENT, "stream is not NULL, but the context is a CPU one");

@@ -241,7 +241,7 @@ static void find_components(call *c, tree *t, const apsis_image *set, const apsi
     t->all.flags &= ~(uint32_t)(APSIS_NO_BORDER | APSIS_NO_INNER);
     t->all.largest = 0, t->all.min_area = t->all.max_area = 0;
     t->selects = memcmp(&t->all, &c->options, sizeof t->all) != 0;
-    t->has_parts = t->selects || wants[0];
+    t->has_parts = t->selects || wants[0] || (c->options.flags & APSIS_LABELS); /* parts tell the values */
     number_slab(c, t, set, options);
     if (!go_up(c, t) || !number_image(c, t, wants[1], &all, options)) return;
     if (count) *count = all;

@@ -101,6 +101,7 @@ struct ComponentsJob {
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
+    bool by_value = false;                     // the set is a label image, of APSIS_U8 or wider
     bool no_border = false, no_inner = false;  // whether components at the border, or not at it, are left out
     int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
     apsis_component *components = nullptr;  // host memory on every device, like the count
@@ -119,7 +120,8 @@ struct ComponentsJob {
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
 };
 static_assert(sizeof(apsis_part) == sizeof(apsis_component) &&
-              offsetof(apsis_part, sum) == offsetof(apsis_component, centroid));
+              offsetof(apsis_part, sum) == offsetof(apsis_component, centroid) &&
+              offsetof(apsis_part, value) == offsetof(apsis_component, value));
 
 /// apsis_geodesic, checked likewise.
 struct GeodesicJob {
@@ -189,8 +191,8 @@ class Backend {
     // Memory.  allocate() throws APSIS_ERROR_MEMORY; memory is aligned to Carver::SLOT.
     virtual void *allocate(apsis_memory memory, size_t bytes) = 0;
     virtual void release(apsis_memory memory, void *data, size_t bytes) noexcept = 0;
-    /// Copies pixels between views of one size.  If both are in the back end's own memory, strides may differ, and APSIS_BIT
-    /// and APSIS_U8 are converted.  Between host and device both are packed and of one type.
+    /// Copies pixels between views of one size.  If both are in the back end's own memory, strides may differ, APSIS_BIT and
+    /// APSIS_U8 are converted, and wide pixels of a set become bits.  Between host and device both are packed and of one type.
     virtual void copy(const View &from, const View &to) = 0;
 
     // Order.  Work is queued on the stream.  On the CPU it is done when a call returns.

@@ -10,7 +10,7 @@ namespace {
 
 using Bounce = std::unique_ptr<void, void (*)(void *)>;
 
-/// A packed host copy of a view that is not packed.
+/// A packed host copy of a view.
 View bounce_like(const View &view, Bounce &bounce) {
     const size_t bytes = static_cast<size_t>(packed_bytes(view));
     bounce.reset(aligned_memory(Carver::SLOT, bytes));
@@ -18,10 +18,11 @@ View bounce_like(const View &view, Bounce &bounce) {
     return packed_like(view, bounce.get(), APSIS_HOST);
 }
 
+/// Uploads to a packed view, of the same type or, for a set, of bits.
 void to_device(Backend &backend, const View &host, const View &device) {
-    if (is_packed(host)) return backend.copy(host, device);
+    if (is_packed(host) && host.type == device.type) return backend.copy(host, device);
     Bounce bounce(nullptr, free_aligned_memory);
-    const View packed = bounce_like(host, bounce);
+    const View packed = bounce_like(device, bounce);
     copy_pixels(host, packed);
     backend.copy(packed, device);
     backend.sync();
@@ -43,15 +44,30 @@ void to_host(Backend &backend, const View &device, const View &host) {
 
 View Staging::own(const View &view, bool is_output) {
     if (view.pixels() == 0 || view.memory == context_.own_memory()) return view;
-    View inside = packed_like(view, nullptr, context_.own_memory());
-    inside.data = carver_.take<uint8_t>(packed_bytes(view));
+    return copy_of(view, packed_like(view, nullptr, context_.own_memory()), is_output);
+}
+
+View Staging::set(const View &view) {
+    if (view.pixels() == 0 || !is_wide(view.type)) return own(view, false);
+    return copy_of(view, bits_like(view, nullptr, context_.own_memory()), false);
+}
+
+View Staging::copy_of(const View &view, View inside, bool is_output) {
+    inside.data = carver_.take<uint8_t>(packed_bytes(inside));
     copies_[count_++] = {view, inside, is_output};
+    crosses_ |= view.memory != inside.memory;
     return inside;
 }
 
 void Staging::upload() {
-    for (int i = 0; i < count_; ++i)
-        if (!copies_[i].is_output) to_device(*context_.backend, copies_[i].outside, copies_[i].inside);
+    for (int i = 0; i < count_; ++i) {
+        const Copy &each = copies_[i];
+        if (each.is_output) continue;
+        if (each.outside.memory == each.inside.memory)
+            context_.backend->copy(each.outside, each.inside);
+        else
+            to_device(*context_.backend, each.outside, each.inside);
+    }
 }
 
 void Staging::download() {

@@ -1,4 +1,5 @@
 // Host images in a device context: a packed copy of each on the device, uploaded before the transform and downloaded after it.
+// And sets whose pixels are wide: their bits, in every context.
 #pragma once
 
 #include "runtime/context.h"
@@ -13,11 +14,14 @@ class Staging {
 
     View input(const View &view) { return own(view, false); }
     View output(const View &view) { return own(view, true); }
+    /// An input that is a set: its bits, if its pixels are wide.
+    View set(const View &view);
 
-    bool is_empty() const { return count_ == 0; }
+    /// Whether an image crosses between host and device.
+    bool crosses() const { return crosses_; }
 
-    /// Uploads, transforms and downloads.  Waits, also on failure, if there is anything to stage: the caller's memory
-    /// is not touched after the call.
+    /// Uploads, transforms and downloads.  Waits, also on failure, if an image crosses: the caller's memory is not touched
+    /// after the call.
     template <class Transform>
     void run(Transform transform) {
         if (count_ == 0) return transform();
@@ -26,10 +30,10 @@ class Staging {
             transform();
             download();
         } catch (...) {
-            settle();
+            if (crosses_) settle();
             throw;
         }
-        context_.backend->sync();
+        if (crosses_) context_.backend->sync();
     }
 
   private:
@@ -38,6 +42,7 @@ class Staging {
         bool is_output;
     };
     View own(const View &view, bool is_output);
+    View copy_of(const View &view, View inside, bool is_output);
     void upload();
     void download();
     void settle() noexcept;
@@ -46,6 +51,7 @@ class Staging {
     Carver &carver_;
     Copy copies_[6];
     int count_ = 0;
+    bool crosses_ = false;
 };
 
 /// Copies pixels between any two views of a context, staging what the back end cannot reach.  Waits if it staged.

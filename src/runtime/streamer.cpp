@@ -28,16 +28,19 @@ constexpr double SHARE_IN = 0.2;                  // of the progress: a set has 
 
 /// An image of the job.
 struct Image {
-    View view;
+    View view, inside;      // `inside`: packed, with bits for wide pixels of a set; without data
     int64_t row_bytes = 0;  // of its packed copy
     bool crosses = false;   // it is on the host
     bool direct = false;    // it crosses without staging memory
 
-    explicit Image(const View &given) : view(given) {
+    explicit Image(const View &given, bool is_set = false) : view(given) {
         if (!view) return;
-        row_bytes = packed_like(view, nullptr, APSIS_DEVICE).stride[1];
+        inside =
+            is_set && is_wide(view.type) ? bits_like(view, nullptr, APSIS_DEVICE) : packed_like(view, nullptr, APSIS_DEVICE);
+        row_bytes = inside.stride[1];
         crosses = view.memory == APSIS_HOST;
     }
+    bool is_packed_first() const { return view.type != inside.type; }
     int64_t crossing_bytes() const { return crosses ? row_bytes : 0; }  // for one row
 };
 
@@ -48,23 +51,16 @@ struct RowRange {
 
 /// A packed view of an image.  Only the rows of a part have memory; the first of them is at `data`.
 View part_view(const Image &image, const RowRange &rows, uint8_t *data, apsis_memory memory) {
-    return packed_like(image.view, data - rows.first * image.row_bytes, memory);
+    return packed_like(image.inside, data - rows.first * image.row_bytes, memory);
 }
 
-View row_view(const View &view, int64_t row) {
-    View one = view;
-    one.data = view.row(row % view.size[1], row / view.size[1]);
-    one.size[1] = one.size[2] = 1;
-    return one;
-}
-
-void copy_rows(const View &from, const View &to, const RowRange &rows, int64_t row_bytes) {
-    if (is_packed(from) && is_packed(to)) {
+void copy_range(const View &from, const View &to, const RowRange &rows, int64_t row_bytes) {
+    if (is_packed(from) && is_packed(to) && from.type == to.type) {
         const int64_t at = rows.first * row_bytes;
         std::memcpy(to.data + at, from.data + at, static_cast<size_t>(rows.count * row_bytes));
         return;
     }
-    for (int64_t row = rows.first; row < rows.first + rows.count; ++row) copy_pixels(row_view(from, row), row_view(to, row));
+    copy_rows(from, to, rows.first, rows.count);
 }
 
 class Streamer {
@@ -120,7 +116,7 @@ class Streamer {
 Streamer::Streamer(const DistanceJob &job, TransferQueue &queue, Carver &carver)
     : job_(job),
       queue_(queue),
-      set_(job.set),
+      set_(job.set, true),
       distance_(job.distance),
       nearest_(job.nearest) {
     shape_.count = job.set.size[0], shape_.length = job.set.size[1], shape_.batch = job.set.size[2];
@@ -134,8 +130,10 @@ Streamer::Streamer(const DistanceJob &job, TransferQueue &queue, Carver &carver)
     nearest_offset_ = (most_rows * distance_.crossing_bytes() + slot - 1) / slot * slot;
     slot_bytes_ = std::max(most_rows * set_.crossing_bytes(), nearest_offset_ + most_rows * nearest_.crossing_bytes());
     slot_bytes_ = (slot_bytes_ + slot - 1) / slot * slot;
-    scratch_ = carver.take<uint8_t>(static_cast<int64_t>(queue.scratch(job)));  // first: what a slab has found stays there
+    if (set_.is_packed_first()) job_.set = bits_like(job.set, job.set.data, APSIS_DEVICE);
+    scratch_ = carver.take<uint8_t>(static_cast<int64_t>(queue.scratch(job_)));  // first: what a slab has found stays there
     for (int64_t s = 0; s < std::min(parts_, int64_t(SLOTS)); ++s) slots_[s] = carver.take<uint8_t>(slot_bytes_);
+    if (!set_.crosses && set_.is_packed_first()) job_.set.data = carver.take<uint8_t>(packed_bytes(job_.set));
 }
 
 void Streamer::run(apsis_context &context) {
@@ -144,7 +142,7 @@ void Streamer::run(apsis_context &context) {
     for (Image *image : {&set_, &distance_, &nearest_}) {
         if (!image->crosses) continue;
         const size_t bytes = static_cast<size_t>(packed_bytes(image->view));
-        image->direct = is_packed(image->view) && queue_.is_page_locked(image->view.data, bytes);
+        image->direct = !image->is_packed_first() && is_packed(image->view) && queue_.is_page_locked(image->view.data, bytes);
         staged = staged || !image->direct;
     }
     if (staged) {
@@ -152,6 +150,7 @@ void Streamer::run(apsis_context &context) {
         threads_.emplace(std::min(Arena::threads_for(context.threads), MOST_THREADS));
     }
     try {
+        if (!set_.crosses && set_.is_packed_first()) context.backend->copy(set_.view, job_.set);
         take_all();
         give_all();
     } catch (...) {
@@ -238,7 +237,7 @@ void Streamer::copy_across(const View &from, const View &to, const RowRange &row
     const int64_t each = std::max(PIECE / row_bytes, int64_t(1)), pieces = (rows.count + each - 1) / each;
     parallel_for(*threads_, pieces, {}, 0, 1, [&](int64_t piece) {
         const int64_t first = piece * each;
-        copy_rows(from, to, {rows.first + first, std::min(each, rows.count - first)}, row_bytes);
+        copy_range(from, to, {rows.first + first, std::min(each, rows.count - first)}, row_bytes);
     });
 }
 

@@ -40,6 +40,7 @@ class Join {
 
     int64_t run() {
         find_nodes();
+        if (job_.by_value) find_values();
         join_slabs();
         if (job_.needs_parts()) gather_parts();
         if (job_.largest < INT64_MAX) find_least_area();
@@ -115,6 +116,12 @@ class Join {
         for_face(slab(k), slab(k).last, take);
     }
 
+    void find_values() {
+        for (int64_t k = 0; k < job_.slab_count; ++k)
+            for (int64_t node = begin_[k]; node < begin_[k + 1]; ++node)
+                value_.push_back(slab(k).parts[local_[node] - 1].value);
+    }
+
     int64_t root_of(int64_t node) {
         while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
         return node;
@@ -144,6 +151,7 @@ class Join {
             if (!below[x]) continue;
             for (int64_t other = std::max<int64_t>(x - reach, 0); other <= std::min(x + reach, width - 1); ++other) {
                 if (!above[other] || (above[other] == joined_above && below[x] == joined_below)) continue;
+                if (job_.by_value && value_[above[other] - 1] != value_[below[x] - 1]) continue;
                 joined_above = above[other], joined_below = below[x];
                 const int64_t one = root_of(joined_above - 1), two = root_of(joined_below - 1);
                 parent_[std::max(one, two)] = std::min(one, two);
@@ -275,6 +283,7 @@ class Join {
     std::vector<int64_t> begin_;    // [slab]: its first node
     std::vector<int64_t> local_;    // [node]: its local number
     std::vector<int64_t> parent_;   // [node]: a lower node of its tree, or itself
+    std::vector<int64_t> value_;    // [node]: of a label image; else empty
     std::vector<apsis_part> part_;  // [node]: of a root, what is known of its component; empty if no parts are needed
     int64_t least_area_ = 0, of_least_area_ = INT64_MAX;  // of the largest components
     int64_t count_ = 0;

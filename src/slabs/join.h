@@ -11,7 +11,7 @@ struct JoinJob : ComponentsJob {
     apsis_slab_labels *slabs = nullptr;
     int64_t slab_count = 0;
 
-    bool needs_parts() const { return selects() || capacity > 0; }
+    bool needs_parts() const { return by_value || selects() || capacity > 0; }
 };
 
 /// Returns the number of components.

@@ -37,12 +37,13 @@ static void options(void **state) {
 
 static void components(void **state) {
     (void)state;
-    assert_int_equal(sizeof(apsis_component), 88);
+    assert_int_equal(sizeof(apsis_component), 96);
     FIELD(apsis_component, first, 0, 8);
     FIELD(apsis_component, area, 8, 8);
     FIELD(apsis_component, lower, 16, 24);
     FIELD(apsis_component, upper, 40, 24);
     FIELD(apsis_component, centroid, 64, 24);
+    FIELD(apsis_component, value, 88, 8);
 }
 
 static void extents(void **state) {
@@ -76,12 +77,13 @@ static void slabs(void **state) {
     FIELD(apsis_slab_paths, last, 56, 8);
     FIELD(apsis_slab_paths, first_seeds, 64, 8);
     FIELD(apsis_slab_paths, last_seeds, 72, 8);
-    assert_int_equal(sizeof(apsis_part), 88);
+    assert_int_equal(sizeof(apsis_part), 96);
     FIELD(apsis_part, first, 0, 8);
     FIELD(apsis_part, area, 8, 8);
     FIELD(apsis_part, lower, 16, 24);
     FIELD(apsis_part, upper, 40, 24);
     FIELD(apsis_part, sum, 64, 24);
+    FIELD(apsis_part, value, 88, 8);
     assert_int_equal(sizeof(apsis_slab_labels), 72);
     FIELD(apsis_slab_labels, start, 0, 8);
     FIELD(apsis_slab_labels, rows, 8, 8);
@@ -100,7 +102,7 @@ static void values(void **state) {
                                    APSIS_ERROR_MEMORY, APSIS_ERROR_WORKSPACE, APSIS_ERROR_RANGE,       APSIS_ERROR_CANCELLED,
                                    APSIS_ERROR_DEVICE, APSIS_ERROR_INTERNAL,  APSIS_ERROR_BUDGET};
     for (int i = 0; i < COUNT(in_order); ++i) assert_int_equal(in_order[i], i);
-    static const int types[] = {APSIS_BIT, APSIS_U8, APSIS_I32, APSIS_I64, APSIS_F32, APSIS_F64};
+    static const int types[] = {APSIS_BIT, APSIS_U8, APSIS_I32, APSIS_I64, APSIS_F32, APSIS_F64, APSIS_U16};
     for (int i = 0; i < COUNT(types); ++i) assert_int_equal(types[i], i + 1);
     assert_int_equal(APSIS_HOST, 0);
     assert_int_equal(APSIS_DEVICE, 1);
@@ -119,6 +121,7 @@ static void values(void **state) {
     assert_int_equal(APSIS_NO_BORDER, 16);
     assert_int_equal(APSIS_NO_INNER, 32);
     assert_int_equal(APSIS_MIXED, 64);
+    assert_int_equal(APSIS_LABELS, 128);
     assert_int_equal(APSIS_CPU, -1);
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);

@@ -46,7 +46,7 @@ static void each_field_of_an_image(bench *b) {
     BREAK(distance, data, NULL, APSIS_ERROR_ARGUMENT, "distance|data|NULL");
     BREAK(nearest, data, NULL, APSIS_ERROR_ARGUMENT, "nearest|data|NULL");
     BREAK(set, type, (apsis_type)0, APSIS_ERROR_ARGUMENT, "set|type|0");
-    BREAK(set, type, (apsis_type)7, APSIS_ERROR_ARGUMENT, "set|type|7");
+    BREAK(set, type, (apsis_type)8, APSIS_ERROR_ARGUMENT, "set|type|8");
     BREAK(set, type, APSIS_F32, APSIS_ERROR_ARGUMENT, "set|type|APSIS_F32");
     BREAK(distance, type, APSIS_U8, APSIS_ERROR_ARGUMENT, "distance|type|APSIS_U8");
     BREAK(nearest, type, APSIS_F32, APSIS_ERROR_ARGUMENT, "nearest|type|APSIS_F32");

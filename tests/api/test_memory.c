@@ -35,7 +35,7 @@ static void check_copy(bench *from_bench, bench *to_bench, apsis_type from_type,
 static void every_copy(bench *b) {
     static const apsis_type types[][2] = {{APSIS_BIT, APSIS_BIT}, {APSIS_BIT, APSIS_U8},  {APSIS_U8, APSIS_BIT},
                                           {APSIS_U8, APSIS_U8},   {APSIS_I32, APSIS_I32}, {APSIS_I64, APSIS_I64},
-                                          {APSIS_F32, APSIS_F32}, {APSIS_F64, APSIS_F64}};
+                                          {APSIS_F32, APSIS_F32}, {APSIS_F64, APSIS_F64}, {APSIS_U16, APSIS_U16}};
     static const unsigned layouts[] = {PACKED, PADDED, STEPPED, SWAPPED, FLIP_X | PADDED, FLIP_Y, FLIP_Z | FLIP_X | STEPPED};
     bench host = with_memory(b, APSIS_HOST), own = *b;
     bench *pairs[][2] = {{&own, &own}, {&own, &host}, {&host, &own}};

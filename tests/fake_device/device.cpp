@@ -19,7 +19,7 @@ struct Span {
 };
 
 size_t pixel_size(apsis_type type) {
-    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 1;
+    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : type == APSIS_U16 ? 2 : 1;
 }
 
 /// The bytes of a row, from its pixel x = 0, if its stride is positive.

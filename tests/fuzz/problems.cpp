@@ -63,8 +63,8 @@ void draw_options(Problem &p, Input &in) {
 
 void draw_types(Problem &p, Input &in) {
     const apsis_type none = apsis_type(0);
-    p.type[SET] = in.of({APSIS_U8, APSIS_BIT});
-    if (p.transform == APSIS_GEODESIC) p.type[SEEDS] = in.of({APSIS_U8, APSIS_BIT});
+    p.type[SET] = in.of({APSIS_U8, APSIS_BIT, APSIS_U16, APSIS_I32, APSIS_I64});
+    if (p.transform == APSIS_GEODESIC) p.type[SEEDS] = in.of({APSIS_U8, APSIS_BIT, APSIS_U16, APSIS_I32, APSIS_I64});
     switch (p.transform) {
         case APSIS_VORONOI: p.type[FIRST] = in.of({APSIS_I32, APSIS_I64}); return;
         case APSIS_COMPONENTS: p.type[FIRST] = in.of({APSIS_I32, APSIS_I64, APSIS_U8, APSIS_BIT, none}); break;

@@ -40,7 +40,7 @@ constexpr Span NOTHING = {1, 0}, TOO_MUCH = {0, 0};
 
 /// NOTHING for an image that has no pixels or breaks a rule, so that nothing of it may be touched.
 Span span_of(const apsis_image &image) {
-    if (image.type < APSIS_BIT || image.type > APSIS_F64 || image.ndim < 2 || image.ndim > 3) return NOTHING;
+    if (image.type < APSIS_BIT || image.type > APSIS_U16 || image.ndim < 2 || image.ndim > 3) return NOTHING;
     const bool bits = image.type == APSIS_BIT;
     __int128 low = 0, high = static_cast<__int128>(pixel_size(image.type)), extent = high;
     for (int a = 0; a < image.ndim; ++a)
@@ -168,7 +168,8 @@ int64_t columns_of(const apsis_image &image) {
 
 int stop_at_third(void *user, double) { return --*static_cast<int *>(user) == 0; }
 
-constexpr std::initializer_list<apsis_type> SETS = {APSIS_U8, APSIS_BIT}, INDICES = {APSIS_I32, APSIS_I64},
+constexpr std::initializer_list<apsis_type> SETS = {APSIS_U8, APSIS_BIT, APSIS_U16, APSIS_I32, APSIS_I64},
+                                            INDICES = {APSIS_I32, APSIS_I64},
                                             LENGTHS = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64},
                                             LABELS = {APSIS_I32, APSIS_I64, APSIS_U8, APSIS_BIT};
 

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+extern "C" {
+#include "run_components.h"
+}
+
 namespace soak {
 
 void need(apsis_context *context, apsis_status status, const char *call) {
@@ -93,7 +97,10 @@ void Buffer::put(const uint8_t *mask) {
             *byte = static_cast<uint8_t>((*byte & ~(1 << bit)) | (mask[i] != 0) << bit);
         });
     else
-        each([&](uint8_t *byte, size_t i, int) { *byte = mask[i]; });
+        each([&](uint8_t *byte, size_t i, int) {
+            const int64_t value = value_of_byte(view.type, mask[i]);
+            std::memcpy(byte, &value, pixel_size(view.type));
+        });
     memory->upload();
     sent = memory->bytes;
 }

@@ -46,7 +46,7 @@ class Buffer {
 
     const apsis_image *image() const { return &view; }
 
-    /// Writes a set, packed, a byte a pixel.
+    /// Writes a set, packed, a byte a pixel: of a wide type its value_of_byte().
     void put(const uint8_t *mask);
 
     /// Throws if any byte has changed since the last put.

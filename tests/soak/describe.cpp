@@ -9,7 +9,7 @@ const char *const TRANSFORMS[] = {"distance", "voronoi", "components", "geodesic
 const char *const METRICS[] = {"Euclidean", "city-block", "chessboard", "chamfer"};
 
 std::string name_of(apsis_type type) {
-    static const char *const NAMES[] = {"none", "BIT", "U8", "I32", "I64", "F32", "F64"};
+    static const char *const NAMES[] = {"none", "BIT", "U8", "I32", "I64", "F32", "F64", "U16"};
     return NAMES[type];
 }
 
@@ -20,9 +20,10 @@ std::string number(double value) {
 }
 
 std::string describe(const apsis_options &o) {
-    static const char *const FLAGS[] = {"complement", "signed", "connected", "slices", "no border", "no inner", "mixed"};
+    static const char *const FLAGS[] = {"complement", "signed",   "connected", "slices",
+                                        "no border",  "no inner", "mixed",     "labels"};
     std::string text = std::string(", ") + METRICS[o.metric];
-    for (int i = 0; i < 7; ++i)
+    for (int i = 0; i < 8; ++i)
         if (o.flags >> i & 1) text += std::string(", ") + FLAGS[i];
     if (o.spacing[0] != 0)
         text += ", spacing " + number(o.spacing[0]) + " " + number(o.spacing[1]) + " " + number(o.spacing[2]);

@@ -21,7 +21,7 @@ int64_t Dice::magnitude(int64_t low, int64_t high) {
 bool is_mask(apsis_type type) { return type == APSIS_BIT || type == APSIS_U8; }
 
 size_t pixel_size(apsis_type type) {
-    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 1;
+    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : type == APSIS_U16 ? 2 : 1;
 }
 
 namespace {
@@ -137,10 +137,28 @@ void draw_distance(Problem &p, Dice &dice) {
     if (p.type[SECOND] && dice.one_in(4)) p.type[FIRST] = apsis_type(0);
 }
 
+apsis_type draw_set_type(Dice &dice) {
+    return dice.one_in(3) ? dice.of({APSIS_U16, APSIS_I32, APSIS_I64}) : dice.of({APSIS_BIT, APSIS_U8});
+}
+
 /// What is known of each component: none, some, or room for all.
 void draw_records(Problem &p, Dice &dice) {
     p.count = dice.one_in(2);
     if (dice.one_in(2)) p.capacity = dice.one_in(3) ? dice.below(5) : dice.magnitude(1, 40000);
+}
+
+/// Makes a label image of the set: some values, in cells or at random.
+void draw_labels(Problem &p, Dice &dice) {
+    p.options.flags = (p.options.flags | APSIS_LABELS) & ~uint32_t(APSIS_COMPLEMENT);
+    if (p.type[SET] == APSIS_BIT) p.type[SET] = APSIS_U8;
+    const int64_t values = dice.magnitude(1, 255), grain = dice.magnitude(1, 64), w = p.size[0], h = p.size[1];
+    const uint64_t seed = dice.roll();
+    for (int64_t i = 0; i < p.pixels(); ++i) {
+        const int64_t x = i % w / grain, y = i / w % h / grain, z = i / w / h / grain;
+        const uint64_t cell = seed + static_cast<uint64_t>(x + 100003 * y + 10000000019 * z);
+        uint8_t &pixel = p.set[static_cast<size_t>(i)];
+        if (pixel) pixel = static_cast<uint8_t>(1 + Dice(cell).below(values));
+    }
 }
 
 void draw_components(Problem &p, Dice &dice) {
@@ -152,6 +170,7 @@ void draw_components(Problem &p, Dice &dice) {
         o.method = APSIS_TILE_FILL;
         return;
     }
+    if (dice.one_in(3)) draw_labels(p, dice);
     if (dice.one_in(5)) o.flags |= APSIS_NO_BORDER;
     if (dice.one_in(5)) o.flags |= APSIS_NO_INNER;
     if (dice.one_in(4)) o.largest = static_cast<int32_t>(dice.magnitude(1, 100));
@@ -183,7 +202,7 @@ void draw_paths(Problem &p, Dice &dice) {
 /// Seeds: few, or as many as some mask has.
 void draw_seeds(Problem &p, Dice &dice) {
     if (p.transform != APSIS_GEODESIC) return;
-    p.type[SEEDS] = dice.of({APSIS_BIT, APSIS_U8});
+    p.type[SEEDS] = draw_set_type(dice);
     draw_mask(p.seeds, p.size, dice);
     if (p.pixels() == 0 || dice.one_in(3)) return;
     std::fill(p.seeds.begin(), p.seeds.end(), uint8_t(0));
@@ -206,7 +225,7 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & APSIS_SLICES) return false;
+    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS)) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
 }
@@ -269,7 +288,7 @@ Problem draw(uint64_t seed, const Machine &machine) {
     p.transform = dice.of({APSIS_DISTANCE, APSIS_DISTANCE, APSIS_DISTANCE, APSIS_VORONOI, APSIS_COMPONENTS, APSIS_COMPONENTS,
                            APSIS_GEODESIC, APSIS_ECCENTRICITY});
     draw_size(p, dice, machine.slow);
-    p.type[SET] = dice.of({APSIS_BIT, APSIS_U8});
+    p.type[SET] = draw_set_type(dice);
     p.mask = draw_mask(p.set, p.size, dice);
     draw_seeds(p, dice);
     if (dice.one_in(4)) p.options.flags |= APSIS_COMPLEMENT;

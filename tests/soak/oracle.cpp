@@ -7,6 +7,7 @@
 extern "C" {
 #include "flood.h"
 #include "paths.h"
+#include "run_components.h"
 #include "run_voronoi.h"
 }
 
@@ -83,6 +84,8 @@ std::string check_distance_map(const Problem &p, const Outcome &out) {
 std::string check_components(const Problem &p, const Outcome &out) {
     const problem q = problem_of(p);
     flooded want = flood(&q);
+    for (int64_t k = 0; k < want.count && p.options.flags & APSIS_LABELS; ++k)
+        want.component[k].value = value_of_byte(p.type[SET], static_cast<uint8_t>(want.component[k].value));
     std::string wrong;
     if (is_mask(p.type[FIRST]))
         for (int64_t i = 0; i < p.pixels(); ++i)

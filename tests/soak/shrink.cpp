@@ -110,7 +110,7 @@ class Shrinker {
         trial = best;
         apsis_options &o = trial.options;
         bool changed = false;
-        for (int bit = 0; bit < 7; ++bit) changed |= set(&o.flags, o.flags & ~(1u << bit));
+        for (int bit = 0; bit < 8; ++bit) changed |= set(&o.flags, o.flags & ~(1u << bit));
         changed |= set(&o.max_distance, 0.0);
         changed |= set(&o.metric, APSIS_EUCLIDEAN);
         changed |= set(&o.method, APSIS_AUTO);

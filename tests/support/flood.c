@@ -2,6 +2,8 @@
 
 static bool member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
 
+static bool by_value(const problem *p) { return (p->options.flags & APSIS_LABELS) != 0; }
+
 static bool volume(const problem *p) { return p->ndim == 3 && !(p->options.flags & APSIS_SLICES); }
 
 /** Whether an offset leads to a neighbour. */
@@ -22,7 +24,7 @@ static void note(apsis_component *c, const int64_t at[3], int64_t i) {
 
 static apsis_component fill(const problem *p, flooded *f, int64_t first, int64_t number, int64_t *stack) {
     const int64_t w = p->size[0], h = p->size[1];
-    apsis_component c = {0};
+    apsis_component c = {.value = by_value(p) ? p->mask[first] : 1};
     int64_t depth = 0;
     stack[depth++] = first;
     f->label[first] = number;
@@ -35,7 +37,7 @@ static apsis_component fill(const problem *p, flooded *f, int64_t first, int64_t
             bool inside = adjacent(p, d[0], d[1], d[2]);
             for (int a = 0; a < 3; ++a) inside = inside && at[a] + d[a] >= 0 && at[a] + d[a] < p->size[a];
             const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
-            if (!inside || f->label[j] || !member(p, j)) continue;
+            if (!inside || f->label[j] || !member(p, j) || (by_value(p) && p->mask[j] != p->mask[i])) continue;
             f->label[j] = number;
             stack[depth++] = j;
         }

@@ -4,7 +4,7 @@
 static int64_t guard_of(unsigned layout) { return layout == PACKED ? 0 : 64; }
 
 size_t type_size(apsis_type type) {
-    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 1;
+    return type == APSIS_I64 || type == APSIS_F64 ? 8 : type == APSIS_I32 || type == APSIS_F32 ? 4 : type == APSIS_U16 ? 2 : 1;
 }
 
 static int64_t at_least(int64_t low, int64_t value) { return value < low ? low : value; }

@@ -23,6 +23,10 @@ typedef struct pieces {
     int64_t count; /* -1 if left out */
 } pieces;
 
+/** The value of a pixel of this type where the mask has a byte: different for each byte, 0 for 0, and itself if the type is
+ *  APSIS_U8.  Some are negative, and some differ in their highest bits alone. */
+int64_t value_of_byte(apsis_type type, uint8_t byte);
+
 /** Fails if the call fails, or changes the set, a byte that is no pixel, or a component beyond the capacity. */
 pieces run_components(bench *b, const problem *p, const asked *how);
 void free_pieces(pieces *out);

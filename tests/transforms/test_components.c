@@ -49,7 +49,7 @@ static void numbers_follow_the_lowest_index(bench *b) {
     pieces out = run_components(b, &p, &how);
     assert_memory_equal(out.labels, four, sizeof four);
     assert_int_equal(out.count, 5);
-    const apsis_component third = {9, 3, {3, 1, 0}, {4, 2, 0}, {10 / 3.0, 5 / 3.0, 0}};
+    const apsis_component third = {9, 3, {3, 1, 0}, {4, 2, 0}, {10 / 3.0, 5 / 3.0, 0}, 1};
     assert_memory_equal(&out.component[2], &third, sizeof third);
     free_pieces(&out);
     p.options.connectivity = 2;

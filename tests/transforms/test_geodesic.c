@@ -342,7 +342,7 @@ static void wrong_arguments(bench *b) {
     assert_fails(b->ctx, apsis_geodesic(b->ctx, set, seeds, distance, nearest, &o), status, text)
     REFUSES(NULL, seeds, real, NULL, APSIS_ERROR_ARGUMENT, "set|NULL");
     REFUSES(set, NULL, real, NULL, APSIS_ERROR_ARGUMENT, "seeds|NULL");
-    REFUSES(set, whole, real, NULL, APSIS_ERROR_ARGUMENT, "seeds|APSIS_I32");
+    REFUSES(set, real, whole, NULL, APSIS_ERROR_ARGUMENT, "seeds|APSIS_F32");
     REFUSES(set, &f[4].image, real, NULL, APSIS_ERROR_ARGUMENT, "seeds|size[0]|3|4");
     REFUSES(set, seeds, set, NULL, APSIS_ERROR_ARGUMENT, "distance|APSIS_U8");
     REFUSES(set, seeds, NULL, real, APSIS_ERROR_ARGUMENT, "nearest|APSIS_F32");

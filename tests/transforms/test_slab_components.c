@@ -75,6 +75,7 @@ static int64_t *copy_face(const group *of, bool is_last, int64_t columns) {
 static apsis_slab_labels become_one(bench *b, const problem *p, group *of, wanted wants) {
     apsis_options options = APSIS_OPTIONS_INIT;
     options.connectivity = p->options.connectivity;
+    options.flags = p->options.flags & APSIS_LABELS;
     apsis_slab_labels one = {.start = of->slabs[0].start};
     for (int k = 0; k < of->count; ++k) {
         one.rows += of->slabs[k].rows;
@@ -211,7 +212,8 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
                       chance *c) {
     const apsis_options *o = &p->options;
     const bool selects = o->flags & (APSIS_NO_BORDER | APSIS_NO_INNER) || o->largest || o->min_area || o->max_area;
-    const wanted wants = {selects || how->capacity > 0, selects || (c && roll_below(c, 3) == 0)};
+    const bool by_value = o->flags & APSIS_LABELS;
+    const wanted wants = {selects || by_value || how->capacity > 0, selects || (c && roll_below(c, 3) == 0)};
     apsis_slab_labels slabs[MOST_SLABS];
     group all = {slabs, at->slabs};
     const int turn = c ? (int)roll_below(c, at->slabs) : 0;
@@ -232,7 +234,7 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
     bool is_labelled[MOST_SLABS] = {false};
     for (int i = 0; labels && i < at->slabs + 2; ++i) { /* first, in every second cut, those that were found last */
         const int k = i < 2 ? last[i] : at->slabs + 1 - i;
-        if (i < 2 ? k < 0 || (c ? roll_below(c, 2) : at->slabs % 2) : is_labelled[k]) continue;
+        if (i < 2 ? k < 0 || by_value || (c ? roll_below(c, 2) : at->slabs % 2) : is_labelled[k]) continue;
         apsis_slab_labels told = slabs[k];
         if (!selects && c && roll_below(c, 2)) told.numbers = NULL; /* the faces say as much */
         bench *const b = benches[i < 2 ? i : c ? roll_below(c, 2) : 0];
@@ -319,7 +321,17 @@ static asked choose_images(chance *c) {
     return how;
 }
 
-static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t seed) {
+/** Some values in the place of ones, in cells. */
+static void fill_values(uint8_t *mask, const int64_t size[3], chance *c) {
+    const int64_t values = 1 + roll_below(c, 4), grain = 1 + roll_below(c, 3), w = size[0], h = size[1];
+    const uint64_t seed = roll(c);
+    for (int64_t i = 0; i < w * h * size[2]; ++i) {
+        chance cell = {seed + (uint64_t)(i % w / grain + 1000 * (i / w % h / grain) + 1000000 * (i / w / h / grain))};
+        if (mask[i]) mask[i] = (uint8_t)(1 + roll_below(&cell, values));
+    }
+}
+
+static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t seed, bool by_value) {
     static const int64_t sizes[] = {1, 2, 3, 5, 8, 13, 31, 32, 33, 64, 65, 100, 127, 128, 129, 200, 300};
     static const double densities[] = {0, 0.01, 0.1, 0.4, 0.5, 0.6, 0.99};
     chance c = {seed};
@@ -335,7 +347,12 @@ static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t s
         p.mask = mask;
         p.options.connectivity = (int32_t)roll_below(&c, ndim + 1);
         choose_selection(&c, &p, roll_below(&c, 2) ? 5 : pixels_of(&p));
-        const asked how = choose_images(&c);
+        asked how = choose_images(&c);
+        if (by_value) {
+            fill_values(mask, p.size, &c);
+            p.options.flags = (p.options.flags | APSIS_LABELS) & ~(uint32_t)APSIS_COMPLEMENT;
+            how.set = APSIS_U8;
+        }
         assert_ok(benches[0]->ctx, apsis_set_threads(benches[0]->ctx, (int)roll_below(&c, 4)));
         pieces whole = run_components(benches[0], &p, &how);
         for (int k = 0; k < 3; ++k) {
@@ -348,13 +365,29 @@ static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t s
 }
 
 static void random_planes_on(bench *const benches[2]) {
-    random_cuts(benches, 2, effort(benches[0]->place == ON_CPU ? 700 : 150), 11);
+    random_cuts(benches, 2, effort(benches[0]->place == ON_CPU ? 700 : 150), 11, false);
 }
 static void random_planes(bench *b) { with_cpu(b, random_planes_on); }
 static void random_volumes_on(bench *const benches[2]) {
-    random_cuts(benches, 3, effort(benches[0]->place == ON_CPU ? 500 : 100), 12);
+    random_cuts(benches, 3, effort(benches[0]->place == ON_CPU ? 500 : 100), 12, false);
 }
 static void random_volumes(bench *b) { with_cpu(b, random_volumes_on); }
+static void random_labels_on(bench *const benches[2]) {
+    random_cuts(benches, 2, effort(500), 13, true);
+    random_cuts(benches, 3, effort(500), 14, true);
+}
+static void random_labels(bench *b) { with_cpu(b, random_labels_on); }
+
+/** Values are told by parts. */
+static void labels_without_parts(bench *b) {
+    const int64_t size[2] = {2, 2};
+    int64_t above[2] = {1, 2}, below[2] = {1, 2};
+    apsis_slab_labels slabs[2] = {{.rows = 1, .count = 2, .last = above}, {.start = 1, .rows = 1, .count = 2, .first = below}};
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.flags = APSIS_LABELS;
+    assert_fails(b->ctx, apsis_slab_join(b->ctx, 2, size, slabs, 2, NULL, 0, NULL, &options), APSIS_ERROR_ARGUMENT,
+                 "slabs[0]|parts|values");
+}
 
 /* ---- Memory ---- */
 
@@ -396,8 +429,12 @@ static void the_scratch_memory(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE), TEST(every_cut_of_volumes, EVERYWHERE),
-                                      TEST(random_planes, EVERYWHERE), TEST(random_volumes, EVERYWHERE),
+    static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE),
+                                      TEST(every_cut_of_volumes, EVERYWHERE),
+                                      TEST(random_planes, EVERYWHERE),
+                                      TEST(random_volumes, EVERYWHERE),
+                                      TEST(random_labels, ON_CPU),
+                                      TEST(labels_without_parts, ON_CPU),
                                       TEST(the_scratch_memory, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

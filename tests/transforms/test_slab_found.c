@@ -140,7 +140,7 @@ static void many_parts(bench *b) {
     apsis_part *parts = must_alloc(PARTS * sizeof *parts);
     for (int64_t i = 0; i < PARTS; ++i) {
         const int64_t y = 2 * i / SIDE, x = 2 * i % SIDE + y % 2;
-        parts[i] = (apsis_part){y * SIDE + x, 1, {x, y, 0}, {x, y, 0}, {x, y, 0}};
+        parts[i] = (apsis_part){y * SIDE + x, 1, {x, y, 0}, {x, y, 0}, {x, y, 0}, 1};
     }
     apsis_context *const ctx = b->ctx;
     const int64_t size[2] = {SIDE, SIDE};
@@ -155,11 +155,11 @@ static void many_parts(bench *b) {
     assert_fails(ctx, JOIN(), APSIS_ERROR_ARGUMENT, "slabs[0]: parts[66000] has area 0");
     parts[65536].first = parts[65535].first;
     assert_fails(ctx, JOIN(), APSIS_ERROR_ARGUMENT, "slabs[0]: parts[65536]|behind the one before it");
-    parts[10] = (apsis_part){20, PARTS + 1, {20, 0, 0}, {20, 0, 0}, {20 * (PARTS + 1), 0, 0}};
+    parts[10] = (apsis_part){20, PARTS + 1, {20, 0, 0}, {20, 0, 0}, {20 * (PARTS + 1), 0, 0}, 1};
     assert_fails(ctx, JOIN(), APSIS_ERROR_ARGUMENT, "slabs[0]: parts[65536]");
     for (int64_t i = 65536; i < PARTS; ++i) {
         const int64_t y = 2 * i / SIDE, x = 2 * i % SIDE + y % 2;
-        parts[i] = (apsis_part){y * SIDE + x, 1, {x, y, 0}, {x, y, 0}, {x, y, 0}};
+        parts[i] = (apsis_part){y * SIDE + x, 1, {x, y, 0}, {x, y, 0}, {x, y, 0}, 1};
     }
     assert_ok(ctx, JOIN()); /* as many pixels as there are */
     parts[10].area += 1, parts[10].sum[0] += 20;

@@ -49,7 +49,8 @@ static void what_slabs_tell(bench *b) {
     two_slabs *two = ask_both(b);
     static const int64_t first[2][WIDE] = {{1, 0, 2, 0, 0, 3}, {1, 0, 0, 1, 0, 2}};
     static const int64_t last[2][WIDE] = {{1, 0, 2, 0, 4, 0}, {1, 1, 1, 1, 0, 0}};
-    static const apsis_part lower[2] = {{12, 6, {0, 2, 0}, {3, 3, 0}, {9, 16, 0}}, {17, 1, {5, 2, 0}, {5, 2, 0}, {5, 2, 0}}};
+    static const apsis_part lower[2] = {{12, 6, {0, 2, 0}, {3, 3, 0}, {9, 16, 0}, 1},
+                                        {17, 1, {5, 2, 0}, {5, 2, 0}, {5, 2, 0}, 1}};
     assert_memory_equal(two->first, first, sizeof first);
     assert_memory_equal(two->last, last, sizeof last);
     assert_int_equal(two->slabs[0].count, 4);
@@ -60,7 +61,7 @@ static void what_slabs_tell(bench *b) {
 static void what_they_are_told(bench *b) {
     two_slabs *two = ask_both(b);
     static const int64_t upper[4] = {1, 2, 3, 4}, lower[2] = {1, 5}, first[WIDE] = {-1, 0, 0, -1, 0, 5};
-    static const apsis_part one = {0, 8, {0, 0, 0}, {3, 3, 0}, {9, 17, 0}};
+    static const apsis_part one = {0, 8, {0, 0, 0}, {3, 3, 0}, {9, 17, 0}, 1};
     const two_slabs told = *two;
     two->slabs[0].first = two->slabs[1].last = NULL; /* there is nothing */
     assert_ok(b->ctx, join(b, two));
@@ -161,7 +162,7 @@ static void a_slab_far_below(bench *b) {
     apsis_part parts[5];
     apsis_slab_labels slab = {.start = start, .parts = parts, .capacity = 5};
     assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &slab, NULL));
-    const apsis_part one = {start * WIDE, 8, {0, start, 0}, {3, start + 3, 0}, {9, 8 * start + 17, 0}};
+    const apsis_part one = {start * WIDE, 8, {0, start, 0}, {3, start + 3, 0}, {9, 8 * start + 17, 0}, 1};
     assert_memory_equal(parts, &one, sizeof one);
     frame_close(&set);
 }

@@ -1,6 +1,6 @@
 # Arrays as images of the library, without a copy.  Another kind of array has methods of its own: ext/ApsisCUDAExt.jl.
 
-const PIXELS = Dict{DataType,Cint}(Bool => 2, UInt8 => 2, Int32 => 3, Int64 => 4, Float32 => 5, Float64 => 6)
+const PIXELS = Dict{DataType,Cint}(Bool => 2, UInt8 => 2, UInt16 => 7, Int32 => 3, Int64 => 4, Float32 => 5, Float64 => 6)
 
 "Where an array is, and so the work."
 device_of(::AbstractArray) = :cpu
@@ -11,8 +11,8 @@ prepare(::Context, ::AbstractArray) = nothing
 memory_of(::StridedArray) = HOST
 pointer_of(array::StridedArray) = Ptr{Cvoid}(pointer(array))
 
-"A set as an array of one byte a pixel that has an address."
-as_set(set::StridedArray{T}) where {T<:Union{Bool,UInt8}} = stands_still(set) ? collect(set) : set
+"A set as an array of bytes or integers that has an address."
+as_set(set::StridedArray{T}) where {T<:Union{Bool,UInt8,UInt16,Int32,Int64}} = stands_still(set) ? collect(set) : set
 as_set(set::AbstractArray{Bool}) = collect(Bool, set)
 as_set(set::AbstractArray) = map(!iszero, set)
 

@@ -106,7 +106,7 @@ function failure(status, handle)
     return ApsisError(Symbol(name), in_julia(unsafe_string(ccall(symbol(:apsis_message), Cstring, (Ptr{Cvoid},), handle))))
 end
 
-const TYPES = Dict("BIT" => "Bool", "U8" => "UInt8", "I32" => "Int32", "I64" => "Int64", "F32" => "Float32", "F64" => "Float64")
+const TYPES = Dict("BIT" => "Bool", "U8" => "UInt8", "U16" => "UInt16", "I32" => "Int32", "I64" => "Int64", "F32" => "Float32", "F64" => "Float64")
 
 "A message of the library with Julia's names for the things of C, and axes that are counted from 1 on."
 function in_julia(message)

@@ -6,7 +6,7 @@ const METRICS = (euclidean=0, city_block=1, chessboard=2, chamfer=3)
 const METRIC_NAMES = merge(METRICS, (cityblock=METRICS.city_block, taxicab=METRICS.city_block, manhattan=METRICS.city_block))
 const DEVICES = (cpu=-1, best=-2)
 const HOST, DEVICE = Cint(0), Cint(1)
-const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED = UInt32.(1 .<< (0:6))
+const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS = UInt32.(1 .<< (0:7))
 const OK, ERROR_BUDGET = Cint(0), Cint(10)
 
 "The version of the header that this package is written for."
@@ -43,6 +43,7 @@ struct Component
     lower::NTuple{3,Int64}
     upper::NTuple{3,Int64}
     centroid::NTuple{3,Float64}
+    value::Int64
 end
 
 "How far a component reaches: pixels are linear indices; `gap` is 0, but where the budget has run out."

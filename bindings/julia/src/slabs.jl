@@ -42,6 +42,7 @@ struct Part
     lower::NTuple{3,Int64}
     upper::NTuple{3,Int64}
     sum::NTuple{3,Int64}
+    value::Int64
 end
 
 struct CLabels

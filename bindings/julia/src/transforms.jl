@@ -76,20 +76,21 @@ end
 
 """
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
-               inner=true, complement=false, slices=false, method=:auto, context)
+               inner=true, complement=false, labels=false, slices=false, method=:auto, context)
 
 Numbers the connected components 1, 2, 3, ... by their lowest index, 0 outside, and says how many there are: `(labels, n)`, and
 with `statistics=true` a vector of [`Component`](@ref) too.  `connectivity` is the number of axes along which neighbours may
-differ.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for the set alone, without what is left out; or `nothing`.
+differ.  With `labels=true` every value other than 0 is a set of its own.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for the set alone, without what is left out; or `nothing`.
 """
 function components(set::AbstractArray; type=Int32, out=nothing, connectivity=1, statistics=false, border=true, inner=true,
-                    complement=false, slices=false, context=context_on(device_of(set)), kw...)
+                    complement=false, labels=false, slices=false, context=context_on(device_of(set)), kw...)
     set = as_set(set)
     check_dimensions(set)
     out = out === nothing ? new_map(set, type) : out
     check_output("out", out, set, (Int32, Int64, Bool, UInt8))
     asked = options(set; connectivity=connectivity,
-                    flags=flags(COMPLEMENT => complement, SLICES => slices, NO_BORDER => !border, NO_INNER => !inner), kw...)
+                    flags=flags(COMPLEMENT => complement, LABELS => labels, SLICES => slices, NO_BORDER => !border,
+                                NO_INNER => !inner), kw...)
     prepare(context, set)
     known = known_of(Component, statistics) do room, count
         GC.@preserve set out check(context, ccall(symbol(:apsis_components), Cint,
@@ -160,5 +161,5 @@ function known_of(call, kind, is_wanted)
     return resize!(room, count[])
 end
 
-count_from_one(c::Component) = Component(c.first + 1, c.area, c.lower .+ 1, c.upper .+ 1, c.centroid .+ 1)
+count_from_one(c::Component) = Component(c.first + 1, c.area, c.lower .+ 1, c.upper .+ 1, c.centroid .+ 1, c.value)
 count_from_one(e::Extent) = Extent(e.first + 1, e.ends .+ 1, e.centre + 1, e.diameter, e.radius, e.gap)

@@ -96,7 +96,7 @@ end
         set[2:4, 1] .= set[6, 4] = true
         labels, n, known = Apsis.components(set; statistics=true)
         @test n == 2 && labels[3, 1] == 1 && labels[6, 4] == 2
-        @test known[1] == Apsis.Component(2, 3, (2, 1, 1), (4, 1, 1), (3.0, 1.0, 1.0))
+        @test known[1] == Apsis.Component(2, 3, (2, 1, 1), (4, 1, 1), (3.0, 1.0, 1.0), 1)
         @test Apsis.components(set; type=nothing, largest=1) == (nothing, 1)
         kept, n = Apsis.components(set; type=Bool, border=false)
         @test !any(kept) && n == 0

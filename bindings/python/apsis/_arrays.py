@@ -26,6 +26,9 @@ LABELS = (np.int32, np.int64, np.uint8, np.bool_)
 
 _TYPES = {"i4": c.I32, "i8": c.I64, "f4": c.F32, "f8": c.F64, "u1": c.U8, "b1": c.U8}
 
+#: The types of sets, by the bytes of an element: whether it is 0 does not depend on its sign.
+_SET_TYPES = {1: c.U8, 2: c.U16, 4: c.I32, 8: c.I64}
+
 
 def _maker(array: Any) -> str:
     """The name of the library that an array is of."""
@@ -90,11 +93,11 @@ def _bare(name: str, array: Any) -> Array:
 
 
 def as_set(name: str, array: Any) -> Array:
-    """An array as a set, of one byte a pixel: its non-zero elements."""
+    """An array as a set, of integers or one byte a pixel: its non-zero elements."""
     given = array
     if _maker(array) == "torch":
         array = array.detach()
-        if not array.is_sparse and array.element_size() != 1:
+        if not array.is_sparse and array.element_size() != 1 and (array.is_floating_point() or array.is_complex()):
             array = array != 0  # of every type, those that NumPy lacks among them
     array = _bare(name, array)
     if isinstance(array, np.ma.MaskedArray):
@@ -106,8 +109,31 @@ def as_set(name: str, array: Any) -> Array:
         raise TypeError(f"{name} is a {type(given).__name__} of dtype {dtype}, but must be an array of numbers or bools")
     if not 1 <= len(shape) <= 3:
         raise wrong(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
-    is_byte = dtype.itemsize == 1
-    return array if is_byte and not _repeats(shape, strides) else array != 0
+    is_taken = dtype.itemsize == 1 or (dtype.kind in "iu" and _is_aligned(array, dtype, strides))
+    return array if is_taken and not _repeats(shape, strides) else array != 0
+
+
+def as_labels(name: str, array: Any) -> Array:
+    """An array as a label image, of integers."""
+    given = array.detach() if _maker(array) == "torch" else array
+    bare = _bare(name, given)
+    dtype, shape, strides = _layout(bare)
+    if dtype.kind not in "biu":
+        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but labels are integers or bools")
+    if on_device(bare) or (_is_aligned(bare, dtype, strides) and not _repeats(shape, strides)):
+        return as_set(name, given)
+    return as_set(name, np.array(bare, dtype=dtype.newbyteorder("=")))
+
+
+def dtype_in(array: Array) -> np.dtype[Any]:
+    """The type of an array's elements."""
+    return _layout(array)[0]
+
+
+def _is_aligned(array: Array, dtype: np.dtype[Any], strides: tuple[int, ...]) -> bool:
+    """Whether elements lie, and are stored, as those of the library."""
+    data = array.__cuda_array_interface__["data"][0] if on_device(array) else array.ctypes.data
+    return dtype.isnative and not any(place % dtype.itemsize for place in (data, *strides))
 
 
 def check_shape(name: str, array: Array, set: Array) -> None:
@@ -265,8 +291,17 @@ def index_output(name: str, out: Optional[Array], type_name: str, wanted: Any, s
     return make_output(name, index_type(type_name, wanted, shape or tuple(source.shape)), set, source)
 
 
+def _apart(array: Array, outputs: list[Optional[Output]]) -> Array:
+    """An input of integers; a copy, if an output may lie in its memory."""
+    if on_device(array) or array.itemsize == 1:
+        return array
+    given = [output.array for output in outputs if output is not None and not on_device(output.array)]
+    return array.copy() if any(np.may_share_memory(array, other) for other in given) else array
+
+
 def images_of(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
-    return [*(as_image(name, array, c.U8) for name, array in zip(("set", "seeds"), inputs)),
+    inputs = [_apart(array, outputs) for array in inputs]
+    return [*(as_image(name, array, _SET_TYPES[_layout(array)[0].itemsize]) for name, array in zip(("set", "seeds"), inputs)),
             *(None if output is None else as_image(output.name, output.array) for output in outputs)]
 
 

@@ -19,7 +19,8 @@ from ._errors import BudgetWarning, error, in_python, wrong
 from ._options import Spacing, flag, flags, options, whole
 
 #: What is known of one component: see apsis_component.  Coordinates are x, y, z: the last axis of an array first.
-COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centroid", "f8", 3)])
+COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centroid", "f8", 3),
+                      ("value", "i8")])
 #: How far a component reaches: see apsis_extent.
 EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diameter", "f8"), ("radius", "f8"),
                    ("gap", "f8")])
@@ -189,20 +190,24 @@ class Context:
     def components(self, set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False,
                    dtype: Optional[DTypeLike] = np.int32, out: Optional[Array] = None, largest: Optional[int] = None,
                    min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
-                   complement: bool = False, slices: bool = False, method: str = "auto") -> Any:
+                   complement: bool = False, slices: bool = False, method: str = "auto", labels: bool = False) -> Any:
         """apsis.components in this context."""
-        source = arrays.as_set("set", set)
+        source = arrays.as_labels("set", set) if flag("labels", labels) else arrays.as_set("set", set)
         no_border, no_inner = not flag("border", border), not flag("inner", inner)
         if len(source.shape) == 1 and (no_border or no_inner):  # a row of an image is all border
+            if labels:
+                raise wrong("border and inner are True alone for labels of one axis")
             source = _by_ends(source, flag("complement", complement), no_border, no_inner)
             no_border = no_inner = False
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, no_border=no_border,
-                                                  no_inner=no_inner),
+                                                  no_inner=no_inner, labels=labels),
                          connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method)
-        labels = arrays.output("out", out, "dtype", dtype, LABELS, set, source)
+        numbers = arrays.output("out", out, "dtype", dtype, LABELS, set, source)
         known_type = COMPONENT if flag("statistics", statistics) else None
-        count, known = self._transform_counted(c.lib.apsis_components, source, [labels], known_type, chosen)
-        result = labels.result if labels else None
+        count, known = self._transform_counted(c.lib.apsis_components, source, [numbers], known_type, chosen)
+        if known is not None and labels:
+            known["value"] = known["value"].astype(arrays.dtype_in(source))  # of the sign that the array has
+        result = numbers.result if numbers else None
         return (result, count) if known is None else (result, count, known)
 
     def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,

@@ -54,7 +54,7 @@ def wrong(message: str) -> ArgumentError:
     return ArgumentError(c.ERROR_ARGUMENT, message)
 
 
-_TYPES = {"U8": "uint8", "I32": "int32", "I64": "int64", "F32": "float32", "F64": "float64"}
+_TYPES = {"U8": "uint8", "U16": "uint16", "I32": "int32", "I64": "int64", "F32": "float32", "F64": "float64"}
 _FIELDS = {"size": "shape", "stride": "strides", "spacing": "spacing"}
 
 

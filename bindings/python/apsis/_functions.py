@@ -109,7 +109,7 @@ def voronoi(set: Array, *, connected: bool = False, out: Optional[Array] = None,
 def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False, dtype: Optional[DTypeLike] = np.int32,
                out: Optional[Array] = None, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
-               slices: bool = False, method: str = "auto", device: Optional[Device] = None) -> Any:
+               slices: bool = False, method: str = "auto", labels: bool = False, device: Optional[Device] = None) -> Any:
     """The connected components of the set, numbered 1, 2, 3, ... by their lowest element.
 
     Parameters
@@ -130,6 +130,8 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
         Leaves out those of fewer elements, and those of more.
     border, inner : bool, default True
         False leaves out those that touch the border of the array, or those that do not.
+    labels : bool, default False
+        The array is a label image, of integers: neighbours are connected where their values are equal, and not 0.
 
     Returns
     -------
@@ -138,8 +140,8 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
     count : int
         How many components there are.
     statistics : array of COMPONENT
-        Only with `statistics`: first (the flat index of the lowest element), area, lower, upper and centroid; coordinates are
-        in elements, and x, y, z, the last axis of the array first.  apsis.table makes columns of it.
+        Only with `statistics`: first (the flat index of the lowest element), area, lower, upper, centroid and value (that of
+        its elements with `labels`, otherwise 1); coordinates are in elements, and x, y, z, the last axis of the array first.  apsis.table makes columns of it.
 
     Examples
     --------

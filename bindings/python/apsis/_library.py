@@ -14,7 +14,7 @@ VERSION = (0, 5, 0)
 OK, ERROR_ARGUMENT, ERROR_UNSUPPORTED, ERROR_NO_DEVICE, ERROR_MEMORY = 0, 1, 2, 3, 4
 ERROR_WORKSPACE, ERROR_RANGE, ERROR_CANCELLED, ERROR_DEVICE, ERROR_INTERNAL, ERROR_BUDGET = 5, 6, 7, 8, 9, 10
 
-BIT, U8, I32, I64, F32, F64 = 1, 2, 3, 4, 5, 6
+BIT, U8, I32, I64, F32, F64, U16 = 1, 2, 3, 4, 5, 6, 7
 HOST, DEVICE = 0, 1
 CPU, BEST = -1, -2
 
@@ -22,7 +22,7 @@ METRICS = {"euclidean": 0, "city-block": 1, "chessboard": 2, "chamfer": 3}
 METHODS = {"auto": 0, "raster-scan": 1, "sweep": 2, "jump-flood": 3, "tile-fill": 4, "every-source": 5,
            "sweep-blocks": 6, "sweep-rows": 7, "sequential-scan": 8}
 
-COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED = 1, 2, 4, 8, 16, 32, 64
+COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 class Image(ctypes.Structure):

@@ -19,7 +19,8 @@ from ._errors import wrong
 from ._options import flag, flags, options, whole
 
 #: What is known of a component, or of its elements in a slab: see apsis_part.  `sum` has those of x, y, z over its elements.
-PART = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("sum", "i8", 3)])
+PART = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("sum", "i8", 3),
+                 ("value", "i8")])
 
 _ROOM = 4096  # parts that fit without asking twice
 

@@ -201,8 +201,8 @@ def test_structures_and_functions():
     for name, ours in (("apsis_slab", _library.Slab), ("apsis_slab_paths", _library.SlabPaths),
                        ("apsis_slab_labels", _library.SlabLabels)):
         assert [field for field, _ in ours._fields_] == fields(name)
-    assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 88
-    assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 88
+    assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 96
+    assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 96
     assert list(apsis.EXTENT.names) == fields("apsis_extent") and apsis.EXTENT.itemsize == 56
     for name, (_, arguments) in _library.PROTOTYPES.items():
         declared = re.search(rf"\b{name}\((.*?)\);", HEADER, re.S)[1]

@@ -86,7 +86,7 @@ def test_tables():
     _, extents = apsis.eccentricity(MASK, extents=True, connectivity=1)
     columns, more = apsis.table(known), apsis.table(extents)
     assert list(columns) == ["label", "first", "area", "lower_x", "lower_y", "lower_z", "upper_x", "upper_y", "upper_z",
-                             "centroid_x", "centroid_y", "centroid_z"]
+                             "centroid_x", "centroid_y", "centroid_z", "value"]
     assert list(more) == ["label", "first", "ends_0", "ends_1", "centre", "diameter", "radius", "gap"]
     np.testing.assert_array_equal(columns["upper_y"], known["upper"][:, 1])
     np.testing.assert_array_equal(columns["label"], np.arange(1, count + 1))
@@ -151,3 +151,25 @@ def test_types_are_checked():
 def test_the_version_is_told():
     done = subprocess.run([sys.executable, "-m", "apsis", "--version"], capture_output=True, text=True, cwd=FOLDER)
     assert done.returncode == 0 and done.stdout.startswith(f"apsis {apsis.__version__}, library {apsis.__version__[:3]}")
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">i4"])
+def test_labels_of_every_integer_type(dtype):
+    image = np.array([[3, 3, 0, 7], [7, 3, 7, 7]]).astype(dtype)
+    for given in (image, image[:, ::-1], np.repeat(image, 2, 1)[:, ::2]):
+        labels, count, known = apsis.components(given, labels=True, statistics=True)
+        assert count == 3 and sorted(known["value"]) == [3, 7, 7]
+        assert (labels[given == 3] == labels[given == 3][0]).all()
+    assert apsis.components(image)[1] == 1 and apsis.components(image, statistics=True)[2]["value"] == 1
+    if np.dtype(dtype).kind == "i":
+        known = apsis.components(-image, labels=True, statistics=True)[2]
+        assert sorted(known["value"]) == [-7, -7, -3]
+
+
+def test_what_is_no_label_image():
+    with pytest.raises(TypeError, match="float64.*integers"):
+        apsis.components(np.ones((2, 2)), labels=True)
+    with pytest.raises(apsis.ArgumentError, match="labels and complement"):
+        apsis.components(np.ones((2, 2), int), labels=True, complement=True)
+    with pytest.raises(apsis.ArgumentError, match="border"):
+        apsis.components(np.ones(3, int), labels=True, border=False)

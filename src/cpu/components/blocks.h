@@ -35,6 +35,7 @@ struct EarlierRow {
 struct Blocks {
     int64_t width, height, depth;
     bool volume;       // rows of different z can be neighbours
+    bool by_value;     // pixels are labels
     bool has_outside;  // the image is a slab, and components go on before its first row or plane, and after its last one
     int64_t block_height, block_depth;  // extents of a block
     EarlierRow earlier[4];
@@ -45,6 +46,7 @@ struct Blocks {
           height(job.set.size[1]),
           depth(job.set.size[2]),
           volume(job.axes == 3),
+          by_value(job.by_value),
           has_outside(job.told.has_faces()) {
         constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: LEAST is worth a task, MOST fits in the L2 cache
         const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
@@ -61,7 +63,7 @@ struct Blocks {
     int64_t rows() const { return height * depth; }
     int64_t row_at(int64_t y, int64_t z) const { return z * height + y; }
     int64_t words() const { return (width + 63) / 64; }
-    int64_t runs() const { return (width + 1) / 2; }  // of a row, at most
+    int64_t runs() const { return by_value ? width : (width + 1) / 2; }  // of a row, at most
     int64_t across() const { return (height + block_height - 1) / block_height; }
     int64_t count() const { return across() * ((depth + block_depth - 1) / block_depth); }
 

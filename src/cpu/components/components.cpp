@@ -106,11 +106,11 @@ class Labelling {
 
     void find_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
-            if (!job_.is_found()) parts_.pack_row(y, z);
-            const uint32_t first = slots_.first_of(row_at(y, z));
-            if (first != NO_SLOT) std::fill_n(slots_.key + first, blocks_.runs(), -1);
+            if (!job_.is_found()) parts_.pack_row(scratch, y, z);
         });
         const uint32_t parts = parts_.find(scratch, block);
+        for_rows(block,
+                 [&](int64_t j, int64_t y, int64_t z) { slots_.clear(row_at(y, z), scratch.run[j + 1] - scratch.run[j]); });
         if (selects_) parts_.measure(scratch, block, parts);
         slots_.mark(scratch, block, parts, [this](uint32_t slot, uint32_t own) { slots_.parent[slot] = own; });
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
@@ -140,8 +140,9 @@ class Labelling {
                 if (!inside || block.holds(other_y, other_z)) continue;
                 const int64_t other = row_at(other_y, other_z);
                 if (!parts_.count_row(scratch, 1, other)) continue;
-                const BitRow above = parts_.bit_row(scratch, 1, other), below = parts_.bit_row(scratch, 0, row);
-                const int64_t meetings = find_meetings(above, below, blocks_.width, earlier->diagonals, scratch.met);
+                const Parts::Row above = {other_y, other_z, parts_.bit_row(scratch, 1, other)},
+                                 below = {y, z, parts_.bit_row(scratch, 0, row)};
+                const int64_t meetings = parts_.find_meetings_of(scratch, above, below, earlier->diagonals);
                 for (int64_t i = 0; i < meetings; ++i)
                     slots_.join(slots_.first_of(row) + scratch.met[2 * i + 1], slots_.first_of(other) + scratch.met[2 * i]);
             }
@@ -154,7 +155,7 @@ class Labelling {
         const ThreadScratch scratch = scratch_of(0);
         const auto take = [&](const View &face, int64_t y, int64_t z) {
             if (!face) return;
-            const int64_t row = row_at(y, z), runs = find_runs(parts_.bits_of(row), blocks_.width, scratch.ends);
+            const int64_t row = row_at(y, z), runs = parts_.find_runs_of(row, scratch.ends);
             const auto *const told = reinterpret_cast<const int64_t *>(face.row(blocks_.volume ? y : 0, 0));
             for (int64_t i = 0; i < runs; ++i)
                 if (const int64_t number = told[scratch.ends[2 * i]]; number < 0)
@@ -310,9 +311,9 @@ class Labelling {
         if (job_.told.numbers) renumber(scratch, parts);
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             const auto write_to = [&](const View &image, int64_t image_y, int64_t image_z) {
-                if (image)
-                    write_row(image, job_.complement, scratch, parts_.bits_of(row_at(y, z)), scratch.part + scratch.run[j],
-                              image_y, image_z);
+                if (!image) return;
+                const int64_t runs = parts_.find_runs_of(row_at(y, z), scratch.ends);
+                write_row(image, job_.complement, scratch, runs, scratch.part + scratch.run[j], image_y, image_z);
             };
             write_to(job_.labels, y, z);
             if (is_first(y, z)) write_to(job_.first, blocks_.volume ? y : 0, 0);

@@ -37,9 +37,8 @@ void write_set(const View &labels, bool complement, const ThreadScratch &scratch
 
 }  // namespace
 
-void write_row(const View &labels, bool complement, const ThreadScratch &scratch, const uint64_t *bits, const uint32_t *part,
-               int64_t y, int64_t z) {
-    const int64_t runs = find_runs(bits, labels.size[0], scratch.ends);
+void write_row(const View &labels, bool complement, const ThreadScratch &scratch, int64_t runs, const uint32_t *part, int64_t y,
+               int64_t z) {
     uint8_t *const row = labels.row(y, z);
     if (labels.type == APSIS_I32)
         write_numbers<int32_t>(labels, scratch, runs, part, row);

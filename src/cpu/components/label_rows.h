@@ -5,8 +5,9 @@
 
 namespace apsis::cpu::components {
 
-/// `bits` are the row of the set; `part` holds the part of each of its runs.  A set is written as its complement, if it is one.
-void write_row(const View &labels, bool complement, const ThreadScratch &scratch, const uint64_t *bits, const uint32_t *part,
-               int64_t y, int64_t z);
+/// The scratch memory has the ends of the row's runs; `part` holds the part of each.  A set is written as its complement, if it
+/// is one.
+void write_row(const View &labels, bool complement, const ThreadScratch &scratch, int64_t runs, const uint32_t *part, int64_t y,
+               int64_t z);
 
 }  // namespace apsis::cpu::components

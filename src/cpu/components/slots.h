@@ -22,6 +22,7 @@ class Slots {
     Slots(const Blocks &blocks, bool measured, Carver &carver) : blocks_(blocks) {
         const int64_t slots = count(blocks);
         first_ = carver.take<uint32_t>(blocks.rows());
+        used_ = carver.take<uint32_t>(blocks.rows());
         parent = carver.take<uint32_t>(slots);
         key = carver.take<int64_t>(slots);
         area = carver.take<int64_t>(measured ? slots : 0);
@@ -49,13 +50,21 @@ class Slots {
         }
     }
 
+    /// Says how many runs a row has.
+    void clear(int64_t row, uint32_t runs) const {
+        if (first_[row] == NO_SLOT) return;
+        used_[row] = runs;
+        std::fill_n(key + first_[row], runs, -1);
+    }
+
     /// Calls body(slot) for the first slots of the parts of a block.
     template <class Body>
     void for_parts(const Block &block, Body body) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
             const uint32_t first = first_[blocks_.row_at(y, z)];
-            for (int64_t i = 0; first != NO_SLOT && i < blocks_.runs(); ++i)
-                if (key[first + i] >= 0) body(static_cast<uint32_t>(first + i));
+            if (first == NO_SLOT) return;
+            for (uint32_t i = 0; i < used_[blocks_.row_at(y, z)]; ++i)
+                if (key[first + i] >= 0) body(first + i);
         });
     }
 
@@ -110,6 +119,7 @@ class Slots {
   private:
     const Blocks &blocks_;
     uint32_t *first_;  // [row]
+    uint32_t *used_;   // [row]: how many slots its runs have
 };
 
 }  // namespace apsis::cpu::components

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "cpu/components/parts.h"
-#include "cpu/components/runs.h"
 #include "cpu/components/thread_scratch.h"
 
 namespace apsis::cpu::components {
@@ -54,7 +53,7 @@ void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t 
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
         const int64_t row = blocks_.row_at(y, z), at_y = y + start_[1], at_z = z + start_[2];
         const int64_t first = (at_z * blocks_.height + at_y) * blocks_.width;
-        const int64_t runs = find_runs(parts_.bits_of(row), blocks_.width, scratch.ends);
+        const int64_t runs = parts_.find_runs_of(row, scratch.ends);
         for (int64_t i = 0; i < runs; ++i) {
             const uint32_t part = scratch.part[scratch.run[j] + i];
             const int64_t at = scratch.number[part] - numbered_ - 1;
@@ -69,10 +68,24 @@ void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t 
     }
 }
 
+int64_t Statistics::value_at(int64_t index) const {
+    if (!job_.by_value) return 1;
+    const int64_t in_set = index - (start_[2] * blocks_.height + start_[1]) * blocks_.width, row = in_set / blocks_.width;
+    const uint8_t *const pixel =
+        job_.set.row(row % blocks_.height, row / blocks_.height) + in_set % blocks_.width * job_.set.stride[0];
+    switch (job_.set.type) {
+        case APSIS_U8: return *pixel;
+        case APSIS_U16: return *reinterpret_cast<const uint16_t *>(pixel);
+        case APSIS_I32: return *reinterpret_cast<const int32_t *>(pixel);
+        default: return *reinterpret_cast<const int64_t *>(pixel);
+    }
+}
+
 void Statistics::finish(Arena &arena) const {
-    if (job_.as_parts) return;
     for_components(arena, count_, [this](int64_t k) {
         const ComponentSums of = sums()[k];
+        sums()[k].value = value_at(of.first);
+        if (job_.as_parts) return;
         for (int a = 0; a < 3; ++a)
             job_.components[k].centroid[a] = static_cast<double>(of.sum[a]) / static_cast<double>(of.area);
     });

@@ -1,4 +1,4 @@
-// Measures components (first pixel, area, bounding box, centroid), run by run, on all threads, in the caller's array.
+// Measures components (first pixel, area, bounding box, centroid, value), run by run, on all threads, in the caller's array.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ class Parts;
 
 /// An apsis_component being added up: sums of coordinates lie where the centroid will be.
 struct ComponentSums {
-    int64_t first, area, lower[3], upper[3], sum[3];
+    int64_t first, area, lower[3], upper[3], sum[3], value;
 
-    void clear() { *this = {INT64_MAX, 0, {INT64_MAX, INT64_MAX, INT64_MAX}, {-1, -1, -1}, {0, 0, 0}}; }
+    void clear() { *this = {INT64_MAX, 0, {INT64_MAX, INT64_MAX, INT64_MAX}, {-1, -1, -1}, {0, 0, 0}, 0}; }
     void add(int64_t index, int64_t begin, int64_t end, int64_t y, int64_t z) {
         const int64_t length = end - begin;
         const int64_t low[3] = {begin, y, z}, high[3] = {end - 1, y, z};
@@ -49,6 +49,8 @@ class Statistics {
     void finish(Arena &arena) const;
 
   private:
+    /// The value of a component, from its first pixel.
+    int64_t value_at(int64_t index) const;
     ComponentSums *sums() const { return reinterpret_cast<ComponentSums *>(job_.components); }
 
     const ComponentsJob &job_;

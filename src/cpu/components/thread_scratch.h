@@ -21,14 +21,16 @@ struct ThreadScratch {
     uint32_t *met;        // pairs of runs of two rows that meet
     uint32_t *area;       // [part], with TOUCHES_BORDER
     int64_t *number;      // [part]: first -1 - (its first slot), or 0 without slots; then its component's number
-    uint8_t *line;        // a row of the output
+    uint8_t *line;        // a row of the output, or of a label image
+    uint8_t *values;      // a row of a label image
+    uint64_t *known;      // rows of bits, of a label image (Parts::known_meetings)
     uint64_t *mask;       // a row of bits of the output
     ComponentSums *sums;  // of parts with slots
     uint64_t *bins;       // counts of digits of ranks
 
     ThreadScratch(const Blocks &blocks, Carver &carver) {
         const int64_t rows = blocks.block_height * blocks.block_depth, runs = rows * blocks.runs();
-        ends = carver.take<uint32_t>(blocks.width + 64);
+        ends = carver.take<uint32_t>(2 * blocks.runs() + 64);
         start = carver.take<uint64_t>(std::max<int64_t>(rows, 2) * blocks.words());
         before = carver.take<uint32_t>(std::max<int64_t>(rows, 2) * blocks.words());
         run = carver.take<uint32_t>(rows + 1);
@@ -39,6 +41,8 @@ struct ThreadScratch {
         area = carver.take<uint32_t>(runs + 1);
         number = carver.take<int64_t>(runs + 1);
         line = carver.take<uint8_t>(blocks.width * 8 + 64);
+        values = carver.take<uint8_t>(blocks.by_value ? blocks.width * 8 : 0);
+        known = carver.take<uint64_t>(blocks.by_value ? 2 * blocks.words() : 0);
         mask = carver.take<uint64_t>(blocks.words());
         sums = carver.take<ComponentSums>(blocks.borders_of_block() * blocks.runs());
         bins = carver.take<uint64_t>(Selection::BINS);

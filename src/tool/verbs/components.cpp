@@ -25,7 +25,7 @@ class Components final : public MapVerb {
                   "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
                   "on from page to page.",
                   slab_memory_help("up to 2 bytes a pixel") +
-                      " Statistics and selections take 88 bytes for each component of a slab besides, in memory.",
+                      " Statistics and selections take 96 bytes for each component of a slab besides, in memory.",
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
                   "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}

@@ -46,6 +46,7 @@ pub const APSIS_I32: apsis_type = 3;
 pub const APSIS_I64: apsis_type = 4;
 pub const APSIS_F32: apsis_type = 5;
 pub const APSIS_F64: apsis_type = 6;
+pub const APSIS_U16: apsis_type = 7;
 
 pub type apsis_memory = c_int;
 pub const APSIS_HOST: apsis_memory = 0;
@@ -75,6 +76,7 @@ pub const APSIS_SLICES: u32 = 1 << 3;
 pub const APSIS_NO_BORDER: u32 = 1 << 4;
 pub const APSIS_NO_INNER: u32 = 1 << 5;
 pub const APSIS_MIXED: u32 = 1 << 6;
+pub const APSIS_LABELS: u32 = 1 << 7;
 
 pub const APSIS_CPU: c_int = -1;
 pub const APSIS_BEST: c_int = -2;
@@ -122,6 +124,7 @@ pub struct apsis_component {
     pub lower: [i64; 3],
     pub upper: [i64; 3],
     pub centroid: [f64; 3],
+    pub value: i64,
 }
 
 #[repr(C)]
@@ -169,6 +172,7 @@ pub struct apsis_part {
     pub lower: [i64; 3],
     pub upper: [i64; 3],
     pub sum: [i64; 3],
+    pub value: i64,
 }
 
 #[repr(C)]

@@ -8,7 +8,7 @@ use apsis_sys as sys;
 use crate::context::Context;
 use crate::error::{Error, Status};
 
-/// The type of a pixel that is read: sets are of `u8` or `bool`.
+/// The type of a pixel that is read: sets are of `bool`, `u8`, `u16`, `i32` or `i64`.
 pub trait Pixel: Copy + Sealed {
     #[doc(hidden)]
     const KIND: sys::apsis_type;
@@ -27,7 +27,7 @@ macro_rules! pixels {
         }
     )*};
 }
-pixels!(bool: APSIS_U8, u8: APSIS_U8, i32: APSIS_I32, i64: APSIS_I64, f32: APSIS_F32, f64: APSIS_F64);
+pixels!(bool: APSIS_U8, u8: APSIS_U8, u16: APSIS_U16, i32: APSIS_I32, i64: APSIS_I64, f32: APSIS_F32, f64: APSIS_F64);
 
 impl Writable for u8 {}
 impl Writable for i32 {}

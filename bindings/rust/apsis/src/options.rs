@@ -149,6 +149,11 @@ impl Options {
         self.flag(sys::APSIS_MIXED)
     }
 
+    /// The set is a label image: every value other than 0 is a set of its own.
+    pub const fn labels(self) -> Options {
+        self.flag(sys::APSIS_LABELS)
+    }
+
     const fn flag(mut self, flag: u32) -> Options {
         self.0.flags |= flag;
         self

@@ -103,7 +103,7 @@ impl Paths {
 
 /// What [`Context::component_statistics`] says of components, from the parts of whole ones.
 pub fn measure(parts: &[Part]) -> Vec<Component> {
-    let none = Component { first: 0, area: 0, lower: [0; 3], upper: [0; 3], centroid: [0.0; 3] };
+    let none = Component { first: 0, area: 0, lower: [0; 3], upper: [0; 3], centroid: [0.0; 3], value: 0 };
     let mut components = vec![none; parts.len()];
     unsafe { sys::apsis_slab_measure(parts.len() as i64, parts.as_ptr(), components.as_mut_ptr()) }
     components

@@ -196,7 +196,7 @@ fn errors_have_the_names_of_the_crate() {
         ),
         (
             context.components(&lengths, None, &Options::new()).unwrap_err(),
-            "components: set: type is f32, but a set is bool or u8",
+            "components: set: type is f32, but a set is bool, u8, u16, i32 or i64",
         ),
         (
             context.components(&set, None, &Options::new().slices()).unwrap_err(),

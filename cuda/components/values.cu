@@ -1,0 +1,165 @@
+// Connected components of label images on the device, step by step: values.cuh has the method and its cost.
+//
+// Chosen for jobs by value.
+#include "cuda/runtime/cub.h"  // before CUB's other headers
+
+#include "cuda/components/values.h"
+
+#include "cuda/components/values.cuh"
+#include "cuda/runtime/progress.h"
+
+namespace apsis::cuda::components {
+
+namespace {
+
+/// Calls body(pixel) with a pixel of the set's type.
+template <class Body>
+void with_value_type(const View &set, Body body) {
+    switch (set.type) {
+        case APSIS_U8: return body(uint8_t());
+        case APSIS_U16: return body(uint16_t());
+        case APSIS_I32: return body(int32_t());
+        default: return body(int64_t());
+    }
+}
+
+/// The scratch memory of a job, and its steps.
+class ValueComponents {
+  public:
+    ValueComponents(const ComponentsJob &job, void *memory) : job_(job), carver_(memory) {
+        constexpr int64_t SHARE = 32, LEAST = 1024;  // a component for so many pixels: 3 bytes a pixel
+        if (job.is_slab())
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "options: APSIS_LABELS is set, but slabs of label images are for the CPU in this version");
+        const int64_t pixels = job.set.pixels(), words = ceil_div(job.set.size[0], WARP);
+        if (pixels >= NO_PIXEL)
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
+                        static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                        static_cast<long long>(job.set.size[2]));
+        image_.set = job.set;
+        image_.words = static_cast<uint32_t>(words), image_.height = static_cast<uint32_t>(job.set.size[1]);
+        image_.total = static_cast<uint32_t>(words * job.set.size[1] * job.set.size[2]);
+        image_.parent = carver_.take<uint32_t>(pixels);
+        image_.heads = carver_.take<uint32_t>(image_.total);
+        image_.firsts = carver_.take<uint32_t>(image_.total);
+        image_.before = carver_.take<uint32_t>(int64_t(image_.total) + 1);
+        image_.area = carver_.take<unsigned long long>(job.selects() ? pixels : 0);
+        search_ = carver_.take<RankSearch>(job.largest < INT64_MAX ? 1 : 0);
+        scan_bytes_ = scan(nullptr, 0, nullptr);
+        scan_ = carver_.take<uint8_t>(static_cast<int64_t>(scan_bytes_));
+        window_size_ = std::max(pixels / SHARE, LEAST);
+        window_ = carver_.take<apsis_component>(window_size_);
+        unused_ = carver_.take<uint32_t>(1);
+    }
+
+    size_t bytes() const { return carver_.used(); }
+
+    void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
+        with_value_type(job_.set, [&](auto pixel) {
+            using Pixel = decltype(pixel);
+            launch("link_values", link_values<Pixel>, blocks(), BLOCK, stream, image_);
+            launch("join_values", joining_kernel<Pixel>(), blocks(), BLOCK, stream, image_);
+        });
+        launch("find_value_roots", find_value_roots, blocks(), BLOCK, stream, image_);
+        if (job_.selects()) select(stream);
+        report(progress, 0.5, stream);
+        scan(scan_, scan_bytes_, stream);
+        if (job_.count || job_.components) number->ask(image_.before + image_.total, stream);
+        if (job_.components) measure(*number, stream);
+        if (job_.labels) launch("write_values", write_values, blocks(), BLOCK, stream, image_, job_.labels);
+        if (job_.count) *job_.count = number->wait();
+        report(progress, 1, stream);
+    }
+
+  private:
+    int64_t blocks() const { return ceil_div(image_.total, WARPS); }
+
+    /// The kernel whose earlier rows are those of this connectivity.
+    template <class Pixel>
+    auto joining_kernel() const -> void (*)(ValueImage) {
+        if (job_.axes == 2) return job_.connectivity == 1 ? join_values<Pixel, PlaneTile<1>> : join_values<Pixel, PlaneTile<2>>;
+        if (job_.connectivity == 1) return join_values<Pixel, VolumeTile<1>>;
+        return job_.connectivity == 2 ? join_values<Pixel, VolumeTile<2>> : join_values<Pixel, VolumeTile<3>>;
+    }
+
+    size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
+        const CallersError callers;
+        check(cub::DeviceScan::ExclusiveSum(memory, bytes, image_.before, image_.before, int64_t(image_.total) + 1, stream),
+              "scanning");
+        return bytes;
+    }
+
+    void select(cudaStream_t stream) const {
+        const Criteria criteria(job_);
+        const size_t bytes = static_cast<size_t>(job_.set.pixels()) * sizeof *image_.area;
+        check(cudaMemsetAsync(image_.area, 0, bytes, stream), "clearing areas");
+        launch("sum_value_areas", sum_value_areas, blocks(), BLOCK, stream, image_, criteria);
+        launch("drop_unwanted_values", drop_unwanted_values, blocks(), BLOCK, stream, image_, criteria);
+        if (job_.largest == INT64_MAX) return;
+        const int64_t images = job_.axes == 2 ? job_.set.size[2] : 1;
+        const uint32_t each = static_cast<uint32_t>(image_.total / images);
+        for (int64_t i = 0; i < images; ++i) keep_largest_values(criteria, static_cast<uint32_t>(i) * each, each, stream);
+    }
+
+    /// Keeps the largest components of `count` words, those of an image.
+    void keep_largest_values(const Criteria &criteria, uint32_t from, uint32_t count, cudaStream_t stream) const {
+        const uint32_t end = from + count;
+        const int64_t few = std::min(ceil_div(count, WARPS), MOST_MEASURING_BLOCKS);
+        check(cudaMemsetAsync(search_, 0, sizeof *search_, stream), "beginning a search");
+        for (int shift = (criteria.key_bits + bits_below(job_.set.pixels() + 1)) / DIGIT_BITS * DIGIT_BITS; shift >= 0;
+             shift -= DIGIT_BITS) {
+            launch("count_value_digits", count_value_digits, few, BLOCK, stream, image_, criteria, from, end, shift, search_);
+            launch("choose_digit", choose_digit<CHOOSE_THREADS>, 1, CHOOSE_THREADS, stream, shift, job_.largest, search_);
+        }
+        launch("drop_lower_value_ranks", drop_lower_value_ranks, ceil_div(count, WARPS), BLOCK, stream, image_, criteria, from,
+               end, search_);
+    }
+
+    /// Measures components, a window at a time.  The first one is measured while the host waits for their number.
+    void measure(const HostNumber &count, cudaStream_t stream) const {
+        int64_t end = job_.capacity;
+        for (int64_t from = 0, next; from < end; from = next) {
+            next = std::min(from + window_size_, end);
+            measure_window(from, next - from, stream);
+            end = std::min<int64_t>(end, count.wait());
+            const int64_t here = std::min(next, end) - from;
+            if (here > 0)
+                check(cudaMemcpyAsync(job_.components + from, window_, static_cast<size_t>(here) * sizeof(apsis_component),
+                                      cudaMemcpyDeviceToHost, stream),
+                      "reading components");
+        }
+    }
+
+    void measure_window(int64_t from, int64_t count, cudaStream_t stream) const {
+        const Window window = {reinterpret_cast<ComponentSums *>(window_), static_cast<uint32_t>(from),
+                               static_cast<uint32_t>(count), image_.before + image_.total};
+        launch("clear_window", clear_window, ceil_div(count * ComponentSums::FIELDS, BLOCK), BLOCK, stream, window, unused_);
+        launch("add_segments", add_segments, std::min(blocks(), MOST_MEASURING_BLOCKS), BLOCK, stream, image_, window);
+        with_value_type(job_.set, [&](auto pixel) {
+            launch("tell_values", tell_values<decltype(pixel)>, ceil_div(count, BLOCK), BLOCK, stream, image_, window);
+        });
+        launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
+    }
+
+    const ComponentsJob &job_;
+    Carver carver_;
+    ValueImage image_ = {};
+    RankSearch *search_;
+    void *scan_;
+    size_t scan_bytes_;
+    apsis_component *window_;  // components that are measured at once
+    int64_t window_size_;
+    uint32_t *unused_;  // clear_window() clears a count of tiles, too
+};
+
+}  // namespace
+
+size_t value_components_scratch(const ComponentsJob &job) { return ValueComponents(job, nullptr).bytes(); }
+
+void find_value_components(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress,
+                           HostNumber *number) {
+    ValueComponents(job, memory).run(stream, progress, number);
+}
+
+}  // namespace apsis::cuda::components
