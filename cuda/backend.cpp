@@ -252,6 +252,11 @@ class CudaBackend final : public Backend {
         paths::eccentricity(job, scratch, ready(), progress, number());
     }
 
+    size_t statistics_scratch(const StatisticsJob &) const override { refuse("apsis_statistics"); }
+    void statistics(const StatisticsJob &, void *, const Progress &) override {}
+    size_t contacts_scratch(const ContactsJob &) const override { refuse("apsis_contacts"); }
+    void contacts(const ContactsJob &, void *, const Progress &) override {}
+
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
         if (plane::plan_of(job, limits_).way == plane::Way::NONE) return nullptr;
@@ -261,6 +266,10 @@ class CudaBackend final : public Backend {
     }
 
   private:
+    [[noreturn]] static void refuse(const char *function) {
+        throw Error(APSIS_ERROR_UNSUPPORTED, "%s is not on CUDA devices in this version", function);
+    }
+
     /// The stream, after it has been made to wait for the work on the old stream.
     cudaStream_t ready() {
         if (must_wait_ && !is_capturing()) {
