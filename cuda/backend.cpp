@@ -252,10 +252,25 @@ class CudaBackend final : public Backend {
         paths::eccentricity(job, scratch, ready(), progress, number());
     }
 
-    size_t statistics_scratch(const StatisticsJob &) const override { refuse("apsis_statistics"); }
-    void statistics(const StatisticsJob &, void *, const Progress &) override {}
-    size_t contacts_scratch(const ContactsJob &) const override { refuse("apsis_contacts"); }
-    void contacts(const ContactsJob &, void *, const Progress &) override {}
+    size_t statistics_scratch(const StatisticsJob &job) const override {
+        const CurrentDevice current(device_);
+        return labels::statistics_scratch(job);
+    }
+
+    void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        labels::statistics(job, scratch, ready(), progress, *number());
+    }
+
+    size_t contacts_scratch(const ContactsJob &job) const override {
+        const CurrentDevice current(device_);
+        return labels::contacts_scratch(job);
+    }
+
+    void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        labels::contacts(job, scratch, ready(), progress, *number());
+    }
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
@@ -266,10 +281,6 @@ class CudaBackend final : public Backend {
     }
 
   private:
-    [[noreturn]] static void refuse(const char *function) {
-        throw Error(APSIS_ERROR_UNSUPPORTED, "%s is not on CUDA devices in this version", function);
-    }
-
     /// The stream, after it has been made to wait for the work on the old stream.
     cudaStream_t ready() {
         if (must_wait_ && !is_capturing()) {

@@ -32,7 +32,8 @@ void fill_in(const apsis_options &options, ContactsJob &job) {
     double spacing[3] = {1, 1, 1};
     for (int a = 0; a < job.axes && options.spacing[0] > 0; ++a) spacing[a] = options.spacing[a];
     if (job.axes == 3 && !(spacing[2] > 0))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[2] is %g, but must be positive, as those before it are", spacing[2]);
+        throw Error(APSIS_ERROR_ARGUMENT, "options: spacing[2] is %g, but must be positive, as those before it are",
+                    spacing[2]);
     double most = 0;
     for (int a = 0; a < job.axes; ++a) {
         job.face[a] = 1;
@@ -56,8 +57,8 @@ void check_fit(const StatisticsJob &job, bool is_table, int64_t capacity) {
     if (worst->value < 0)
         throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
                     ll(x), ll(y), ll(z), ll(worst->value));
-    throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that", ll(x),
-                ll(y), ll(z), ll(worst->value), ll(capacity));
+    throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that",
+                ll(x), ll(y), ll(z), ll(worst->value), ll(capacity));
 }
 
 }  // namespace
@@ -71,7 +72,8 @@ StatisticsJob check_statistics(const apsis_context &context, const apsis_image *
     return job;
 }
 
-ContactsJob check_contacts(const apsis_context &context, const apsis_image *labels, const apsis_options *given, bool need_data) {
+ContactsJob check_contacts(const apsis_context &context, const apsis_image *labels, const apsis_options *given,
+                           bool need_data) {
     ContactsJob job;
     job.set = take_labels(context, labels, need_data);
     const apsis_options options = take_options("apsis_contacts", given, APSIS_SLICES, "APSIS_SLICES");

@@ -154,7 +154,8 @@ static int64_t touch(const problem *p, const int64_t *value, apsis_contact **con
             for (int a = 0; a < 3; ++a) inside = inside && at[a] + d[a] >= 0 && at[a] + d[a] < size[a];
             if (!inside || !value[i] || !value[j] || value[i] == value[j]) continue;
             apsis_contact *c = &all[count++];
-            *c = (apsis_contact){.a = value[i] < value[j] ? value[i] : value[j], .b = value[i] < value[j] ? value[j] : value[i]};
+            *c =
+                (apsis_contact){.a = value[i] < value[j] ? value[i] : value[j], .b = value[i] < value[j] ? value[j] : value[i]};
             if (axes > 1)
                 c->corners = 1;
             else
@@ -242,7 +243,8 @@ static void fill_values(uint8_t *mask, const int64_t size[3], chance *c) {
 }
 
 static problem random_problem(chance *c, uint8_t **mask) {
-    static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 47, 63, 64, 65, 66, 97, 127, 128, 129, 211, 257};
+    static const int64_t sizes[] = {1,  2,  3,  4,  5,  7,  8,  11,  16,  17,  31,  32,
+                                    33, 47, 63, 64, 65, 66, 97, 127, 128, 129, 211, 257};
     problem p = new_problem(2, 1, 1, 1, NULL);
     p.ndim = 2 + (int)roll_below(c, 2);
     do
@@ -297,6 +299,22 @@ static void long_and_thin(bench *b) {
         p.options.connectivity = p.ndim;
         check_statistics(b, &p, label_types[i % 4], PACKED, 256);
         check_contacts(b, &p, label_types[3 - i % 4], PACKED, 40000);
+        free(mask);
+    }
+}
+
+/** More runs, and more faces, than a device takes at once: what it finds in parts is merged. */
+static void noise_in_parts(bench *b) {
+    static const int64_t sizes[2][3] = {{1100, 1000, 1}, {49, 48, 47}};
+    for (int i = 0; i < 2; ++i) {
+        problem p = new_problem(2 + i, sizes[i][0], sizes[i][1], sizes[i][2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        chance c = {77};
+        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = (uint8_t)roll(&c);
+        p.mask = mask;
+        p.options.connectivity = p.ndim;
+        if (p.ndim == 2) check_statistics(b, &p, APSIS_U8, PACKED, 256);
+        if (p.ndim == 3) check_contacts(b, &p, APSIS_U16, PACKED, 40000);
         free(mask);
     }
 }
@@ -513,7 +531,8 @@ static void wrong_arguments(bench *b) {
     assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "connectivity is 3");
     o.connectivity = 0;
     o.method = APSIS_SWEEP;
-    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "APSIS_SWEEP|apsis_contacts");
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "APSIS_SWEEP|apsis_contacts");
     o.method = APSIS_AUTO;
     o.spacing[0] = 2;
     assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "spacing[1] is 0");
@@ -557,11 +576,21 @@ static void workspaces(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, EVERYWHERE),   TEST(every_2x2x2_volume, EVERYWHERE), TEST(random_statistics, EVERYWHERE),
-    TEST(random_contacts, EVERYWHERE),   TEST(long_and_thin, EVERYWHERE),      TEST(flipping_axes, EVERYWHERE),
-    TEST(permuting_values, EVERYWHERE),  TEST(sums_of_areas, EVERYWHERE),      TEST(values_that_touch, EVERYWHERE),
-    TEST(a_corner_alone_has_no_area, EVERYWHERE), TEST(a_dense_table, EVERYWHERE), TEST(images_without_pixels, EVERYWHERE),
-    TEST(wrong_arguments, EVERYWHERE),   TEST(workspaces, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),
+    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(random_statistics, EVERYWHERE),
+    TEST(random_contacts, EVERYWHERE),
+    TEST(long_and_thin, EVERYWHERE),
+    TEST(noise_in_parts, EVERYWHERE),
+    TEST(flipping_axes, EVERYWHERE),
+    TEST(permuting_values, EVERYWHERE),
+    TEST(sums_of_areas, EVERYWHERE),
+    TEST(values_that_touch, EVERYWHERE),
+    TEST(a_corner_alone_has_no_area, EVERYWHERE),
+    TEST(a_dense_table, EVERYWHERE),
+    TEST(images_without_pixels, EVERYWHERE),
+    TEST(wrong_arguments, EVERYWHERE),
+    TEST(workspaces, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

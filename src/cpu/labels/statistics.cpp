@@ -62,8 +62,7 @@ size_t statistics_scratch(const StatisticsJob &job, int threads) { return scratc
 
 void statistics(const StatisticsJob &job, void *scratch, Arena &arena, const Progress &progress) {
     ValueTable table = collect<ThreadScratch, ValueTable>(
-        job.set, scratch, arena, progress,
-        [&](auto pixel, int64_t y, int64_t z, const ThreadScratch &own, ValueTable &values) {
+        job.set, scratch, arena, progress, [&](auto pixel, int64_t y, int64_t z, const ThreadScratch &own, ValueTable &values) {
             add_row<decltype(pixel)>(job.set, y, z, own, values);
         });
     const auto &found = table.in_order();
