@@ -21,7 +21,8 @@ using Number = unsigned long long;
 template <class Sums>
 struct CollectScratch {
     uint64_t *key[2], *added[2];
-    uint32_t *is_first = nullptr, *before = nullptr;  // [item], sorted: whether it is the first of its key, and how many are before it
+    uint32_t *is_first = nullptr,
+             *before = nullptr;  // [item], sorted: whether it is the first of its key, and how many are before it
     uint32_t *number;
     Sums *sums;  // [key]
     uint8_t *cub;
@@ -63,8 +64,8 @@ __global__ void __launch_bounds__(BLOCK) begin_sums(const uint64_t *key, int64_t
 }
 
 template <class Sums, class Shape>
-__global__ void __launch_bounds__(BLOCK) add_items(Shape shape, const uint64_t *added, int64_t count, const uint32_t *is_first,
-                                                   const uint32_t *before, Sums *sums) {
+__global__ void __launch_bounds__(BLOCK)
+    add_items(Shape shape, const uint64_t *added, int64_t count, const uint32_t *is_first, const uint32_t *before, Sums *sums) {
     const int64_t begin = first_item() * ITEMS_A_THREAD, end = min(begin + ITEMS_A_THREAD, count);
     if (begin >= end) return;
     Sums own;
@@ -108,8 +109,8 @@ void collect(const Plan &plan, const Shape &shape, int key_bits, const CollectSc
                 check(cub::DeviceScan::ExclusiveSum(scratch.cub, bytes, scratch.is_first, scratch.before, count, stream),
                       "numbering keys");
             }
-            launch(plan.begin.kernel, begin_sums<Sums>, ceil_div(count, BLOCK), plan.begin.threads, stream, key.Current(), count,
-                   scratch.is_first, scratch.before, key.Alternate(), scratch.sums, scratch.number);
+            launch(plan.begin.kernel, begin_sums<Sums>, ceil_div(count, BLOCK), plan.begin.threads, stream, key.Current(),
+                   count, scratch.is_first, scratch.before, key.Alternate(), scratch.sums, scratch.number);
             launch(plan.add.kernel, add_items<Sums, Shape>, ceil_div(count, BLOCK * ITEMS_A_THREAD), plan.add.threads, stream,
                    shape, added.Current(), count, scratch.is_first, scratch.before, scratch.sums);
             number.ask(scratch.number, stream);

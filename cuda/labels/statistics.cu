@@ -101,9 +101,8 @@ void statistics(const StatisticsJob &job, void *memory, cudaStream_t stream, con
     collect<RunSums>(
         plan, shape, bits_of(job.set.type), scratch, stream, number, progress,
         [&](const Items &items, const Segments &segments) {
-            with_pixel(job.set.type, [&](auto pixel) {
-                launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items);
-            });
+            with_pixel(job.set.type,
+                       [&](auto pixel) { launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items); });
         },
         [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) {
             std::vector<apsis_part> parts(keys.size());

@@ -61,7 +61,8 @@ template <class Body>
 __device__ void for_segments(const Segments &segments, const View &image, Body body) {
     const int64_t warp = first_item() / WARP, warps = item_step() / WARP;
     for (int64_t i = warp; i < segments.count; i += warps) {
-        const int64_t segment = segments.first + i, row = segment / segments.across, begin = segment % segments.across * SEGMENT;
+        const int64_t segment = segments.first + i, row = segment / segments.across,
+                      begin = segment % segments.across * SEGMENT;
         body(begin, min(begin + SEGMENT, image.size[0]), row % image.size[1], row / image.size[1]);
     }
 }
