@@ -272,6 +272,26 @@ class CudaBackend final : public Backend {
         return error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
     }
 
+    size_t statistics_scratch(const StatisticsJob &job) const override {
+        const CurrentDevice current(device_);
+        return labels::statistics_scratch(job);
+    }
+
+    void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        labels::statistics(job, scratch, ready(), progress, *number());
+    }
+
+    size_t contacts_scratch(const ContactsJob &job) const override {
+        const CurrentDevice current(device_);
+        return labels::contacts_scratch(job);
+    }
+
+    void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        labels::contacts(job, scratch, ready(), progress, *number());
+    }
+
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
         if (plane::plan_of(job, limits_).way == plane::Way::NONE) return nullptr;

@@ -66,6 +66,16 @@ void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream
 
 }  // namespace paths
 
+namespace labels {
+
+// Statistics and contacts of label images.  Both return when they are done.
+size_t statistics_scratch(const StatisticsJob &job);
+void statistics(const StatisticsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber &number);
+size_t contacts_scratch(const ContactsJob &job);
+void contacts(const ContactsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber &number);
+
+}  // namespace labels
+
 namespace published {
 
 // Euclidean distance in the plane: APSIS_RASTER_SCAN, APSIS_SWEEP with its other schedules, and APSIS_JUMP_FLOOD.

@@ -10,6 +10,11 @@
  *     apsis_geodesic       how far is it, staying inside the set, from some seeds, and from which?
  *     apsis_eccentricity   how far is it, staying inside, to the farthest member, and which is that?
  *
+ * and about label images, such as segmentations, whose values are sets of their own:
+ *
+ *     apsis_statistics     what is known of each value?
+ *     apsis_contacts       which values touch, and how much?
+ *
  * There are three things to know.  A context says where the work runs.  An
  * image describes memory that you own.  Options say what is computed; NULL
  * means the defaults.
@@ -189,8 +194,9 @@ enum {
     APSIS_NO_INNER   = 1 << 5, /**< apsis_components: leave out those that do not touch it. */
     APSIS_MIXED      = 1 << 6, /**< apsis_voronoi by APSIS_SWEEP: as the sweeps leave it, with some
                                     exclaves hidden and others not. */
-    APSIS_LABELS     = 1 << 7  /**< The set is a label image: every value other than 0 is a set of its
+    APSIS_LABELS     = 1 << 7, /**< The set is a label image: every value other than 0 is a set of its
                                     own, negative ones too. */
+    APSIS_DENSE      = 1 << 12 /**< apsis_statistics: components[i] is what is known of value i. */
 };
 
 /**
@@ -362,7 +368,7 @@ typedef struct apsis_component {
     int64_t lower[3];    /**< The smallest x, y, z in it. */
     int64_t upper[3];    /**< The largest x, y, z in it. */
     double  centroid[3]; /**< The mean x, y, z. */
-    int64_t value;       /**< With APSIS_LABELS the value of its pixels; otherwise 1. */
+    int64_t value;       /**< With APSIS_LABELS, and of a value, the value of its pixels; otherwise 1. */
 } apsis_component;
 
 /**
@@ -397,6 +403,57 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
                                         const apsis_image *labels,
                                         apsis_component *components, int64_t capacity,
                                         int64_t *count, const apsis_options *options);
+
+/**
+ * What is known of each value of a label image, wherever its pixels are: nothing is labelled.
+ * The background, 0, is a value too.  In host memory; the call returns when it is done.
+ *
+ * By default of the values that occur, in ascending order, the first `capacity` of them.
+ *
+ * With APSIS_DENSE components[i] is what is known of value i, for every i below capacity: of one
+ * that does not occur area is 0, first, lower and upper are -1, and the centroid is 0.  A value
+ * that is negative, or not below capacity, is APSIS_ERROR_RANGE.
+ *
+ * On a CPU context it takes some 250 bytes of host memory for each value and thread beside
+ * the workspace.  Other options are not looked at; other flags than APSIS_LABELS are an error.
+ *
+ * @param labels      An integer type.
+ * @param components  [capacity]: receives what is known, or NULL.
+ * @param count       Receives how many values occur; with APSIS_DENSE one more than the
+ *                    greatest.  May be NULL.
+ */
+APSIS_API apsis_status apsis_statistics(apsis_context *context, const apsis_image *labels,
+                                        apsis_component *components, int64_t capacity,
+                                        int64_t *count, const apsis_options *options);
+
+/** How two values touch. */
+typedef struct apsis_contact {
+    int64_t a, b;     /**< The values, a < b. */
+    int64_t faces[3]; /**< Their common faces: pairs of pixels side by side along x, y, z. */
+    int64_t corners;  /**< Pairs of pixels that are neighbours across an edge or a corner alone. */
+    double  area;     /**< Of their common faces, in units of spacing; in 2-D their length. */
+} apsis_contact;
+
+/**
+ * Which values of a label image touch: of every two that have neighbouring pixels, in ascending
+ * order of a, then of b.  options->connectivity says which pixels are neighbours; 0, the
+ * background, touches nothing.  In host memory; the call returns when it is done.
+ *
+ * An edge or a corner has no area: two values that touch across such alone are told, with
+ * area 0.  A face across x is spacing[1] * spacing[2] large, in 2-D spacing[1], and so on.
+ * With APSIS_SLICES pixels of different z are no neighbours.  Other flags than these and
+ * APSIS_LABELS are an error.
+ *
+ * On a CPU context it takes some 150 bytes of host memory for each pair and thread beside the
+ * workspace.
+ *
+ * @param labels    An integer type.
+ * @param contacts  [capacity]: receives the first `capacity` of them, or NULL.
+ * @param count     Receives how many pairs touch, or NULL.
+ */
+APSIS_API apsis_status apsis_contacts(apsis_context *context, const apsis_image *labels,
+                                      apsis_contact *contacts, int64_t capacity,
+                                      int64_t *count, const apsis_options *options);
 
 /**
  * The length of the shortest path from every pixel of the set to the nearest
@@ -738,6 +795,8 @@ typedef enum apsis_transform {
     APSIS_COMPONENTS   = 2,
     APSIS_GEODESIC     = 3,
     APSIS_ECCENTRICITY = 4,
+    APSIS_STATISTICS   = 5,
+    APSIS_CONTACTS     = 6,
     APSIS_TRANSFORM_FORCE_32 = 0x7fffffff
 } apsis_transform;
 
@@ -748,7 +807,8 @@ typedef enum apsis_transform {
  * @param images  The images of the call, inputs first, in its order; NULL for
  *                one that is left out.  Their data may be NULL.
  * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_VORONOI, 2 for
- *                APSIS_COMPONENTS, 4 for APSIS_GEODESIC, 3 for APSIS_ECCENTRICITY.
+ *                APSIS_COMPONENTS, 4 for APSIS_GEODESIC, 3 for APSIS_ECCENTRICITY,
+ *                1 for APSIS_STATISTICS, 1 for APSIS_CONTACTS.
  */
 APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
                                             const apsis_image *const *images, int count,

@@ -49,6 +49,8 @@ Call call_of(int transform) {
         case APSIS_COMPONENTS: return {2, "apsis_components"};
         case APSIS_GEODESIC: return {4, "apsis_geodesic"};
         case APSIS_ECCENTRICITY: return {3, "apsis_eccentricity"};
+        case APSIS_STATISTICS: return {1, "apsis_statistics"};
+        case APSIS_CONTACTS: return {1, "apsis_contacts"};
         default: return {0, nullptr};
     }
 }
@@ -245,6 +247,30 @@ apsis_status apsis_components(apsis_context *context, const apsis_image *set, co
     });
 }
 
+apsis_status apsis_statistics(apsis_context *context, const apsis_image *labels, apsis_component *components, int64_t capacity,
+                              int64_t *count, const apsis_options *options) {
+    return guard("statistics", context, [&] {
+        StatisticsJob job = check_statistics(*context, labels, options, true);
+        check_capacity("components", components, capacity);
+        std::vector<apsis_part> found;
+        job.found = &found;
+        if (job.set.pixels() > 0 && (components || count)) run(*context, job);
+        tell(job, components, capacity, count);
+    });
+}
+
+apsis_status apsis_contacts(apsis_context *context, const apsis_image *labels, apsis_contact *contacts, int64_t capacity,
+                            int64_t *count, const apsis_options *options) {
+    return guard("contacts", context, [&] {
+        ContactsJob job = check_contacts(*context, labels, options, true);
+        check_capacity("contacts", contacts, capacity);
+        std::vector<apsis_contact> found;
+        job.found = &found;
+        if (job.set.pixels() > 0 && (contacts || count)) run(*context, job);
+        tell(job, contacts, capacity, count);
+    });
+}
+
 apsis_status apsis_geodesic(apsis_context *context, const apsis_image *set, const apsis_image *seeds,
                             const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
     return guard("geodesic", context, [&] {
@@ -361,6 +387,8 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
             case APSIS_GEODESIC:
                 *bytes = workspace_of(on, check_geodesic(on, images[0], images[1], images[2], images[3], options, false));
                 break;
+            case APSIS_STATISTICS: *bytes = workspace_of(on, check_statistics(on, images[0], options, false)); break;
+            case APSIS_CONTACTS: *bytes = workspace_of(on, check_contacts(on, images[0], options, false)); break;
             default: *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
         }
     });

@@ -68,6 +68,9 @@ void check_type(const char *name, int type, Role role) {
     if (role == Role::SET && is_real)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a set is APSIS_BIT, APSIS_U8, APSIS_U16, APSIS_I32 or APSIS_I64",
                     name, found);
+    if (role == Role::VALUES && (is_real || type == APSIS_BIT))
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a label image is APSIS_U8, APSIS_U16, APSIS_I32 or APSIS_I64",
+                    name, found);
     if (role == Role::DISTANCE && !is_real && !is_index)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a distance is APSIS_F32, APSIS_F64, APSIS_I32 or APSIS_I64",
                     name, found);
@@ -181,7 +184,8 @@ View check_image(const char *name, const apsis_image *image, Role role, bool nee
     check_size(name, *image, view);
     check_strides(name, *image, view);
     if (view.pixels() == 0) return view;
-    if (role != Role::SET && role != Role::ANY_INPUT) check_output_strides(name, view);
+    const bool is_input = role == Role::SET || role == Role::VALUES || role == Role::ANY_INPUT;
+    if (!is_input) check_output_strides(name, view);
     if (!need_data) {
         view.data = WANTED;
         return view;

@@ -1,6 +1,5 @@
 // Makes a checked job from the images and options of a call.
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 
 #include "api/jobs.h"
@@ -43,17 +42,6 @@ void check_method(const DistanceJob &job) {
                     static_cast<long long>(LONGEST_PUBLISHED), static_cast<long long>(LONGEST_PUBLISHED));
 }
 
-/// Throws unless the method of the options is among the `methods` of a function.
-void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
-    std::string names;
-    for (const apsis_method each : methods) {
-        if (each == options.method) return;
-        names += std::string(names.empty() ? "" : ", ") + name_of(each);
-    }
-    throw Error(APSIS_ERROR_ARGUMENT, "options: method is %s, but %s takes %s", name_of(options.method), function,
-                names.c_str());
-}
-
 void check_sequential(const apsis_context &context, const apsis_options &options, const apsis_image *nearest) {
     if (context.backend->device() != APSIS_CPU)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is on the CPU alone");
@@ -61,14 +49,6 @@ void check_sequential(const apsis_context &context, const apsis_options &options
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
                     "is Euclidean");
-}
-
-/// The number of axes of one image: 2 for slices, otherwise ndim.
-int axes_of(const apsis_image *set, const apsis_options &options) {
-    if (!(options.flags & APSIS_SLICES)) return set->ndim;
-    if (set->ndim != 3)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
-    return 2;
 }
 
 /// An image of a call, and the view to fill in.
@@ -193,6 +173,23 @@ void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t co
 }
 
 }  // namespace
+
+void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
+    std::string names;
+    for (const apsis_method each : methods) {
+        if (each == options.method) return;
+        names += std::string(names.empty() ? "" : ", ") + name_of(each);
+    }
+    throw Error(APSIS_ERROR_ARGUMENT, "options: method is %s, but %s takes %s", name_of(options.method), function,
+                names.c_str());
+}
+
+int axes_of(const apsis_image *set, const apsis_options &options) {
+    if (!(options.flags & APSIS_SLICES)) return set->ndim;
+    if (set->ndim != 3)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SLICES is set, but ndim is %d and not 3", int(set->ndim));
+    return 2;
+}
 
 void check_reach(const apsis_context &context, const char *name, const apsis_image *image) {
     if (image && image->memory == APSIS_DEVICE && context.own_memory() == APSIS_HOST)

@@ -58,6 +58,15 @@ EccentricityJob stage_job(EccentricityJob job, Staging &staging) {
     return job;
 }
 
+/// A label image keeps its values.
+template <class LabelsJob>
+LabelsJob stage_labels(LabelsJob job, Staging &staging) {
+    job.set = staging.input(job.set);
+    return job;
+}
+StatisticsJob stage_job(const StatisticsJob &job, Staging &staging) { return stage_labels(job, staging); }
+ContactsJob stage_job(const ContactsJob &job, Staging &staging) { return stage_labels(job, staging); }
+
 /// Gives the sets of a job the type that they are staged with.
 template <class Job>
 Job with_staged_types(Job job) {
@@ -66,6 +75,7 @@ Job with_staged_types(Job job) {
     };
     if constexpr (std::is_same_v<Job, ComponentsJob>)
         if (job.by_value) return job;
+    if constexpr (std::is_same_v<Job, StatisticsJob> || std::is_same_v<Job, ContactsJob>) return job;
     narrow(job.set);
     if constexpr (std::is_same_v<Job, GeodesicJob>) narrow(job.seeds);
     return job;
@@ -86,6 +96,12 @@ int64_t scratch_of(const Backend &backend, const GeodesicJob &job) {
 }
 int64_t scratch_of(const Backend &backend, const EccentricityJob &job) {
     return static_cast<int64_t>(backend.eccentricity_scratch(job));
+}
+int64_t scratch_of(const Backend &backend, const StatisticsJob &job) {
+    return static_cast<int64_t>(backend.statistics_scratch(job));
+}
+int64_t scratch_of(const Backend &backend, const ContactsJob &job) {
+    return static_cast<int64_t>(backend.contacts_scratch(job));
 }
 
 template <class Job>
@@ -124,6 +140,9 @@ const char *waits(const apsis_context &, const GeodesicJob &job) {
     return job.told ? "what slabs tell is in host memory" : nullptr;
 }
 const char *waits(const apsis_context &, const EccentricityJob &) { return "eccentricities take as many fields as it needs"; }
+
+const char *waits(const apsis_context &, const StatisticsJob &) { return "what is known of values is for the host"; }
+const char *waits(const apsis_context &, const ContactsJob &) { return "contacts are for the host"; }
 
 /// Throws if the call cannot be captured, before any work is queued.
 template <class Job>
@@ -177,6 +196,8 @@ size_t workspace_of(const apsis_context &context, const VoronoiJob &job) {
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const StatisticsJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const ContactsJob &job) { return staged_bytes(context, job); }
 
 namespace {
 
@@ -382,6 +403,22 @@ void run(apsis_context &context, const EccentricityJob &job) {
                     "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
                     static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
                     static_cast<long long>(report.components), report.gap);
+}
+
+void run(apsis_context &context, const StatisticsJob &job) {
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "statistics", job.set);
+    run_staged(context, job, memory,
+               [&](const StatisticsJob &own, void *scratch) { context.backend->statistics(own, scratch, context.progress()); });
+}
+
+void run(apsis_context &context, const ContactsJob &job) {
+    check_capture(context, job);
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "contacts", job.set);
+    run_staged(context, job, memory,
+               [&](const ContactsJob &own, void *scratch) { context.backend->contacts(own, scratch, context.progress()); });
 }
 
 }  // namespace apsis

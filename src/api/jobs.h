@@ -1,6 +1,8 @@
 // The calls of apsis.h as jobs: checks them, computes the memory that they need, and runs them.
 #pragma once
 
+#include <initializer_list>
+
 #include "api/image.h"
 #include "runtime/context.h"
 #include "slabs/join.h"
@@ -36,6 +38,18 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
                                 const apsis_options *given);
 EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
                                    const apsis_image *farthest, const apsis_options *given, bool need_data);
+StatisticsJob check_statistics(const apsis_context &context, const apsis_image *labels, const apsis_options *given,
+                               bool need_data);
+ContactsJob check_contacts(const apsis_context &context, const apsis_image *labels, const apsis_options *given, bool need_data);
+
+// Write what was found to the caller's memory; NULL is not wanted.
+void tell(const StatisticsJob &job, apsis_component *components, int64_t capacity, int64_t *count);
+void tell(const ContactsJob &job, apsis_contact *contacts, int64_t capacity, int64_t *count);
+
+/// The number of axes of one image: 2 for slices, otherwise ndim.
+int axes_of(const apsis_image *set, const apsis_options &options);
+/// Throws unless the method of the options is among the `methods` of a function.
+void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options);
 
 /// Throws unless a slab of so many rows lies in the image.
 void check_place(int64_t start, int64_t extent, int64_t rows);
@@ -66,6 +80,8 @@ size_t workspace_of(const apsis_context &context, const VoronoiJob &job);
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
+size_t workspace_of(const apsis_context &context, const StatisticsJob &job);
+size_t workspace_of(const apsis_context &context, const ContactsJob &job);
 
 // Run a job whose image has pixels.  A summary, and the parts of a slab, need only columns: what they have found stays in the
 // workspace for the next job, if that is the context's own.
@@ -80,5 +96,7 @@ void run(apsis_context &context, const VoronoiJob &job);
 void run(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const GeodesicJob &job);
 void run(apsis_context &context, const EccentricityJob &job);
+void run(apsis_context &context, const StatisticsJob &job);
+void run(apsis_context &context, const ContactsJob &job);
 
 }  // namespace apsis

@@ -15,7 +15,7 @@ namespace apsis {
 namespace {
 
 constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
-                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS;
+                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS | APSIS_DENSE;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 
 constexpr double MOST_ROUNDING = 0x1p-25;  // the largest part of itself by which a weight may be rounded

@@ -6,6 +6,8 @@
 #include "cpu/components/components.h"
 #include "cpu/distance/distance.h"
 #include "cpu/distance/lines.h"
+#include "cpu/labels/contacts.h"
+#include "cpu/labels/statistics.h"
 #include "cpu/paths/eccentricity.h"
 #include "cpu/paths/geodesic.h"
 #include "cpu/published/published.h"
@@ -101,6 +103,16 @@ class CpuBackend final : public Backend {
     }
     void eccentricity(const EccentricityJob &job, void *scratch, const Progress &progress) override {
         paths::eccentricity(job, scratch, *arena_, progress);
+    }
+    size_t statistics_scratch(const StatisticsJob &job) const override {
+        return labels::statistics_scratch(job, arena_->threads());
+    }
+    void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) override {
+        labels::statistics(job, scratch, *arena_, progress);
+    }
+    size_t contacts_scratch(const ContactsJob &job) const override { return labels::contacts_scratch(job, arena_->threads()); }
+    void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
+        labels::contacts(job, scratch, *arena_, progress);
     }
 
   private:

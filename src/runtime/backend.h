@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/chessboard.h"
 #include "core/measure.h"
@@ -180,6 +181,22 @@ struct EccentricityJob {
     Report *report = nullptr;
 };
 
+/// apsis_statistics, checked likewise.
+struct StatisticsJob {
+    View set;                                  // a label image
+    bool is_dense = false;                     // for the caller's table; back ends do not look at it
+    std::vector<apsis_part> *found = nullptr;  // host memory on every device: of the values that occur, in ascending order
+};
+
+/// apsis_contacts, checked likewise.
+struct ContactsJob {
+    View set;  // a label image
+    int axes = 2;
+    int connectivity = 1;
+    double face[3] = {1, 1, 1};                   // the area of a face across each axis; back ends do not look at it
+    std::vector<apsis_contact> *found = nullptr;  // host memory on every device: in ascending order, areas not filled in
+};
+
 class TransferQueue;
 
 class Backend {
@@ -220,6 +237,12 @@ class Backend {
 
     /// Whether this device can read the memory of another back end's, so that both can be members of a team.
     virtual bool can_read(const Backend &) const { return true; }
+
+    // These return when they are done.
+    virtual size_t statistics_scratch(const StatisticsJob &job) const = 0;
+    virtual void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) = 0;
+    virtual size_t contacts_scratch(const ContactsJob &job) const = 0;
+    virtual void contacts(const ContactsJob &job, void *scratch, const Progress &progress) = 0;
 
     /// The queue that takes a job's host images strip by strip (transfer_queue.h); null if they must be copied whole.
     virtual TransferQueue *transfer_queue(const DistanceJob &) { return nullptr; }

@@ -46,6 +46,16 @@ static void components(void **state) {
     FIELD(apsis_component, value, 88, 8);
 }
 
+static void contacts(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(apsis_contact), 56);
+    FIELD(apsis_contact, a, 0, 8);
+    FIELD(apsis_contact, b, 8, 8);
+    FIELD(apsis_contact, faces, 16, 24);
+    FIELD(apsis_contact, corners, 40, 8);
+    FIELD(apsis_contact, area, 48, 8);
+}
+
 static void extents(void **state) {
     (void)state;
     assert_int_equal(sizeof(apsis_extent), 56);
@@ -122,6 +132,7 @@ static void values(void **state) {
     assert_int_equal(APSIS_NO_INNER, 32);
     assert_int_equal(APSIS_MIXED, 64);
     assert_int_equal(APSIS_LABELS, 128);
+    assert_int_equal(APSIS_DENSE, 4096);
     assert_int_equal(APSIS_CPU, -1);
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);
@@ -129,12 +140,15 @@ static void values(void **state) {
     assert_int_equal(APSIS_COMPONENTS, 2);
     assert_int_equal(APSIS_GEODESIC, 3);
     assert_int_equal(APSIS_ECCENTRICITY, 4);
+    assert_int_equal(APSIS_STATISTICS, 5);
+    assert_int_equal(APSIS_CONTACTS, 6);
     assert_int_equal(sizeof(apsis_status), 4);
     assert_int_equal(sizeof(apsis_transform), 4);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images),  cmocka_unit_test(options), cmocka_unit_test(components),
-                                       cmocka_unit_test(extents), cmocka_unit_test(slabs),   cmocka_unit_test(values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images),   cmocka_unit_test(options), cmocka_unit_test(components),
+                                       cmocka_unit_test(contacts), cmocka_unit_test(extents), cmocka_unit_test(slabs),
+                                       cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

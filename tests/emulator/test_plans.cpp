@@ -13,6 +13,7 @@
 #include "cuda/components/plan.h"
 #include "cuda/distance/plane/plan.h"
 #include "cuda/distance/volume/plan.h"
+#include "cuda/labels/plan.h"
 #include "cuda/paths/plan.h"
 
 using namespace apsis;
@@ -151,6 +152,19 @@ bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
     return plan.may_be_short || plan.may_be_long;
 }
 
+/// The items of one segment fit, so that trying fewer segments ends; and what a launch counts fits its numbers.
+template <class Job>
+bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
+    ++plans;
+    const cuda::labels::Plan plan = cuda::labels::plan_of(job);
+    for (const Device &device : DEVICES)
+        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add})
+            if (!is_allowed("labels::", launch, device)) return false;
+    const int64_t of_segment = std::min(job.set.size[0], cuda::labels::SEGMENT) * items_a_pixel;
+    return plan.segments >= job.set.size[1] * job.set.size[2] && plan.most_segments >= 1 && plan.capacity >= of_segment &&
+           plan.capacity <= INT32_MAX && plan.most_segments * cuda::labels::SEGMENT * items_a_pixel <= int64_t(UINT32_MAX);
+}
+
 /// Asks for the plan of a job on every device and in every form.
 template <class IsAllowed>
 bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3], int64_t outside, IsAllowed is_job_allowed) {
@@ -219,11 +233,26 @@ bool components_and_paths() {
     return true;
 }
 
+bool label_images() {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20000; ++i) {
+        const int axes = 2 + i % 2, connectivity = 1 + i % axes;
+        const int64_t size[] = {random_extent(random, 30), random_extent(random, i % 3 ? 10 : 22), random_extent(random, 9)};
+        StatisticsJob statistics;
+        ContactsJob contacts;
+        statistics.set = contacts.set = view_of(i % 5 ? APSIS_U16 : APSIS_I64, size, true);
+        contacts.axes = axes, contacts.connectivity = connectivity;
+        const int faces = axes == 2 ? (connectivity == 1 ? 2 : 4) : connectivity == 1 ? 3 : connectivity == 2 ? 9 : 13;
+        if (!are_labels_allowed(statistics, 1) || !are_labels_allowed(contacts, faces)) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
     if (argc < 2 || !read_kernels(argv[1])) return std::printf("usage: test_plans KERNELS\n"), 2;
-    if (!every_width() || !random_sizes() || !components_and_paths()) return 1;
+    if (!every_width() || !random_sizes() || !components_and_paths() || !label_images()) return 1;
     std::printf("%lld plans, %lld launches: none asks for more than its device has\n", static_cast<long long>(plans),
                 static_cast<long long>(launches));
     return 0;

@@ -238,6 +238,28 @@ class FakeDevice final : public Backend {
                   });
     }
 
+    size_t statistics_scratch(const StatisticsJob &job) const override { return cpu_->statistics_scratch(job); }
+    void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) override {
+        transform({{"labels", job.set, true}}, scratch, statistics_scratch(job), progress,
+                  [this, job](const Views &views, void *memory, const Progress &told) {
+                      StatisticsJob host = job;
+                      host.set = views[0].view;
+                      cpu_->statistics(host, memory, told);
+                  });
+        sync();  // what it tells is in host memory
+    }
+
+    size_t contacts_scratch(const ContactsJob &job) const override { return cpu_->contacts_scratch(job); }
+    void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
+        transform({{"labels", job.set, true}}, scratch, contacts_scratch(job), progress,
+                  [this, job](const Views &views, void *memory, const Progress &told) {
+                      ContactsJob host = job;
+                      host.set = views[0].view;
+                      cpu_->contacts(host, memory, told);
+                  });
+        sync();
+    }
+
     /// As on a GPU, a Euclidean map in the plane goes strip by strip, and others do not.
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         return job.axes == 2 && job.measure.metric == APSIS_EUCLIDEAN ? &queue_ : nullptr;

@@ -120,6 +120,22 @@ static apsis_status largest(apsis_context *ctx, call_outputs *out) {
     return apsis_components(ctx, &set, &labels, NULL, 0, &out->count, &o);
 }
 
+/** Values of a few pixels each. */
+static apsis_image label_image(void) {
+    static uint16_t value[CALL_PIXELS];
+    for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint16_t)(i / 3 * i % 97);
+    return image(value, APSIS_U16, 3);
+}
+static apsis_status statistics(apsis_context *ctx, call_outputs *out) {
+    const apsis_image labels = label_image();
+    return apsis_statistics(ctx, &labels, out->parts, COUNT(out->parts), &out->count, NULL);
+}
+static apsis_status contacts(apsis_context *ctx, call_outputs *out) {
+    const apsis_image labels = label_image();
+    enum { CAPACITY = sizeof(out->parts) / (sizeof(apsis_contact)) };
+    return apsis_contacts(ctx, &labels, (apsis_contact *)out->parts, CAPACITY, &out->count, NULL);
+}
+
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
 static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     static uint8_t seed[CALL_PIXELS];
@@ -159,7 +175,8 @@ const named_call calls[] = {{"distance", distance},         {"signed volume", si
                             {"raster scan", raster_scan},   {"sweep", sweep},
                             {"jump flood", jump_flood},     {"voronoi", voronoi},
                             {"components", components},     {"largest components", largest},
-                            {"tile fill", tile_fill},       {"geodesic", geodesic},
+                            {"tile fill", tile_fill},       {"statistics", statistics},
+                            {"contacts", contacts},         {"geodesic", geodesic},
                             {"eccentricity", eccentricity}, {"every source", every_source},
                             {"slab summary", slab_summary}, {"signed slab", signed_slab},
                             {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},

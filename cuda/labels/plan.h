@@ -1,0 +1,29 @@
+// How much of a label image is collected at once: chosen once a call, from the job alone (plan.cu).  No choice depends on the
+// device.
+#pragma once
+
+#include "cuda/runtime/limits.h"
+#include "runtime/backend.h"
+
+namespace apsis::cuda::labels {
+
+constexpr int64_t SEGMENT = 1024;       // pixels of a row that a warp walks along: a longer run is several items
+constexpr int64_t ITEMS_A_THREAD = 16;  // of one key, mostly: one atomic operation for all of them
+
+struct Plan {
+    int64_t across = 0;         // segments of a row
+    int64_t segments = 0;       // of the image
+    int64_t most_segments = 0;  // that may be tried at once: their items can be counted in 32 bits
+    int64_t capacity = 0;       // items at once: at least those of one segment
+    bool has_ranks = false;     // contacts of APSIS_I64: pairs are of ranks, as two values do not fit a key
+    Launch emit, begin, add;    // the largest: of a whole try, and of as many items as there may be
+};
+
+/// Pure arithmetic: no call of CUDA.
+Plan plan_of(const StatisticsJob &job);
+Plan plan_of(const ContactsJob &job);
+
+/// The directions from a pixel to the neighbours before it.
+int directions(int axes, int connectivity);
+
+}  // namespace apsis::cuda::labels

@@ -1,0 +1,371 @@
+/* apsis_statistics and apsis_contacts, of label images: against brute force, and by laws. */
+#include "run_labels.h"
+
+/* ---- Every small image of three values ---- */
+
+static void every_3x3_image(bench *b) {
+    enum { ALL = 19683, PIXELS = 9 };
+    uint8_t mask[PIXELS];
+    for (int i = 0; i < ALL; i += ALL / effort(ALL)) {
+        draw_digits(mask, PIXELS, i);
+        problem p = new_problem(2, 3, 3, 1, mask);
+        check_statistics(b, &p, label_types[i % 4], PACKED, 2 + i / 4 % 2);
+        for (p.options.connectivity = 1; p.options.connectivity <= 2; ++p.options.connectivity)
+            check_contacts(b, &p, label_types[i / 4 % 4], PACKED, 3);
+    }
+}
+
+static void every_2x2x2_volume(bench *b) {
+    enum { ALL = 6561, PIXELS = 8 };
+    uint8_t mask[PIXELS];
+    for (int i = 0; i < ALL; i += ALL / effort(ALL)) {
+        draw_digits(mask, PIXELS, i);
+        problem p = new_problem(3, 2, 2, 2, mask);
+        check_statistics(b, &p, label_types[i % 4], PACKED, 3);
+        for (p.options.connectivity = 1; p.options.connectivity <= 3; ++p.options.connectivity) {
+            p.options.flags = p.options.connectivity < 3 && i % 5 == 0 ? APSIS_SLICES : 0;
+            check_contacts(b, &p, label_types[i / 4 % 4], PACKED, 3);
+        }
+    }
+}
+
+/* ---- Random problems of every kind ---- */
+
+static int64_t some_capacity(chance *c) { return roll_below(c, 2) ? roll_below(c, 20) : 256; }
+
+static void random_statistics(bench *b) {
+    chance c = {2031};
+    for (int i = 0; i < effort(400); ++i) {
+        uint8_t *mask;
+        const problem p = random_labels(&c, &mask);
+        assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
+        check_statistics(b, &p, label_types[roll_below(&c, 4)], (unsigned)roll_below(&c, LAYOUTS), some_capacity(&c));
+        free(mask);
+    }
+}
+
+static void random_contacts(bench *b) {
+    static const double spacings[] = {0, 1, 0.25, 3, 0.7};
+    chance c = {2032};
+    for (int i = 0; i < effort(500); ++i) {
+        uint8_t *mask;
+        problem p = random_labels(&c, &mask);
+        if (p.ndim == 3 && !roll_below(&c, 3)) p.options.flags = APSIS_SLICES;
+        p.options.connectivity = (int32_t)roll_below(&c, (p.options.flags & APSIS_SLICES ? 2 : p.ndim) + 1);
+        p.options.spacing[0] = spacings[roll_below(&c, COUNT(spacings))];
+        for (int a = 1; a < 3 && p.options.spacing[0] > 0; ++a)
+            p.options.spacing[a] = spacings[1 + roll_below(&c, COUNT(spacings) - 1)];
+        assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
+        check_contacts(b, &p, label_types[roll_below(&c, 4)], roll_below(&c, 2) ? (unsigned)roll_below(&c, LAYOUTS) : PACKED,
+                       roll_below(&c, 2) ? roll_below(&c, 20) : 40000);
+        free(mask);
+    }
+}
+
+/** Rows that many threads share, and one of them long. */
+static void long_and_thin(bench *b) {
+    static const int64_t sizes[][3] = {{50000, 1, 1}, {1, 50000, 1}, {1, 1, 20000}, {20000, 3, 1}, {2, 2, 9000}};
+    chance c = {12};
+    for (int i = 0; i < COUNT(sizes); ++i) {
+        problem p = new_problem(sizes[i][2] > 1 ? 3 : 2, sizes[i][0], sizes[i][1], sizes[i][2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_cells(mask, p.size, &c);
+        p.mask = mask;
+        p.options.connectivity = p.ndim;
+        check_statistics(b, &p, label_types[i % 4], PACKED, 256);
+        check_contacts(b, &p, label_types[3 - i % 4], PACKED, 40000);
+        free(mask);
+    }
+}
+
+/** More runs, and more faces, than a device takes at once: what it finds in parts is merged. */
+static void noise_in_parts(bench *b) {
+    static const int64_t sizes[2][3] = {{1100, 1000, 1}, {49, 48, 47}};
+    for (int i = 0; i < 2; ++i) {
+        problem p = new_problem(2 + i, sizes[i][0], sizes[i][1], sizes[i][2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        chance c = {77};
+        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = (uint8_t)roll(&c);
+        p.mask = mask;
+        p.options.connectivity = p.ndim;
+        if (p.ndim == 2) check_statistics(b, &p, APSIS_U8, PACKED, 256);
+        if (p.ndim == 3) check_contacts(b, &p, APSIS_U16, PACKED, 40000);
+        free(mask);
+    }
+}
+
+/* ---- Laws ---- */
+
+enum { W = 777, H = 391 };
+
+typedef struct touching {
+    apsis_contact *contact;
+    int64_t count;
+} touching;
+
+static touching contacts_of(bench *b, const uint16_t *value, int connectivity) {
+    const int64_t size[3] = {W, H, 1}, capacity = 4 * W * H;
+    frame labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+    frame_put(&labels, value);
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.connectivity = connectivity;
+    touching t = {must_alloc((size_t)capacity * sizeof(apsis_contact)), 0};
+    assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, t.contact, capacity, &t.count, &options));
+    assert_true(t.count > 0 && t.count <= capacity);
+    frame_close(&labels);
+    return t;
+}
+
+/** Cells, and in some of them noise. */
+static uint16_t *some_values(uint64_t seed) {
+    const int64_t size[3] = {W, H, 1};
+    chance c = {seed};
+    uint8_t *mask = must_alloc(W * H);
+    uint16_t *value = must_alloc(W * H * sizeof *value);
+    fill_cells(mask, size, &c);
+    for (int64_t i = 0; i < W * H; ++i) value[i] = (uint16_t)(mask[i] ? mask[i] + i / 5000 * 300 : 0);
+    free(mask);
+    return value;
+}
+
+/** Turned around, an image has the same contacts. */
+static void flipping_axes(bench *b) {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+        uint16_t *value = some_values(seed), *flipped = must_alloc(W * H * sizeof *value);
+        for (int64_t i = 0; i < W * H; ++i)
+            flipped[i] = value[seed % 2 ? i / W * W + W - 1 - i % W : (H - 1 - i / W) * W + i % W];
+        touching one = contacts_of(b, value, 1 + (int)(seed / 2 % 2)), other = contacts_of(b, flipped, 1 + (int)(seed / 2 % 2));
+        assert_int_equal(one.count, other.count);
+        assert_memory_equal(one.contact, other.contact, (size_t)one.count * sizeof *one.contact);
+        free(one.contact);
+        free(other.contact);
+        free(value);
+        free(flipped);
+    }
+}
+
+/** Other values for the same pixels: the same contacts under other names. */
+static void permuting_values(bench *b) {
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        uint16_t *value = some_values(seed), *permuted = must_alloc(W * H * sizeof *value);
+        for (int64_t i = 0; i < W * H; ++i) permuted[i] = (uint16_t)(value[i] * 12345); /* odd: a permutation, and 0 stays */
+        touching one = contacts_of(b, value, 2), other = contacts_of(b, permuted, 2);
+        for (int64_t k = 0; k < one.count; ++k) {
+            const int64_t a = (uint16_t)(one.contact[k].a * 12345), c = (uint16_t)(one.contact[k].b * 12345);
+            one.contact[k].a = least(a, c);
+            one.contact[k].b = a + c - least(a, c);
+        }
+        qsort(one.contact, (size_t)one.count, sizeof *one.contact, compare_pairs);
+        assert_int_equal(one.count, other.count);
+        assert_memory_equal(one.contact, other.contact, (size_t)one.count * sizeof *one.contact);
+        free(one.contact);
+        free(other.contact);
+        free(value);
+        free(permuted);
+    }
+}
+
+/** The areas of all values are the pixels of the image, their first pixels their own, and their boxes hold their centroids. */
+static void sums_of_areas(bench *b) {
+    const int64_t size[3] = {W, H, 1};
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+        uint16_t *value = some_values(seed);
+        frame labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+        frame_put(&labels, value);
+        static apsis_component c[65536];
+        int64_t count, area = 0;
+        assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, c, COUNT(c), &count, NULL));
+        for (int64_t k = 0; k < count; ++k) {
+            area += c[k].area;
+            assert_int_equal(value[c[k].first], c[k].value);
+            for (int a = 0; a < 2; ++a)
+                assert_true((double)c[k].lower[a] <= c[k].centroid[a] && c[k].centroid[a] <= (double)c[k].upper[a]);
+        }
+        assert_int_equal(area, W * H);
+        frame_close(&labels);
+        free(value);
+    }
+}
+
+/* ---- Answers written by hand ---- */
+
+/** As cc3d.contacts has it: faces have an area, edges and corners have none. */
+static void values_that_touch(bench *b) {
+    const int32_t image[2 * 4] = {-7, 5, 5, 0, /**/ -7, -7, 5, 9};
+    static const apsis_contact four[] = {{-7, 5, {2, 1, 0}, 0, 2 * 3 + 1 * 2}, {5, 9, {1, 0, 0}, 0, 3}};
+    static const apsis_contact eight[] = {{-7, 5, {2, 1, 0}, 2, 2 * 3 + 1 * 2}, {5, 9, {1, 0, 0}, 1, 3}};
+    const int64_t size[3] = {4, 2, 1};
+    frame labels = frame_open(b, APSIS_I32, 2, size, PACKED);
+    frame_put(&labels, image);
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.spacing[0] = 2;
+    options.spacing[1] = 3;
+    apsis_contact got[4];
+    for (options.connectivity = 1; options.connectivity <= 2; ++options.connectivity) {
+        int64_t count;
+        assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, got, 4, &count, &options));
+        assert_int_equal(count, 2);
+        assert_memory_equal(got, options.connectivity == 1 ? four : eight, sizeof four);
+    }
+    frame_close(&labels);
+}
+
+static void a_corner_alone_has_no_area(bench *b) {
+    const uint8_t image[8] = {1, 0, 0, 0, /**/ 0, 0, 0, 2};
+    const int64_t size[3] = {2, 2, 2};
+    frame labels = frame_open(b, APSIS_U8, 3, size, PACKED);
+    frame_put(&labels, image);
+    apsis_options options = APSIS_OPTIONS_INIT;
+    const apsis_contact want = {.a = 1, .b = 2, .corners = 1};
+    for (options.connectivity = 1; options.connectivity <= 3; ++options.connectivity) {
+        apsis_contact got[1];
+        int64_t count;
+        assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, got, 1, &count, &options));
+        assert_int_equal(count, options.connectivity == 3);
+        if (count) assert_memory_equal(got, &want, sizeof want);
+    }
+    frame_close(&labels);
+}
+
+/** Where a table of values has gaps, and where it ends. */
+static void a_dense_table(bench *b) {
+    const int32_t image[3] = {2, 0, 2};
+    const int64_t size[3] = {3, 1, 1};
+    static const apsis_component want[4] = {{1, 1, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}, 0},
+                                            {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, 1},
+                                            {0, 2, {0, 0, 0}, {2, 0, 0}, {1, 0, 0}, 2},
+                                            {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, 3}};
+    frame labels = frame_open(b, APSIS_I32, 2, size, PACKED);
+    frame_put(&labels, image);
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.flags = APSIS_DENSE | APSIS_LABELS;
+    apsis_component got[4];
+    int64_t count;
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, got, 4, &count, &options));
+    assert_int_equal(count, 3);
+    assert_memory_equal(got, want, sizeof want);
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, NULL, 0, &count, &options));
+    assert_int_equal(count, 3);
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, got, 4, NULL, &options));
+    const int32_t negative[3] = {2, -3, -4};
+    frame_put(&labels, negative);
+    assert_fails(b->ctx, apsis_statistics(b->ctx, &labels.image, got, 4, &count, &options), APSIS_ERROR_RANGE,
+                 "labels: pixel (1, 0, 0) is -3");
+    assert_fails(b->ctx, apsis_statistics(b->ctx, &labels.image, got, 2, &count, &options), APSIS_ERROR_RANGE,
+                 "labels: pixel (0, 0, 0) is 2|capacity is 2");
+    frame_close(&labels);
+}
+
+static void images_without_pixels(bench *b) {
+    const apsis_image none = {.type = APSIS_U16, .ndim = 2, .size = {0, 7}};
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.flags = APSIS_DENSE;
+    apsis_component got[2];
+    int64_t count = -1;
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &none, NULL, 0, &count, NULL));
+    assert_int_equal(count, 0);
+    count = -1;
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &none, got, 2, &count, &options));
+    assert_int_equal(count, 0);
+    assert_int_equal(got[1].area, 0);
+    count = -1;
+    assert_ok(b->ctx, apsis_contacts(b->ctx, &none, NULL, 0, &count, NULL));
+    assert_int_equal(count, 0);
+}
+
+/* ---- What is refused ---- */
+
+static void wrong_arguments(bench *b) {
+    const int64_t size[3] = {8, 8, 1};
+    frame bits = frame_open(b, APSIS_BIT, 2, size, PACKED), real = frame_open(b, APSIS_F32, 2, size, PACKED),
+          labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+    const apsis_image *const set = &labels.image;
+    apsis_options o = APSIS_OPTIONS_INIT;
+    apsis_component part;
+    apsis_contact contact;
+    const struct {
+        apsis_status status;
+        const char *text;
+    } none = {APSIS_ERROR_ARGUMENT, "labels is NULL"};
+    assert_fails(b->ctx, apsis_statistics(b->ctx, NULL, &part, 1, NULL, NULL), none.status, none.text);
+    assert_fails(b->ctx, apsis_contacts(b->ctx, NULL, &contact, 1, NULL, NULL), none.status, none.text);
+    assert_fails(b->ctx, apsis_statistics(b->ctx, &bits.image, &part, 1, NULL, NULL), APSIS_ERROR_ARGUMENT,
+                 "labels: type is APSIS_BIT");
+    assert_fails(b->ctx, apsis_contacts(b->ctx, &real.image, &contact, 1, NULL, NULL), APSIS_ERROR_ARGUMENT,
+                 "labels: type is APSIS_F32");
+    assert_fails(b->ctx, apsis_statistics(b->ctx, set, NULL, 1, NULL, NULL), APSIS_ERROR_ARGUMENT, "components is NULL");
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, NULL, 1, NULL, NULL), APSIS_ERROR_ARGUMENT, "contacts is NULL");
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, -1, NULL, NULL), APSIS_ERROR_ARGUMENT, "capacity is -1");
+    o.flags = APSIS_SLICES;
+    assert_fails(b->ctx, apsis_statistics(b->ctx, set, &part, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "flags|apsis_statistics");
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "APSIS_SLICES|ndim is 2");
+    o.flags = APSIS_DENSE;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "flags|apsis_contacts");
+    o.flags = 0;
+    o.connectivity = 3;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "connectivity is 3");
+    o.connectivity = 0;
+    o.method = APSIS_SWEEP;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "APSIS_SWEEP|apsis_contacts");
+    o.method = APSIS_AUTO;
+    o.spacing[0] = 2;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, set, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "spacing[1] is 0");
+    const apsis_image volume = {.data = set->data, .type = APSIS_U16, .ndim = 3, .size = {4, 4, 4}, .memory = set->memory};
+    o.spacing[1] = 2;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, &volume, &contact, 1, NULL, &o), APSIS_ERROR_ARGUMENT, "spacing[2] is 0");
+    for (int a = 0; a < 3; ++a) o.spacing[a] = 1e200;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, &volume, &contact, 1, NULL, &o), APSIS_ERROR_RANGE, "spacing|1e+200");
+    for (int a = 0; a < 3; ++a) o.spacing[a] = 1e-200;
+    assert_fails(b->ctx, apsis_contacts(b->ctx, &volume, &contact, 1, NULL, &o), APSIS_ERROR_RANGE, "spacing|1e-200");
+    frame_close(&bits);
+    frame_close(&real);
+    frame_close(&labels);
+}
+
+/** A workspace of the size that is told is enough. */
+static void workspaces(bench *b) {
+    const int64_t size[3] = {100, 50, 3};
+    uint8_t *mask = must_alloc(100 * 50 * 3);
+    chance c = {5};
+    fill_cells(mask, size, &c);
+    frame labels = frame_open(b, APSIS_U8, 3, size, PADDED | STEPPED);
+    frame_put(&labels, mask);
+    const apsis_image *const images[] = {&labels.image};
+    static const apsis_transform transforms[] = {APSIS_STATISTICS, APSIS_CONTACTS};
+    for (int t = 0; t < 2; ++t) {
+        size_t bytes;
+        assert_ok(b->ctx, apsis_workspace_size(b->ctx, transforms[t], images, 1, NULL, &bytes));
+        apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
+        if (bytes) assert_ok(b->ctx, apsis_alloc(b->ctx, b->device == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE, &memory));
+        if (bytes) assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes));
+        int64_t count;
+        if (t == 0) assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, NULL, 0, &count, NULL));
+        if (t == 1) assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, NULL, 0, &count, NULL));
+        assert_true(count > 0);
+        assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
+        apsis_free(b->ctx, &memory);
+    }
+    frame_close(&labels);
+    free(mask);
+}
+
+static const test_case cases[] = {
+    TEST(every_3x3_image, EVERYWHERE),
+    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(random_statistics, EVERYWHERE),
+    TEST(random_contacts, EVERYWHERE),
+    TEST(long_and_thin, EVERYWHERE),
+    TEST(noise_in_parts, EVERYWHERE),
+    TEST(flipping_axes, EVERYWHERE),
+    TEST(permuting_values, EVERYWHERE),
+    TEST(sums_of_areas, EVERYWHERE),
+    TEST(values_that_touch, EVERYWHERE),
+    TEST(a_corner_alone_has_no_area, EVERYWHERE),
+    TEST(a_dense_table, EVERYWHERE),
+    TEST(images_without_pixels, EVERYWHERE),
+    TEST(wrong_arguments, EVERYWHERE),
+    TEST(workspaces, EVERYWHERE),
+};
+
+int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
