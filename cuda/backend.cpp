@@ -74,6 +74,8 @@ struct DistancePlan {
 };
 
 DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
+    if (job.labels || job.border || job.values)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: flags has APSIS_LABELS or APSIS_BORDER, which are for the CPU");
     switch (job.method) {
         case APSIS_RASTER_SCAN:
         case APSIS_SWEEP:

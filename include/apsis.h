@@ -189,8 +189,9 @@ enum {
     APSIS_NO_INNER   = 1 << 5, /**< apsis_components: leave out those that do not touch it. */
     APSIS_MIXED      = 1 << 6, /**< apsis_voronoi by APSIS_SWEEP: as the sweeps leave it, with some
                                     exclaves hidden and others not. */
-    APSIS_LABELS     = 1 << 7  /**< The set is a label image: every value other than 0 is a set of its
+    APSIS_LABELS     = 1 << 7, /**< The set is a label image: every value other than 0 is a set of its
                                     own, negative ones too. */
+    APSIS_BORDER     = 1 << 8  /**< apsis_distance: what lies outside the image is background, 0. */
 };
 
 /**

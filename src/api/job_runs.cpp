@@ -17,7 +17,10 @@ void stage_output(View &view, Staging &staging) {
 }
 
 DistanceJob stage_job(DistanceJob job, Staging &staging) {
-    job.set = staging.set(job.set);
+    const bool apart = job.values && is_wide(job.set.type);
+    if (apart) job.values = staging.input(job.values);
+    job.set = job.labels ? staging.input(job.set) : staging.set(job.set);
+    if (job.values && !apart) job.values = job.set;
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);
     return job;
@@ -61,7 +64,11 @@ Job with_staged_types(Job job) {
     const auto narrow = [](View &set) {
         if (is_wide(set.type)) set = bits_like(set, set.data, set.memory);
     };
-    narrow(job.set);
+    if constexpr (std::is_base_of_v<DistanceJob, Job>) {
+        if (!job.labels) narrow(job.set);
+    } else {
+        narrow(job.set);
+    }
     if constexpr (std::is_same_v<Job, GeodesicJob>) narrow(job.seeds);
     return job;
 }

@@ -33,6 +33,9 @@ struct DistanceJob {
     int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
     bool complement = false;
     bool is_signed = false;
+    bool labels = false;  // the set is a label image, of APSIS_U8 or wider: the distance to another value is measured
+    bool border = false;  // what lies outside the image is background: its distance is taken where it is less
+    View values;          // of a map of cells: the labels to write in place of indices; without data: indices
     apsis_method method = APSIS_AUTO;
     bool mixed = false;  // for APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
