@@ -374,7 +374,6 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
-    refuse_labels("apsis_geodesic", options);
     refuse_border("apsis_geodesic", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
@@ -385,6 +384,10 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
     check_indices_fit("nearest", nearest, job.set.pixels());
+    if (options.flags & APSIS_LABELS && nearest) {
+        check_labels_fit("nearest", nearest, "seeds", job.seeds.type);
+        job.values = job.seeds;
+    }
     job.indices = job.set.pixels();
     return job;
 }

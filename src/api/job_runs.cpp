@@ -44,7 +44,10 @@ ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
 }
 GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
     job.set = staging.set(job.set);
+    const bool apart = job.values && is_wide(job.seeds.type);
+    if (apart) job.values = staging.input(job.values);
     job.seeds = staging.set(job.seeds);
+    if (job.values && !apart) job.values = job.seeds;
     if (job.entering) job.entering = staging.input(job.entering);
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);

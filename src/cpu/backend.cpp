@@ -103,6 +103,7 @@ class CpuBackend final : public Backend {
     size_t geodesic_scratch(const GeodesicJob &job) const override { return paths::geodesic_scratch(job, arena_->threads()); }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         paths::geodesic(job, scratch, *arena_, progress);
+        if (job.values) write_labels(job.nearest, job.values, *arena_);
     }
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
         return paths::eccentricity_scratch(job, arena_->threads());

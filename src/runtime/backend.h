@@ -124,6 +124,7 @@ static_assert(sizeof(apsis_part) == sizeof(apsis_component) &&
 struct GeodesicJob {
     View set;
     View seeds;
+    View values;    // the labels of seeds, to write in place of their indices; without data: indices
     View distance;  // without data: not wanted
     View nearest;   // without data: not wanted
     int axes = 2;
