@@ -9,6 +9,7 @@
 #include "cuda/runtime/copy.h"
 #include "cuda/runtime/current_device.h"
 #include "cuda/runtime/launch.h"
+#include "cuda/runtime/settle.h"
 #include "cuda/distance/plane/plane.h"
 #include "cuda/distance/plane/transfer_queue.h"
 #include "cuda/distance/volume/volume.h"
@@ -87,6 +88,7 @@ DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;
     }
+    if (job.labels) return {distance::labels_scratch(job), distance::distance_of_labels};
     if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
     if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE)
         return {plan.scratch, nullptr, plan};
@@ -206,6 +208,8 @@ class CudaBackend final : public Backend {
             volume::distance_in_volume(own, plan.volume, scratch, ready(), progress);
         else
             plane::distance_by_rows(own, plan.plane, scratch, ready(), progress);
+        if (job.border) settle_border(job, stream_);
+        if (job.values) write_labels(job.nearest, job.values, stream_);
     }
 
     size_t summary_scratch(const SummaryJob &job) const override { return columns::summary_scratch(job); }
@@ -224,8 +228,11 @@ class CudaBackend final : public Backend {
 
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        distance(job, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
+        VoronoiJob indices = job;
+        indices.values = {};
+        distance(indices, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
         voronoi::hide_exclaves(job, scratch, stream_, progress);
+        if (job.values) write_labels(job.nearest, job.values, stream_);
     }
 
     size_t components_scratch(const ComponentsJob &job) const override {
@@ -248,6 +255,7 @@ class CudaBackend final : public Backend {
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         paths::geodesic(job, scratch, ready(), progress);
+        if (job.values) write_labels(job.nearest, job.values, stream_);
     }
 
     size_t eccentricity_scratch(const EccentricityJob &job) const override {

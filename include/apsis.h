@@ -196,7 +196,8 @@ enum {
                                     exclaves hidden and others not. */
     APSIS_LABELS     = 1 << 7, /**< The set is a label image: every value other than 0 is a set of its
                                     own, negative ones too. */
-    APSIS_DENSE      = 1 << 12 /**< apsis_statistics: components[i] is what is known of value i. */
+    APSIS_BORDER     = 1 << 8, /**< apsis_distance: what lies outside the image is background, 0. */
+    APSIS_DENSE      = 1 << 9  /**< apsis_statistics: components[i] is what is known of value i. */
 };
 
 /**
@@ -315,6 +316,15 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * pixel outside the set, and that pixel is its nearest one; if there is none,
  * -infinity, or minus the largest integer, and -1.
  *
+ * With APSIS_LABELS a pixel of a value other than 0 gets its distance to the nearest
+ * pixel of another value, of which 0 is one, and that pixel; a pixel of 0 gets 0, and
+ * itself.  If all have one value but 0, it is +infinity, or the largest integer, and -1.
+ * The metric is APSIS_EUCLIDEAN or APSIS_CITY_BLOCK.
+ *
+ * With APSIS_BORDER what lies outside the image counts as pixels of 0: another value,
+ * with APSIS_LABELS, and outside the set, or with APSIS_COMPLEMENT in it.  Where no pixel
+ * of the image is nearer than these, the nearest pixel is -1.
+ *
  * Integers decide, and a floating-point distance is the exact value, rounded
  * once.  That holds for spacings in the ratio of whole numbers up to 2^20, whose
  * squares must fit the image (up to 2^17 in one of 16384^2).  Decimal ones are among
@@ -353,9 +363,13 @@ APSIS_API apsis_status apsis_distance(apsis_context *context, const apsis_image 
  * whose site is nearest to them; of several, the lowest.  So every cell is
  * connected, and nothing but exclaves has changed.
  *
+ * With APSIS_LABELS the map has the labels of sites in place of their indices, and 0
+ * in place of -1: labels grow into the background, as far as max_distance.
+ *
  * @param set    APSIS_BIT or an integer type.
  * @param cells  APSIS_I32 or APSIS_I64: the index of the site, as in
  *               apsis_distance; -1 if the set is empty, or lies beyond max_distance.
+ *               Labels of APSIS_I64 take APSIS_I64: otherwise APSIS_ERROR_RANGE.
  */
 APSIS_API apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set,
                                      const apsis_image *cells,
@@ -467,7 +481,8 @@ APSIS_API apsis_status apsis_contacts(apsis_context *context, const apsis_image 
  *     outside the set      -1                              -1
  *
  * A seed has distance 0, and those outside the set do not count.  What is farther
- * than max_distance counts as no path.
+ * than max_distance counts as no path.  With APSIS_LABELS the seeds are a label image,
+ * and nearest has the label of the seed, and 0 in place of -1.
  *
  * Lengths are whole numbers while they are compared: city-block, chessboard, chamfer
  * and connectivity 1 exactly, for spacings in the ratio of whole numbers up to 2^20.

@@ -38,6 +38,12 @@ void keep_words(const Columns &columns, cudaStream_t stream);
 /// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.
 void carry_columns(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream);
 
+/// Queues the packing of the begins of runs of a label image into columns along an axis.
+void pack_runs(const View &labels, int axis, const Columns &columns, cudaStream_t stream);
+
+/// The rows of an image as columns along x: row (y, z) has number z * height + y.
+Columns shape_rows(const View &labels);
+
 // ---- What that consists of ----
 
 /// Of a slab (slab.cu): carves room for the sites outside of it, and takes these from the job, as carries of its end strips.

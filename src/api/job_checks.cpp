@@ -128,9 +128,37 @@ void check_cells(const apsis_options &options) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
 }
 
+/// Throws where APSIS_LABELS or APSIS_BORDER does not go with the other options of a distance map.
+void check_background(const apsis_options &options) {
+    const bool labels = options.flags & APSIS_LABELS, border = options.flags & APSIS_BORDER;
+    const uint32_t other = options.flags & (APSIS_COMPLEMENT | APSIS_SIGNED);
+    if (labels && other)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_LABELS is set with %s, but a label image has no %s",
+                    other & APSIS_SIGNED ? "APSIS_SIGNED" : "APSIS_COMPLEMENT", other & APSIS_SIGNED ? "sign" : "complement");
+    if (border && !labels && !other)
+        throw Error(
+            APSIS_ERROR_ARGUMENT,
+            "options: APSIS_BORDER is set, but without APSIS_LABELS, APSIS_COMPLEMENT or APSIS_SIGNED no distance leads "
+            "to the background");
+    if ((labels || border) && options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but %s is for APSIS_AUTO", name_of(options.method),
+                    labels ? "APSIS_LABELS" : "APSIS_BORDER");
+    if (labels && options.metric == APSIS_CHESSBOARD)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: metric is APSIS_CHESSBOARD, but distances in label images are APSIS_EUCLIDEAN or "
+                    "APSIS_CITY_BLOCK");
+}
+
+/// Makes a distance job one of the labels of its set.  With two values it is that of the complement.
+void take_labels(DistanceJob &job) {
+    job.labels = job.set.type != APSIS_BIT;
+    job.complement = !job.labels;
+}
+
 /// Checks the set of a slab and its place in the image.
 void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
     refuse_labels("a slab", options);
+    refuse_border("a slab", options);
     check_cells(options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
@@ -148,6 +176,12 @@ const apsis_image *slab_set(const apsis_context &context, const apsis_image *set
         throw Error(APSIS_ERROR_ARGUMENT,
                     "set is NULL, but the call before was no apsis_slab_summary, or its workspace is one that you set");
     return &context.found->set;
+}
+
+/// Throws unless the type of an output holds all labels of an input of this type.
+void check_labels_fit(const char *name, const apsis_image *output, const char *input, apsis_type type) {
+    if (output && output->type == APSIS_I32 && type == APSIS_I64)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but labels of %s are APSIS_I64", name, input);
 }
 
 /// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
@@ -170,6 +204,18 @@ void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t co
                         name, static_cast<long long>(c), static_cast<long long>(of_set), name, static_cast<long long>(c),
                         static_cast<long long>(of_complement), static_cast<long long>(beside));
     }
+}
+
+/// Throws unless cells can have the labels of the set.
+void check_cell_labels(const apsis_image *cells, const apsis_options &options, VoronoiJob &job) {
+    if (options.flags & APSIS_COMPLEMENT)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "options: APSIS_LABELS is set with APSIS_COMPLEMENT, but a label image has no complement");
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but APSIS_LABELS is for APSIS_AUTO",
+                    name_of(options.method));
+    check_labels_fit("cells", cells, "set", job.set.type);
+    job.values = job.set;
 }
 
 }  // namespace
@@ -216,14 +262,16 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     DistanceJob job;
     check_distance_images(context, set, distance, nearest, need_data, job);
     const apsis_options options = read_options(given);
-    refuse_labels("apsis_distance", options);
     check_cells(options);
+    check_background(options);
     check_taken("apsis_distance",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,
                  APSIS_SEQUENTIAL_SCAN},
                 options);
     if (options.method == APSIS_SEQUENTIAL_SCAN) check_sequential(context, options, nearest);
     fill_in(set, options, job);
+    job.border = options.flags & APSIS_BORDER;
+    if (options.flags & APSIS_LABELS) take_labels(job);
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit("nearest", nearest, job.set.pixels());
     return job;
@@ -283,7 +331,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
-    refuse_labels("apsis_voronoi", options);
+    refuse_border("apsis_voronoi", options);
     if (options.flags & APSIS_SIGNED) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
     check_taken("apsis_voronoi",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD}, options);
@@ -295,6 +343,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                     "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave",
                     name_of(options.method), job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // other metrics have no exclaves: see docs/methods.md
+    if (options.flags & APSIS_LABELS) check_cell_labels(cells, options, job);
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set.pixels());
     return job;
@@ -312,6 +361,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     check_reach(context, "set", set);
     check_reach(context, "labels", labels);
     if (need_data) check_apart("set", job.set, "labels", job.labels);
+    refuse_border("apsis_components", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
     if ((options.flags & APSIS_LABELS) && (options.flags & APSIS_COMPLEMENT))
@@ -345,7 +395,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
-    refuse_labels("apsis_geodesic", options);
+    refuse_border("apsis_geodesic", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     check_taken("apsis_geodesic", {APSIS_AUTO}, options);
@@ -355,6 +405,10 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
     check_indices_fit("nearest", nearest, job.set.pixels());
+    if (options.flags & APSIS_LABELS && nearest) {
+        check_labels_fit("nearest", nearest, "seeds", job.seeds.type);
+        job.values = job.seeds;
+    }
     job.indices = job.set.pixels();
     return job;
 }
@@ -369,6 +423,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
     refuse_labels("apsis_eccentricity", options);
+    refuse_border("apsis_eccentricity", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)

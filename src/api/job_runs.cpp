@@ -20,7 +20,10 @@ void stage_output(View &view, Staging &staging) {
 }
 
 DistanceJob stage_job(DistanceJob job, Staging &staging) {
-    job.set = staging.set(job.set);
+    const bool apart = job.values && is_wide(job.set.type);
+    if (apart) job.values = staging.input(job.values);
+    job.set = job.labels ? staging.input(job.set) : staging.set(job.set);
+    if (job.values && !apart) job.values = job.set;
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);
     return job;
@@ -44,7 +47,10 @@ ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
 }
 GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
     job.set = staging.set(job.set);
+    const bool apart = job.values && is_wide(job.seeds.type);
+    if (apart) job.values = staging.input(job.values);
     job.seeds = staging.set(job.seeds);
+    if (job.values && !apart) job.values = job.seeds;
     if (job.entering) job.entering = staging.input(job.entering);
     stage_output(job.distance, staging);
     stage_output(job.nearest, staging);
@@ -75,6 +81,8 @@ Job with_staged_types(Job job) {
     };
     if constexpr (std::is_same_v<Job, ComponentsJob>)
         if (job.by_value) return job;
+    if constexpr (std::is_base_of_v<DistanceJob, Job>)
+        if (job.labels) return job;
     if constexpr (std::is_same_v<Job, StatisticsJob> || std::is_same_v<Job, ContactsJob>) return job;
     narrow(job.set);
     if constexpr (std::is_same_v<Job, GeodesicJob>) narrow(job.seeds);

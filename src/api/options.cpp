@@ -15,7 +15,7 @@ namespace apsis {
 namespace {
 
 constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
-                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS | APSIS_DENSE;
+                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS | APSIS_BORDER | APSIS_DENSE;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 
 constexpr double MOST_ROUNDING = 0x1p-25;  // the largest part of itself by which a weight may be rounded
@@ -251,6 +251,11 @@ void refuse_labels(const char *function, const apsis_options &options) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_LABELS is set, but %s does not take it in this version", function);
 }
 
+void refuse_border(const char *function, const apsis_options &options) {
+    if (options.flags & APSIS_BORDER)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_BORDER is set, but %s does not take it", function);
+}
+
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
     const bool is_chamfer = options.metric == APSIS_CHAMFER;
     if (is_chamfer && options.method != APSIS_SEQUENTIAL_SCAN)
@@ -262,7 +267,7 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
     if (options.metric == APSIS_CHESSBOARD || is_chamfer) {
         check_equal(is_chamfer ? "chamfer" : "chessboard", options, spacing);
         measure.unit = spacing.unit;
-        measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, 0);
+        measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
         if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
     } else {
         set_weights(measure, options, spacing, size);

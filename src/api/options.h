@@ -13,6 +13,9 @@ apsis_options read_options(const apsis_options *options);
 /// Throws if APSIS_LABELS is set, for a function that takes sets alone.
 void refuse_labels(const char *function, const apsis_options &options);
 
+/// Throws if APSIS_BORDER is set, for a function that measures no distance.
+void refuse_border(const char *function, const apsis_options &options);
+
 /// "APSIS_RASTER_SCAN", and so on.
 const char *name_of(apsis_method method);
 

@@ -45,6 +45,8 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
     GeodesicJob job = check_geodesic(context, set, seeds, distance, nearest, given, true);
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
+    refuse_labels("a slab", options);
+    refuse_border("a slab", options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
     const int axis = job.axes - 1;

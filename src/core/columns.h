@@ -102,4 +102,17 @@ APSIS_BOTH inline int32_t nearest_in_column(uint32_t word, int32_t before, int32
     return at - up <= down - at ? up : down;
 }
 
+/// The position of the pixel of another value that is nearest to position `at` of a column of a label image, of two the first;
+/// NO_SITE_BEFORE if there is none.  `begins` has a bit for each pixel that differs from the one before it, the begin of a run
+/// of equal ones, and `before` and `after` are the last begin before the strip and the first one after it.
+APSIS_BOTH inline int32_t nearest_beyond_run(uint32_t begins, int32_t before, int32_t after, int32_t start, int32_t at) {
+    const int bit = at - start;
+    const uint32_t lower = begins & (0xffffffffu >> (31 - bit));
+    const uint32_t upper = begins >> bit >> 1;
+    const int32_t begin = lower ? start + highest_bit(lower) : before;
+    const int32_t down = upper ? at + 1 + lowest_bit(upper) : after;
+    if (begin == NO_SITE_BEFORE && down == NO_SITE_AFTER) return NO_SITE_BEFORE;
+    return at - (begin - 1) <= down - at ? begin - 1 : down;
+}
+
 }  // namespace apsis

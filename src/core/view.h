@@ -38,6 +38,18 @@ APSIS_BOTH inline bool is_set(const View &set, const uint8_t *row, int64_t x) {
     return set.type == APSIS_BIT ? (row[x >> 3] >> (x & 7)) & 1 : row[x * set.stride[0]] != 0;
 }
 
+/// The value of pixel x of a row of a set or a label image.
+APSIS_BOTH inline int64_t value_at(const View &image, const uint8_t *row, int64_t x) {
+    const uint8_t *const pixel = row + x * image.stride[0];
+    switch (image.type) {
+        case APSIS_BIT: return row[x >> 3] >> (x & 7) & 1;
+        case APSIS_U8: return *pixel;
+        case APSIS_U16: return *reinterpret_cast<const uint16_t *>(pixel);
+        case APSIS_I32: return *reinterpret_cast<const int32_t *>(pixel);
+        default: return *reinterpret_cast<const int64_t *>(pixel);
+    }
+}
+
 template <class Pixel>
 APSIS_BOTH inline void put(const View &image, uint8_t *row, int64_t x, Pixel value) {
     *reinterpret_cast<Pixel *>(row + x * image.stride[0]) = value;

@@ -11,6 +11,7 @@
 #include "cpu/paths/eccentricity.h"
 #include "cpu/paths/geodesic.h"
 #include "cpu/published/published.h"
+#include "cpu/runtime/labels.h"
 #include "cpu/voronoi/exclaves.h"
 #include "runtime/packed.h"
 #include "runtime/parallel.h"
@@ -74,6 +75,7 @@ class CpuBackend final : public Backend {
     size_t distance_scratch(const DistanceJob &job) const override { return way_of(job).scratch(job, arena_->threads()); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         way_of(job).run(job, scratch, *arena_, progress);
+        if (job.border) distance::settle_border(job, *arena_);
     }
     size_t summary_scratch(const SummaryJob &job) const override { return distance::summary_scratch(job); }
     void summary(const SummaryJob &job, void *scratch, const Progress &progress) override {
@@ -83,8 +85,11 @@ class CpuBackend final : public Backend {
         return std::max(distance_scratch(job), voronoi::exclaves_scratch(job));
     }
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
-        distance(job, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
+        VoronoiJob indices = job;
+        indices.values = {};
+        distance(indices, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
         voronoi::hide_exclaves(job, scratch, *arena_, progress);
+        if (job.values) write_labels(job.nearest, job.values, *arena_);
     }
     size_t components_scratch(const ComponentsJob &job) const override {
         if (job.method == APSIS_TILE_FILL) return published::tile_fill_scratch(job);
@@ -97,6 +102,7 @@ class CpuBackend final : public Backend {
     size_t geodesic_scratch(const GeodesicJob &job) const override { return paths::geodesic_scratch(job, arena_->threads()); }
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         paths::geodesic(job, scratch, *arena_, progress);
+        if (job.values) write_labels(job.nearest, job.values, *arena_);
     }
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
         return paths::eccentricity_scratch(job, arena_->threads());

@@ -36,6 +36,9 @@ struct DistanceJob {
     // Whether the job before in the same scratch memory was the summary of this slab.  The set is still there, in words.
     bool is_found = false;
     bool is_signed = false;
+    bool labels = false;  // the set is a label image, of APSIS_U8 or wider: the distance to another value is measured
+    bool border = false;  // what lies outside the image is background: its distance is taken where it is less
+    View values;          // of a map of cells: the labels to write in place of indices; without data: indices
     apsis_method method = APSIS_AUTO;
     bool mixed = false;  // for APSIS_SWEEP: without the conversion to the complete map
     Measure measure;
@@ -128,6 +131,7 @@ static_assert(sizeof(apsis_part) == sizeof(apsis_component) &&
 struct GeodesicJob {
     View set;
     View seeds;
+    View values;    // the labels of seeds, to write in place of their indices; without data: indices
     View distance;  // without data: not wanted
     View nearest;   // without data: not wanted
     int axes = 2;

@@ -20,10 +20,11 @@ void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit) {
 
 void describe(const problem *p, char *text, size_t bytes) {
     const apsis_options *o = &p->options;
-    snprintf(text, bytes, "%lldx%lldx%lld (%d-D), metric %d, method %d,%s%s%s spacing {%g, %g, %g}, max_distance %.17g",
+    snprintf(text, bytes, "%lldx%lldx%lld (%d-D), metric %d, method %d,%s%s%s%s%s spacing {%g, %g, %g}, max_distance %.17g",
              (long long)p->size[0], (long long)p->size[1], (long long)p->size[2], p->ndim, (int)o->metric, (int)o->method,
              o->flags & APSIS_COMPLEMENT ? " complement," : "", o->flags & APSIS_SIGNED ? " signed," : "",
-             o->flags & APSIS_SLICES ? " slices," : "", o->spacing[0], o->spacing[1], o->spacing[2], o->max_distance);
+             o->flags & APSIS_SLICES ? " slices," : "", o->flags & APSIS_LABELS ? " labels," : "",
+             o->flags & APSIS_BORDER ? " border," : "", o->spacing[0], o->spacing[1], o->spacing[2], o->max_distance);
 }
 
 /* ---- Costs ---- */
@@ -90,14 +91,39 @@ static void solve_image(const problem *p, answer *a, int64_t first, int64_t pixe
     }
 }
 
+/** Of a label image: pixels of another value; the background is its own nearest. */
+static void solve_labels(const problem *p, answer *a, int64_t first, int64_t pixels) {
+    for (int64_t i = first; i < first + pixels; ++i)
+        for (int64_t j = first; j < first + pixels; ++j)
+            if (p->mask[i] == 0 ? i == j : p->mask[i] != p->mask[j]) consider(a, i, cost_between(p, i, j), j);
+}
+
+/** What lies outside the image is background, and is nearest at a place straight along an axis. */
+static void consider_border(const problem *p, answer *a, int64_t i) {
+    const int64_t at[3] = {i % p->size[0], i / p->size[0] % p->size[1], i / p->size[0] / p->size[1]};
+    const int axes = p->options.flags & APSIS_SLICES ? 2 : p->ndim;
+    for (int axis = 0; axis < axes; ++axis) {
+        consider(a, i, axis_cost(p, axis, at[axis] + 1), -1);
+        consider(a, i, axis_cost(p, axis, p->size[axis] - at[axis]), -1);
+    }
+}
+
+bool has_background(const problem *p) { return p->options.flags & (APSIS_LABELS | APSIS_BORDER); }
+
 answer solve_by_force(const problem *p) {
     answer a = no_answer(p);
     const int64_t all = pixels_of(p);
     const int64_t pixels = p->options.flags & APSIS_SLICES ? p->size[0] * p->size[1] : all;
     int64_t *targets = must_alloc((size_t)pixels * sizeof(int64_t));
-    for (int64_t first = 0; first < all; first += pixels)
-        for (int member = 0; member < 2; ++member) solve_image(p, &a, first, pixels, targets, member);
+    for (int64_t first = 0; first < all; first += pixels) {
+        if (p->options.flags & APSIS_LABELS)
+            solve_labels(p, &a, first, pixels);
+        else
+            for (int member = 0; member < 2; ++member) solve_image(p, &a, first, pixels, targets, member);
+    }
     free(targets);
+    for (int64_t i = 0; p->options.flags & APSIS_BORDER && i < all; ++i)
+        if (p->mask[i]) consider_border(p, &a, i);
     forget_what_is_beyond(p, &a);
     return a;
 }
@@ -251,6 +277,7 @@ answer solve_by_envelope(const problem *p) {
 }
 
 answer solve(const problem *p) {
+    if (has_background(p)) return solve_by_force(p);
     if (work_of_force(p) <= (has_envelope(p) ? 2000000 : 20000000)) return solve_by_force(p);
     return has_envelope(p) ? solve_by_envelope(p) : solve_by_rows(p);
 }

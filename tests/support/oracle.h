@@ -9,7 +9,7 @@
 typedef struct problem {
     int ndim;
     int64_t size[3];     /* size[2] is 1 if ndim is 2 */
-    const uint8_t *mask; /* packed, one byte a pixel */
+    const uint8_t *mask; /* packed, one byte a pixel; with APSIS_LABELS its label */
     apsis_options options;
     int64_t ratio[3]; /* options.spacing is ratio * unit; all 1 where spacing is the default */
     double unit;
@@ -47,6 +47,9 @@ answer solve_by_rows(const problem *p);
  *  the pixels alone.  For Euclidean problems in the plane, slices included. */
 bool has_envelope(const problem *p);
 answer solve_by_envelope(const problem *p);
+
+/** Whether labels or the border count, which only brute force knows of. */
+bool has_background(const problem *p);
 
 /** By the quickest of them. */
 answer solve(const problem *p);

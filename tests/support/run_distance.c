@@ -33,12 +33,23 @@ static void find_slab(bench *b, const problem *p, const apsis_image *set, int64_
     free(rows);
 }
 
+/** Writes the mask into a frame of its type: what does not fit a byte in its highest byte, so that values are negative too. */
+static void put_set(frame *f, const problem *p) {
+    const size_t bytes = type_size(f->image.type);
+    if (bytes == 1) return frame_put(f, p->mask);
+    uint8_t *pixels = must_alloc((size_t)pixels_of(p) * bytes + 8);
+    memset(pixels, 0, (size_t)pixels_of(p) * bytes);
+    for (int64_t i = 0; i < pixels_of(p); ++i) pixels[(size_t)i * bytes + bytes - 1] = p->mask[i];
+    frame_put(f, pixels);
+    free(pixels);
+}
+
 /** Runs a problem, of the whole image, or if `slab` is not NULL of that slab; one that is found is not given again. */
 static outputs run(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
     const apsis_type type[2] = {how->distance, how->nearest};
     const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
     frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), out[2];
-    frame_put(&set, p->mask);
+    put_set(&set, p);
     for (int k = 0; k < 2; ++k)
         if (type[k]) out[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
     const apsis_image *distance = type[0] ? &out[0].image : NULL, *nearest = type[1] ? &out[1].image : NULL;

@@ -9,6 +9,9 @@
 #include <limits>
 #include <optional>
 
+#include "core/border.h"
+#include "cpu/distance/columns.h"
+#include "cpu/distance/label_lines.h"
 #include "cpu/distance/lines.h"
 #include "cpu/runtime/pixel_writer.h"
 #include "runtime/parallel.h"
@@ -20,106 +23,6 @@ namespace {
 constexpr int64_t BATCH = 16;          // lines along y that are transposed together: a cache line of 32-bit costs
 constexpr int64_t SHORT_REACH = 1024;  // pixels that 32 bits must reach along each axis, to be tried where not all costs fit
 constexpr int64_t UNTRIED = 15;        // rows after one that 32 bits did not do: a try costs half as much as 64 bits
-constexpr int64_t CARRY_CHUNK = 512;   // columns that a thread carries at once: their carries stay in the L1 cache
-
-/// The columns of a job's set, and of its complement: the same words, flipped, with carries of their own.
-struct Sides {
-    Columns columns[2];
-    int count;
-
-    Sides(const DistanceJob &job, Carver &carver) : count(job.is_signed ? 2 : 1) {
-        const Columns set = columns[0] = columns[1] = columns_of(job, carver);
-        for (int side = 0; side < count; ++side) {
-            columns[side].before = carver.take<int32_t>(set.total() + LINE_PAD);
-            columns[side].after = carver.take<int32_t>(set.total() + LINE_PAD);
-        }
-    }
-    uint32_t flip(int side, int64_t strip) const { return side ? columns[0].valid(strip) : 0; }
-};
-
-/// Packs the pixels of one strip and one row of columns into words.
-void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int64_t strip, int64_t row) {
-    const int64_t width = job.set.size[0];
-    uint32_t *const words = columns.words + columns.at(image, strip, row * width);
-    std::memset(words, 0, static_cast<size_t>(width) * sizeof *words);
-    const int64_t start = strip * STRIP, end = std::min<int64_t>(start + STRIP, columns.length);
-    for (int64_t at = start; at < end; ++at) {
-        const uint8_t *pixels = job.axes == 3 ? job.set.row(row, at) : job.set.row(at, image);
-        const int bit = static_cast<int>(at - start);
-        if (job.set.type == APSIS_U8 && job.set.stride[0] == 1)
-            pack_bytes(pixels, width, bit, words);
-        else if (job.set.type == APSIS_BIT)
-            pack_bits(pixels, width, bit, words);
-        else
-            for (int64_t x = 0; x < width; ++x) words[x] |= uint32_t(is_set(job.set, pixels, x)) << bit;
-    }
-    if (job.complement)
-        for (int64_t x = 0; x < width; ++x) words[x] ^= columns.valid(strip);
-}
-
-void pack(const DistanceJob &job, const Columns &columns, Arena &arena, const Progress &progress, double to) {
-    const int64_t rows = job.axes == 3 ? job.set.size[1] : 1;
-    parallel_for(arena, columns.batch * columns.strips() * rows, progress, 0.0, to, [&](int64_t i) {
-        pack_row(job, columns, i / rows / columns.strips(), i / rows % columns.strips(), i % rows);
-    });
-}
-
-/// Calls body(chunk, begin, end) for chunks of columns, `sets` times.
-template <class Body>
-void for_chunks(const Columns &columns, int64_t sets, Arena &arena, const Progress &progress, double from, double to,
-                Body body) {
-    const int64_t chunks = (columns.count + CARRY_CHUNK - 1) / CARRY_CHUNK;
-    parallel_for(arena, sets * chunks, progress, from, to, [&](int64_t i) {
-        const int64_t begin = i % chunks * CARRY_CHUNK;
-        body(i / chunks, begin, std::min(begin + CARRY_CHUNK, columns.count));
-    });
-}
-
-/// The sites outside a slab, as positions relative to it.  They fit in 32 bits: the longest axis has 2^30 pixels.
-void carry_in(const int64_t *sites, int64_t none, int64_t start, int32_t no_site, int64_t begin, int64_t end,
-              int32_t *carried) {
-    for (int64_t c = begin; c < end; ++c)
-        carried[c - begin] = sites && sites[c] != none ? static_cast<int32_t>(sites[c] - start) : no_site;
-}
-
-/// Carries the nearest sites across the strips of a chunk of columns.
-void carry_chunk(const Slab &slab, const Columns &columns, const Sides &sides, int side, int64_t image, int64_t begin,
-                 int64_t end) {
-    int32_t carried[CARRY_CHUNK];
-    carry_in(slab.above[side], -1, slab.start, NO_SITE_BEFORE, begin, end, carried);
-    for (int64_t strip = 0; strip < columns.strips(); ++strip)
-        for (int64_t c = begin; c < end; ++c) {
-            const int64_t at = columns.at(image, strip, c);
-            const uint32_t word = columns.words[at] ^ sides.flip(side, strip);
-            columns.before[at] = carried[c - begin];
-            if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + highest_bit(word);
-        }
-    carry_in(slab.below[side], INT64_MAX, slab.start, NO_SITE_AFTER, begin, end, carried);
-    for (int64_t strip = columns.strips() - 1; strip >= 0; --strip)
-        for (int64_t c = begin; c < end; ++c) {
-            const int64_t at = columns.at(image, strip, c);
-            const uint32_t word = columns.words[at] ^ sides.flip(side, strip);
-            columns.after[at] = carried[c - begin];
-            if (word) carried[c - begin] = static_cast<int32_t>(strip * STRIP) + lowest_bit(word);
-        }
-}
-
-/// The first and the last site of a chunk of columns.
-void summarize_chunk(const SummaryJob &job, const Columns &columns, int64_t begin, int64_t end) {
-    const int64_t start = job.slab.start, strips = columns.strips();
-    for (int64_t strip = 0; job.is_opposite && strip < strips; ++strip)
-        for (int64_t c = begin; c < end; ++c) columns.words[columns.at(0, strip, c)] ^= columns.valid(strip);
-    if (job.first) std::fill(job.first + begin, job.first + end, INT64_MAX);
-    if (job.last) std::fill(job.last + begin, job.last + end, -1);
-    for (int64_t strip = strips - 1; job.first && strip >= 0; --strip)
-        for (int64_t c = begin; c < end; ++c)
-            if (const uint32_t word = columns.words[columns.at(0, strip, c)])
-                job.first[c] = start + strip * STRIP + lowest_bit(word);
-    for (int64_t strip = 0; job.last && strip < strips; ++strip)
-        for (int64_t c = begin; c < end; ++c)
-            if (const uint32_t word = columns.words[columns.at(0, strip, c)])
-                job.last[c] = start + strip * STRIP + highest_bit(word);
-}
 
 /// The address of an element of a slot; null while scratch memory is only counted.
 template <class Cost>
@@ -158,6 +61,79 @@ void seal(Cost *cost, Cost *order, int64_t length) {
     if (order) seal(order, length, std::numeric_limits<Cost>::max());
 }
 
+/// Of a label image: the costs of the nearest pixels of another value on the lines of a plane along y, and on a row.
+template <class Cost>
+struct RunEnds {
+    Columns plane, row;             // bit columns: of a plane along y, and of a row
+    Cost *plane_cost, *plane_at;    // [y][x]: by rows of `pitch`
+    Cost *turned_cost, *turned_at;  // BATCH lines along y
+    Cost *cost, *at;                // of a row
+    int64_t pitch;
+
+    RunEnds(const DistanceJob &job, bool ordered, Carver &carver) : pitch(job.set.size[0] + LINE_PAD) {
+        const int64_t width = job.set.size[0], height = job.set.size[1];
+        const auto take = [&](int64_t count) { return carver.take<Cost>(count); };
+        const auto take_columns = [&](Columns &columns, int64_t count, int64_t length) {
+            columns.count = count, columns.length = length, columns.batch = 1;
+            columns.words = carver.take<uint32_t>(columns.total() + LINE_PAD);
+            take_carries(columns, carver);
+        };
+        take_columns(row, 1, width);
+        cost = take(pitch);
+        at = ordered ? take(pitch) : nullptr;
+        plane_cost = plane_at = turned_cost = turned_at = nullptr;
+        if (job.axes == 2) return;
+        take_columns(plane, width, height);
+        plane_cost = take(pitch * height);
+        turned_cost = take(BATCH * (height + LINE_PAD));
+        if (ordered) plane_at = take(pitch * height), turned_at = take(BATCH * (height + LINE_PAD));
+    }
+
+    /// Fills in the lines along y of plane z.
+    void scan_plane(const DistanceJob &job, int64_t z) const {
+        for (int64_t strip = 0; strip < plane.strips(); ++strip) {
+            uint32_t *const words = plane.words + plane.at(0, strip, 0);
+            std::fill_n(words, plane.count, 0u);
+            for (int64_t y = std::max<int64_t>(strip * STRIP, 1); y < std::min((strip + 1) * STRIP, plane.length); ++y)
+                pack_begins(job.set, job.set.row(y, z), job.set.row(y - 1, z), static_cast<int>(y % STRIP), words);
+        }
+        for (int64_t x = 0; x < plane.count; x += CARRY_CHUNK)
+            carry_chunk({}, plane, 0, 0, x, std::min(x + CARRY_CHUNK, plane.count));
+        for (int64_t y = 0; y < plane.length; ++y) {
+            const int64_t first = plane.at(0, y / STRIP, 0);
+            run_end_costs(job.measure, 1, plane.words + first, plane.before + first, plane.after + first, plane.count,
+                          static_cast<int32_t>(y / STRIP * STRIP), static_cast<int32_t>(y), plane_cost + y * pitch,
+                          plane_at ? plane_at + y * pitch : nullptr);
+        }
+    }
+
+    /// Fills in row (y, z).
+    void scan_row(const DistanceJob &job, int64_t y, int64_t z) const {
+        pack_row_begins(job.set, job.set.row(y, z), row.words);
+        carry_chunk({}, row, 0, 0, 0, 1);
+        row_end_costs(job.measure, row, cost, at);
+        std::fill_n(cost + row.length, LINE_PAD, Cost(0));
+    }
+
+    /// Turns `count` columns of the plane from x into lines.
+    void turn(int64_t x, int64_t count) const {
+        const int64_t height = plane.length, length = height + LINE_PAD;
+        for (int64_t y = 0; y < height; ++y)
+            for (int64_t k = 0; k < count; ++k) {
+                turned_cost[k * length + y] = plane_cost[y * pitch + x + k];
+                if (turned_at) turned_at[k * length + y] = plane_at[y * pitch + x + k];
+            }
+        for (int64_t k = 0; k < count; ++k) std::fill_n(turned_cost + k * length + height, LINE_PAD, Cost(0));
+    }
+
+    // Adds the ends of runs to a line along y, number k of those turned, or to the row; `order` is that of its pixels.
+    void give_turned(Line<Cost> &line, int64_t k, Cost order) const {
+        const int64_t first = k * (plane.length + LINE_PAD);
+        line.end_cost = turned_cost + first, line.end_arg = turned_at ? turned_at + first : nullptr, line.end_order = order;
+    }
+    void give_row(Line<Cost> &line, Cost order) const { line.end_cost = cost, line.end_arg = at, line.end_order = order; }
+};
+
 /// The scratch memory of one thread: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
 template <class Cost>
 struct Bench {
@@ -165,6 +141,7 @@ struct Bench {
     Cost *cost, *order;                // rows of the plane, each sealed
     Cost *turned_cost, *turned_order;  // BATCH lines along y
     Cost *least, *arg, *arg_order, *bracket;
+    std::optional<RunEnds<Cost>> ends;  // of a label image
 
     Bench(const DistanceJob &job, bool ordered, Carver &carver) {
         const int64_t width = job.set.size[0], height = job.set.size[1];
@@ -182,6 +159,7 @@ struct Bench {
         bracket = take_line<Cost>(carver, longest);
         arg = ordered ? take_line<Cost>(carver, longest) : nullptr;
         arg_order = ordered ? take_line<Cost>(carver, longest) : nullptr;
+        if (job.labels) ends.emplace(job, ordered, carver);
     }
 };
 
@@ -218,9 +196,16 @@ class Lines {
         const int64_t width = job_.set.size[0], strip = at / STRIP;
         const int64_t first = columns.at(image, strip, row * width);
         Cost *const cost = bench.cost + row * bench.pitch, *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
-        column_costs(job_.measure, job_.axes - 1, columns.words + first, columns.before + first, columns.after + first,
-                     sides_.flip(side, strip), width, static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(at), cost,
-                     order);
+        const uint32_t *const words = columns.words + first;
+        const int32_t *const before = columns.before + first, *const after = columns.after + first;
+        const auto start = static_cast<int32_t>(strip * STRIP), here = static_cast<int32_t>(at);
+        if (job_.labels) {
+            run_end_costs(job_.measure, job_.axes - 1, words, before, after, width, start, here, cost, order);
+            clear_background(job_.set, job_.axes == 3 ? job_.set.row(row, at) : job_.set.row(at, image), here, cost, order);
+        } else {
+            column_costs(job_.measure, job_.axes - 1, words, before, after, sides_.flip(side, strip), width, start, here, cost,
+                         order);
+        }
         seal(cost, order, width);
     }
 
@@ -232,8 +217,9 @@ class Lines {
     bool solve_plane(const Bench<Cost> &mine, int side, int64_t z) const {
         const int64_t width = job_.set.size[0], height = job_.set.size[1];
         for (int64_t y = 0; y < height; ++y) fill_row(mine, side, 0, z, y);
+        if (mine.ends) mine.ends->scan_plane(job_, z);
         for (int64_t x = 0; x < width; x += BATCH)
-            if (!solve_along_y(mine, x, std::min(BATCH, width - x))) return false;
+            if (!solve_along_y(mine, x, std::min(BATCH, width - x), z)) return false;
         for (int64_t y = 0; y < height; ++y)
             if (!finish_row(mine, side, y, y, z)) return false;
         return true;
@@ -245,19 +231,29 @@ class Lines {
         return sizeof(Cost) == 8 || is_narrow(job_.measure) || *std::max_element(least, least + length) < SATURATED<Cost>;
     }
 
-    /// The pass along y for `count` columns of the plane from x, in place.
-    bool solve_along_y(const Bench<Cost> &bench, int64_t x, int64_t count) const {
+    /// A line along an axis, with the results of a thread's scratch memory.
+    Line<Cost> line_of(const Bench<Cost> &bench, int axis, const Cost *cost, const Cost *order) const {
+        Line<Cost> line{job_.set.size[axis], cost, order, table_[axis], bench.least, bench.arg, bench.arg_order, bench.bracket};
+        line.may_saturate = sizeof(Cost) == 4 && !is_narrow(job_.measure);
+        return line;
+    }
+
+    /// The pass along y for `count` columns of plane z from x, in place.
+    bool solve_along_y(const Bench<Cost> &bench, int64_t x, int64_t count, int64_t z) const {
         const int64_t height = job_.set.size[1], length = height + 2 * LINE_PAD;
         for (int64_t y = 0; y < height; ++y)
             for (int64_t k = 0; k < count; ++k) {
                 bench.turned_cost[k * length + y] = bench.cost[y * bench.pitch + x + k];
                 if (ordered_) bench.turned_order[k * length + y] = bench.order[y * bench.pitch + x + k];
             }
+        if (bench.ends) bench.ends->turn(x, count);
         for (int64_t k = 0; k < count; ++k) {
             Cost *const cost = bench.turned_cost + k * length;
             Cost *const order = ordered_ ? bench.turned_order + k * length : nullptr;
             seal(cost, order, height);
-            least_on_line(Line<Cost>{height, cost, order, table_[1], bench.least, bench.arg, bench.arg_order, bench.bracket});
+            Line<Cost> line = line_of(bench, 1, cost, order);
+            if (bench.ends) bench.ends->give_turned(line, k, static_cast<Cost>(z));
+            least_on_line(line);
             if (!is_exact(bench.least, height)) return false;
             std::copy_n(bench.least, height, cost);
             for (int64_t y = 0; ordered_ && y < height; ++y)
@@ -275,8 +271,12 @@ class Lines {
     bool finish_row(const Bench<Cost> &bench, int side, int64_t row, int64_t y, int64_t z) const {
         const int64_t width = job_.set.size[0];
         Cost *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
-        least_on_line(Line<Cost>{width, bench.cost + row * bench.pitch, order, table_[0], bench.least, bench.arg,
-                                 bench.arg_order, bench.bracket});
+        Line<Cost> line = line_of(bench, 0, bench.cost + row * bench.pitch, order);
+        if (bench.ends) {
+            bench.ends->scan_row(job_, y, z);
+            bench.ends->give_row(line, static_cast<Cost>(job_.axes == 3 ? z * job_.set.size[1] + y : y));
+        }
+        least_on_line(line);
         if (!is_exact(bench.least, width)) return false;
         const RowTarget target{job_, y, z, side == 1};
         const auto cost_at = [&](int64_t x) { return static_cast<int64_t>(bench.least[x]); };
@@ -348,7 +348,7 @@ class Transform {
         if (!job_.is_found) pack(job_, set, arena, progress, 0.1);
         for_chunks(set, sides_.count * set.batch, arena, progress, 0.1, 0.15, [&](int64_t i, int64_t begin, int64_t end) {
             const int side = static_cast<int>(i / set.batch);
-            carry_chunk(job_.slab, sides_.columns[side], sides_, side, i % set.batch, begin, end);
+            carry_chunk(job_.slab, sides_.columns[side], side, i % set.batch, begin, end);
         });
         const int64_t height = job_.set.size[1], depth = job_.set.size[2];
         parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
@@ -383,33 +383,18 @@ class Transform {
 
 }  // namespace
 
-Columns columns_of(const DistanceJob &job, Carver &carver) {
-    Columns set;
-    set.count = job.columns();
-    set.length = job.set.size[job.axes - 1];
-    set.batch = job.axes == 3 ? 1 : job.set.size[2];
-    set.words = carver.take<uint32_t>(set.total() + LINE_PAD);
-    return set;
-}
-
 size_t columns_scratch(const DistanceJob &job, int threads) { return Transform(job, threads, nullptr).bytes(); }
 
 void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress) {
     Transform(job, arena.threads(), scratch).run(arena, progress);
 }
 
-size_t summary_scratch(const SummaryJob &job) {
-    Carver count;
-    columns_of(job, count);
-    return count.used();
-}
-
-void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress) {
-    Carver carver(scratch);
-    const Columns columns = columns_of(job, carver);
-    if (!job.is_found) pack(job, columns, arena, progress, 0.8);
-    for_chunks(columns, 1, arena, progress, 0.8, 1.0,
-               [&](int64_t, int64_t begin, int64_t end) { summarize_chunk(job, columns, begin, end); });
+void settle_border(const DistanceJob &job, Arena &arena) {
+    const Border border(job);
+    const int64_t width = job.set.size[0], height = job.set.size[1];
+    parallel_for(arena, height * job.set.size[2], {}, 0, 0, [&](int64_t i) {
+        for (int64_t x = 0; x < width; ++x) border.settle(x, i % height, i / height);
+    });
 }
 
 }  // namespace apsis::cpu::distance

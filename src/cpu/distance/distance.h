@@ -22,4 +22,7 @@ void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress 
 size_t chessboard_scratch(const DistanceJob &job, int threads);
 void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
 
+/// Takes the border of the image into account in the outputs of a job.
+void settle_border(const DistanceJob &job, Arena &arena);
+
 }  // namespace apsis::cpu::distance

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "cpu/distance/bits-inl.h"
 #include "cpu/distance/lines.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,6 +65,32 @@ HWY_INLINE void store(D d, const Line<T> &line, int64_t x, const Best<D> &best) 
     }
 }
 
+/// Takes the pixels of another value beside the runs of a label image, if they are better.
+template <bool ORDERED, class T, class D>
+HWY_INLINE void take_end(D d, Best<D> &best, const Line<T> &line, int64_t x) {
+    const auto cost = hn::LoadU(d, line.end_cost + x);
+    if constexpr (ORDERED)
+        take_outward(d, best, cost, hn::Set(d, line.end_order), hn::LoadU(d, line.end_arg + x));
+    else
+        best.cost = hn::Min(cost, best.cost);
+}
+
+/// The same for a segment that has been searched, unless some cost in it is too long for its type: that must be seen then.
+template <bool ORDERED, class T, class D>
+HWY_INLINE void take_ends(D d, const Line<T> &line, int64_t begin, int64_t end) {
+    if (line.may_saturate && *std::max_element(line.least + begin, line.least + end) >= SATURATED<T>) return;
+    for (int64_t x = begin; x < end; x += static_cast<int64_t>(hn::Lanes(d))) {
+        Best<D> best;
+        best.cost = hn::LoadU(d, line.least + x);
+        if constexpr (ORDERED) {
+            best.order = hn::LoadU(d, line.arg_order + x);
+            best.arg = hn::LoadU(d, line.arg + x);
+        }
+        take_end<ORDERED>(d, best, line, x);
+        store<ORDERED>(d, line, x, best);
+    }
+}
+
 /// Outward search for one block of `B` vectors from x.  False if it did not end within NEAR steps.
 template <bool ORDERED, int B, class T, class D>
 HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x) {
@@ -75,6 +102,7 @@ HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t
             best[b].order = hn::LoadU(d, line.order + x + b * N);
             best[b].arg = hn::Add(lanes, hn::Set(d, static_cast<T>(x + b * N)));
         }
+        if (line.end_cost) take_end<ORDERED>(d, best[b], line, x + b * N);
     }
     for (int64_t k = 1; k <= NEAR; ++k) {
         const auto step = hn::Set(d, line.table[k]);
@@ -215,6 +243,7 @@ void solve_line(const Line<T> &line) {
         if (x >= end) continue;
         const int64_t high = ends.best(d, lanes, line, end - 1, low);
         bracket_segment<ORDERED>(d, lanes, line, begin, end, low, high);
+        if (line.end_cost) take_ends<ORDERED>(d, line, begin, end);
         low = high;
     }
 }
@@ -222,39 +251,26 @@ void solve_line(const Line<T> &line) {
 void LeastOnLine32(const Line<int32_t> &line) { line.order ? solve_line<true>(line) : solve_line<false>(line); }
 void LeastOnLine64(const Line<int64_t> &line) { line.order ? solve_line<true>(line) : solve_line<false>(line); }
 
-/// The position of the only set bit of each lane, read off the exponent of its conversion to float.
-template <class D, class V>
-HWY_INLINE V bit_position(D d, V bits) {
-    const hn::Rebind<float, D> df;
-    const auto exponent = hn::ShiftRight<23>(hn::BitCast(d, hn::ConvertTo(df, bits)));
-    return hn::Sub(hn::And(exponent, hn::Set(d, 0xff)), hn::Set(d, 127));
-}
-
-/// Offsets from `reach` on are too long for 32 bits, or there is no site.
-void ColumnCosts32(bool squared, int32_t weight, int32_t reach, const uint32_t *words, const int32_t *before,
-                   const int32_t *after, uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost,
-                   int32_t *order) {
+void ColumnCosts32(const Scale &scale, const uint32_t *words, const int32_t *before, const int32_t *after, uint32_t flip,
+                   int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
     const hn::ScalableTag<int32_t> d;
     const hn::RebindToUnsigned<decltype(d)> du;
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int bit = at - start;
     const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, NO_COST<int32_t>);
-    const auto highest = hn::Set(d, 31);
     for (int64_t x = 0; x < count; x += N) {
         const auto word = hn::Xor(hn::LoadU(du, words + x), hn::Set(du, flip));
         const auto below = hn::BitCast(d, hn::ShiftRightSame(word, bit));
-        const auto down = hn::IfThenElse(hn::Eq(below, zero), hn::LoadU(d, after + x),
-                                         hn::Add(here, bit_position(d, hn::And(below, hn::Neg(below)))));
-        // Above the pixel the highest bit counts.  Clearing the bit below each set bit keeps the conversion from rounding up.
-        const auto left = hn::ShiftLeftSame(word, 31 - bit);
-        const auto above = hn::BitCast(d, hn::AndNot(hn::ShiftRight<1>(left), left));
-        const auto rise = hn::IfThenElse(hn::Lt(above, zero), zero, hn::Sub(highest, bit_position(d, above)));
-        const auto up = hn::IfThenElse(hn::Eq(above, zero), hn::LoadU(d, before + x), hn::Sub(here, rise));
+        const auto down =
+            hn::IfThenElse(hn::Eq(below, zero), hn::LoadU(d, after + x), hn::Add(here, lowest_position(d, below)));
+        const auto above = hn::ShiftLeftSame(word, 31 - bit);
+        const auto up = hn::IfThenElse(hn::Eq(hn::BitCast(d, above), zero), hn::LoadU(d, before + x),
+                                       hn::Sub(here, highest_from_top(d, above)));
         const auto to_up = hn::Sub(here, up), to_down = hn::Sub(down, here);
         const auto offset = hn::Min(to_up, to_down);
-        const auto length = squared ? hn::Mul(offset, offset) : offset;
-        const auto has_site = hn::Lt(offset, hn::Set(d, reach));
-        hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, weight)), none), d, cost + x);
+        const auto length = scale.squared ? hn::Mul(offset, offset) : offset;
+        const auto has_site = hn::Lt(offset, hn::Set(d, scale.reach));
+        hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, scale.weight)), none), d, cost + x);
         if (order) hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
     }
 }
@@ -361,16 +377,19 @@ HWY_EXPORT(PackBytes);
 HWY_EXPORT(PackBits);
 HWY_EXPORT(Instructions);
 
+Scale::Scale(const Measure &measure, int axis)
+    : squared(measure.metric == APSIS_EUCLIDEAN),
+      weight(static_cast<int32_t>(std::min<int64_t>(measure.weight[axis], NO_COST<int32_t>))),
+      reach(SATURATED<int32_t> / weight + 1) {
+    if (squared) reach = static_cast<int32_t>(std::ceil(std::sqrt(reach)));
+}
+
 void least_on_line(const Line<int32_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine32)(line); }
 void least_on_line(const Line<int64_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine64)(line); }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
-    const bool squared = measure.metric == APSIS_EUCLIDEAN;
-    const int32_t weight = static_cast<int32_t>(std::min<int64_t>(measure.weight[axis], NO_COST<int32_t>));
-    int32_t reach = SATURATED<int32_t> / weight + 1;
-    if (squared) reach = static_cast<int32_t>(std::ceil(std::sqrt(reach)));
-    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(squared, weight, reach, words, before, after, flip, count, start, at, cost, order);
+    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(Scale(measure, axis), words, before, after, flip, count, start, at, cost, order);
 }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,

@@ -1,6 +1,7 @@
 // Writes a row of results to outputs of any pixel type: costs as distances, sites as indices.
 #pragma once
 
+#include "core/label_values.h"
 #include "runtime/backend.h"
 
 namespace apsis::cpu {
@@ -35,21 +36,28 @@ void write_distances(const RowTarget &target, CostAt cost_at) {
     }
 }
 
+/// Writes the nearest sites of a row, if the job has this output: site_at(x) is the index of pixel x's, or the label there is
+/// wanted in its place.
 template <class CostAt, class SiteAt>
 void write_sites(const RowTarget &target, CostAt cost_at, SiteAt site_at) {
     const View &out = target.job.nearest;
     if (!out) return;
     uint8_t *const row = out.row(target.y, target.z);
     const int64_t limit = target.job.measure.limit;
-    const auto write = [&](auto pixel) {
+    const auto write = [&](auto pixel, int64_t none, auto index_at) {
         using Pixel = decltype(pixel);
         for (int64_t x = 0; x < out.size[0]; ++x) {
             const int64_t cost = cost_at(x);
             if (target.inside && cost == 0) continue;
-            put<Pixel>(out, row, x, static_cast<Pixel>(cost <= limit ? site_at(x) : -1));
+            put<Pixel>(out, row, x, static_cast<Pixel>(cost <= limit ? index_at(x) : none));
         }
     };
-    out.type == APSIS_I32 ? write(int32_t()) : write(int64_t());
+    const auto write_any = [&](int64_t none, auto index_at) {
+        out.type == APSIS_I32 ? write(int32_t(), none, index_at) : write(int64_t(), none, index_at);
+    };
+    if (!target.job.values) return write_any(-1, site_at);
+    const LabelValues labels(target.job.values);
+    write_any(0, [&](int64_t x) { return labels.at(site_at(x)); });
 }
 
 }  // namespace apsis::cpu

@@ -1,0 +1,143 @@
+// Euclidean and city-block distance in label images: from each pixel of a value other than 0 to the nearest pixel of another
+// value.  Bit columns hold the begins of runs of equal values, of all axes.  A pixel beyond a run is never nearer than the one
+// beside it, so lines are searched as those of sets (lines.cuh), and the pixel beside the run is one more candidate of each pixel:
+// see docs/methods.md.  The back end takes it for every label image.
+//
+// Cost: that of the search, and for each axis the pixels in, and 3/8 byte a pixel of words and carries.
+#include "cuda/distance/lines.cuh"
+#include "cuda/runtime/progress.h"
+#include "cuda/transforms.h"
+
+namespace apsis::cuda::distance {
+
+namespace {
+
+/// The nearest pixels of another value on the lines of an axis.
+template <class K>
+struct RunEnds {
+    Columns columns;
+    Ruler<K> ruler;
+    bool along_x;
+
+    /// Takes the one of pixel i of a line, if it is better.  `order` is that of the line's own pixels.
+    __device__ void take(Best<K> &best, int64_t outer, int64_t inner, int64_t lines, int64_t i, int64_t order) const {
+        const int64_t strip = i / STRIP;
+        const int64_t at = along_x ? columns.at(0, strip, outer * lines + inner) : columns.at(outer, strip, inner);
+        const int32_t place = nearest_beyond_run(columns.words[at], columns.before[at], columns.after[at],
+                                                 static_cast<int32_t>(strip * STRIP), static_cast<int32_t>(i));
+        if (place == NO_SITE_BEFORE) return;
+        Best<K> end;
+        end.cost = ruler(place - static_cast<int32_t>(i));
+        end.order = static_cast<typename K::Order>(order);
+        end.at = place;
+        if (beats(end, best)) best = end;
+    }
+};
+
+/// As ColumnLines, with the columns of a label image.
+template <class K>
+struct LabelColumnLines : ColumnLines<K> {
+    View labels;
+    RunEnds<K> ends;
+
+    struct Line {
+        typename ColumnLines<K>::Line columns;
+        View labels;
+        const uint8_t *pixels;
+        int64_t step;
+
+        __device__ Site<K> site(int32_t i) const {
+            if (value_at(labels, pixels + i * step, 0) == 0) return {0, columns.at};
+            const int32_t position =
+                nearest_beyond_run(columns.words[i], columns.before[i], columns.after[i], columns.start, columns.at);
+            if (position == NO_SITE_BEFORE) return {NO_COST<typename K::Cost>, 0};
+            return {columns.ruler(position - columns.at), position};
+        }
+    };
+
+    __device__ Line line(int64_t outer, int64_t inner) const {
+        const uint8_t *const pixels = this->along_z ? labels.row(0, outer) + inner * labels.stride[0] : labels.row(inner, outer);
+        return {ColumnLines<K>::line(outer, inner), labels, pixels, labels.stride[this->along_z ? 1 : 0]};
+    }
+    __device__ void take_end(Best<K> &best, int64_t outer, int64_t inner, int64_t lines, int64_t i) const {
+        ends.take(best, outer, inner, lines, i, this->along_z ? outer : inner);
+    }
+};
+
+/// As StoredLines likewise.
+template <class K>
+struct LabelStoredLines : StoredLines<K> {
+    RunEnds<K> ends;
+
+    __device__ void take_end(Best<K> &best, int64_t outer, int64_t inner, int64_t lines, int64_t i) const {
+        ends.take(best, outer, inner, lines, i, outer * lines + inner);
+    }
+};
+
+template <class K>
+struct LabelScratch {
+    Columns columns, along_y, rows;
+    int32_t *winners = nullptr;
+    StoredLines<K> stored = {};
+
+    LabelScratch(const DistanceJob &job, Carver &carver)
+        : columns(shape_columns(job.set, job.axes - 1)),
+          along_y(shape_columns(job.set, 1)),
+          rows(shape_rows(job.set)) {
+        for (Columns *each : {&columns, &along_y, &rows}) {
+            if (each == &along_y && job.axes == 2) continue;
+            carve_words(*each, carver);
+            carve_carries(*each, job, carver);
+        }
+        winners = carver.take<int32_t>(most_winners(job));
+        if (job.axes == 3) stored = carve_stored<K>(job, carver);
+    }
+};
+
+template <class K>
+void run_labels(const DistanceJob &job, const LabelScratch<K> &scratch, cudaStream_t stream, const Progress &progress) {
+    const int64_t width = job.set.size[0], height = job.set.size[1];
+    const bool deep = job.axes == 3;
+    const Output output(job, false);
+    const auto pack = [&](int axis, const Columns &columns) {
+        pack_runs(job.set, axis, columns, stream);
+        carry_columns(columns, job, false, stream);
+    };
+    pack(job.axes - 1, scratch.columns);
+    if (deep) pack(1, scratch.along_y);
+    pack(0, scratch.rows);
+    report(progress, 0.2, stream);
+
+    const RunEnds<K> row_ends = {scratch.rows, ruler_of<K>(job, 0), true};
+    const ColumnLines<K> columns = {scratch.columns, ruler_of<K>(job, job.axes - 1), deep, deep ? height : width};
+    if (!deep) {
+        const LabelColumnLines<K> lines = {columns, job.set, row_ends};
+        finish<K>(lines, job, scratch.winners, true, output, stream);
+    } else {
+        const LabelColumnLines<K> lines = {columns, job.set, {scratch.along_y, ruler_of<K>(job, 1), false}};
+        search_planes<K>(lines, job, scratch.winners, scratch.stored, stream);
+        report(progress, 0.6, stream);
+        finish<K>(LabelStoredLines<K>{scratch.stored, row_ends}, job, scratch.winners, false, output, stream);
+    }
+    report(progress, 1, stream);
+}
+
+}  // namespace
+
+size_t labels_scratch(const DistanceJob &job) {
+    return with_kind(job, [&](auto kind) {
+        Carver carver;
+        LabelScratch<decltype(kind)>(job, carver);
+        return carver.used();
+    });
+}
+
+void distance_of_labels(const DistanceJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    if (job.set.pixels() == 0) return;
+    with_kind(job, [&](auto kind) {
+        Carver carver(memory);
+        run_labels(job, LabelScratch<decltype(kind)>(job, carver), stream, progress);
+    });
+}
+
+}  // namespace apsis::cuda::distance

@@ -1,0 +1,45 @@
+// Outputs of a map that are there, changed pixel by pixel: the border of the image, and labels in place of indices.
+//
+// Cost: the outputs in and out; of a label, a pixel at its index.
+#include "cuda/runtime/settle.h"
+
+#include "core/border.h"
+#include "core/label_values.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/pixel_writer.h"
+
+namespace apsis::cuda {
+
+namespace {
+
+/// Calls body(x, y, z) for the pixels of a thread.
+template <class Body>
+__device__ void for_pixels(const int64_t (&size)[3], Body body) {
+    const int64_t total = size[0] * size[1] * size[2];
+    for (int64_t item = first_item(); item < total; item += item_step())
+        body(item % size[0], item / size[0] % size[1], item / size[0] / size[1]);
+}
+
+__global__ void settle_pixels(Border border) {
+    for_pixels(border.set.size, [&](int64_t x, int64_t y, int64_t z) { border.settle(x, y, z); });
+}
+
+__global__ void label_pixels(View nearest, LabelValues labels) {
+    for_pixels(nearest.size, [&](int64_t x, int64_t y, int64_t z) {
+        uint8_t *const row = nearest.row(y, z);
+        const int64_t index = value_at(nearest, row, x), label = index < 0 ? 0 : labels.at(index);
+        with_index(nearest.type, [&](auto pixel) { put(nearest, row, x, static_cast<decltype(pixel)>(label)); });
+    });
+}
+
+}  // namespace
+
+void settle_border(const DistanceJob &job, cudaStream_t stream) {
+    launch("settle_pixels", settle_pixels, ceil_div(job.set.pixels(), BLOCK), BLOCK, stream, Border(job));
+}
+
+void write_labels(const View &nearest, const View &labels, cudaStream_t stream) {
+    launch("label_pixels", label_pixels, ceil_div(nearest.pixels(), BLOCK), BLOCK, stream, nearest, LabelValues(labels));
+}
+
+}  // namespace apsis::cuda

@@ -1,0 +1,16 @@
+// Outputs of a map that are there, changed pixel by pixel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "runtime/backend.h"
+
+namespace apsis::cuda {
+
+/// Queues that the border of the image is taken into account in the outputs of a job.
+void settle_border(const DistanceJob &job, cudaStream_t stream);
+
+/// Queues that each index in `nearest` becomes the label there, and -1 becomes 0.
+void write_labels(const View &nearest, const View &labels, cudaStream_t stream);
+
+}  // namespace apsis::cuda
