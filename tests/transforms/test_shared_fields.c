@@ -61,7 +61,7 @@ static void check_devices(bench *b, int problems, int64_t side) {
     chance c = {31};
     for (int count = 2; count <= 3; ++count) {
         apsis_context *several = open_devices(b, count);
-        for (int i = 0; i < effort(problems); ++i) {
+        for (int i = 0; i < 2 + effort(problems); ++i) {
             problem p = draw_problem(&c, mask, side);
             p.options.method = APSIS_AUTO;
             const bool has_farthest = roll_below(&c, 2);
