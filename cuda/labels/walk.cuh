@@ -43,6 +43,7 @@ __device__ void walk(int64_t begin, int64_t end, HasKey has_key, Put put) {
         const int64_t x = x0 + lane;
         uint64_t key = 0;
         const int has = x < end && has_key(x, key);
+        if (!had_last && !__any_sync(ALL_LANES, has)) continue;  // as mostly, away from borders
         uint64_t before = __shfl_up_sync(ALL_LANES, key, 1);
         int had = __shfl_up_sync(ALL_LANES, has, 1);
         if (lane == 0) before = last_key, had = had_last;

@@ -124,7 +124,7 @@ static apsis_status largest(apsis_context *ctx, call_outputs *out) {
 static apsis_image label_image(void) {
     static uint16_t value[CALL_PIXELS];
     for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint16_t)(i / 3 * i % 97);
-    return image(value, APSIS_U16, 3);
+    return image_of(size_of_paths, value, APSIS_U16, 3);
 }
 static apsis_status statistics(apsis_context *ctx, call_outputs *out) {
     const apsis_image labels = label_image();
