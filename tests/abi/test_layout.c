@@ -132,7 +132,7 @@ static void values(void **state) {
     assert_int_equal(APSIS_NO_INNER, 32);
     assert_int_equal(APSIS_MIXED, 64);
     assert_int_equal(APSIS_LABELS, 128);
-    assert_int_equal(APSIS_DENSE, 4096);
+    assert_int_equal(APSIS_DENSE, 512);
     assert_int_equal(APSIS_CPU, -1);
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);
