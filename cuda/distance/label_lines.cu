@@ -56,7 +56,8 @@ struct LabelColumnLines : ColumnLines<K> {
     };
 
     __device__ Line line(int64_t outer, int64_t inner) const {
-        const uint8_t *const pixels = this->along_z ? labels.row(0, outer) + inner * labels.stride[0] : labels.row(inner, outer);
+        const uint8_t *const pixels =
+            this->along_z ? labels.row(0, outer) + inner * labels.stride[0] : labels.row(inner, outer);
         return {ColumnLines<K>::line(outer, inner), labels, pixels, labels.stride[this->along_z ? 1 : 0]};
     }
     __device__ void take_end(Best<K> &best, int64_t outer, int64_t inner, int64_t lines, int64_t i) const {

@@ -293,7 +293,8 @@ bool is_on_host(const View &view) { return !view || view.memory == APSIS_HOST; }
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values && !has_chessboard_sites && !(job.is_batch() && job.nearest);
+           !job.is_slab() && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values && !has_chessboard_sites &&
+           !(job.is_batch() && job.nearest);
 }
 
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {

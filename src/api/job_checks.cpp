@@ -152,9 +152,10 @@ void check_background(const apsis_options &options) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_LABELS is set with %s, but a label image has no %s",
                     other & APSIS_SIGNED ? "APSIS_SIGNED" : "APSIS_COMPLEMENT", other & APSIS_SIGNED ? "sign" : "complement");
     if (border && !labels && !other)
-        throw Error(APSIS_ERROR_ARGUMENT,
-                    "options: APSIS_BORDER is set, but without APSIS_LABELS, APSIS_COMPLEMENT or APSIS_SIGNED no distance leads "
-                    "to the background");
+        throw Error(
+            APSIS_ERROR_ARGUMENT,
+            "options: APSIS_BORDER is set, but without APSIS_LABELS, APSIS_COMPLEMENT or APSIS_SIGNED no distance leads "
+            "to the background");
     if ((labels || border) && options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but %s is for APSIS_AUTO", name_of(options.method),
                     labels ? "APSIS_LABELS" : "APSIS_BORDER");

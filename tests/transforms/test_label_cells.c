@@ -110,7 +110,8 @@ static void random_seeds(bench *b) {
         for (int labels = 0; labels < 2; ++labels) {
             if (labels) q.p.options.flags |= APSIS_LABELS;
             frame set = frame_open(b, APSIS_U8, q.p.ndim, q.p.size, PACKED);
-            frame seeds = labels_in(b, &q.p, bytes, q.set, q.layout), far = frame_open(b, APSIS_F32, q.p.ndim, q.p.size, PACKED);
+            frame seeds = labels_in(b, &q.p, bytes, q.set, q.layout),
+                  far = frame_open(b, APSIS_F32, q.p.ndim, q.p.size, PACKED);
             frame near = frame_open(b, labels ? q.cells : APSIS_I64, q.p.ndim, q.p.size, q.layout);
             frame_put(&set, mask);
             assert_ok(b->ctx, apsis_geodesic(b->ctx, &set.image, &seeds.image, with_distance ? &far.image : NULL, &near.image,
@@ -140,7 +141,8 @@ static void what_does_not_fit(bench *b) {
     o.flags = APSIS_LABELS | APSIS_COMPLEMENT;
     assert_fails(b->ctx, apsis_voronoi(b->ctx, &set.image, &cells.image, &o), APSIS_ERROR_ARGUMENT, "no complement");
     o.flags = APSIS_BORDER;
-    assert_fails(b->ctx, apsis_voronoi(b->ctx, &set.image, &cells.image, &o), APSIS_ERROR_ARGUMENT, "APSIS_BORDER|apsis_voronoi");
+    assert_fails(b->ctx, apsis_voronoi(b->ctx, &set.image, &cells.image, &o), APSIS_ERROR_ARGUMENT,
+                 "APSIS_BORDER|apsis_voronoi");
     o.flags = APSIS_LABELS, o.method = APSIS_SWEEP;
     assert_fails(b->ctx, apsis_voronoi(b->ctx, &set.image, &cells.image, &o), APSIS_ERROR_UNSUPPORTED, "APSIS_SWEEP");
     frame_close(&set);

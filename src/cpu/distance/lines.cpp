@@ -261,8 +261,8 @@ void ColumnCosts32(const Scale &scale, const uint32_t *words, const int32_t *bef
     for (int64_t x = 0; x < count; x += N) {
         const auto word = hn::Xor(hn::LoadU(du, words + x), hn::Set(du, flip));
         const auto below = hn::BitCast(d, hn::ShiftRightSame(word, bit));
-        const auto down = hn::IfThenElse(hn::Eq(below, zero), hn::LoadU(d, after + x),
-                                         hn::Add(here, lowest_position(d, below)));
+        const auto down =
+            hn::IfThenElse(hn::Eq(below, zero), hn::LoadU(d, after + x), hn::Add(here, lowest_position(d, below)));
         const auto above = hn::ShiftLeftSame(word, 31 - bit);
         const auto up = hn::IfThenElse(hn::Eq(hn::BitCast(d, above), zero), hn::LoadU(d, before + x),
                                        hn::Sub(here, highest_from_top(d, above)));
