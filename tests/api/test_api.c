@@ -147,10 +147,10 @@ static void options_of_the_past_and_the_future(bench *b) {
 static void options_that_are_wrong(bench *b) {
     static const double bad[] = {-1, -0.5, NAN, INFINITY, -INFINITY, 0};
     apsis_options o = APSIS_OPTIONS_INIT;
-    o.flags = 1 << 8;
-    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x100");
-    o.flags = APSIS_LABELS;
-    REFUSES(o, APSIS_ERROR_UNSUPPORTED, "options|APSIS_LABELS|apsis_distance");
+    o.flags = 1 << 10;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x400");
+    o.flags = APSIS_LABELS | APSIS_COMPLEMENT;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|APSIS_LABELS|APSIS_COMPLEMENT");
     o.flags = APSIS_CONNECTED;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x4");
     o.flags = 1u << 31 | APSIS_SIGNED;

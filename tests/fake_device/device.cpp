@@ -155,27 +155,27 @@ class FakeDevice final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
-        transform(
-            {{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}}, scratch, distance_scratch(job),
-            progress,
-            [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
-                DistanceJob host = job;
-                outside.give(host);
-                host.set = views[0].view;
-                host.distance = views[1].view;
-                host.nearest = views[2].view;
-                cpu_->distance(host, memory, told);
-            },
-            job.is_found);
+        transform({{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}, {"labels", job.values, true}},
+                  scratch, distance_scratch(job), progress,
+                  [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
+                      DistanceJob host = job;
+                      outside.give(host);
+                      host.set = views[0].view;
+                      host.distance = views[1].view;
+                      host.nearest = views[2].view;
+                      host.values = views[3].view;
+                      cpu_->distance(host, memory, told);
+                  });
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override { return cpu_->voronoi_scratch(job); }
     void voronoi(const VoronoiJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true}, {"cells", job.nearest}}, scratch, voronoi_scratch(job), progress,
-                  [this, job](const Views &views, void *memory, const Progress &told) {
+        transform({{"set", job.set, true}, {"cells", job.nearest}, {"labels", job.values, true}}, scratch, voronoi_scratch(job),
+                  progress, [this, job](const Views &views, void *memory, const Progress &told) {
                       VoronoiJob host = job;
                       host.set = views[0].view;
                       host.nearest = views[1].view;
+                      host.values = views[2].view;
                       cpu_->voronoi(host, memory, told);
                   });
     }
@@ -212,7 +212,8 @@ class FakeDevice final : public Backend {
                    {"entering", job.entering, true},
                    {"distance", job.distance},
                    {"nearest", job.nearest},
-                   {"told", job.told}},
+                   {"told", job.told},
+                   {"labels", job.values, true}},
                   scratch, geodesic_scratch(job), progress,
                   [this, job](const Views &views, void *memory, const Progress &told) {
                       GeodesicJob host = job;
@@ -222,6 +223,7 @@ class FakeDevice final : public Backend {
                       host.distance = views[3].view;
                       host.nearest = views[4].view;
                       host.told = views[5].view;
+                      host.values = views[6].view;
                       cpu_->geodesic(host, memory, told);
                   });
     }

@@ -61,36 +61,28 @@ void seal(Cost *cost, Cost *order, int64_t length) {
     if (order) seal(order, length, std::numeric_limits<Cost>::max());
 }
 
-/// Of a label image: the costs of the nearest pixels of another value on the lines of a plane along y, and on a row.
+/// Of a label image: the costs of the nearest pixels of another value on a line.
 template <class Cost>
 struct RunEnds {
-    Columns plane, row;             // bit columns: of a plane along y, and of a row
-    Cost *plane_cost, *plane_at;    // [y][x]: by rows of `pitch`
-    Cost *turned_cost, *turned_at;  // BATCH lines along y
-    Cost *cost, *at;                // of a row
-    int64_t pitch;
+    Columns plane, row;  // bit columns: of a plane along y, and of a row
+    Cost *cost, *at;     // of a line
 
-    RunEnds(const DistanceJob &job, bool ordered, Carver &carver) : pitch(job.set.size[0] + LINE_PAD) {
+    RunEnds(const DistanceJob &job, bool ordered, Carver &carver) {
         const int64_t width = job.set.size[0], height = job.set.size[1];
-        const auto take = [&](int64_t count) { return carver.take<Cost>(count); };
         const auto take_columns = [&](Columns &columns, int64_t count, int64_t length) {
             columns.count = count, columns.length = length, columns.batch = 1;
             columns.words = carver.take<uint32_t>(columns.total() + LINE_PAD);
             take_carries(columns, carver);
         };
         take_columns(row, 1, width);
-        cost = take(pitch);
-        at = ordered ? take(pitch) : nullptr;
-        plane_cost = plane_at = turned_cost = turned_at = nullptr;
-        if (job.axes == 2) return;
-        take_columns(plane, width, height);
-        plane_cost = take(pitch * height);
-        turned_cost = take(BATCH * (height + LINE_PAD));
-        if (ordered) plane_at = take(pitch * height), turned_at = take(BATCH * (height + LINE_PAD));
+        if (job.axes == 3) take_columns(plane, width, height);
+        const int64_t longest = std::max(width, job.axes == 3 ? height : 0);
+        cost = carver.take<Cost>(longest + LINE_PAD);
+        at = ordered ? carver.take<Cost>(longest + LINE_PAD) : nullptr;
     }
 
-    /// Fills in the lines along y of plane z.
-    void scan_plane(const DistanceJob &job, int64_t z) const {
+    /// Packs plane z for its lines along y.
+    void pack_plane(const DistanceJob &job, int64_t z) const {
         for (int64_t strip = 0; strip < plane.strips(); ++strip) {
             uint32_t *const words = plane.words + plane.at(0, strip, 0);
             std::fill_n(words, plane.count, 0u);
@@ -99,39 +91,22 @@ struct RunEnds {
         }
         for (int64_t x = 0; x < plane.count; x += CARRY_CHUNK)
             carry_chunk({}, plane, 0, 0, x, std::min(x + CARRY_CHUNK, plane.count));
-        for (int64_t y = 0; y < plane.length; ++y) {
-            const int64_t first = plane.at(0, y / STRIP, 0);
-            run_end_costs(job.measure, 1, plane.words + first, plane.before + first, plane.after + first, plane.count,
-                          static_cast<int32_t>(y / STRIP * STRIP), static_cast<int32_t>(y), plane_cost + y * pitch,
-                          plane_at ? plane_at + y * pitch : nullptr);
-        }
     }
 
-    /// Fills in row (y, z).
-    void scan_row(const DistanceJob &job, int64_t y, int64_t z) const {
+    // Give a line, along y at x of the plane or along x, the ends of its runs; `order` is that of its pixels.
+    void give(const DistanceJob &job, Line<Cost> &line, int64_t x, int64_t order) const { give(job, line, 1, plane, x, order); }
+    void give_row(const DistanceJob &job, Line<Cost> &line, int64_t y, int64_t z, int64_t order) const {
         pack_row_begins(job.set, job.set.row(y, z), row.words);
         carry_chunk({}, row, 0, 0, 0, 1);
-        row_end_costs(job.measure, row, cost, at);
-        std::fill_n(cost + row.length, LINE_PAD, Cost(0));
+        give(job, line, 0, row, 0, order);
     }
 
-    /// Turns `count` columns of the plane from x into lines.
-    void turn(int64_t x, int64_t count) const {
-        const int64_t height = plane.length, length = height + LINE_PAD;
-        for (int64_t y = 0; y < height; ++y)
-            for (int64_t k = 0; k < count; ++k) {
-                turned_cost[k * length + y] = plane_cost[y * pitch + x + k];
-                if (turned_at) turned_at[k * length + y] = plane_at[y * pitch + x + k];
-            }
-        for (int64_t k = 0; k < count; ++k) std::fill_n(turned_cost + k * length + height, LINE_PAD, Cost(0));
+  private:
+    void give(const DistanceJob &job, Line<Cost> &line, int axis, const Columns &columns, int64_t column, int64_t order) const {
+        line_end_costs(job.measure, axis, columns, column, cost, at);
+        std::fill_n(cost + columns.length, LINE_PAD, Cost(0));
+        line.end_cost = cost, line.end_arg = at, line.end_order = static_cast<Cost>(order);
     }
-
-    // Adds the ends of runs to a line along y, number k of those turned, or to the row; `order` is that of its pixels.
-    void give_turned(Line<Cost> &line, int64_t k, Cost order) const {
-        const int64_t first = k * (plane.length + LINE_PAD);
-        line.end_cost = turned_cost + first, line.end_arg = turned_at ? turned_at + first : nullptr, line.end_order = order;
-    }
-    void give_row(Line<Cost> &line, Cost order) const { line.end_cost = cost, line.end_arg = at, line.end_order = order; }
 };
 
 /// The scratch memory of one thread: the plane of a z (one row in 2-D), a batch of lines along y, and a line's results.
@@ -217,7 +192,7 @@ class Lines {
     bool solve_plane(const Bench<Cost> &mine, int side, int64_t z) const {
         const int64_t width = job_.set.size[0], height = job_.set.size[1];
         for (int64_t y = 0; y < height; ++y) fill_row(mine, side, 0, z, y);
-        if (mine.ends) mine.ends->scan_plane(job_, z);
+        if (mine.ends) mine.ends->pack_plane(job_, z);
         for (int64_t x = 0; x < width; x += BATCH)
             if (!solve_along_y(mine, x, std::min(BATCH, width - x), z)) return false;
         for (int64_t y = 0; y < height; ++y)
@@ -246,13 +221,12 @@ class Lines {
                 bench.turned_cost[k * length + y] = bench.cost[y * bench.pitch + x + k];
                 if (ordered_) bench.turned_order[k * length + y] = bench.order[y * bench.pitch + x + k];
             }
-        if (bench.ends) bench.ends->turn(x, count);
         for (int64_t k = 0; k < count; ++k) {
             Cost *const cost = bench.turned_cost + k * length;
             Cost *const order = ordered_ ? bench.turned_order + k * length : nullptr;
             seal(cost, order, height);
             Line<Cost> line = line_of(bench, 1, cost, order);
-            if (bench.ends) bench.ends->give_turned(line, k, static_cast<Cost>(z));
+            if (bench.ends) bench.ends->give(job_, line, x + k, z);
             least_on_line(line);
             if (!is_exact(bench.least, height)) return false;
             std::copy_n(bench.least, height, cost);
@@ -272,10 +246,7 @@ class Lines {
         const int64_t width = job_.set.size[0];
         Cost *const order = ordered_ ? bench.order + row * bench.pitch : nullptr;
         Line<Cost> line = line_of(bench, 0, bench.cost + row * bench.pitch, order);
-        if (bench.ends) {
-            bench.ends->scan_row(job_, y, z);
-            bench.ends->give_row(line, static_cast<Cost>(job_.axes == 3 ? z * job_.set.size[1] + y : y));
-        }
+        if (bench.ends) bench.ends->give_row(job_, line, y, z, job_.axes == 3 ? z * job_.set.size[1] + y : y);
         least_on_line(line);
         if (!is_exact(bench.least, width)) return false;
         const RowTarget target{job_, y, z, side == 1};

@@ -126,12 +126,13 @@ void RunEndCosts32(const Scale &scale, const uint32_t *words, const int32_t *bef
                   cost + x, position ? position + x : nullptr);
 }
 
-void RowEndCosts32(const Scale &scale, const Columns &row, int32_t *cost, int32_t *position) {
+void LineEndCosts32(const Scale &scale, const Columns &columns, int64_t column, int32_t *cost, int32_t *position) {
     const D d;
     const hn::RebindToUnsigned<D> du;
-    for (int64_t strip = 0; strip < row.strips(); ++strip) {
-        const auto word = hn::Set(du, row.words[strip]);
-        const auto before = hn::Set(d, row.before[strip]), after = hn::Set(d, row.after[strip]);
+    for (int64_t strip = 0; strip < columns.strips(); ++strip) {
+        const int64_t at = columns.at(0, strip, column);
+        const auto word = hn::Set(du, columns.words[at]);
+        const auto before = hn::Set(d, columns.before[at]), after = hn::Set(d, columns.after[at]);
         for (int32_t k = 0; k < STRIP; k += static_cast<int32_t>(hn::Lanes(d))) {
             const int64_t x = strip * STRIP + k;
             StoreEnds(d, scale, word, hn::Iota(du, static_cast<uint32_t>(k)), before, after,
@@ -152,7 +153,7 @@ HWY_EXPORT(PackRowBegins);
 HWY_EXPORT(ClearBackground32);
 HWY_EXPORT(ClearBackground64);
 HWY_EXPORT(RunEndCosts32);
-HWY_EXPORT(RowEndCosts32);
+HWY_EXPORT(LineEndCosts32);
 
 namespace {
 
@@ -177,14 +178,16 @@ void run_end_costs(const Measure &measure, int axis, const uint32_t *words, cons
         store_end(measure, axis, words[x], before[x], after[x], start, at, cost + x, position ? position + x : nullptr);
 }
 
-void row_end_costs(const Measure &measure, const Columns &row, int32_t *cost, int32_t *position) {
-    HWY_DYNAMIC_DISPATCH(RowEndCosts32)(Scale(measure, 0), row, cost, position);
+void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int32_t *cost,
+                    int32_t *position) {
+    HWY_DYNAMIC_DISPATCH(LineEndCosts32)(Scale(measure, axis), columns, column, cost, position);
 }
-void row_end_costs(const Measure &measure, const Columns &row, int64_t *cost, int64_t *position) {
-    for (int64_t x = 0; x < row.length; ++x) {
-        const int64_t strip = x / STRIP;
-        store_end(measure, 0, row.words[strip], row.before[strip], row.after[strip], static_cast<int32_t>(strip * STRIP),
-                  static_cast<int32_t>(x), cost + x, position ? position + x : nullptr);
+void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int64_t *cost,
+                    int64_t *position) {
+    for (int64_t i = 0; i < columns.length; ++i) {
+        const int64_t strip = i / STRIP, at = columns.at(0, strip, column);
+        store_end(measure, axis, columns.words[at], columns.before[at], columns.after[at], static_cast<int32_t>(strip * STRIP),
+                  static_cast<int32_t>(i), cost + i, position ? position + i : nullptr);
     }
 }
 

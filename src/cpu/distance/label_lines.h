@@ -20,9 +20,9 @@ void run_end_costs(const Measure &measure, int axis, const uint32_t *words, cons
 void run_end_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                    int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *position);
 
-/// The same for all pixels of a row, which is the one column of `row`.
-void row_end_costs(const Measure &measure, const Columns &row, int32_t *cost, int32_t *position);
-void row_end_costs(const Measure &measure, const Columns &row, int64_t *cost, int64_t *position);
+/// The same for all pixels of a column.  A row is the one column of columns along x.
+void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int32_t *cost, int32_t *position);
+void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int64_t *cost, int64_t *position);
 
 /// Gives the background of a row cost 0, and itself, at position `at`, as the nearest.  `order` may be nullptr.
 void clear_background(const View &labels, const uint8_t *row, int32_t at, int32_t *cost, int32_t *order);
