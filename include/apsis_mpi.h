@@ -114,12 +114,12 @@ APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, 
  *
  *     16 + 16 * columns    up: how many rows and components these ranks have, and two rows of numbers
  *     8 + 16 * columns     down, if any rank wants labels: two rows of numbers
- *     88 * components      up, with statistics or where options leave components out
+ *     96 * components      up, with statistics or where options leave components out
  *     8 * components       down, in place of the rows, where options leave components out
  *
  * So labels take (P - 1) * (24 + 32 * columns) bytes; of ranks that have no rows there
  * are no rows of numbers.  Then count goes to all ranks, 8 bytes each, and the
- * statistics, 88 * count bytes each, if any rank but 0 asks for them.  Rank 0 takes
+ * statistics, 96 * count bytes each, if any rank but 0 asks for them.  Rank 0 takes
  * 16 + 32 * log2(P) bytes a column of memory, and room for all components that are
  * told up; another rank takes less.
  *

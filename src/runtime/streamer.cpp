@@ -40,7 +40,7 @@ struct Image {
         row_bytes = inside.stride[1];
         crosses = view.memory == APSIS_HOST;
     }
-    bool is_packed_first() const { return view.type != inside.type; }
+    bool is_packed_first() const { return view && view.type != inside.type; }
     int64_t crossing_bytes() const { return crosses ? row_bytes : 0; }  // for one row
 };
 

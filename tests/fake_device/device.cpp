@@ -155,17 +155,19 @@ class FakeDevice final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override { return cpu_->distance_scratch(job); }
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
-        transform({{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}, {"labels", job.values, true}},
-                  scratch, distance_scratch(job), progress,
-                  [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
-                      DistanceJob host = job;
-                      outside.give(host);
-                      host.set = views[0].view;
-                      host.distance = views[1].view;
-                      host.nearest = views[2].view;
-                      host.values = views[3].view;
-                      cpu_->distance(host, memory, told);
-                  });
+        transform(
+            {{"set", job.set, true}, {"distance", job.distance}, {"nearest", job.nearest}, {"labels", job.values, true}},
+            scratch, distance_scratch(job), progress,
+            [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
+                DistanceJob host = job;
+                outside.give(host);
+                host.set = views[0].view;
+                host.distance = views[1].view;
+                host.nearest = views[2].view;
+                host.values = views[3].view;
+                cpu_->distance(host, memory, told);
+            },
+            job.is_found);
     }
 
     size_t voronoi_scratch(const VoronoiJob &job) const override { return cpu_->voronoi_scratch(job); }

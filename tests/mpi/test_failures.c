@@ -242,11 +242,12 @@ static void check_bytes(problem *p) {
         const int last = r + (r & -r) <= ranks ? r + (r & -r) - 1 : ranks - 1;
         const int64_t group_rows = starts[last] + rows[last] - starts[r], count = components_in(p, starts[r], group_rows);
         const int64_t faces = group_rows > 0 ? 16 * p->columns : 0;
-        sent += 16 + faces + (selects || is_known ? 88 * count : 0);
+        sent += 16 + faces + (selects || is_known ? (int64_t)sizeof(apsis_part) * count : 0);
         if (has_labels) sent += 8 + (selects ? 8 * count : faces);
     }
     CHECK(all.sent == sent, "%lld bytes, not %lld: %s", (long long)all.sent, (long long)sent, p->text);
-    CHECK(all.broadcast == 8 + (is_known && ranks > 1 ? 88 * total : 0), "%lld bytes to all", (long long)all.broadcast);
+    CHECK(all.broadcast == 8 + (is_known && ranks > 1 ? (int64_t)sizeof(apsis_part) * total : 0), "%lld bytes to all",
+          (long long)all.broadcast);
     apsis_free(ctx, &set), apsis_free(ctx, &out);
 }
 
