@@ -442,7 +442,8 @@ APSIS_API apsis_status apsis_statistics(apsis_context *context, const apsis_imag
 
 /** How two values touch. */
 typedef struct apsis_contact {
-    int64_t a, b;     /**< The values, a < b. */
+    int64_t a;        /**< The lower value, */
+    int64_t b;        /**< and the greater one. */
     int64_t faces[3]; /**< Their common faces: pairs of pixels side by side along x, y, z. */
     int64_t corners;  /**< Pairs of pixels that are neighbours across an edge or a corner alone. */
     double  area;     /**< Of their common faces, in units of spacing; in 2-D their length. */

@@ -77,6 +77,8 @@ pub const APSIS_NO_BORDER: u32 = 1 << 4;
 pub const APSIS_NO_INNER: u32 = 1 << 5;
 pub const APSIS_MIXED: u32 = 1 << 6;
 pub const APSIS_LABELS: u32 = 1 << 7;
+pub const APSIS_BORDER: u32 = 1 << 8;
+pub const APSIS_DENSE: u32 = 1 << 9;
 
 pub const APSIS_CPU: c_int = -1;
 pub const APSIS_BEST: c_int = -2;
@@ -87,6 +89,8 @@ pub const APSIS_VORONOI: apsis_transform = 1;
 pub const APSIS_COMPONENTS: apsis_transform = 2;
 pub const APSIS_GEODESIC: apsis_transform = 3;
 pub const APSIS_ECCENTRICITY: apsis_transform = 4;
+pub const APSIS_STATISTICS: apsis_transform = 5;
+pub const APSIS_CONTACTS: apsis_transform = 6;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +129,16 @@ pub struct apsis_component {
     pub upper: [i64; 3],
     pub centroid: [f64; 3],
     pub value: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct apsis_contact {
+    pub a: i64,
+    pub b: i64,
+    pub faces: [i64; 3],
+    pub corners: i64,
+    pub area: f64,
 }
 
 #[repr(C)]
@@ -233,6 +247,22 @@ extern "C" {
         set: *const apsis_image,
         labels: *const apsis_image,
         components: *mut apsis_component,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_statistics(
+        context: *mut apsis_context,
+        labels: *const apsis_image,
+        components: *mut apsis_component,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_contacts(
+        context: *mut apsis_context,
+        labels: *const apsis_image,
+        contacts: *mut apsis_contact,
         capacity: i64,
         count: *mut i64,
         options: *const apsis_options,
